@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
-/// Names that are ASCII text. Cassandra 0.4 to 0.6 did not check them, whatever the name says: bytes above 0x7f
-/// pass there. 0.7 began to refuse them.
+/// Names that are ASCII text. Cassandra 0.4 to 0.6 did not check them despite the type's name and accepted bytes
+/// above 0x7f; 0.7 began to refuse them.
 #[derive(Debug)]
 pub struct AsciiType {
     since: Release,
@@ -20,7 +20,7 @@ impl Default for AsciiType {
     }
 }
 
-/// Refuses bytes above 0x7f in the words of 0.7, which prints them as Java's signed bytes.
+/// Refuses bytes above 0x7f with the message of 0.7, which prints them as Java's signed bytes.
 fn check(value: &[u8]) -> Result<(), MarshalError> {
     match value.iter().find(|byte| !byte.is_ascii()) {
         Some(byte) => Err(MarshalError(format!("Invalid byte for ascii: {}", *byte as i8))),
@@ -57,7 +57,7 @@ impl AbstractType for AsciiType {
         VIEWS.iter().rfind(|view| view.since <= release).map(|view| view as &dyn AbstractType)
     }
 
-    /// Bytes above 0x7f show as U+FFFD, as Java decodes them.
+    /// Shows bytes above 0x7f as U+FFFD, as Java decodes them.
     fn to_text(&self, value: &[u8]) -> String {
         let shown = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { char::REPLACEMENT_CHARACTER };
         value.iter().map(shown).collect()

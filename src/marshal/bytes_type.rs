@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::{AbstractType, MarshalError, StoredOrder};
 
-/// Names that are just bytes: every name is valid, a prefix sorts before what it begins.
+/// Names that are plain bytes: every name is valid, and a prefix sorts before the names that it begins.
 #[derive(Debug)]
 pub struct BytesType;
 
@@ -35,7 +35,7 @@ impl AbstractType for BytesType {
 
     fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
         let bad = || MarshalError(format!("cannot parse '{text}' as hex bytes"));
-        // The digits are checked here because the parser below would take a sign for one.
+        // The digits are checked here because the parser below would accept a sign.
         if !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(bad());
         }

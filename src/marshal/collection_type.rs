@@ -1,4 +1,4 @@
-//! Whole collections as single values, and the classes of those that have a cell for each element.
+//! Whole collections as single values, and the classes of collections with a cell for each element.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use super::views::{self, Inner};
 use super::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef};
 use crate::util::Release;
 
-/// What kind of collection.
+/// The kind of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectionKind {
     /// Elements in the order of the statement; each cell is named by a time UUID.
@@ -27,7 +27,7 @@ impl CollectionKind {
         }
     }
 
-    /// As messages call it.
+    /// Returns the kind's name in messages.
     fn called(self) -> &'static str {
         match self {
             CollectionKind::List => "list",
@@ -37,19 +37,19 @@ impl CollectionKind {
     }
 }
 
-/// `ListType(T)`, `SetType(T)`, `MapType(K,V)`, and the same in a `FrozenType`: by their elements, one after the other;
-/// a map's by key, then value.
+/// `ListType(T)`, `SetType(T)`, `MapType(K,V)`, and the same in a `FrozenType`. They are ordered by their elements,
+/// one after the other; a map's by key, then value.
 #[derive(Debug)]
 pub struct CollectionType {
     class_name: String,
     kind: CollectionKind,
-    /// One type, or a map's two.
+    /// The type of the elements, or a map's two types.
     held: Vec<Inner>,
     views: Vec<CollectionType>,
 }
 
 impl CollectionType {
-    /// Of the types of what it holds: one, and two for a map.
+    /// Returns the type of collections that hold these types: one, or two for a map.
     pub fn new(kind: CollectionKind, held: &[TypeRef], is_frozen: bool) -> CollectionType {
         let names: Vec<&str> = held.iter().map(|held| held.class_name()).collect();
         let plain = format!("{PACKAGE}{}({})", kind.class(), names.join(","));
@@ -73,7 +73,7 @@ impl CollectionType {
         parts::of_collection(value, self.per_entry())
     }
 
-    /// The type of the part at a place: keys and values alternate.
+    /// Returns the type of the part at a position: keys and values alternate.
     fn held_at(&self, at: usize) -> Option<&Inner> {
         self.held.get(at % self.per_entry())
     }
@@ -84,7 +84,7 @@ impl AbstractType for CollectionType {
         &self.class_name
     }
 
-    /// Empty bytes are let pass as open bounds of slices.
+    /// Accepts empty bytes, which are open bounds of slices.
     fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
         if value.is_empty() {
             return Ok(());
@@ -127,7 +127,7 @@ impl AbstractType for CollectionType {
         self.views.get(release as usize).map(|view| view as &dyn AbstractType)
     }
 
-    /// In hex, as the old servers' tools show it.
+    /// Formats the value in hex, as the old servers' tools do.
     fn to_text(&self, value: &[u8]) -> String {
         BytesType.to_text(value)
     }

@@ -1,5 +1,5 @@
-//! The last component of the names of a CQL table with collections: an element, whose type the component before it
-//! tells.
+//! The last component of cell names in a CQL table with collections: an element, whose type depends on the component
+//! before it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use super::views::{self, Inner};
 use super::{AbstractType, BytesType, CqlType, MarshalError, PACKAGE, StoredOrder, TypeRef, Types};
 use crate::util::Release;
 
-/// `ColumnToCollectionType(hex:MapType(A,B),...)`: by the column's name, in hex, the collection that it is.
+/// `ColumnToCollectionType(hex:MapType(A,B),...)`: the collections' types by the columns' names in hex.
 #[derive(Debug)]
 pub struct ColumnToCollectionType {
     class_name: String,
@@ -35,7 +35,7 @@ impl ColumnToCollectionType {
     }
 }
 
-/// The type of what stands in the names of a collection's cells.
+/// Returns the type of the elements in the names of a collection's cells.
 fn element_class(cql_type: &CqlType) -> CqlType {
     match cql_type {
         CqlType::Map { key, .. } => (**key).clone(),
@@ -44,7 +44,8 @@ fn element_class(cql_type: &CqlType) -> CqlType {
     }
 }
 
-/// The class of a table's collections. They come in the order of a HashMap of Java's, as the old servers wrote them.
+/// Returns the class of a table's collections, which are in the order of a Java HashMap, as the old servers wrote
+/// them.
 fn class_name(collections: &[(Vec<u8>, CqlType)]) -> String {
     let mut slots = 16u32;
     while collections.len() as u64 * 4 > u64::from(slots) * 3 {
@@ -93,7 +94,7 @@ impl AbstractType for ColumnToCollectionType {
         self.views.get(release as usize).map(|view| view as &dyn AbstractType)
     }
 
-    /// In hex, whatever the element's type: so cassandra-cli shows it.
+    /// Formats the value in hex, whatever the element's type, as cassandra-cli does.
     fn to_text(&self, value: &[u8]) -> String {
         BytesType.to_text(value)
     }

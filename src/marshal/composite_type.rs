@@ -1,12 +1,12 @@
-//! Names made of several values.
+//! Names composed of several values.
 //!
 //! ```text
 //!   name        component component ...
 //!   component   u16 length | value | end-of-component
 //! ```
 //!
-//! The end-of-component byte is 0 in stored names. In the bounds of slices it says whether names that go on belong to
-//! what is meant: negative sorts before all of them, positive after.
+//! The end-of-component byte is 0 in stored names. In the bounds of slices it specifies whether longer names with the
+//! same components are included: a negative byte sorts before all of them, a positive one after.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,8 @@ use super::views::{self, Inner, push_escaped, read_escaped};
 use super::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef};
 use crate::util::Release;
 
-/// `CompositeType(A,B,...)`: by the first component, then the next; a name that ends sorts before those that go on.
+/// `CompositeType(A,B,...)`: ordered by the first component, then the next; a name sorts before the longer names that
+/// it begins.
 #[derive(Debug)]
 pub struct CompositeType {
     class_name: String,
@@ -25,16 +26,16 @@ pub struct CompositeType {
     views: Vec<CompositeType>,
 }
 
-/// One component, taken off a name.
+/// One component of a name.
 pub(super) struct Component<'a> {
     pub value: &'a [u8],
     pub end: u8,
 }
 
-/// What the name of a static column of a CQL table begins with: no component is as long as this would say.
+/// The prefix of the name of a static column of a CQL table: no component has the length that this would mean.
 pub const STATIC_PREFIX: [u8; 2] = [0xFF, 0xFF];
 
-/// The components of a stored name; `None` where it is not made of whole ones.
+/// Returns the components of a stored name; `None` if it does not consist of whole components.
 pub fn components(name: &[u8]) -> Option<Vec<&[u8]>> {
     let mut rest = name;
     let mut found = Vec::new();
@@ -44,7 +45,7 @@ pub fn components(name: &[u8]) -> Option<Vec<&[u8]>> {
     Some(found)
 }
 
-/// The component of a stored name at a place; `None` where there are fewer whole ones.
+/// Returns the component of a stored name at a position; `None` if there are fewer whole components.
 pub fn component_at(name: &[u8], place: usize) -> Option<&[u8]> {
     let mut rest = name;
     for _ in 0..place {
@@ -53,7 +54,7 @@ pub fn component_at(name: &[u8], place: usize) -> Option<&[u8]> {
     Some(take(&mut rest)?.ok()?.value)
 }
 
-/// Whether a name is a static one, and what follows the sign of that.
+/// Returns whether a name is static, and the name without the static prefix.
 fn split_static(name: &[u8]) -> (bool, &[u8]) {
     match name.strip_prefix(&STATIC_PREFIX) {
         Some(rest) => (true, rest),
@@ -61,7 +62,7 @@ fn split_static(name: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// Why a component cannot be taken off.
+/// The error of a component that cannot be read.
 pub(super) enum ComponentError {
     Length,
     Value,
@@ -85,7 +86,7 @@ pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<Component<'a>, Comp
 }
 
 impl ComponentError {
-    /// The old servers' words; the last has no blank before the number.
+    /// Returns the old servers' message; the last one has no space before the number.
     pub fn text(&self, at: usize) -> MarshalError {
         MarshalError(match self {
             ComponentError::Length => format!("Not enough bytes to read value size of component {at}"),
@@ -97,12 +98,12 @@ impl ComponentError {
     }
 }
 
-/// Takes the component at a place off a name that must have one there.
+/// Takes the component at a position off a name that must have one there.
 pub(super) fn next_component<'a>(name: &mut &'a [u8], at: usize) -> Result<Component<'a>, MarshalError> {
     take(name).unwrap_or(Err(ComponentError::Length)).map_err(|cut| cut.text(at))
 }
 
-/// What an end-of-component byte is worth in the order: 1, 2 or 3.
+/// Returns the rank of an end-of-component byte in the order: 1, 2 or 3.
 pub(super) fn end_rank(end: u8) -> u8 {
     match end.cast_signed().cmp(&0) {
         Ordering::Less => 1,
@@ -111,7 +112,7 @@ pub(super) fn end_rank(end: u8) -> u8 {
     }
 }
 
-/// The end-of-component byte that stands for its like.
+/// Returns the end-of-component byte that represents a rank.
 pub(super) fn end_of_rank(rank: u8) -> u8 {
     match rank {
         1 => 0xFF,
@@ -124,8 +125,8 @@ fn too_many() -> MarshalError {
     MarshalError("Too many bytes for comparator".to_owned())
 }
 
-/// Writes a component of a composite name. `end` is 0 in stored names; in bounds, FF before and 01 after all names that
-/// go on.
+/// Writes a component of a composite name. `end` is 0 in stored names; in bounds, FF sorts before and 01 after all
+/// longer names with these components.
 pub fn push_component(value: &[u8], end: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&u16::try_from(value.len()).unwrap_or(u16::MAX).to_be_bytes());
     out.extend_from_slice(value);
@@ -167,7 +168,7 @@ impl AbstractType for CompositeType {
                 return Err(too_many());
             };
             let inner = inner.view_after(previous);
-            // The value is looked at before the byte that ends it.
+            // The value is checked before the byte that ends it.
             let component = match component {
                 Ok(component) => component,
                 Err(cut @ ComponentError::End) => {
@@ -191,7 +192,7 @@ impl AbstractType for CompositeType {
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
         let ((left_static, mut left), (right_static, mut right)) = (split_static(left), split_static(right));
         if left_static != right_static {
-            // The empty name is before all, then come static ones.
+            // The empty name sorts before all others, then come static names.
             let rank = |is_static: bool, rest: &[u8]| (is_static, !rest.is_empty());
             return match (rank(left_static, left), rank(right_static, right)) {
                 ((false, false), _) => Ordering::Less,
@@ -216,7 +217,7 @@ impl AbstractType for CompositeType {
                     }
                     previous = a.value;
                 }
-                // What is no component comes after what is one, and after what has ended.
+                // Invalid components sort after valid ones and after the end of a name.
                 (a, b) => {
                     let rank = |taken: Option<Result<_, _>>| match taken {
                         None => 0,
@@ -232,7 +233,7 @@ impl AbstractType for CompositeType {
         left.cmp(right)
     }
 
-    /// In 2.0 and later, one component after the other (`AbstractCompositeType.compare`).
+    /// Compares component by component, as 2.0 and later do (`AbstractCompositeType.compare`).
     fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
         if let Some(order) = empty_first(left, right) {
             return Ok(order);
@@ -257,8 +258,8 @@ impl AbstractType for CompositeType {
         Ok(left.is_empty().cmp(&right.is_empty()).reverse())
     }
 
-    /// 2.1 takes composites apart first (`AbstractCompoundCellNameType.fromByteBuffer`), and of the bytes that end
-    /// components it minds the last one only.
+    /// 2.1 parses composites first (`AbstractCompoundCellNameType.fromByteBuffer`), and of the end-of-component bytes
+    /// it uses only the last one.
     fn read_unchecked(&self, bound: &[u8]) -> Result<Vec<u8>, MarshalError> {
         let (is_static, mut rest) = self.static_part(bound);
         let mut read = if is_static { STATIC_PREFIX.to_vec() } else { Vec::with_capacity(bound.len()) };
@@ -273,7 +274,8 @@ impl AbstractType for CompositeType {
         Ok(read)
     }
 
-    /// Each component's ordered bytes, escaped, and what its end is worth. A 0 before them where the name is static.
+    /// Writes each component's ordered bytes, escaped, and the rank of its end; before them a 0 if the name is
+    /// static.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         let (is_static, mut rest) = split_static(name);
         if is_static {

@@ -4,7 +4,7 @@ use crate::util::Release;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// Days since 1970 of a date of the Gregorian calendar.
+/// Returns the days since 1970 of a date of the Gregorian calendar.
 pub(super) fn days_of(year: i64, month: i64, day: i64) -> i64 {
     // Years begin in March here, so that the leap day is a year's last.
     let year = if month <= 2 { year - 1 } else { year };
@@ -13,7 +13,7 @@ pub(super) fn days_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// The date of a day.
+/// Returns the date of a day.
 pub(super) fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -26,7 +26,7 @@ pub(super) fn date_of(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// Milliseconds since 1970 as a date and time in UTC. What is no whole second is not shown.
+/// Formats milliseconds since 1970 as a date and time in UTC, without fractions of a second.
 pub(super) fn to_text(ms: i64) -> String {
     let (days, of_day) = (ms.div_euclid(MS_PER_DAY), ms.rem_euclid(MS_PER_DAY));
     let (year, month, day) = date_of(days);
@@ -55,7 +55,7 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     let month = take_number(take_sign(&mut rest, '-')?, 2)?;
     let day = take_number(take_sign(&mut rest, '-')?, 2)?;
     let days = days_of(year, month, day);
-    // A day that its month has not is another month's.
+    // A day that the month does not have would become a day of another month.
     if !(1..=12).contains(&month) || date_of(days) != (year, month, day) {
         return None;
     }
@@ -67,8 +67,8 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     days.checked_mul(MS_PER_DAY)?.checked_add(of_day)?.checked_sub(zone(rest)?)
 }
 
-/// Whether a release's CQL took a date of this form, too. 2.1 had no zones by name. 1.2 had no parts of a second, no
-/// milliseconds before 1970, and of zones `+hhmm` and names.
+/// Returns whether a release's CQL accepted a date of this form. 2.1 had no zone names. 1.2 had no fractions of a
+/// second, no milliseconds before 1970, and only zones of the form `+hhmm` and names.
 pub fn is_date_of(text: &str, release: Release) -> bool {
     if release >= Release::V2_0 {
         return ![" ", "UTC", "GMT"].iter().any(|end| text.ends_with(end));

@@ -37,7 +37,7 @@ impl AbstractType for DecimalType {
         "org.apache.cassandra.db.marshal.DecimalType"
     }
 
-    /// The old servers took anything, and broke later on less than four bytes.
+    /// The old servers accepted any bytes, and failed later on fewer than four.
     fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
         match value.len() {
             1..=3 => Err(MarshalError(format!("Expected 0 or at least 4 bytes ({})", value.len()))),
@@ -58,7 +58,7 @@ impl AbstractType for DecimalType {
             return;
         }
         let Some(parts) = Parts::of(name).filter(|_| name.len() <= DECIMAL_BYTES_MAX) else {
-            // No value, but the order must be total.
+            // This is not a valid value, but the order must be total.
             out.push(0);
             out.extend_from_slice(name);
             return;

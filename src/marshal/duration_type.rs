@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use super::duration_text;
 use super::{AbstractType, BytesType, MarshalError, StoredOrder};
 
-/// A duration. Its parts have one sign.
+/// A duration. All its parts have the same sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Duration {
     pub months: i32,
@@ -76,7 +76,7 @@ fn take_vint(rest: &mut &[u8]) -> Option<i64> {
     Some((bits >> 1).cast_signed() ^ -(bits & 1).cast_signed())
 }
 
-/// Durations have no order that means something, so they are no keys; this is that of their bytes.
+/// Durations have no meaningful order and cannot be keys; this is the order of their bytes.
 #[derive(Debug)]
 pub struct DurationType;
 

@@ -1,4 +1,4 @@
-//! Names made of several values, each of which says its type.
+//! Names composed of several values, each with its type.
 //!
 //! ```text
 //!   component   header | u16 length | value | end-of-component
@@ -16,7 +16,7 @@ use super::views::{self, push_escaped};
 use super::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef, Types, at};
 use crate::util::Release;
 
-/// The types that a header may name.
+/// The types that a header may specify.
 static TYPES: LazyLock<Types> = LazyLock::new(Types::builtin);
 
 /// `DynamicCompositeType(a=>A,b=>B,...)`: component by component; different types sort by their names.
@@ -44,7 +44,7 @@ impl DynamicCompositeType {
         DynamicCompositeType { class_name, aliases, release: None, views }
     }
 
-    /// Takes the header off: the type that it names.
+    /// Takes the header off a name and returns its type.
     fn header(&self, name: &mut &[u8], position: usize) -> Result<TypeRef, MarshalError> {
         let fail = |text: &str| Err(MarshalError(format!("{text} component {position}")));
         let Some((header, rest)) = name.split_first_chunk::<2>() else {
@@ -84,8 +84,8 @@ impl DynamicCompositeType {
     }
 }
 
-/// The type that a name may bring along. None whose values bring types along themselves: a name could hold names in
-/// names without end.
+/// Returns the type in a name's header. Types whose values contain types themselves are excluded, because names could
+/// be nested without limit.
 fn nameable(text: &str) -> Option<TypeRef> {
     TYPES.resolve(text).filter(|of| !of.class_name().contains("DynamicCompositeType"))
 }
@@ -96,7 +96,7 @@ fn reversed_component(of: TypeRef) -> TypeRef {
     if simple_name(of.class_name()) == "ReversedType" { component_of(of) } else { of }
 }
 
-/// A class name without its package.
+/// Returns a class name without its package.
 fn simple_name(class_name: &str) -> &str {
     let class = class_name.split('(').next().unwrap_or(class_name);
     class.rsplit('.').next().unwrap_or(class)
@@ -136,7 +136,7 @@ impl AbstractType for DynamicCompositeType {
             let (a, b) = match (self.take(&mut left), self.take(&mut right)) {
                 (Some(a), Some(b)) => (a, b),
                 (None, None) => return left.cmp(right),
-                // What has ended comes first, and what is no component last.
+                // The end of a name sorts first, and an invalid component last.
                 (Some(_), None) => return if right.is_empty() { Ordering::Greater } else { Ordering::Less },
                 (None, Some(_)) => return if left.is_empty() { Ordering::Less } else { Ordering::Greater },
             };

@@ -10,7 +10,7 @@ use crate::util::limits::DECIMAL_BYTES_MAX;
 #[derive(Debug)]
 pub struct IntegerType;
 
-/// The shortest form of a number.
+/// Returns the shortest form of a number.
 pub(super) fn shortest(mut number: &[u8]) -> &[u8] {
     while let [first, rest @ ..] = number
         && let Some(second) = rest.first()
@@ -59,7 +59,7 @@ impl AbstractType for IntegerType {
         out.extend_from_slice(number);
     }
 
-    /// The shortest form. Whoever wrote a longer one keeps it beside.
+    /// Returns the shortest form. The store keeps a longer form beside it.
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
         if ordered.is_empty() { Some(Vec::new()) } else { ordered.get(5..).map(<[u8]>::to_vec) }
     }

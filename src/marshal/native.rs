@@ -1,6 +1,6 @@
-//! The native types of CQL: a row for each says what all layers need of it.
+//! The native types of CQL, in a table with the properties that all layers need.
 //!
-//! A new one is a row here and a comparator in `types`, which reads and writes its texts.
+//! A new type is a row here and a comparator in `types`, which reads and writes its text form.
 
 /// Cassandra's own types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ pub enum Native {
     Varint,
 }
 
-/// What the values of a type are: how constants and JSON write them, and whether one can count with them.
+/// The kind of a type's values: how constants and JSON write them, and whether arithmetic is possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// Written in quotes.
@@ -117,7 +117,7 @@ impl NativeType {
 
 const TIMESTAMP_JSON: &str = "a long or a datestring representation of a timestamp value";
 
-/// Every native type. Where two have one name, the first is meant.
+/// All native types. If two have the same name, lookups return the first.
 #[rustfmt::skip]
 pub const NATIVES: &[NativeType] = &[
     of(Native::Ascii, ("ascii", "AsciiType"), 0x01).is(ValueKind::Text, "an ascii string"),
@@ -144,7 +144,7 @@ pub const NATIVES: &[NativeType] = &[
 ];
 
 impl ValueKind {
-    /// Whether one can count with the values.
+    /// Returns whether arithmetic is possible with the values.
     pub fn is_number(self) -> bool {
         use ValueKind::{Counter, Decimal, Double, Float, Integer, Varint};
         matches!(self, Integer { .. } | Counter | Varint | Decimal | Float | Double)
@@ -152,18 +152,18 @@ impl ValueKind {
 }
 
 impl Native {
-    /// The type of a name; `varchar` is text.
+    /// Returns the type with a name; `varchar` is text.
     pub fn named(name: &str) -> Option<Native> {
         let name = if name == "varchar" { "text" } else { name };
         NATIVES.iter().find(|known| known.name == name).map(|known| known.native)
     }
 
-    /// The type of a class, which is named without its package.
+    /// Returns the type of a class, given without its package.
     pub fn of_class(class: &str) -> Option<Native> {
         NATIVES.iter().find(|known| known.class == class).map(|known| known.native)
     }
 
-    /// Its row.
+    /// Returns the type's row.
     pub fn row(self) -> &'static NativeType {
         &NATIVES[self as usize]
     }
@@ -173,7 +173,7 @@ impl Native {
         self.row().name
     }
 
-    /// Its class, without the package.
+    /// Returns the type's class, without the package.
     pub fn class(self) -> &'static str {
         self.row().class
     }
@@ -184,7 +184,7 @@ impl Native {
     }
 }
 
-// Rows stand in the order of the types.
+// Rows must be in the order of the types.
 const _: () = {
     let mut at = 0;
     while at < NATIVES.len() {

@@ -8,7 +8,8 @@
 //!                02 bytes                             what is no value of the kind
 //! ```
 //!
-//! Parts are compared one by one, and null sorts before every value; who has no more parts comes first.
+//! Parts are compared one by one. Null sorts before every value, and a value with fewer parts before the longer ones
+//! that it begins.
 
 use std::cmp::Ordering;
 
@@ -73,7 +74,7 @@ pub(super) fn push_part(part: Part<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Compares values whose parts these are; `kind` gives the type of the part at a place.
+/// Compares values by their parts; `kind` returns the type of the part at a position.
 pub(super) fn compare<'a>(
     (left, left_parts): (&[u8], Option<Vec<Part<'_>>>),
     (right, right_parts): (&[u8], Option<Vec<Part<'_>>>),
@@ -136,7 +137,7 @@ pub(super) enum Restored {
     Parts(Vec<Option<Vec<u8>>>),
 }
 
-/// Reads stored bytes; `None` where they do not tell.
+/// Reads stored bytes; `None` if they do not determine the value.
 pub(super) fn restore<'a>(stored: &[u8], kind: impl Fn(usize) -> Option<&'a Inner>) -> Option<Restored> {
     let mut rest = match stored.split_first() {
         None => return Some(Restored::Whole(Vec::new())),
@@ -160,7 +161,7 @@ pub(super) fn restore<'a>(stored: &[u8], kind: impl Fn(usize) -> Option<&'a Inne
     Some(Restored::Parts(parts))
 }
 
-/// A part as text; hex where it has no type.
+/// Formats a part as text, or in hex if it has no type.
 pub(super) fn part_text(part: &[u8], kind: Option<&Inner>) -> String {
     kind.map_or_else(|| BytesType.to_text(part), |kind| kind.view().to_text(part))
 }

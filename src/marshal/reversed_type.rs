@@ -1,9 +1,9 @@
-//! Another type's values the other way round.
+//! Another type's values in reverse order.
 //!
-//! A whole name that is empty sorts first, as it does under every comparator: it is the open end of a slice. A component
-//! of a composite name that is empty is a value like the others: it is the smallest of its type, so it sorts last.
-//! Cassandra 2.1 sorts so; from 0.8 to 2.0 an empty component came first, which is not copied since all releases share
-//! the stored order.
+//! An empty whole name sorts first, as under every comparator, because it is the open end of a slice. An empty
+//! component of a composite name is a value like any other: it is the smallest of its type, so it sorts last.
+//! Cassandra 2.1 sorts so. From 0.8 to 2.0 an empty component came first; this is not copied, because all releases
+//! share the stored order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::views::{self, Inner, push_escaped, read_escaped};
 use super::{AbstractType, MarshalError, PACKAGE, StoredOrder, TypeRef};
 use crate::util::Release;
 
-/// `ReversedType(T)`: the order of T turned round.
+/// `ReversedType(T)`: the reverse order of T.
 #[derive(Debug)]
 pub struct ReversedType {
     class_name: String,

@@ -1,4 +1,4 @@
-//! Types with little to say: truth values, addresses, and nothing.
+//! Small types: booleans, addresses, and the empty type.
 
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -145,7 +145,7 @@ fn short_address(text: &str) -> Option<u32> {
     (u64::from(last) < 1 << (8 * (5 - parts.len()))).then_some(address | last)
 }
 
-/// Nothing: every value is equal to it.
+/// The empty type: all values are equal.
 #[derive(Debug)]
 pub struct EmptyType;
 

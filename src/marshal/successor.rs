@@ -1,9 +1,9 @@
-//! Which comparator may take the place of another over the same stored names.
+//! Checks whether a comparator can replace another one over the same stored names.
 
 use super::{composite_parts, split_arguments, split_class, unreversed};
 
-/// Whether names that were stored under one comparator, by its class, are stored the same under another: it has more
-/// collections, or takes more bytes in the same order.
+/// Returns whether names stored under one comparator, given by its class, have the same stored form under another: it
+/// has more collections, or accepts more values in the same order.
 pub fn may_succeed(old: &str, new: &str) -> bool {
     if old == new {
         return true;
@@ -80,7 +80,7 @@ fn widens_parts(old: &str, new: &str) -> bool {
             if !is_same_type {
                 return false;
             }
-            // What fields are called stands in no value.
+            // Values do not contain the names of fields.
             for parts in [&mut old_parts, &mut new_parts] {
                 parts.drain(..2);
                 parts

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::util::limits::{TYPE_NESTING_MAX, TYPE_TEXT_BYTES_MAX};
 
-/// Why a text is no type.
+/// The error of a text that is not a type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TypeError {
     /// No type has this class name.

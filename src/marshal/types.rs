@@ -1,4 +1,4 @@
-//! The table of comparators, and the registry that a user's own are added to.
+//! The table of built-in comparators, and the registry to which users can add their own.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::{
     LexicalUUIDType, LongType, TimeUUIDType, TypeError, TypeRef, UTF8Type, UUIDType, type_parser,
 };
 
-/// The package that a class name without a dot is looked up in.
+/// The package of class names without a dot.
 pub const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
 
-/// The validator that makes a column family one of counters.
+/// The validator of counter column families.
 pub const COUNTER_COLUMN_TYPE: &str = "org.apache.cassandra.db.marshal.CounterColumnType";
 
 /// Makes one built-in comparator.
@@ -47,7 +47,7 @@ pub const TYPES: &[(&str, Make)] = &[
     ("UUIDType", || Arc::new(UUIDType::default())),
 ];
 
-/// The comparators that a schema may name: the built-in ones and those that were registered.
+/// The comparators that a schema may use: the built-in and the registered ones.
 #[derive(Debug, Clone)]
 pub struct Types {
     by_class: BTreeMap<String, TypeRef>,
@@ -70,7 +70,7 @@ impl Types {
         type_parser::parse(text, self)
     }
 
-    /// The same; `None` for a text that is none.
+    /// Does the same; `None` if the text names no known type.
     pub fn resolve(&self, text: &str) -> Option<TypeRef> {
         self.parse(text).ok()
     }

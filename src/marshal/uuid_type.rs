@@ -52,7 +52,7 @@ impl AbstractType for UUIDType {
         }
     }
 
-    /// Whatever is shorter than a UUID comes first, and what is longer is cut.
+    /// Sorts bytes shorter than a UUID first, and cuts longer ones.
     fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
         let ranked = |value: &[u8]| value.first_chunk::<16>().map(|uuid| (rank(uuid), *uuid));
         Ok(ranked(left).cmp(&ranked(right)))

@@ -1,4 +1,4 @@
-//! One inner type in the view of one release, for types that are made of others.
+//! An inner type in the view of a release, for types that hold other types.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Inner {
     }
 }
 
-/// What the stored order of a whole is worth whose parts are these: nothing, unless each is exact.
+/// Returns the stored order of a value with these parts: it cannot be used unless each part's order is exact.
 pub(super) fn stored_order<'a>(parts: impl IntoIterator<Item = &'a Inner>) -> StoredOrder {
     let is_exact = |part: &Inner| part.view().stored_order() == StoredOrder::Exact;
     if parts.into_iter().all(is_exact) { StoredOrder::Exact } else { StoredOrder::WithinPrefix(0) }

@@ -81,7 +81,7 @@ fn set_cql_version(call: Call<'_>) -> CallFuture<'_> {
 
 fn trace_next_query(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        // Only the fact that the request is traced is recorded: the client receives nothing but the session's id.
+        // No trace is recorded: the client only receives a new session id.
         let id = call.database.new_time_uuid();
         call.writer().field_string(0, &id);
         Ok(())
