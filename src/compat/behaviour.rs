@@ -1,4 +1,4 @@
-//! The behaviour of a release: its rules in one place, ready to be asked.
+//! The behaviour of a release: all its rules in one place.
 
 use super::Line;
 use super::rules::{CellRules, CqlRules, LoginRules, ReadRules, SchemaRules, WireRules, WriteRules};
@@ -24,7 +24,7 @@ impl Behaviour {
         &TABLE[release as usize]
     }
 
-    /// Whether a cell that expires at one second is gone at another.
+    /// Returns whether a cell that expires at `expires_at_s` has expired at `now_s`.
     pub fn is_expired(&self, expires_at_s: i32, now_s: i32) -> bool {
         if self.cells.expires_when_second_begins { now_s >= expires_at_s } else { now_s > expires_at_s }
     }
@@ -48,7 +48,7 @@ impl Behaviour {
     }
 }
 
-/// One row a release, in the order of [`Release::ALL`].
+/// One row per release, in the order of [`Release::ALL`].
 static TABLE: [Behaviour; Release::ALL.len()] = {
     let mut table = [const { Behaviour::row(Release::V0_3) }; Release::ALL.len()];
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Lines of releases: what a version's first two numbers name.
+//! Lines of releases, given by the first two numbers of a version.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use crate::util::Release;
 
 /// A line of releases by its major and minor number, as 2.1 or 3.11.
 ///
-/// A [`Release`] is a line whose behaviour the server has. Later lines have no behaviour of their own here, but they
-/// brought words and features to CQL.
+/// A [`Release`] is a line whose behaviour the server implements. Later lines have no behaviour of their own here,
+/// but they introduced messages and features of CQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line(pub u16, pub u16);
 
@@ -30,7 +30,7 @@ impl Line {
         }
     }
 
-    /// Whether this line came out before another. `<` does the same, but not in constants.
+    /// Returns whether this line was released before another. `<` does the same, but not in constants.
     pub const fn is_before(self, other: Line) -> bool {
         self.0 < other.0 || self.0 == other.0 && self.1 < other.1
     }

@@ -1,8 +1,7 @@
 //! What differs between releases, as tables: [`rules`], [`texts`] and [`features`].
 //!
-//! A rule of a release is a row in `rules`, a sentence that it says is a row in `texts`, and what it has is a row in
-//! `features`. Code asks for a rule by its name; it does not compare releases (`tests/project/layers/releases.rs` counts the
-//! exceptions).
+//! `rules` has a row for each rule of a release, `texts` for each message, and `features` for each feature. Code
+//! reads a rule by its name and does not compare releases (`tests/project/layers/releases.rs` counts the exceptions).
 
 mod behaviour;
 pub mod features;

@@ -1,9 +1,9 @@
-//! Which releases have something: the columns of every table of rules, texts and features.
+//! Ranges of releases: the columns of every table of rules, texts and features.
 
 use super::Line;
 use crate::util::Release;
 
-/// Consecutive releases, from the first that has something to the last.
+/// Consecutive releases, from the first to the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     first: Line,
@@ -11,7 +11,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// No line is later.
+    /// The end of all lines; no line is later.
     const END: Line = Line(u16::MAX, u16::MAX);
 
     /// Every release.
@@ -25,7 +25,7 @@ impl Span {
         Span { first: Line::of(first), last: Line::of(last) }
     }
 
-    /// Returns the lines from one up to another, which is left out.
+    /// Returns the lines from one up to another, exclusive.
     pub const fn lines(first: Line, end: Line) -> Span {
         let last = if end.1 > 0 { Line(end.0, end.1 - 1) } else { Line(end.0.saturating_sub(1), u16::MAX) };
         Span { first, last }
@@ -41,17 +41,17 @@ impl Span {
         self.first
     }
 
-    /// Whether all of these come after a release.
+    /// Returns whether all of these releases come after a given one.
     pub const fn is_after(self, release: Release) -> bool {
         Line::of(release).is_before(self.first)
     }
 
-    /// Whether a release is one of these.
+    /// Returns whether a release is in the span.
     pub const fn has(self, release: Release) -> bool {
         self.has_line(Line::of(release))
     }
 
-    /// Whether a line is one of these.
+    /// Returns whether a line is in the span.
     pub const fn has_line(self, line: Line) -> bool {
         !line.is_before(self.first) && !self.last.is_before(line)
     }
@@ -68,7 +68,7 @@ impl Span {
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// Whether a rule of these releases holds in one of them. Rules read their values by this name.
+    /// Returns whether a rule with this span holds in a release. The tables of rules read their values by this name.
     pub(super) const fn at(self, release: Release) -> bool {
         self.has(release)
     }
@@ -89,8 +89,8 @@ pub const fn only(release: Release) -> Span {
     Span::between(release, release)
 }
 
-/// A value that changed: each with the first release that had it, in the order of releases. The first holds for
-/// earlier releases too.
+/// A value that changed between releases: each value with the first release that had it, in the order of releases.
+/// The first value also holds for earlier releases.
 #[derive(Debug, Clone, Copy)]
 pub struct Eras<T, const N: usize>(pub [(Release, T); N]);
 

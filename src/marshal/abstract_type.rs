@@ -90,9 +90,9 @@ pub trait AbstractType: Debug + Send + Sync {
         None
     }
 
-    /// The type as those that hold other types hold it, `CompositeType` and `ReversedType` among them. They came
-    /// with 0.8: a type whose stored order is that of an older release gives one here whose stored order is that of
-    /// 0.8 and later. By default the type itself.
+    /// Returns the form of the type inside types that hold other types, such as `CompositeType` and `ReversedType`.
+    /// These came with 0.8: a type whose stored order is that of an older release returns here a type with the stored
+    /// order of 0.8 and later. By default the type itself is used.
     fn as_component(&self) -> Option<TypeRef> {
         None
     }

@@ -1,6 +1,6 @@
-//! The fields of a CfDef that mean nothing to this server: which releases show them, and with which default.
+//! The fields of a CfDef that have no effect on this server: which releases show them, and with which default.
 //!
-//! `comment`, `gc_grace_seconds`, the types and `column_metadata` are not among them: they have a meaning.
+//! `comment`, `gc_grace_seconds`, the types and `column_metadata` are not among them, because they have an effect.
 
 use FieldDefault::{Absent, Bool, Double, Int, Map, Text};
 
@@ -18,7 +18,7 @@ pub enum FieldKind {
     Map,
 }
 
-/// What a release shows of a field that nobody has set.
+/// The value that a release shows for a field that is not set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FieldDefault {
     Absent,
@@ -146,7 +146,7 @@ pub const CF_FIELDS: &[CfField] = &[
 ];
 
 impl CfField {
-    /// Returns what a release shows of the field where nobody has set it.
+    /// Returns the value that a release shows for the field if it is not set.
     pub fn default(&self, release: Release) -> FieldDefault {
         let mut since = self.defaults.iter().rev();
         since.find(|(first, _)| *first <= release).map_or(Absent, |(_, default)| *default)

@@ -1,4 +1,4 @@
-//! What the server says it is: drivers choose by it which tables they ask.
+//! The version that the server reports, by which drivers choose the system tables that they query.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -6,21 +6,22 @@ use std::net::{IpAddr, SocketAddr};
 use crate::compat::{Behaviour, Line};
 use crate::util::Release;
 
-/// The port of the native protocol where nothing else is said.
+/// The default port of the native protocol.
 const NATIVE_PORT: u16 = 9042;
 
-/// The versions that a cqlsh may insist on.
+/// The CQL versions that a cqlsh may require.
 const CQL_VERSIONS: [&str; 4] = ["3.4.5", "3.4.4", "3.3.1", "3.2.1"];
 
-/// A release of Cassandra that the server passes for. Rules and words are another matter: those are `Behaviour`'s.
+/// The release of Cassandra that the server reports. Its rules and messages are independent of this: those are
+/// `Behaviour`'s.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// `4.0.11` or `4.0.11-SNAPSHOT`.
     release_version: Cow<'static, str>,
     line: Line,
-    /// The newest version of the native protocol that is spoken.
+    /// The newest supported version of the native protocol.
     native_protocol: u8,
-    /// Where clients of the native protocol reach the server; `None`: where the node says that it is.
+    /// The address for clients of the native protocol; `None`: the node's own address.
     rpc_address: Option<IpAddr>,
     rpc_port: u16,
 }
@@ -30,14 +31,14 @@ static V2_0: Claim = Claim::last_of("2.0.17", Line(2, 0), 2);
 static V2_1: Claim = Claim::last_of("2.1.22", Line(2, 1), 3);
 
 impl Default for Claim {
-    /// 4.0: the first under which cqlsh has the server DESCRIBE.
+    /// Returns 4.0, the first release for which cqlsh lets the server DESCRIBE.
     fn default() -> Claim {
         Claim::last_of("4.0.11", Line(4, 0), 5)
     }
 }
 
 impl Claim {
-    /// The first line with words but without a behaviour of its own.
+    /// The first line with messages of its own but without a behaviour of its own.
     const OWN_WORDS_SINCE: Line = Line(2, 2);
 
     const fn last_of(release_version: &'static str, line: Line, native_protocol: u8) -> Claim {
@@ -45,7 +46,7 @@ impl Claim {
         Claim { release_version, line, native_protocol, rpc_address: None, rpc_port: NATIVE_PORT }
     }
 
-    /// The claim over Thrift: the last release of the line that the session has.
+    /// Returns the version reported over Thrift: the last release of the session's line.
     pub fn of_release(behaviour: &Behaviour) -> &'static Claim {
         match behaviour.release {
             release if release < Release::V2_0 => &V1_2,
@@ -54,7 +55,7 @@ impl Claim {
         }
     }
 
-    /// A claim by its release's number. The error says what is allowed.
+    /// Parses a reported version. The error lists the allowed versions.
     pub fn new(release_version: &str) -> Result<Claim, String> {
         let mistake = |why: &str| {
             format!(
@@ -90,14 +91,14 @@ impl Claim {
         Ok(Claim { release_version, line, native_protocol, rpc_address: None, rpc_port: NATIVE_PORT })
     }
 
-    /// The same for a server that speaks no newer native protocol than this.
+    /// Limits the version of the native protocol.
     #[must_use]
     pub fn speaking(self, newest: u8) -> Claim {
         Claim { native_protocol: self.native_protocol.min(newest), ..self }
     }
 
-    /// The same for a server whose clients of the native protocol connect here. An address that means every one of the
-    /// machine's tells clients nothing, and is left out.
+    /// Sets the address at which clients of the native protocol connect. An unspecified address is omitted, because
+    /// it is of no use to clients.
     #[must_use]
     pub fn reached_at(self, address: SocketAddr) -> Claim {
         let rpc_address = Some(address.ip()).filter(|ip| !ip.is_unspecified());
@@ -120,38 +121,38 @@ impl Claim {
         self.rpc_port
     }
 
-    /// The line of the claimed release.
+    /// Returns the line of the reported release.
     pub fn line(&self) -> Line {
         self.line
     }
 
-    /// The line whose words messages have: the claimed one where 2.2 or a later one is claimed, and else the line of the
-    /// release whose behaviour applies.
+    /// Returns the line whose messages are used: the reported one from 2.2 on, otherwise the line of the release
+    /// whose behaviour applies.
     pub fn line_of_words(&self, behaviour: &Behaviour) -> Line {
         if self.line >= Claim::OWN_WORDS_SINCE { self.line } else { behaviour.line() }
     }
 
-    /// Whether messages have the words of 2.1 itself. Many messages changed with 2.2.
+    /// Returns whether the messages are those of 2.1. Many messages changed with 2.2.
     pub fn has_words_of_2_1(&self, behaviour: &Behaviour) -> bool {
         self.line_of_words(behaviour) == Line(2, 1)
     }
 
-    /// Whether tables have the properties of 3.0, by other names than in 2.1.
+    /// Returns whether tables have the properties of 3.0, which have other names than in 2.1.
     pub fn has_properties_of_3_0(&self) -> bool {
         self.line >= Line(3, 0)
     }
 
-    /// Whether the names of complete indexes begin with the table (before 3.0).
+    /// Returns whether the listed names of complete indexes begin with the table (before 3.0).
     pub fn names_tables_of_indexes(&self) -> bool {
         self.line < Line(3, 0)
     }
 
-    /// Whether there is system_virtual_schema (4.0).
+    /// Returns whether system_virtual_schema exists (4.0).
     pub fn has_virtual_tables(&self) -> bool {
         self.line >= Line(4, 0)
     }
 
-    /// The version of CQL that the claimed release speaks.
+    /// Returns the CQL version of the reported release.
     pub fn cql_version(&self) -> &'static str {
         match self.line {
             line if line >= Line(4, 0) => "3.4.5",
@@ -163,8 +164,8 @@ impl Claim {
         }
     }
 
-    /// The versions of CQL for the protocol's SUPPORTED, its own first. A cqlsh refuses a server that does not list the
-    /// very version that it knows.
+    /// Returns the CQL versions in the protocol's SUPPORTED message, the server's own first. A cqlsh refuses a server
+    /// that does not list exactly the version that it knows.
     pub fn supported_cql_versions(&self) -> Vec<&'static str> {
         let own = self.cql_version();
         let others = CQL_VERSIONS.into_iter().filter(|version| *version != own);

@@ -1,11 +1,11 @@
-//! Classes that settings of a column family may name, and their options.
+//! The classes that a column family's settings may specify, and their options.
 
 use crate::compat::span::{Span, since};
 use crate::util::Release;
 use crate::util::Release::{V1_2, V2_0};
 
 const ALWAYS: Span = Span::ALWAYS;
-/// Stands for every strategy.
+/// Denotes every strategy.
 const ANY: &str = "";
 
 const SIZE_TIERED: &str = "SizeTieredCompactionStrategy";
@@ -15,7 +15,7 @@ const DATE_TIERED: &str = "DateTieredCompactionStrategy";
 /// Strategies of compaction.
 const STRATEGIES: [(&str, Span); 3] = [(SIZE_TIERED, ALWAYS), (LEVELED, ALWAYS), (DATE_TIERED, since(V2_0))];
 
-/// Options of compaction with the strategy that knows them (`validateOptions` of each).
+/// Compaction options, each with its strategy (`validateOptions` of each).
 const OPTIONS: [(&str, &str, Span); 26] = [
     (ANY, "tombstone_threshold", ALWAYS),
     (ANY, "tombstone_compaction_interval", ALWAYS),
@@ -49,7 +49,7 @@ const OPTIONS: [(&str, &str, Span); 26] = [
 const COMPRESSORS: [(&str, Span); 3] =
     [("SnappyCompressor", ALWAYS), ("DeflateCompressor", ALWAYS), ("LZ4Compressor", since(V1_2))];
 
-/// Returns the options that a strategy of compaction knows; `None` for a class that the release does not have.
+/// Returns the options of a compaction strategy; `None` for a class that the release does not have.
 pub fn compaction_options(strategy: &str, release: Release) -> Option<Vec<&'static str>> {
     STRATEGIES.iter().find(|(name, releases)| *name == strategy && releases.has(release))?;
     let is_known =
@@ -57,7 +57,7 @@ pub fn compaction_options(strategy: &str, release: Release) -> Option<Vec<&'stat
     Some(OPTIONS.iter().filter(is_known).map(|(_, option, _)| *option).collect())
 }
 
-/// Whether a release has a compressor of this name.
+/// Returns whether a release has a compressor of this name.
 pub fn has_compressor(name: &str, release: Release) -> bool {
     COMPRESSORS.iter().any(|(known, releases)| *known == name && releases.has(release))
 }

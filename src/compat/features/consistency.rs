@@ -1,4 +1,4 @@
-//! Consistency levels, of every release under one name each.
+//! The consistency levels of all releases, under one name each.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use crate::compat::span::{Span, before, only, since};
 use crate::util::Release;
 use crate::util::Release::{V0_4, V0_5, V0_6, V0_7, V1_2, V2_0};
 
-/// How many replicas must answer. On one node it decides little but what is refused.
+/// How many replicas must respond. On a single node it mainly decides which requests are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsistencyLevel {
-    /// Writes that nobody waits for (to 0.6).
+    /// A write that does not wait for any replica (to 0.6).
     Zero,
-    /// A write that any node has noted (0.6 and later).
+    /// A write that any node has recorded, even as a hint (0.6 and later).
     Any,
     One,
     Quorum,
@@ -26,7 +26,7 @@ pub enum ConsistencyLevel {
     EachQuorum,
     Two,
     Three,
-    /// Reads and conditional updates in one order for all (2.0 and later).
+    /// Linearizable reads and conditional updates (2.0 and later).
     Serial,
     LocalSerial,
     /// One replica of the caller's data centre (1.2.11 and later).
@@ -34,7 +34,7 @@ pub enum ConsistencyLevel {
 }
 
 impl ConsistencyLevel {
-    /// Replicas that must take part when data is kept `replication_factor` times.
+    /// Returns how many replicas must respond if data has `replication_factor` replicas.
     pub fn required(self, replication_factor: i32) -> i32 {
         match self {
             ConsistencyLevel::Zero
@@ -56,7 +56,7 @@ impl ConsistencyLevel {
 }
 
 impl ConsistencyLevel {
-    /// Whether it asks for the order of conditional updates.
+    /// Returns whether this is a serial level.
     pub fn is_serial(self) -> bool {
         matches!(self, ConsistencyLevel::Serial | ConsistencyLevel::LocalSerial)
     }
@@ -102,7 +102,7 @@ const NUMBERS: [(i32, ConsistencyLevel, Span); 15] = [
     (11, ConsistencyLevel::LocalOne, since(V1_2)),
 ];
 
-/// Returns the level that a number means to a release.
+/// Returns the level that a number denotes in a release.
 pub fn consistency_of(number: i32, release: Release) -> Option<ConsistencyLevel> {
     let is_meant =
         |(known, _, releases): &&(i32, ConsistencyLevel, Span)| *known == number && releases.has(release);

@@ -6,11 +6,11 @@ use crate::util::Release;
 /// Releases whose calls have the same shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// 0.3: calls carry a table, and say in one text what in it is meant.
+    /// 0.3: calls have a table argument and a text that names the column family and columns.
     WithTextPaths,
-    /// 0.4 to 0.6: calls carry a keyspace.
+    /// 0.4 to 0.6: calls have a keyspace argument.
     WithKeyspace,
-    /// 0.7 and later: calls come after set_keyspace.
+    /// 0.7 and later: calls use the keyspace of set_keyspace.
     AfterSetKeyspace,
 }
 

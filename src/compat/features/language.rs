@@ -1,4 +1,4 @@
-//! How much of the language there is.
+//! The functions, types and properties of CQL 3 by release line.
 
 use crate::compat::Line;
 use crate::util::Release;
@@ -71,22 +71,22 @@ impl Language {
         came.iter().any(|(known, since)| is_meant(known) && !self.has(*since))
     }
 
-    /// Whether a function of this name came later.
+    /// Returns whether a function of this name came later.
     pub fn lacks_function(self, name: &str) -> bool {
         self.lacks(&FUNCTIONS, |known| known.eq_ignore_ascii_case(name))
     }
 
-    /// Whether a type of this name came later.
+    /// Returns whether a type of this name came later.
     pub fn lacks_type(self, name: &str) -> bool {
         self.lacks(&TYPES, |known| known == name)
     }
 
-    /// Whether tables got a property of this name later.
+    /// Returns whether a table property of this name came later.
     pub fn lacks_property(self, name: &str) -> bool {
         self.lacks(&PROPERTIES, |known| known == name)
     }
 
-    /// Whether nothing may be called so.
+    /// Returns whether the name is reserved, so that no user type may have it.
     pub fn keeps_free(self, type_name: &str) -> bool {
         self.lacks_type(type_name) && KEPT_FREE.contains(&type_name)
     }

@@ -1,4 +1,4 @@
-//! What releases have: words and types of CQL, fields of structs, levels, classes, versions.
+//! The features of releases: syntax and types of CQL, fields of structs, levels, classes, versions.
 
 mod cf_fields;
 mod claim;

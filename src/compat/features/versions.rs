@@ -2,7 +2,8 @@
 
 use crate::util::Release;
 
-/// Returns the API version that a release answers with: 0.3 and 0.4 their product's, 0.5 and 0.6 the interface's.
+/// Returns the API version that a release reports: 0.3 and 0.4 the version of the product, 0.5 and 0.6 that of the
+/// interface.
 pub fn api_version(release: Release) -> &'static str {
     match release {
         Release::V0_3 => "0.3.0",

@@ -1,7 +1,7 @@
-//! The rules of releases, by what they are about. A rule is one row: its meaning, its name, its releases.
+//! The rules of releases, by topic. A rule is one row: its meaning, its name, its releases.
 //!
-//! A row `name: bool = since(V1_1);` holds in 1.1 and later; [`Eras`](super::span::Eras) gives a rule with other values
-//! than yes and no. To change a rule of a release, change its row: no code elsewhere compares releases.
+//! A row `name: bool = since(V1_1);` holds in 1.1 and later; [`Eras`](super::span::Eras) defines a rule whose values
+//! are not boolean. To change a rule of a release, change its row: no other code compares releases.
 
 mod cells;
 mod cql;
@@ -19,7 +19,7 @@ pub use schema::{KeyAlias, SchemaRules};
 pub use wire::WireRules;
 pub use writes::WriteRules;
 
-/// Makes a struct with a field for each rule, and `of`, which gives the rules of a release.
+/// Defines a struct with a field for each rule, and `of`, which returns the rules of a release.
 macro_rules! rules {
     (
         $(#[$about:meta])*

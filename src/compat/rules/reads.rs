@@ -1,4 +1,4 @@
-//! Rules of reads over Thrift: what is checked, in which order, and what is counted.
+//! Rules of reads over Thrift: the checks, their order, and how columns are counted.
 
 use super::rules;
 use crate::compat::span::{Eras, Span, before, only, since};
@@ -11,7 +11,7 @@ pub enum CountBy {
     Slice,
     /// By pages of the slice, with all its checks: a count below a page's is applied to what the page has.
     Pages,
-    /// By pages, of which only the column family is checked: keys, levels and bounds may be any.
+    /// By pages, checking only the column family: keys, levels and bounds may be anything.
     UncheckedPages,
 }
 
@@ -41,7 +41,7 @@ rules! {
         data_centre_levels_need_strategy: bool = before(V1_2);
         /// The level of a read of many rows is checked before their keys (1.1 and later, `CassandraServer`).
         level_is_checked_before_keys: bool = since(V1_1);
-        /// Scans check their level (0.7 and later); 0.6 fails inside at ZERO and lets ANY pass.
+        /// Scans check their level (0.7 and later); 0.6 fails with an internal error at ZERO and accepts ANY.
         scan_checks_level: bool = since(V0_7);
         /// Reads of many rows need one at least (0.4, 0.5).
         reads_need_a_key: bool = Span::between(V0_4, V0_5);
@@ -68,7 +68,7 @@ rules! {
         conditions_turn_reversed_slices: bool = since(V2_1);
         /// Names of a table's columns are checked against the table (2.0 and later).
         names_are_checked_by_table: bool = since(V2_0);
-        /// Names that are none are compared as 0.6 does: by the time of a TimeUUIDType first, and never as a long.
+        /// Invalid names are compared as 0.6 does: by the time of a TimeUUIDType first, and never as a long.
         compares_times_before_names: bool = since(V0_6);
         /// The token with which the ring of RandomPartitioner begins is -1 (0.7 and later), not 0.
         random_ring_begins_below_zero: bool = since(V0_7);

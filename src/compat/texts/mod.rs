@@ -1,4 +1,4 @@
-//! Sentences that clients read, by what they are about: one row an error, one column an era.
+//! Messages to clients, by topic: one row per error, one column per era.
 //!
 //! A row is a name, typed arguments and texts. The first text holds from the beginning; a later one begins with the line
 //! of releases that brought it. To change what 1.2 says, change its column, or add one:
@@ -35,7 +35,7 @@ const V1_1: Line = Line::of(Release::V1_1);
 const V1_2: Line = Line::of(Release::V1_2);
 const V2_0: Line = Line::of(Release::V2_0);
 const V2_1: Line = Line::of(Release::V2_1);
-/// Words without a behaviour: drivers see them when the server passes for 2.2 or later.
+/// The first line that has messages but no behaviour of its own: drivers see them if the server reports 2.2 or later.
 const V2_2: Line = Line(2, 2);
 
 /// Returns the last of the eras that has begun, given in their order; `None` before the first.
