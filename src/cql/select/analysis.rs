@@ -1,4 +1,4 @@
-//! From relations to restrictions: each relation checked by itself and against those before it.
+//! Turns relations into restrictions: checks each relation by itself and against the relations before it.
 
 use std::collections::BTreeSet;
 
@@ -14,19 +14,19 @@ use crate::marshal::CqlType;
 use crate::schema::{ColumnKind, TableColumn};
 use crate::util::Release;
 
-/// What the relations are looked at with.
+/// The state of the analysis of a WHERE clause.
 pub(super) struct Analysis<'a> {
     pub state: &'a QueryState<'a>,
     pub target: &'a Target,
     pub select: &'a Select,
     pub scope: TypeScope<'a>,
     pub found: Restrictions,
-    /// Some relation can be answered by an index; by one on a clustering column.
+    /// Whether an index supports some relation; `has_clustering_index`: an index on a clustering column does.
     pub has_index: bool,
     pub has_clustering_index: bool,
-    /// Columns in the order in which they were first restricted.
+    /// Columns in the order of their first restriction.
     pub restricted: Vec<TableColumn>,
-    /// Names of those whose last relation an index supports.
+    /// Names of the columns whose last relation is supported by an index.
     pub by_index: BTreeSet<String>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Analysis<'a> {
         self.state.behaviour.release
     }
 
-    /// The release's rules of statements.
+    /// Returns the CQL rules of the release.
     pub fn rules(&self) -> &'static CqlRules {
         &self.state.behaviour.cql
     }
@@ -102,7 +102,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The column of a relation. `operator` is `None` for IN, which no index supports.
+    /// Returns the column of a relation. `operator` is `None` for IN, which no index supports.
     pub fn entity(
         &mut self,
         name: &str,
@@ -168,7 +168,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Keeps the restriction of a column that had none.
+    /// Stores the first restriction of a column.
     fn set(&mut self, column: &TableColumn, asked: RestrictionKind) -> Result<(), CqlError> {
         let first = column.position;
         let restriction = Restriction { first, width: 1, is_tuple: false, is_on_token: false, asked };
@@ -211,7 +211,7 @@ impl<'a> Analysis<'a> {
         });
     }
 
-    /// A relation of one column.
+    /// Adds a relation on one column.
     fn column(
         &mut self,
         column: &TableColumn,
@@ -248,7 +248,7 @@ impl<'a> Analysis<'a> {
                     Some(existing) if existing.is_on_token => return invalid(NOT_ON_TOKEN),
                     Some(existing) => {
                         check_end(existing, operator, name)?;
-                        // A slice of several columns may begin before this one.
+                        // A multi-column slice may begin at an earlier column.
                         if existing.first != column.position {
                             return invalid(not_alike(name, &relation_text(relation, self.release())));
                         }
@@ -317,7 +317,7 @@ impl<'a> Analysis<'a> {
         }
         let operands = Operands::of_column(values, &self.target.spec(column), &self.scope, markers)?;
         let is_other = matches!(column.kind, ColumnKind::Static | ColumnKind::Regular);
-        // Cassandra takes an IN of one value for an equality here, and 1.2 does everywhere.
+        // Cassandra treats an IN of one value as an equality here; 1.2 does so everywhere.
         let is_equality = is_other || self.rules().in_of_one_is_equality && operands.is_single();
         if is_other && !operands.is_single() {
             return invalid(format!(
@@ -333,7 +333,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Whether columns may be related together.
+    /// Checks whether these columns may be restricted by one tuple.
     fn check_tuple(
         &self,
         columns: &[TableColumn],
@@ -382,7 +382,8 @@ impl<'a> Analysis<'a> {
         Ok(())
     }
 
-    /// Whether the slice that one of these columns has begins where they do, as far as Cassandra 2.1 looks.
+    /// Checks whether the existing slice of one of these columns begins at the first of them, as far as Cassandra 2.1
+    /// checks this.
     fn starts_alike(&self, columns: &[TableColumn], at: usize) -> bool {
         let place = |position: usize| self.found.clustering.get(position).copied().flatten();
         let own = place(columns[at].position);
@@ -392,7 +393,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// A relation of several clustering columns.
+    /// Adds a relation on several clustering columns.
     fn columns(
         &mut self,
         columns: &[TableColumn],
@@ -414,7 +415,7 @@ impl<'a> Analysis<'a> {
                 match self.found.clustering.get(first.position).copied().flatten() {
                     None => self.set_tuple(columns, RestrictionKind::Slice(Slice::default())),
                     Some(at) => {
-                        // The longer of the two says which columns are restricted.
+                        // The wider of the two relations decides which columns are restricted.
                         for place in self.found.clustering.iter_mut().skip(first.position).take(columns.len())
                         {
                             *place = Some(at);
@@ -437,7 +438,7 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Whether an equality, or an end of a slice, may stand beside the restriction that a column has already.
+/// Checks whether an equality, or an end of a slice, may be combined with the existing restriction of the column.
 pub(super) fn check_beside(
     existing: Option<&Restriction>,
     operator: Operator,
@@ -460,7 +461,7 @@ fn not_alike(name: &str, relation: &str) -> String {
     )
 }
 
-/// Whether a slice has no end yet where an inequality puts one.
+/// Checks that the slice does not have the end yet that an inequality sets.
 fn check_end(existing: &Restriction, operator: Operator, name: &str) -> Result<(), CqlError> {
     let RestrictionKind::Slice(slice) = &existing.asked else { return Ok(()) };
     match operator {
@@ -474,7 +475,7 @@ fn check_end(existing: &Restriction, operator: Operator, name: &str) -> Result<(
     }
 }
 
-/// Gives a slice one of its ends.
+/// Sets one end of a slice.
 pub(super) fn set_end(
     restriction: Option<&mut Restriction>,
     operator: Operator,

@@ -1,4 +1,4 @@
-//! From restrictions of clustering columns to the slices of cells that hold the rows.
+//! Turns restrictions on clustering columns into the slices of cells that contain the rows.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use crate::cql::CqlError;
 use crate::marshal::{AbstractType, STATIC_PREFIX, push_component};
 use crate::schema::{Layout, TableDef};
 
-/// A run of names in the comparator's order; an empty end is open. Names equal to an end belong to it unless they are
+/// A range of cell names in the comparator's order. An empty end is open. The ends are inclusive unless they are
 /// skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct CellSlice {
@@ -21,14 +21,14 @@ pub(super) struct CellSlice {
     pub skips_finish: bool,
 }
 
-/// What is read of a super column family: super columns, or cells of one.
+/// A slice of a super column family: of its super columns, or of the cells of super column `of`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SuperSlice {
     pub of: Option<Bytes>,
     pub slice: CellSlice,
 }
 
-/// What is read of each partition, in the comparator's order.
+/// The cells to read of each partition, in the comparator's order.
 #[derive(Debug, Clone)]
 pub(super) enum Reads {
     Names(Vec<Bytes>),
@@ -36,7 +36,7 @@ pub(super) enum Reads {
     Supers(Vec<SuperSlice>),
 }
 
-/// The static cells of a partition.
+/// Returns the slice that contains the static cells of a partition.
 pub(super) fn static_slice(def: &TableDef) -> Option<CellSlice> {
     let bound = |end: u8| {
         let mut name = STATIC_PREFIX.to_vec();
@@ -48,24 +48,24 @@ pub(super) fn static_slice(def: &TableDef) -> Option<CellSlice> {
     has_statics.then(|| CellSlice { start: bound(0xFF), finish: bound(1), ..CellSlice::default() })
 }
 
-/// An end of a slice, with its values.
+/// An end of a slice: its values, and whether it is inclusive.
 type End = Option<(Vec<Bytes>, bool)>;
 
-/// The values of a run of equalities, and what follows it.
+/// The values of the leading equalities, and the slice that follows them.
 struct Prefixes<'a> {
     each: Vec<Vec<Bytes>>,
     slice: Option<(&'a Slice, &'a Restriction)>,
-    /// The restrictions that the slices answer.
+    /// Indexes of the restrictions that the slices cover.
     answered: Vec<usize>,
 }
 
-/// Slices of cells, and the restrictions that they do not answer.
+/// Slices of cells, and the restrictions that they do not cover.
 pub(super) struct SlicePlan<'a> {
     pub reads: Reads,
     pub rest: Vec<&'a Restriction>,
 }
 
-/// What slices are made from.
+/// The input from which slices are made.
 #[derive(Clone, Copy)]
 pub(super) struct Slicing<'a> {
     pub target: &'a Target,
@@ -75,7 +75,7 @@ pub(super) struct Slicing<'a> {
 }
 
 impl<'a> Slicing<'a> {
-    /// The slices that restrictions mean. `comparator` sorts the cells, or the super columns.
+    /// Returns the slices for the restrictions. `comparator` sorts the cells, or the super columns.
     pub fn sliced(&self, comparator: &dyn AbstractType) -> Result<SlicePlan<'a>, CqlError> {
         let (def, restrictions) = (&*self.target.def, self.restrictions);
         if def.layout == Layout::StaticCompact {
@@ -88,7 +88,7 @@ impl<'a> Slicing<'a> {
             (start, finish) = self.ends(slice, restriction)?;
         }
         if def.layout == Layout::Super {
-            // Few rows of a super column are not wanted: they are looked at one by one.
+            // The slices may read a few unwanted rows of a super column, so all rows are also checked one by one.
             let rest = restrictions.of_clustering.iter().collect();
             let supers = supers(&prefixes.each, def, (start, finish), comparator);
             return Ok(SlicePlan { reads: Reads::Supers(supers), rest });
@@ -146,7 +146,7 @@ impl<'a> Slicing<'a> {
         Ok(found)
     }
 
-    /// The ends of a slice in the order of the cells.
+    /// Returns the ends of a slice in the order of the cells.
     fn ends(&self, slice: &Slice, restriction: &Restriction) -> Result<(End, End), CqlError> {
         let end = |end: &Option<SliceEnd>| -> Result<End, CqlError> {
             let Some(end) = end else { return Ok(None) };
@@ -157,7 +157,7 @@ impl<'a> Slicing<'a> {
         Ok(if is_reversed(&self.target.def, restriction.first) { (upper, lower) } else { (lower, upper) })
     }
 
-    /// That the value at a place of a restriction may not be null.
+    /// Returns the message that the value at an index of a restriction may not be null.
     fn null_text(&self, restriction: &Restriction, at: usize) -> String {
         let name = |at: usize| {
             let column = self.target.def.clustering.get(restriction.first + at);
@@ -173,7 +173,7 @@ impl<'a> Slicing<'a> {
                     of_part(at)
                 }
             }
-            // Cassandra 2.1 finds whole names another way than slices.
+            // Cassandra 2.1 reads whole cell names by another path than slices.
             RestrictionKind::Eq(_) if self.is_of_names() => of_part(0),
             RestrictionKind::In(_) if self.is_of_names() && !restriction.is_tuple => of_part(at),
             RestrictionKind::Slice(slice) if !restriction.is_tuple => {
@@ -183,7 +183,8 @@ impl<'a> Slicing<'a> {
         }
     }
 
-    /// Whether whole names of cells are asked for: only those of dense tables are whole without the name of a column.
+    /// Checks whether the restrictions specify whole cell names. This is possible only without a sparse layout, where a
+    /// cell name also contains the name of a column.
     fn is_of_names(&self) -> bool {
         let def = &self.target.def;
         let is_whole = |at: usize| self.restrictions.of_clustering_at(at).is_some_and(|of| !of.is_slice());
@@ -191,7 +192,7 @@ impl<'a> Slicing<'a> {
     }
 }
 
-/// A slice as 2.1 prints it.
+/// Returns the text of a slice as 2.1 prints it.
 fn slice_text(slice: &Slice) -> String {
     let end = |end: &Option<SliceEnd>, sign: &str| match end {
         Some(end) => {
@@ -202,8 +203,8 @@ fn slice_text(slice: &Slice) -> String {
     format!("SLICE({}, {})", end(&slice.lower, ">"), end(&slice.upper, "<"))
 }
 
-/// A slice of composite names. Composite bounds say by their last byte which side of the names with this beginning they
-/// are on.
+/// Returns a slice of composite names. The last byte of a composite bound says whether the bound is before or after the
+/// names with this prefix.
 fn composite_slice(def: &TableDef, prefix: &[Bytes], start: &End, finish: &End) -> CellSlice {
     let name = |end: &End, outside: u8, inside: u8| match end {
         Some((values, is_inclusive)) => {
@@ -212,25 +213,26 @@ fn composite_slice(def: &TableDef, prefix: &[Bytes], start: &End, finish: &End) 
         }
         None => def.clustering_prefix(prefix, inside),
     };
-    // A start of all names with a beginning is written as Cassandra does, which takes in the name that ends there.
+    // Cassandra's start bound for all names with a prefix includes the name that is equal to the prefix, so ours does
+    // too.
     CellSlice { start: name(start, 1, 0xFF), finish: name(finish, 0xFF, 1), ..CellSlice::default() }
 }
 
-/// Whether the clustering column at a place is descending.
+/// Whether the clustering column at an index is descending.
 fn is_reversed(def: &TableDef, at: usize) -> bool {
     def.clustering.get(at).is_some_and(|column| column.is_reversed)
 }
 
-/// A slice of names that are single values; `None` where there can be none.
+/// Returns a slice of names that are single values, or `None` if no name can be in it.
 fn dense_slice(prefix: &[Bytes], (start, finish): (&End, &End), is_reversed: bool) -> Option<CellSlice> {
     if let [value] = prefix {
         let slice = CellSlice { start: value.clone(), finish: value.clone(), ..CellSlice::default() };
-        // No name is empty, and as an end an empty one would be open.
+        // No cell name is empty, and an empty end would be open.
         return (!value.is_empty()).then_some(slice);
     }
     let first = |end: &End| end.as_ref().and_then(|(values, _)| values.first().cloned());
     let is_exclusive = |end: &End| end.as_ref().is_some_and(|(_, is_inclusive)| !is_inclusive);
-    // No value is smaller than the empty one; as the lower end it is open.
+    // No value is smaller than the empty value. As the lower end, an empty value is open.
     let upper = if is_reversed { start } else { finish };
     if first(upper).is_some_and(|upper| upper.is_empty()) {
         return None;
@@ -254,7 +256,7 @@ fn supers(
         let of_all = |slice| SuperSlice { of: None, slice };
         match (prefix.split_first(), def.clustering.len()) {
             (None, _) => {
-                // A tuple's end is one of super columns, all of whose cells may be meant.
+                // A tuple's end is a super column, and all cells of that super column may be in the slice.
                 let open = |end: &End| {
                     end.as_ref()
                         .map(|(values, is_inclusive)| (values.clone(), *is_inclusive || values.len() > 1))

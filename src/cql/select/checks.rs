@@ -1,4 +1,4 @@
-//! Checks of a whole SELECT: that its restrictions fit the key, an index, ORDER BY and DISTINCT.
+//! Checks a whole SELECT: its restrictions must fit the key, an index, ORDER BY and DISTINCT.
 
 use super::analysis::Analysis;
 use super::messages::{NEEDS_FILTERING, NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
@@ -16,7 +16,7 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 }
 
 impl Analysis<'_> {
-    /// The checks that need all relations, in the order of Cassandra 2.1.
+    /// Runs the checks that need all relations, in the order of Cassandra 2.1.
     pub fn finish(mut self, picked: &Projection) -> Result<Restrictions, CqlError> {
         self.partition_key()?;
         if !self.found.uses_index {
@@ -121,7 +121,8 @@ impl Analysis<'_> {
         if is_on_token { self.token_of_key() } else { Ok(()) }
     }
 
-    /// A column of the key where a message is about it: 2.1 prints all that it knows of it.
+    /// Returns a key column as error messages print it: 2.1 prints the whole column definition, other releases the
+    /// name.
     fn key_text(&self, column: &TableColumn) -> String {
         match self.state.is_in_words_of_2_1() {
             true => column_text(&self.target.cf, &self.target.def, column),
@@ -129,7 +130,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// Takes the relations of token(a, b) together, which must have been written in the order of the key.
+    /// Merges the restrictions by token(a, b) on the key's columns into one. The token's arguments must be in the order
+    /// of the key.
     fn token_of_key(&mut self) -> Result<(), CqlError> {
         let key = &self.target.def.partition_key;
         let written = self.select.relations.iter().filter_map(|relation| match relation {
@@ -203,7 +205,8 @@ impl Analysis<'_> {
         Ok(())
     }
 
-    /// Takes away the clustering columns whose restrictions slices answer. What is left is looked at row by row.
+    /// Removes the clustering columns whose restrictions are covered by the slices. The other restrictions are checked row
+    /// by row.
     fn leave_to_slices(&mut self) {
         let mut slice = None;
         for (at, column) in self.target.def.clustering.iter().enumerate() {
@@ -221,7 +224,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Why a clustering column may not be restricted after the one before it.
+    /// Returns the error for a clustering column that may not be restricted because of the column before it.
     fn gap(&self, name: &str, previous: Option<(&TableColumn, Option<usize>)>) -> CqlError {
         let Some((before, place)) = previous else { return CqlError::invalid("") };
         let before = &before.name;
@@ -236,7 +239,7 @@ impl Analysis<'_> {
         CqlError::invalid(texts::clustering_gap(self.release(), name, before, why))
     }
 
-    /// ORDER BY: whether it goes backwards.
+    /// Checks ORDER BY, and finds out whether the rows are read in reverse.
     fn order(&mut self) -> Result<(), CqlError> {
         if self.found.uses_index {
             return invalid("ORDER BY with 2ndary indexes is not supported.");
@@ -275,8 +278,8 @@ impl Analysis<'_> {
         Ok(())
     }
 
-    /// Before 2.1 rows of several partitions were sorted as they are answered, so by columns that are answered;
-    /// CASSANDRA-4911 has changed that.
+    /// Checks that the columns of ORDER BY are selected. Before 2.1 the rows of several partitions were sorted by the
+    /// values in the result, so only selected columns could be sorted by; CASSANDRA-4911 changed that.
     fn order_is_selected(&self) -> Result<(), CqlError> {
         let Selection::Some(selected) = &self.select.selection else { return Ok(()) };
         if !self.found.is_key_in || !self.rules().order_needs_selected_columns {
@@ -286,7 +289,7 @@ impl Analysis<'_> {
             let mut selectors = selected.iter().map(|one| &one.selector);
             selectors.any(|selector| matches!(selector, Selector::Column(column) if column == name))
         };
-        // Names of no column are the next check's.
+        // Unknown names are left to the next check.
         let mut columns = self.select.order_by.iter().map(|(name, _)| name);
         if columns.any(|name| self.target.def.column(name).is_some() && !is_selected(name)) {
             return invalid("ORDER BY could not be used on columns missing in select clause.");
@@ -294,7 +297,8 @@ impl Analysis<'_> {
         Ok(())
     }
 
-    /// A dense table's slices are read with both their ends, which a limit of rows over partitions does not allow for.
+    /// Checks the bounds of a range scan with a LIMIT. A slice of a dense table is read with both its ends, and the row
+    /// limit of a scan does not allow for those extra rows.
     fn strict_bounds(&self) -> Result<(), CqlError> {
         let is_old = STRICT_BOUNDS_ARE_REFUSED.has_line(self.state.line());
         let is_dense = self.target.def.layout == Layout::Dense;
@@ -324,14 +328,14 @@ impl Analysis<'_> {
         Ok(())
     }
 
-    /// Whether more would be read than is answered, which has to be allowed.
+    /// Checks whether the query would read more rows than it returns, which needs ALLOW FILTERING.
     fn filtering(&self) -> Result<(), CqlError> {
         if self.select.allow_filtering || !(self.found.is_key_range || self.found.uses_index) {
             return Ok(());
         }
         let several = |asked: &RestrictionKind| matches!(asked, RestrictionKind::Contains(elements) if elements.len() > 1);
         let is_multiple = match &self.restricted[..] {
-            // No index leads to the rows.
+            // No index is used to find the rows.
             [] => self.found.restricts_clustering(),
             [one] => self.found.of_other(&one.name).is_some_and(|restriction| several(&restriction.asked)),
             _ => true,

@@ -1,4 +1,4 @@
-//! Conditions that are looked at row by row, where no slice has answered them.
+//! Conditions that are checked row by row because no slice covers them.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::marshal::{self, CqlType, TypeRef};
 use crate::schema::TableColumn;
 use crate::util::Release;
 
-/// A column that conditions are about.
+/// A column that a condition restricts.
 #[derive(Debug)]
 struct FilteredColumn {
     place: Place,
@@ -26,13 +26,13 @@ struct FilteredColumn {
 enum FilterOperand {
     Eq(Vec<Bytes>),
     In(Vec<Vec<Bytes>>),
-    /// The ends, and whether they are inclusive.
+    /// The lower and the upper end, each with whether it is inclusive.
     Slice(Option<(Vec<Bytes>, bool)>, Option<(Vec<Bytes>, bool)>),
-    /// Elements, and keys where the flag is set.
+    /// Elements, or keys if the flag is set.
     Contains(Vec<(Bytes, bool)>),
 }
 
-/// One condition, with its values.
+/// One condition on a row, with its values.
 #[derive(Debug)]
 pub(super) struct RowTest {
     columns: Vec<FilteredColumn>,
@@ -41,7 +41,10 @@ pub(super) struct RowTest {
     release: Release,
 }
 
-/// The values of an operand, none of which may be null.
+/// Returns the values of an operand.
+///
+/// # Errors
+/// If a value is null; `null` returns the message for the value at an index.
 pub(super) fn present(
     values: Vec<Option<Bytes>>,
     null: impl Fn(usize) -> String,
@@ -110,7 +113,7 @@ impl RowTest {
                         frozen_contains(&column.cql_type, value, (element, *is_key)).unwrap_or(false)
                     });
                 }
-                // The elements of a set are names of cells, which hold nothing.
+                // The elements of a set are the names of its cells, whose values are empty.
                 let is_set = matches!(column.cql_type, CqlType::Set { .. });
                 let held = row.held(column.place);
                 elements.iter().all(|(element, is_key)| contains(held, element, *is_key || is_set))
@@ -118,8 +121,8 @@ impl RowTest {
         }
     }
 
-    /// Cassandra compares tuples in the order of the cells, and turns the ends of the slice round where the first
-    /// column is reversed.
+    /// Checks whether the row is between two ends. Cassandra compares tuples in the order of the cells, and swaps the
+    /// ends of the slice if the first column is reversed.
     fn is_between(
         &self,
         row: &Row,
@@ -140,7 +143,7 @@ impl RowTest {
         meets(lower, Ordering::Greater) && meets(upper, Ordering::Less)
     }
 
-    /// A row's values against others; `None` where the row has none.
+    /// Compares a row's values with the given ones. Returns `None` if the row lacks one of them.
     fn compare(&self, row: &Row, values: &[Bytes], in_cell_order: bool) -> Option<Ordering> {
         for (column, value) in self.columns.iter().zip(values) {
             let own = row.value(column.place)?;
@@ -155,7 +158,8 @@ impl RowTest {
     }
 }
 
-/// Whether a collection that is a single value has an element, or a key; `None` where the value is no collection.
+/// Checks whether a frozen collection contains an element, or a key. Returns `None` if the value is no valid
+/// collection.
 fn frozen_contains(cql_type: &CqlType, value: &Bytes, (wanted, is_key): (&Bytes, bool)) -> Option<bool> {
     if let CqlType::Map { .. } = cql_type {
         let entries = map_from_bytes(value, CollectionForm::Long)?;

@@ -1,4 +1,4 @@
-//! Rows that are answered together: by aggregates, and by GROUP BY of 3.10.
+//! Rows that are combined into one: by aggregates, and by GROUP BY as in 3.10.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use super::walk::memory_of;
 use crate::cql::CqlError;
 use crate::cql::values::Tally;
 
-/// What has been seen of one group.
+/// The state of one group.
 #[derive(Debug)]
 struct Group {
-    /// Columns that no aggregate is about have the values of the first row.
+    /// The first row: columns outside of aggregates have its values.
     first: Row,
     tallies: Vec<Tally>,
 }
 
-/// Gathers rows, which come in the order of the primary key: a group's are one after another.
+/// Combines rows into groups. The rows come in the order of the primary key, so the rows of a group are adjacent.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     current: Option<Group>,
     pub answered: Vec<Vec<Option<Bytes>>>,
-    /// About how much memory the answered ones take.
+    /// The estimated memory of `answered`.
     pub memory: usize,
 }
 
@@ -66,7 +66,7 @@ impl Groups {
         Ok(())
     }
 
-    /// The last group. Without GROUP BY there is one even of no rows.
+    /// Finishes the last group. Without GROUP BY there is a group even if there are no rows.
     pub fn finish(&mut self, picked: &Projection, (bound, now_s): (Bound<'_>, i32)) -> Result<(), CqlError> {
         if picked.group_by.is_none() {
             let tallies = vec![Tally::default(); picked.aggregates.len()];

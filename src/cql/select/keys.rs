@@ -1,4 +1,4 @@
-//! From restrictions of the partition key to the partitions that are read.
+//! Turns restrictions on the partition key into the partitions to read.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -19,11 +19,11 @@ use crate::schema::row_key;
 use crate::util::Release;
 use crate::util::limits::NAME_BYTES_MAX;
 
-/// A stretch of the ring: what the store can be asked, and what of that is left out.
+/// A range of the ring: the bounds for the store, and the exact token limits that are checked afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TokenRange {
     pub bounds: Bounds,
-    /// Tokens are at least this one, or come after it.
+    /// The smallest token, and whether it is inclusive.
     pub from: Option<(Vec<u8>, bool)>,
     pub to: Option<(Vec<u8>, bool)>,
 }
@@ -43,7 +43,7 @@ impl TokenRange {
         self.from.as_ref().is_none_or(is_after) && !self.is_past(token)
     }
 
-    /// Whether a token comes after all of the range.
+    /// Checks whether a token comes after the whole range.
     pub fn is_past(&self, token: &[u8]) -> bool {
         self.to.as_ref().is_some_and(|(to, is_inclusive)| match token.cmp(to) {
             Ordering::Less => false,
@@ -53,12 +53,12 @@ impl TokenRange {
     }
 }
 
-/// The partitions of a SELECT.
+/// The partitions that a SELECT reads.
 #[derive(Debug)]
 pub(super) enum Partitions {
-    /// In this order.
+    /// Single partitions, in this order.
     Keys(Vec<Bytes>),
-    /// `None`: none at all.
+    /// A scan. `None`: the range is empty.
     Range(Option<TokenRange>),
 }
 
@@ -101,7 +101,7 @@ fn keys(
         each = each.iter().flat_map(with).collect();
     }
     if Behaviour::of(release).cql.in_keys_are_sorted {
-        // From 2.1 on keys come once each and by their values.
+        // From 2.1 on the keys are sorted by value and duplicates are removed.
         let types = bound.database.types();
         let comparators: Vec<_> = columns.iter().map(|column| column.cql_type.type_ref(types)).collect();
         each.sort_by(|a, b| {
@@ -126,8 +126,8 @@ fn checked(key: Bytes) -> Result<Bytes, CqlError> {
     Ok(key)
 }
 
-/// The stretch of the ring that a restriction of the token means; `None` where it is empty. The partitioner's least
-/// token is no bound at all, even where the text says `=`.
+/// Returns the range of the ring for a restriction on the token, or `None` if it is empty. The partitioner's minimum
+/// token is an open bound, even with `=` in the relation.
 fn token_range(
     restriction: &Restriction,
     bound: Bound<'_>,
@@ -174,7 +174,7 @@ fn token_range(
                 Some(start) => Bounds::Tokens { start, end },
                 None => open,
             },
-            // Rows before the start are left out one by one.
+            // The start can be imprecise here: rows before it are skipped one by one.
             TokenForm::IsKey | TokenForm::Variable => match partitioner.key_of_token(start) {
                 Some(key) => Bounds::KeyToToken {
                     start: Bytes::from(key),

@@ -1,4 +1,4 @@
-//! Relations as messages quote them.
+//! Relations as error messages quote them.
 
 use crate::cql::syntax::{InValues, Operator, Relation, operator_text};
 use crate::cql::values::term_text;
@@ -14,7 +14,7 @@ pub(super) const NOT_ON_TOKEN: &str =
 pub(super) const TOKEN_OF_SOME: &str =
     "The token() function must be applied to all partition key components or none of them";
 
-/// A relation as it was written, more or less.
+/// Returns the text of a relation, in the style of the release.
 pub(super) fn relation_text(relation: &Relation, release: Release) -> String {
     let sign = |operator: &Operator| operator_text(*operator, release);
     let tuple = |columns: &[String]| format!("({})", columns.join(", "));

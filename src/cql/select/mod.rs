@@ -1,4 +1,4 @@
-//! SELECT: which cells a statement reads, and the rows that they make.
+//! SELECT: finds out which cells a statement reads, and builds the rows of the result from them.
 
 mod analysis;
 mod bounds;

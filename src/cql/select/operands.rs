@@ -1,4 +1,4 @@
-//! The right side of a relation: a value, or several columns' values together.
+//! The right side of a relation: one value, or a tuple of values for several columns.
 
 use bytes::Bytes;
 
@@ -8,7 +8,7 @@ use crate::cql::{ColumnSpec, CqlError, QueryOptions};
 use crate::db::Database;
 use crate::marshal::CqlType;
 
-/// What the values of one execution are taken from.
+/// The bound values of one execution, and the database whose types they have.
 #[derive(Clone, Copy)]
 pub(super) struct Bound<'a> {
     pub options: &'a QueryOptions,
@@ -16,17 +16,17 @@ pub(super) struct Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// A term's bytes; `None` is null. Every term of a restriction must have a value.
+    /// Returns a term's bytes; `None` is null. Every term of a restriction must have a value.
     pub fn bytes(&self, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
         term.set_bytes(self.options, self.database, || format!("column {}", term.receiver()))
     }
 }
 
-/// Values for some columns, one each.
+/// Values for some columns, one for each.
 #[derive(Debug)]
 pub(super) enum Operand {
     Each(Vec<TypedTerm>),
-    /// A tuple in one marker, with so many fields.
+    /// A tuple bound to one marker, and the number of its fields.
     Whole(TypedTerm, usize),
 }
 
@@ -35,7 +35,7 @@ impl Operand {
         Operand::Each(vec![term])
     }
 
-    /// The operand of a multi-column relation.
+    /// Analyzes the operand of a multi-column relation.
     pub fn tuple(
         term: &Term,
         columns: &[ColumnSpec],
@@ -59,7 +59,7 @@ impl Operand {
         Ok(Operand::Each(each.collect::<Result<_, _>>()?))
     }
 
-    /// As 2.1 prints a value that it has checked.
+    /// Returns the text of the value as 2.1 prints terms that it has analyzed.
     pub fn noted_text(&self) -> String {
         match self {
             Operand::Each(terms) => terms.iter().map(TypedTerm::noted_text).collect::<Vec<_>>().join(", "),
@@ -93,7 +93,7 @@ fn tuple_spec(columns: &[ColumnSpec]) -> ColumnSpec {
     }
 }
 
-/// The fields of a tuple's bytes. Fields that are missing at the end are null.
+/// Splits a tuple's bytes into its fields. Missing fields at the end are null.
 fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>, CqlError> {
     let Some(mut fields) = tuple_from_bytes(bytes) else {
         return Err(CqlError::invalid("Not enough bytes to read a field of a tuple"));
@@ -106,16 +106,16 @@ fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>, CqlErr
     Ok(fields)
 }
 
-/// What stands after IN.
+/// The right side of IN.
 #[derive(Debug)]
 pub(super) enum Operands {
     Each(Vec<Operand>),
-    /// A list in one marker; of tuples with so many fields where it is about several columns.
+    /// A list bound to one marker. For several columns it is a list of tuples with this number of fields.
     Whole(TypedTerm, Option<usize>),
 }
 
 impl Operands {
-    /// Of one column.
+    /// Analyzes the values of an IN on one column.
     pub fn of_column(
         values: &InValues,
         column: &ColumnSpec,
@@ -134,7 +134,7 @@ impl Operands {
         }
     }
 
-    /// Of several columns together.
+    /// Analyzes the values of an IN on several columns.
     pub fn of_columns(
         values: &InValues,
         columns: &[ColumnSpec],
@@ -155,7 +155,7 @@ impl Operands {
         }
     }
 
-    /// Whether one value at most can come out of it, as the text has it.
+    /// Whether the text lists exactly one value.
     pub fn is_single(&self) -> bool {
         matches!(self, Operands::Each(each) if each.len() == 1)
     }

@@ -1,25 +1,26 @@
-//! The memory of the pages from which a slice takes its rows.
+//! Accounts for the memory of the pages from which a slice takes its rows.
 
 use crate::util::meter;
 
-/// Bytes that were counted when pages were read, and are not released yet. A row is counted as an answer once it is taken,
-/// and its cells are gone then: to count both until the page is done would count a large result twice.
+/// Bytes that were counted when pages were read and are not released yet. A row is counted as part of the result when
+/// it is taken, and its cells are freed then. If both were counted until the end of the page, a large result would be
+/// counted twice.
 #[derive(Debug, Default)]
 pub(super) struct PageMemory {
-    /// Of pages before the last one: only the cells of an unfinished row are left of them.
+    /// Bytes of pages before the last one. Only the cells of an unfinished row are left of them.
     before: usize,
-    /// Of the last page.
+    /// Bytes of the last page.
     page: usize,
 }
 
 impl PageMemory {
-    /// Another page has been read, and so many bytes were counted for it.
+    /// Records that another page was read, for which this number of bytes was counted.
     pub fn turn(&mut self, bytes: usize) {
         self.before += self.page;
         self.page = bytes;
     }
 
-    /// A row is done whose cells took so many bytes. With it the pages before the last one are.
+    /// Releases the bytes of a completed row, and with it the pages before the last one.
     pub fn release_row(&mut self, bytes: usize) {
         let of_page = bytes.saturating_sub(self.before).min(self.page);
         meter::release(self.before + of_page);
@@ -48,12 +49,12 @@ mod tests {
             read(&mut memory, 100);
             memory.release_row(30);
             assert_eq!(meter.used(), 1070);
-            // The next row has the rest of this page, and 20 of the next.
+            // The next row has the rest of this page, and 20 bytes of the next.
             read(&mut memory, 100);
             assert_eq!(meter.used(), 1170);
             memory.release_row(90);
             assert_eq!(meter.used(), 1080);
-            // Never more than was counted.
+            // Never release more than was counted.
             memory.release_row(500);
             assert_eq!(meter.used(), 1000);
         })

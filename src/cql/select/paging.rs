@@ -1,4 +1,4 @@
-//! Where the next page of a SELECT begins.
+//! The paging state: the position at which the next page of a SELECT begins.
 //!
 //! ```text
 //!   state   version 2 | u32 length | row key | u64 rows left | u64 rows of the partition | 0: after the partition
@@ -11,7 +11,7 @@ use crate::cql::CqlError;
 
 const VERSION: u8 = 2;
 
-/// The last cell that has been read of a partition. A super column is empty where there is none.
+/// The last cell that was read of a partition. `super_column` is empty in tables without super columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Position {
     pub super_column: Bytes,
@@ -21,11 +21,11 @@ pub(super) struct Position {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PagingState {
     pub key: Bytes,
-    /// `None`: nothing is left of the partition.
+    /// `None`: the partition was read to its end.
     pub position: Option<Position>,
     /// Rows that LIMIT still allows.
     pub rows_left: u64,
-    /// Rows of the partition that have been answered, which PER PARTITION LIMIT counts.
+    /// Rows of this partition that were returned so far, for PER PARTITION LIMIT.
     pub of_partition: usize,
 }
 
@@ -48,7 +48,7 @@ impl PagingState {
         out.freeze()
     }
 
-    /// Reads what a client brings back, which may be anything.
+    /// Decodes a paging state from a client. Any bytes are possible.
     pub fn decode(state: &Bytes) -> Result<PagingState, CqlError> {
         PagingState::read(state.clone()).ok_or(CqlError::PagingState)
     }

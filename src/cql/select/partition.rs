@@ -1,4 +1,4 @@
-//! Reads the rows of one partition, page by page of its cells.
+//! Reads the rows of one partition, one page of cells at a time.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -19,29 +19,30 @@ use crate::schema::{Layout, row_key_parts};
 use crate::util::limits::ROW_WORK;
 use crate::util::meter;
 
-/// Super columns that are read at a time: each comes whole.
+/// Super columns per page. Each super column is read whole.
 const SUPERS_PER_PAGE: usize = 16;
 
-/// What a scan has already brought of a partition, and how much it asked for.
+/// The cells of a partition that a scan has already read, and how many it requested.
 #[derive(Debug)]
 pub(super) struct FirstPage {
     pub columns: RowColumns,
     pub count: usize,
 }
 
-/// One partition, while it is read.
+/// A partition while it is being read.
 struct Partition {
     key: Bytes,
     key_parts: Arc<[Bytes]>,
     statics: Option<Arc<Columns>>,
-    /// Some row that is no static one has been there.
+    /// Whether a row other than the static one was found.
     has_rows: bool,
     first_page: Option<FirstPage>,
     resume: Option<Position>,
 }
 
 impl Walk<'_> {
-    /// What a scan asks of each partition, and whether its answer is what `partition` would read first.
+    /// Returns the predicate and the cell count that a scan uses for each partition, and whether the scanned cells are
+    /// the same as the first page that `partition` would read.
     pub(super) fn scanned(&self) -> (Predicate, usize, bool) {
         let of_slice = |slice: &CellSlice, count: usize| {
             (SliceCursor::new(slice, self.is_reversed).predicate(self.is_reversed, count), count, true)
@@ -62,13 +63,13 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether static cells come along with the first slice.
+    /// Whether the first slice also reads the static cells.
     fn reads_statics_along(&self) -> bool {
         let Reads::Cells(slices) = &self.reads else { return false };
         !self.is_reversed && slices.first().is_some_and(|slice| slice.start.is_empty())
     }
 
-    /// Reads a partition's rows, from a position on.
+    /// Reads a partition's rows, starting at a position.
     pub(super) async fn partition(
         &mut self,
         key: Bytes,
@@ -152,7 +153,7 @@ impl Walk<'_> {
         for cell in cells(columns) {
             grouping.push(cell);
         }
-        // The row is counted as an answer from here on.
+        // From here on, the row is counted as part of the result.
         before.restore();
         match grouping.finish() {
             Some(row) => self.take_grouped(partition, row, None).map(drop),
@@ -186,14 +187,14 @@ impl Walk<'_> {
                 return Ok(());
             }
         }
-        // No row has asked for them.
+        // No row needed the static cells.
         if let Some(statics) = grouping.statics.take() {
             partition.statics = Some(Arc::new(statics));
         }
         Ok(())
     }
 
-    /// Reads one slice. Returns whether enough has been read.
+    /// Reads one slice. Returns whether enough rows have been read.
     async fn slice(
         &mut self,
         partition: &mut Partition,
@@ -224,7 +225,7 @@ impl Walk<'_> {
                 let of_cell = cell.memory();
                 let mut row = grouping.push(cell);
                 if self.is_distinct && row.is_none() {
-                    // Its first cell shows that there is a row.
+                    // The first cell already shows that the row exists.
                     row = grouping.finish();
                 }
                 let Some(row) = row else {
@@ -289,7 +290,7 @@ impl Walk<'_> {
         if self.is_reversed { order.reverse() } else { order }
     }
 
-    /// Reads the cells of one super column, each of which is a row.
+    /// Reads the cells of one super column. Each cell is a row.
     async fn in_super(
         &mut self,
         partition: &mut Partition,
@@ -336,7 +337,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Reads super columns, each whole.
+    /// Reads super columns, each of them whole.
     async fn over_supers(
         &mut self,
         partition: &mut Partition,
@@ -373,7 +374,7 @@ impl Walk<'_> {
                     column.cells.reverse();
                 }
                 if is_counted {
-                    // Its rows are counted as answers from here on.
+                    // From here on, its rows are counted as part of the result.
                     meter::release(column.memory());
                 }
                 self.drop_until(partition, &mut column);
@@ -389,7 +390,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Leaves out what an earlier page has answered of a super column.
+    /// Drops the cells of a super column that an earlier page has returned.
     fn drop_until(&self, partition: &Partition, column: &mut SuperColumn) {
         let Some(position) = &partition.resume else { return };
         if column.name != position.super_column {
@@ -413,7 +414,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// Takes a row. Returns whether enough has been read.
+    /// Takes a row. Returns whether enough rows have been read.
     fn take_grouped(
         &mut self,
         partition: &mut Partition,
@@ -436,7 +437,7 @@ impl Walk<'_> {
         let position = name.map(|name| Position { super_column, name });
         let position = if self.is_distinct { None } else { position };
         self.take(partition, row.clustering, row.columns, position)?;
-        // Of DISTINCT one row of each partition is enough.
+        // DISTINCT needs only one row of each partition.
         Ok(self.is_full() || self.is_distinct || self.is_partition_full(&partition.key))
     }
 

@@ -1,4 +1,4 @@
-//! A SELECT that has been checked, and may be run many times.
+//! A checked SELECT, which can be executed many times.
 
 use std::cmp::Ordering;
 
@@ -33,12 +33,12 @@ pub struct SelectPlan {
     restrictions: Box<Restrictions>,
     limit: Option<Box<TypedTerm>>,
     per_partition_limit: Option<Box<TypedTerm>>,
-    /// Places of clustering columns.
+    /// Indexes of the clustering columns to sort by.
     order_by: Vec<usize>,
     is_distinct: bool,
 }
 
-/// Where an execution begins.
+/// The position at which an execution begins.
 struct Start {
     partitions: Partitions,
     index: Option<ByIndex>,
@@ -47,14 +47,14 @@ struct Start {
 
 struct Execution<'a> {
     walk: Walk<'a>,
-    /// `None`: nothing is to be read.
+    /// `None`: nothing needs to be read.
     start: Option<Start>,
     limit: usize,
     is_paged: bool,
 }
 
 impl SelectPlan {
-    /// Checks a SELECT against the schema of the moment.
+    /// Checks a SELECT against the current schema.
     pub fn new(
         state: &QueryState<'_>,
         select: &Select,
@@ -103,23 +103,23 @@ impl SelectPlan {
         })
     }
 
-    /// Whether it reads partitions by their keys, and scans none.
+    /// Whether it reads partitions by key, without a scan.
     pub fn reads_by_key(&self) -> bool {
         let keys = &self.restrictions.keys;
         !keys.is_empty() && keys.iter().all(Option::is_some)
     }
 
-    /// The columns of the result.
+    /// Returns the columns of the result.
     pub fn columns(&self) -> &[ColumnSpec] {
         &self.picked.specs
     }
 
-    /// The table that it reads.
+    /// Returns the table that it reads.
     pub fn table(&self) -> TableOf<'_> {
         TableOf { keyspace: &self.target.keyspace, name: &self.target.name, def: &self.target.def }
     }
 
-    /// What its author should know, in Cassandra's words from 2.2 on.
+    /// Returns the warning for the client, in the words of Cassandra 2.2 and later.
     pub fn warning(&self) -> Option<&'static str> {
         let asked = &self.restrictions;
         let is_aggregate = self.picked.is_count || self.picked.is_grouped() && self.picked.group_by.is_none();
@@ -132,7 +132,7 @@ impl SelectPlan {
         }
     }
 
-    /// Runs it.
+    /// Executes the statement.
     pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         let mut execution = self.begin(state, options)?;
         if let Some(Start { partitions, index, resume }) = execution.start.take() {
@@ -146,7 +146,7 @@ impl SelectPlan {
         self.end(execution)
     }
 
-    /// All that is known before anything is read.
+    /// Prepares all that is known before the first read.
     fn begin<'a>(
         &'a self,
         state: &'a QueryState<'a>,
@@ -182,7 +182,7 @@ impl SelectPlan {
         let index = self.index(cf, bound, release)?;
         let tests = self.tests(&sliced.rest, bound, release)?;
         let walk = self.walk(state, bound, (sliced.reads, tests), index.as_ref());
-        // Groups are counted when they are whole.
+        // With GROUP BY or aggregates, the limit counts whole groups, not rows.
         let rows = if self.picked.is_grouped() { usize::MAX } else { limit };
         let want = page_size.map_or(rows, |page| rows.min(page.max(1)));
         let of_partition = resume.as_ref().map(|resume| (resume.key.clone(), resume.of_partition));
@@ -191,8 +191,8 @@ impl SelectPlan {
         Ok(Execution { walk, start, limit, is_paged: page_size.is_some() })
     }
 
-    /// The size of a page. Rows of several partitions that are put in order together come in no pages: they must fit into
-    /// one, if each partition has as many as the limit allows.
+    /// Returns the size of a page. Rows of several partitions that are sorted together are not paged: they must fit
+    /// into one page, even if each partition has as many rows as the limit allows.
     fn sorted_page_size(
         &self,
         page_size: Option<usize>,
@@ -211,7 +211,7 @@ impl SelectPlan {
         ))
     }
 
-    /// Which of the system's own rows need to be made.
+    /// Returns which rows of the system tables need to be generated.
     fn wanted(&self, partitions: &Partitions, bound: Bound<'_>) -> Result<system::RequestedTables, CqlError> {
         let keys = match partitions {
             Partitions::Keys(keys) => Some(keys.clone()),
@@ -227,7 +227,7 @@ impl SelectPlan {
     }
 
     fn check(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
-        // Roles, and traces of what others asked, are not everybody's.
+        // Roles, and traces of the requests of other users, need a permission.
         let is_open = ![system::AUTH, system::TRACES].contains(&&*self.target.keyspace);
         if self.target.is_system && is_open {
             return Ok(());
@@ -250,7 +250,7 @@ impl SelectPlan {
     ) -> Walk<'a> {
         let def = &self.target.def;
         let has_statics = def.static_columns().next().is_some();
-        // An index on a column of the partition key leads to partitions, other indexes lead to rows.
+        // An index on a partition key column finds partitions; other indexes find rows.
         let is_by_rows =
             index.is_some_and(|index| !def.partition_key.iter().any(|key| key.cell_name == index.column));
         let shows_bare_statics = has_statics && !self.restrictions.restricts_clustering() && !is_by_rows;
@@ -284,7 +284,7 @@ impl SelectPlan {
         }
     }
 
-    /// The result of what has been read.
+    /// Builds the result from the rows that were read.
     fn end(&self, execution: Execution<'_>) -> Result<Outcome, CqlError> {
         let Execution { mut walk, limit, is_paged, .. } = execution;
         if self.picked.is_grouped() {
@@ -335,12 +335,13 @@ impl SelectPlan {
         Ok(Outcome::Rows(ResultSet { columns: self.picked.specs.clone(), rows, paging_state }))
     }
 
-    /// Whether rows of several partitions are put in order together.
+    /// Whether the rows of several partitions are sorted together.
     fn sorts(&self) -> bool {
         self.restrictions.is_key_in && !self.order_by.is_empty()
     }
 
-    /// Sorts as the columns do. Where it goes backwards all is turned round, rows that are equal too.
+    /// Sorts rows by the ORDER BY columns. In descending order everything is reversed, including the order of equal
+    /// rows.
     fn sort(&self, rows: &mut [ResultRow], bound: Bound<'_>, release: Release) {
         let types = bound.database.types();
         let column = |at: &usize| {
@@ -372,7 +373,7 @@ impl SelectPlan {
         limit_of(term, bound)
     }
 
-    /// Where the page before has ended. Its names must be names of this table.
+    /// Decodes the position at which the previous page ended, and checks that its names are valid in this table.
     fn resumed(&self, cf: &CfDef, state: &Bytes, release: Release) -> Result<PagingState, CqlError> {
         let state = PagingState::decode(state)?;
         if let Some(position) = &state.position {
@@ -391,7 +392,7 @@ impl SelectPlan {
         Ok(state)
     }
 
-    /// All restrictions of columns, and the columns.
+    /// Returns all restrictions, each with its columns.
     fn restricted(&self) -> Vec<(Vec<&TableColumn>, &Restriction)> {
         let def = &self.target.def;
         let others = self.restrictions.others.iter();
@@ -404,7 +405,7 @@ impl SelectPlan {
         others.chain(clustering).chain(keys).collect()
     }
 
-    /// What is asked of single rows, because neither keys nor slices have answered it.
+    /// Returns the conditions that must be checked row by row because neither the keys nor the slices cover them.
     fn tests(
         &self,
         rest: &[&Restriction],
@@ -427,7 +428,8 @@ impl SelectPlan {
         Ok(tests)
     }
 
-    /// The index that is asked. That none can be is found out only here, as in Cassandra 2.1.
+    /// Returns the index to use. As in Cassandra 2.1, the error that no index supports the relations is found only
+    /// here.
     fn index(&self, cf: &CfDef, bound: Bound<'_>, release: Release) -> Result<Option<ByIndex>, CqlError> {
         if !self.restrictions.uses_index {
             return Ok(None);
@@ -472,7 +474,7 @@ fn limit_of(term: &TypedTerm, bound: Bound<'_>) -> Result<usize, CqlError> {
     }
 }
 
-/// The value that an index is asked for; `None` where it cannot be.
+/// Returns the value to look up in an index, or `None` if the index does not support the restriction.
 fn indexed_value(
     indexed: IndexedBy,
     restriction: &Restriction,
@@ -498,7 +500,7 @@ fn indexed_value(
     }
 }
 
-/// What an indexed column is asked that its index does not answer, as the message has it.
+/// Returns the relations on an indexed column that its index does not support, as the error message prints them.
 fn unsupported(restriction: &Restriction, column: &TableColumn, release: Release) -> Vec<String> {
     let asked = |operator| format!("'{} {} <value>'", column.name, operator_text(operator, release));
     match &restriction.asked {
@@ -524,7 +526,7 @@ fn unsupported(restriction: &Restriction, column: &TableColumn, release: Release
     }
 }
 
-/// The table of a SELECT.
+/// Returns the table of a SELECT.
 fn target(state: &QueryState<'_>, select: &Select) -> Result<Target, CqlError> {
     let keyspace = state.keyspace_of(select.table.keyspace.as_deref())?;
     if let Some(cf) = system::definition(state.claim, keyspace, &select.table.name) {

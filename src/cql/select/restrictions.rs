@@ -1,4 +1,4 @@
-//! What WHERE asks of a table's columns.
+//! The restrictions in a WHERE clause on a table's columns.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::cql::values::TypedTerm;
 use crate::cql::{ColumnSpec, QueryOptions};
 use crate::schema::{CfDef, TableColumn, TableDef};
 
-/// A table as a SELECT sees it.
+/// The table of a SELECT.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     pub keyspace: String,
     pub name: String,
     pub def: Arc<TableDef>,
     pub cf: Arc<CfDef>,
-    /// One of the system's own: no column family holds it.
+    /// A virtual system table: it has no column family.
     pub is_system: bool,
 }
 
@@ -36,7 +36,7 @@ impl Target {
         }
     }
 
-    /// The index on a column, and what it can be asked.
+    /// Returns which part of a column its index covers, or `None` if the column has no index.
     pub fn index(&self, column: &TableColumn) -> Option<IndexedBy> {
         let definition = self.cf.column_metadata.get(&column.cell_name)?;
         let index = definition.index.as_ref()?;
@@ -49,7 +49,7 @@ impl Target {
     }
 }
 
-/// What an index leads from.
+/// The part of a column that an index covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IndexedBy {
     Value,
@@ -86,12 +86,12 @@ pub(super) enum RestrictionKind {
     Eq(Operand),
     In(Operands),
     Slice(Slice),
-    /// Elements, and keys where the flag is set.
+    /// Elements, or keys if the flag is set.
     Contains(Vec<(TypedTerm, bool)>),
 }
 
 impl RestrictionKind {
-    /// Whether nothing is bound to the one value, or to an element, that is asked for.
+    /// Whether the value of an equality, or an element of CONTAINS, is bound as unset.
     pub fn is_unset(&self, options: &QueryOptions) -> bool {
         match self {
             RestrictionKind::Eq(Operand::Each(terms)) => terms.iter().any(|term| term.is_unset(options)),
@@ -103,15 +103,15 @@ impl RestrictionKind {
     }
 }
 
-/// What one column may be, or several clustering columns in a row.
+/// The restriction of one column, or of several adjacent clustering columns.
 #[derive(Debug)]
 pub(super) struct Restriction {
-    /// The place of its first column, and how many there are.
+    /// The index of its first column, and the number of columns.
     pub first: usize,
     pub width: usize,
-    /// Written with a tuple.
+    /// Whether it was written as a tuple.
     pub is_tuple: bool,
-    /// It is not of the column, but of the token of the whole key.
+    /// Whether it restricts the token of the whole key instead of the column.
     pub is_on_token: bool,
     pub asked: RestrictionKind,
 }
@@ -126,19 +126,19 @@ impl Restriction {
     }
 }
 
-/// All that WHERE and ORDER BY ask, checked.
+/// All restrictions of WHERE and ORDER BY, checked.
 #[derive(Debug, Default)]
 pub(super) struct Restrictions {
-    /// For each column of the partition key.
+    /// The restriction of each partition key column.
     pub keys: Vec<Option<Restriction>>,
-    /// Of the partition key's token.
+    /// The restriction of the partition key's token.
     pub token: Option<Restriction>,
-    /// For each clustering column, its place in `of_clustering`.
+    /// For each clustering column, the index of its restriction in `of_clustering`.
     pub clustering: Vec<Option<usize>>,
     pub of_clustering: Vec<Restriction>,
-    /// Of static and regular columns.
+    /// Restrictions of static and regular columns.
     pub others: Vec<(String, Restriction)>,
-    /// No one partition, or some, is meant.
+    /// Whether a range of partitions is read, not single keys.
     pub is_key_range: bool,
     pub is_key_in: bool,
     pub uses_index: bool,
@@ -160,5 +160,5 @@ impl Restrictions {
     }
 }
 
-/// A clustering's values; `None` where a compact table's name ends early.
+/// The values of the clustering columns; `None` where the name in a compact table ends early.
 pub(super) type Clustering = Vec<Option<Bytes>>;

@@ -1,4 +1,4 @@
-//! Rows of a table, made of cells: a run of cells with the same clustering is a row.
+//! Builds the rows of a table from cells: consecutive cells with the same clustering are a row.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::restrictions::Clustering;
 use crate::model::{Cell, SuperColumn};
 use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
 
-/// What a row has for a static or regular column.
+/// The cells of a row for a static or regular column.
 #[derive(Debug, Clone)]
 pub(super) enum ColumnCells {
     One(Cell),
@@ -17,10 +17,10 @@ pub(super) enum ColumnCells {
     Many(Vec<(Bytes, Cell)>),
 }
 
-/// For each static or regular column, in the order of their names.
+/// The cells of each static or regular column, in the order of the column names.
 pub(super) type Columns = Vec<Option<ColumnCells>>;
 
-/// Where a row's value is found.
+/// The place of a value in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Key(usize),
@@ -40,7 +40,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// What a static or regular column holds.
+    /// Returns the cells of a static or regular column.
     pub fn held(&self, place: Place) -> Option<&ColumnCells> {
         match place {
             Place::Static(at) => self.statics.get(at)?.as_ref(),
@@ -49,7 +49,7 @@ impl Row {
         }
     }
 
-    /// The value of a column that is no collection of cells.
+    /// Returns the value of a column that is not a multi-cell collection.
     pub fn value(&self, place: Place) -> Option<&Bytes> {
         match place {
             Place::Key(at) => self.key_parts.get(at),
@@ -62,11 +62,11 @@ impl Row {
     }
 }
 
-/// Which column a cell is of.
+/// Maps cells to the columns of a table.
 #[derive(Debug)]
 pub(super) struct CellColumns {
     pub def: Arc<TableDef>,
-    /// By what columns are called in cells: place, whether it is static, whether it is a collection of cells.
+    /// By the column's name in cells: its place, whether it is static, whether it is a multi-cell collection.
     known: HashMap<Bytes, (usize, bool, bool)>,
     /// The place of a dense table's value.
     value: Option<usize>,
@@ -87,7 +87,7 @@ impl CellColumns {
         vec![None; self.def.others.len()]
     }
 
-    /// Where a column's value is found.
+    /// Returns the place of a column's value.
     pub fn place(&self, column: &TableColumn) -> Place {
         let at = self.known.get(&column.cell_name).map(|(at, ..)| *at).unwrap_or_default();
         match column.kind {
@@ -98,7 +98,7 @@ impl CellColumns {
         }
     }
 
-    /// Cells of a row, at most, where no collection has more than one element.
+    /// Returns the maximum number of cells in a row if no collection has more than one element.
     pub fn cells_per_row(&self) -> usize {
         match self.def.layout {
             Layout::Sparse | Layout::StaticCompact => {
@@ -110,7 +110,7 @@ impl CellColumns {
     }
 }
 
-/// A row that is whole, and the name of its last cell.
+/// A complete row, and the name of its last cell.
 #[derive(Debug)]
 pub(super) struct Grouped {
     pub clustering: Clustering,
@@ -118,13 +118,13 @@ pub(super) struct Grouped {
     pub last_name: Bytes,
 }
 
-/// Gathers the cells of one partition into rows, as they come.
+/// Groups the cells of one partition into rows as they are read.
 #[derive(Debug)]
 pub(super) struct Grouping<'a> {
     columns: &'a CellColumns,
     is_reversed: bool,
     current: Option<Grouped>,
-    /// Static cells that came along; `None` where they have been read by themselves.
+    /// Static cells that were read with the rows; `None` if they were read separately.
     pub statics: Option<Columns>,
 }
 
@@ -133,14 +133,14 @@ impl<'a> Grouping<'a> {
         Grouping { columns, is_reversed, current: None, statics: keeps_statics.then(|| columns.blank()) }
     }
 
-    /// Takes the next cell. Answers with the row before it when the cell is not of that.
+    /// Adds the next cell. If it begins a new row, returns the completed row before it.
     pub fn push(&mut self, cell: Cell) -> Option<Grouped> {
         let def = &self.columns.def;
         let place = def.place_of(&cell.name)?;
         let name = cell.name.clone();
         let held = match (def.layout, &place.column) {
             (Layout::Dense | Layout::CompositeDense, _) => self.columns.value.map(|at| (at, cell)),
-            // The row's marker.
+            // The row marker.
             (Layout::Sparse, Some(column)) if column.is_empty() => None,
             (_, column) => {
                 let (at, is_static, is_collection) = *self.columns.known.get(column.as_ref()?)?;
@@ -161,7 +161,7 @@ impl<'a> Grouping<'a> {
             return None;
         }
         clustering.resize(def.clustering.len(), None);
-        // Only one cell of a dense table has its name.
+        // In the other layouts each cell has its own clustering.
         let goes_on = matches!(def.layout, Layout::Sparse | Layout::StaticCompact)
             && self.current.as_ref().is_some_and(|current| current.clustering == clustering);
         let before = if goes_on { None } else { self.finish() };
@@ -177,7 +177,7 @@ impl<'a> Grouping<'a> {
         before
     }
 
-    /// The last row.
+    /// Returns the last row.
     pub fn finish(&mut self) -> Option<Grouped> {
         let mut row = self.current.take()?;
         if self.is_reversed {
@@ -190,7 +190,7 @@ impl<'a> Grouping<'a> {
         Some(row)
     }
 
-    /// The rows of a super column. Where columns are declared it is one row, else each of its cells is.
+    /// Returns the rows of a super column: one row if the table declares its columns, otherwise one row per cell.
     pub fn of_super(&self, column: SuperColumn) -> Vec<Grouped> {
         let def = &self.columns.def;
         if def.clustering.len() == 1 {

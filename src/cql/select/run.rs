@@ -1,4 +1,4 @@
-//! The part of a slice that is still to be read.
+//! The part of a slice that has not been read yet.
 
 use std::cmp::Ordering;
 
@@ -7,12 +7,12 @@ use bytes::Bytes;
 use super::bounds::CellSlice;
 use crate::model::{Predicate, SliceRange};
 
-/// A slice in the direction of the reading.
+/// A slice in the direction of the read.
 #[derive(Debug, Clone)]
 pub(super) struct SliceCursor {
     pub from: Bytes,
     pub to: Bytes,
-    /// Names that are left out: where it begins, and where it ends.
+    /// Names at the start and at the end that are excluded.
     pub skips: [Option<Bytes>; 2],
 }
 
@@ -26,7 +26,7 @@ impl SliceCursor {
         SliceCursor { from, to, skips }
     }
 
-    /// What is left of it after a name; `None` where nothing is.
+    /// Returns the rest of the slice after a name, or `None` if nothing is left.
     pub fn after(mut self, name: &Bytes, order: &dyn Fn(&[u8], &[u8]) -> Ordering) -> Option<SliceCursor> {
         if !self.to.is_empty() && order(name, &self.to).is_ge() {
             return None;
@@ -38,7 +38,7 @@ impl SliceCursor {
         Some(self)
     }
 
-    /// Goes on behind a page that ends with this name; false where nothing comes behind it.
+    /// Moves the start behind the last name of a page. Returns false if nothing follows.
     pub fn turns_page(&mut self, last: Option<Bytes>, is_last: bool) -> bool {
         let Some(last) = last.filter(|_| !is_last) else { return false };
         self.from = last.clone();

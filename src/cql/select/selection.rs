@@ -1,4 +1,4 @@
-//! What stands between SELECT and FROM: the columns of the result.
+//! The select clause: the columns of the result.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,50 +22,50 @@ use crate::schema::{ColumnKind, TableColumn, TableDef};
 use crate::util::Release;
 use crate::util::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
 
-/// One column of the result.
+/// The source of one column of the result.
 #[derive(Debug)]
 enum ProjectedColumn {
     Column(Place, CqlType),
     WriteTime(Place),
     Ttl(Place),
     Call(ResolvedFunction, Vec<ProjectedColumn>),
-    /// What has come of an aggregate, by its place.
+    /// The result of an aggregate, by its index.
     Aggregate(usize),
     Field(Box<ProjectedColumn>, usize),
 }
 
-/// An aggregate, and what is given to it of each row.
+/// An aggregate and its argument.
 #[derive(Debug)]
 pub(super) struct AggregateColumn {
     aggregate: Aggregate,
-    /// `None`: the row itself is counted.
+    /// `None`: the aggregate counts rows.
     argument: Option<ProjectedColumn>,
 }
 
-/// What a result's values are made of, besides the row.
+/// The inputs of a result's values other than the row.
 #[derive(Clone, Copy)]
 struct ValueContext<'a> {
     bound: Bound<'a>,
     now_s: i32,
     release: Release,
-    /// What has come of the aggregates.
+    /// The results of the aggregates.
     aggregated: &'a [Option<Bytes>],
 }
 
-/// The result's columns.
+/// The columns of the result.
 #[derive(Debug)]
 pub(super) struct Projection {
-    /// Every execution answers with them.
+    /// The column specifications that every result contains.
     pub specs: Arc<[ColumnSpec]>,
     picks: Vec<ProjectedColumn>,
-    /// Names of the table's columns that are needed; `None` is all.
+    /// Names of the table's columns that are needed; `None` means all.
     requested: Option<HashSet<String>>,
-    /// Only the number of rows is asked for.
+    /// Whether the result is only the number of rows.
     pub is_count: bool,
     pub aggregates: Vec<AggregateColumn>,
-    /// Where the values lie by which rows are grouped.
+    /// The places of the values by which rows are grouped.
     pub group_by: Option<Vec<Place>>,
-    /// Of `SELECT JSON` the columns that go into the one, with their keys.
+    /// For `SELECT JSON`, the key and type of each column in the JSON value.
     json: Option<Vec<(String, CqlType)>>,
     release: Release,
 }
@@ -151,7 +151,7 @@ impl Projection {
         }
     }
 
-    /// The table's columns that are needed.
+    /// Returns the table's columns that are needed.
     pub fn columns<'t>(&self, def: &'t TableDef) -> Vec<&'t TableColumn> {
         let is_requested = |column: &&TableColumn| {
             self.requested.as_ref().is_none_or(|requested| requested.contains(&column.name))
@@ -167,7 +167,7 @@ impl Projection {
         self.columns(def).iter().any(|column| column.kind == ColumnKind::Static)
     }
 
-    /// Whether nothing but the partition key and static columns is asked for by name, of a table that has some.
+    /// Whether the statement names only partition key columns and static columns, and the table has static columns.
     pub fn is_static_only(&self, def: &TableDef) -> bool {
         let columns = self.columns(def);
         let is_of_partition =
@@ -177,7 +177,7 @@ impl Projection {
             && def.static_columns().next().is_some()
     }
 
-    /// All columns as one, of JSON.
+    /// Combines all columns into the one column of `SELECT JSON`.
     fn into_json(self, target: &Target) -> Projection {
         let keyed = |spec: &ColumnSpec| (column_key(&spec.name), spec.cql_type.clone());
         let json = self.specs.iter().map(keyed).collect();
@@ -185,12 +185,12 @@ impl Projection {
         Projection { specs, json: Some(json), ..self }
     }
 
-    /// Whether rows are answered together.
+    /// Whether rows are combined into groups.
     pub fn is_grouped(&self) -> bool {
         !self.aggregates.is_empty() || self.group_by.is_some()
     }
 
-    /// The result's values for a row.
+    /// Returns the result's values for a row.
     pub fn values(&self, row: &Row, bound: Bound<'_>, now_s: i32) -> Result<Vec<Option<Bytes>>, CqlError> {
         self.seen(row, ValueContext { bound, now_s, release: self.release, aggregated: &[] })
     }
@@ -200,7 +200,7 @@ impl Projection {
         Ok(self.told(values, sight.bound))
     }
 
-    /// The values as they are answered, in one where JSON is asked for.
+    /// Returns the values of a result row; for `SELECT JSON` combines them into one.
     pub fn told(&self, values: Vec<Option<Bytes>>, bound: Bound<'_>) -> Vec<Option<Bytes>> {
         let Some(json) = &self.json else { return values };
         let types = TypesOf { types: bound.database.types(), release: self.release };
@@ -211,7 +211,7 @@ impl Projection {
         vec![Some(Bytes::from(format!("{{{}}}", texts.join(", "))))]
     }
 
-    /// Gives a row to the aggregates.
+    /// Adds a row to the aggregates.
     pub fn tally(
         &self,
         tallies: &mut [Tally],
@@ -230,7 +230,7 @@ impl Projection {
         Ok(())
     }
 
-    /// The result's values for a group.
+    /// Returns the result's values for a group.
     pub fn grouped(
         &self,
         first: &Row,
@@ -243,7 +243,7 @@ impl Projection {
     }
 }
 
-/// That a result has not too many columns.
+/// Checks that a result does not have too many columns.
 fn check_count(columns: usize) -> Result<(), CqlError> {
     if columns > SELECTED_COLUMNS_MAX {
         return invalid(format!(
@@ -254,7 +254,7 @@ fn check_count(columns: usize) -> Result<(), CqlError> {
     Ok(())
 }
 
-/// That the types of a result's columns are not too large together.
+/// Checks the total size of the column types of a result.
 fn check_types(bytes: usize) -> Result<(), CqlError> {
     if bytes > TABLE_TYPES_TEXT_BYTES_MAX {
         return invalid(format!(
@@ -271,7 +271,7 @@ struct ProjectionBuilder<'a> {
     cells: &'a CellColumns,
     requested: HashSet<String>,
     aggregates: Vec<AggregateColumn>,
-    /// The argument of an aggregate is looked at.
+    /// Whether the argument of an aggregate is being analyzed.
     is_inside: bool,
 }
 
@@ -279,7 +279,8 @@ fn types_of<'s>(state: &'s QueryState<'_>) -> TypesOf<'s> {
     TypesOf { types: state.database.types(), release: state.behaviour.release }
 }
 
-/// Where the columns of GROUP BY lie: those of the primary key in their order. What is fixed by `=` may be left out.
+/// Returns the places of the GROUP BY columns. They must be in the order of the primary key; columns that are
+/// restricted by `=` may be left out.
 fn group_by(target: &Target, cells: &CellColumns, select: &Select) -> Result<Option<Vec<Place>>, CqlError> {
     if select.group_by.is_empty() {
         return Ok(None);
@@ -339,7 +340,7 @@ impl<'a> ProjectionBuilder<'a> {
         }
     }
 
-    /// A selector, its type and the name that its values get.
+    /// Analyzes a selector. Returns it with its type and the name of its result column.
     fn pick(&mut self, selector: &Selector) -> Result<(ProjectedColumn, CqlType, String), CqlError> {
         match selector {
             Selector::Column(name) => {
@@ -455,7 +456,7 @@ impl<'a> ProjectionBuilder<'a> {
         ProjectedColumn::Aggregate(self.aggregates.len() - 1)
     }
 
-    /// Aggregates do not stand in one another.
+    /// Checks that an aggregate is not inside another one.
     fn check_depth(&self) -> Result<(), CqlError> {
         match self.is_inside {
             true => invalid("aggregate functions cannot be used as arguments of aggregate functions"),
@@ -463,7 +464,7 @@ impl<'a> ProjectionBuilder<'a> {
         }
     }
 
-    /// A column whose cell has a timestamp.
+    /// Returns the place of a column whose cell has a timestamp.
     fn cell(&mut self, name: &str, function: &str) -> Result<Place, CqlError> {
         let column = self.column(name)?;
         match column.kind {
@@ -512,12 +513,12 @@ impl ProjectedColumn {
     }
 }
 
-/// Whether a function takes many rows.
+/// Whether a function is an aggregate.
 fn is_aggregate(keyspace: Option<&str>, name: &str) -> bool {
     keyspace.is_none_or(|keyspace| keyspace == "system") && Aggregate::is_named(name)
 }
 
-/// How long an expiring cell will still be there.
+/// Returns the seconds until a cell expires, or `None` if it does not expire.
 fn seconds_left(cell: &Cell, now_s: i32) -> Option<i32> {
     match cell.kind {
         CellKind::Expiring { expires_at_s, .. } => Some(expires_at_s.saturating_sub(now_s)),
@@ -525,7 +526,7 @@ fn seconds_left(cell: &Cell, now_s: i32) -> Option<i32> {
     }
 }
 
-/// The value of a collection that is kept in many cells.
+/// Returns the value of a collection that is stored in many cells.
 fn collection(elements: &[(Bytes, Cell)], cql_type: &CqlType) -> Bytes {
     match cql_type {
         CqlType::Map { .. } => {
@@ -544,7 +545,7 @@ fn collection(elements: &[(Bytes, Cell)], cql_type: &CqlType) -> Bytes {
     }
 }
 
-/// What a function answers with: up to 1.2 a timestamp has the older class.
+/// Returns the type under which a function's result is reported: up to 1.2 a timestamp has the older class.
 fn told_as(cql_type: CqlType, release: Release) -> CqlType {
     match cql_type {
         CqlType::Native(Native::Timestamp) if Behaviour::of(release).cql.timestamps_are_dates => {

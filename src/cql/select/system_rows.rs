@@ -1,4 +1,4 @@
-//! Rows of the system's own tables, which are made up when they are read.
+//! Rows of the virtual system tables, which are generated when they are read.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::model::Cell;
 use crate::schema::row_key;
 
 impl Walk<'_> {
-    /// Takes the rows of a table that pass, from where an earlier page ended.
+    /// Takes the rows of a system table that meet the conditions, starting where the previous page ended.
     pub fn system_rows(
         &mut self,
         wanted: &RequestedTables,
@@ -51,14 +51,14 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Where a row stands in its partition.
+    /// Returns the position of a row in its partition.
     fn position(&self, row: &Row) -> Option<Position> {
         let clustering: Vec<Bytes> = row.clustering.iter().cloned().map(Option::unwrap_or_default).collect();
         let name = self.cells.def.clustering_prefix(&clustering, 0);
         (!name.is_empty()).then(|| Position { super_column: Bytes::new(), name })
     }
 
-    /// Leaves out what earlier pages had: rows come by their places, backwards if need be.
+    /// Drops the rows that earlier pages have returned. The rows are in the order of their positions, or in reverse.
     fn skip(&self, rows: &mut Vec<SystemRow>, resume: &PagingState) {
         let ring = self.state.database.ring_order().position(&resume.key);
         let clustering: Option<Vec<Bytes>> = resume.position.as_ref().map(|position| {

@@ -1,9 +1,9 @@
-//! Tokens as values: what `token()` gives and what it is compared with.
+//! Tokens as CQL values: the result of `token()` and the values that it is compared with.
 
 use crate::cql::CqlError;
 use crate::partitioner::{Partitioner, TokenForm};
 
-/// A token as it is kept, of the value that CQL has for it.
+/// Returns a token in its stored form for its CQL value.
 pub(super) fn token_of_value(partitioner: &dyn Partitioner, value: &[u8]) -> Result<Vec<u8>, CqlError> {
     if !matches!(partitioner.token_form(), TokenForm::Fixed(_)) {
         let mut token = Vec::new();
@@ -16,8 +16,8 @@ pub(super) fn token_of_value(partitioner: &dyn Partitioner, value: &[u8]) -> Res
     partitioner.parse_token(&number).map_err(|error| CqlError::invalid(error.to_string()))
 }
 
-/// A number of two's complement in decimal digits, if it is one from -2^127 to 2^128 - 1: the highest token there is, 2^127
-/// of `RandomPartitioner`, has a byte for its sign before sixteen others.
+/// Returns a two's complement number in decimal digits if it is between -2^127 and 2^128 - 1. The highest token of
+/// `RandomPartitioner` is 2^127, which needs a sign byte before its sixteen bytes.
 fn decimal_of(value: &[u8]) -> Option<String> {
     let is_negative = *value.first()? >= 0x80;
     let digits = if is_negative { value } else { value.strip_prefix(&[0]).unwrap_or(value) };
@@ -29,7 +29,7 @@ fn decimal_of(value: &[u8]) -> Option<String> {
     Some(if is_negative { number.to_string() } else { (number as u128).to_string() })
 }
 
-/// The token just before one of a fixed length; `None` where there is none.
+/// Returns the token just before a token of fixed length, or `None` if it is the lowest.
 pub(super) fn token_before(token: &[u8]) -> Option<Vec<u8>> {
     let mut before = token.to_vec();
     for byte in before.iter_mut().rev() {

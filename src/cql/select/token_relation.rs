@@ -1,4 +1,4 @@
-//! Relations of the token of the partition key.
+//! Relations on the token of the partition key.
 
 use super::analysis::{Analysis, check_beside, set_end};
 use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
@@ -14,8 +14,8 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 }
 
 impl Analysis<'_> {
-    /// What token(a, b) asks of one of its columns: 2.1 takes it for a relation of each, and looks only in the end
-    /// whether they fit together.
+    /// Adds the restriction of one column in token(a, b). Cassandra 2.1 treats such a relation as one relation per
+    /// column, and only checks at the end whether they fit together.
     pub fn key_by_token(
         &mut self,
         name: &str,
@@ -42,14 +42,14 @@ impl Analysis<'_> {
         restrict(place, (column.position, 1), (operator, operand), name)
     }
 
-    /// The value that a token is compared with.
+    /// Analyzes the value that a token is compared with.
     fn token_operand(&self, value: &Term, markers: &mut Markers) -> Result<Operand, CqlError> {
         let token = token_type(self.state.database.partitioner().class_name());
         let spec = self.target.spec_of("partition key token", token);
         Ok(Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?))
     }
 
-    /// A relation of the token, in the way of 2.2.
+    /// Adds a relation on the token, as 2.2 does.
     pub fn token(
         &mut self,
         names: &[String],
@@ -91,12 +91,12 @@ impl Analysis<'_> {
     }
 }
 
-/// Whether tokens are compared so.
+/// Checks whether tokens can be compared with this operator.
 fn is_of_tokens(operator: Operator) -> bool {
     matches!(operator, Operator::Eq | Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte)
 }
 
-/// Restricts a token by an equality, or by one more end of a slice.
+/// Restricts a token by an equality, or sets one end of its slice.
 fn restrict(
     place: &mut Option<Restriction>,
     (first, width): (usize, usize),

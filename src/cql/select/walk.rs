@@ -1,4 +1,4 @@
-//! One execution of a SELECT: from partition to partition, until there are rows enough.
+//! One execution of a SELECT, which reads one partition after another until there are enough rows.
 
 use std::sync::Arc;
 
@@ -23,24 +23,24 @@ use crate::schema::CfDef;
 use crate::util::limits::{REQUEST_CHUNK_BYTES, RESULT_BYTES_MAX};
 use crate::util::meter::{self, MemoryMark};
 
-/// Most cells that are asked of a partition at a time.
+/// Maximum number of cells per read of a partition.
 const CELLS_PER_PAGE: usize = 1024;
 
-/// Most cells that a scan asks of each partition.
+/// Maximum number of cells that a scan reads of each partition.
 const CELLS_PER_SCANNED: usize = 256;
 
-/// Partitions that are asked of the store at a time.
+/// Maximum number of partitions per read of a scan.
 const PARTITIONS_PER_PAGE: usize = 64;
 
 /// A row of the result.
 #[derive(Debug)]
 pub(super) struct ResultRow {
     pub values: Vec<Option<Bytes>>,
-    /// For ORDER BY over several partitions; else empty.
+    /// For ORDER BY over several partitions; empty otherwise.
     pub clustering: Clustering,
 }
 
-/// An index that leads to the partitions.
+/// An index lookup that finds the partitions.
 #[derive(Debug)]
 pub(super) struct ByIndex {
     pub column: Bytes,
@@ -58,32 +58,32 @@ pub(super) struct Walk<'a> {
     pub tests: Vec<RowTest>,
     pub is_reversed: bool,
     pub is_distinct: bool,
-    /// Some row may need its partition's static columns.
+    /// Whether some row may need the static columns of its partition.
     pub needs_statics: bool,
-    /// A partition that has nothing but static columns is a row too.
+    /// Whether a partition with only static columns is a row of the result too.
     pub shows_bare_statics: bool,
     pub keeps_clustering: bool,
     pub now_s: i32,
-    /// Rows are wanted up to this number.
+    /// Stop at this number of rows.
     pub want: usize,
     pub count: usize,
     pub answered: Vec<ResultRow>,
-    /// Of their values.
+    /// The size of the values in `answered`.
     pub answered_bytes: usize,
-    /// About how much memory they take, with those of groups, and what they take in the reply.
+    /// The estimated memory of the result rows and groups, here and in the reply.
     pub answered_memory: usize,
     pub groups: Groups,
-    /// Rows that each partition may have.
+    /// Maximum number of rows of each partition.
     pub per_partition: usize,
-    /// The partition of the last row, and how many of its rows have been taken.
+    /// The partition of the last row, and the number of rows taken from it.
     pub of_partition: Option<(Bytes, usize)>,
-    /// The last row that was taken.
+    /// The position of the last row that was taken.
     pub last: Option<(Bytes, Option<Position>)>,
 }
 
 impl Walk<'_> {
-    /// The request of the next page. Each page has the schema of its own time, so that no change of the schema waits for
-    /// a SELECT of many pages.
+    /// Returns the request context for the next page. Each page reads the schema that is current then, so that no
+    /// schema change waits for a SELECT of many pages.
     pub(super) fn request(&self) -> Request<'_> {
         self.state.request(self.keyspace, self.bound.options.consistency)
     }
@@ -92,25 +92,25 @@ impl Walk<'_> {
         self.count >= self.want
     }
 
-    /// Whether no more rows of a partition are wanted.
+    /// Whether the partition has reached its limit of rows.
     pub fn is_partition_full(&self, key: &Bytes) -> bool {
         self.of_partition.as_ref().is_some_and(|(of, count)| of == key && *count >= self.per_partition)
     }
 
-    /// Cells to ask for: as many as the rows that are wanted have, and one more row's, which shows that the last one is
-    /// whole.
+    /// Returns the number of cells to read: the cells of all rows that are still wanted, and of one more row, which
+    /// shows that the last wanted row is complete.
     pub fn page_cells(&self) -> usize {
         let of_row = self.cells.cells_per_row();
         let statics = if self.needs_statics { self.cells.def.static_columns().count() } else { 0 };
         if self.is_distinct {
             return (statics + 2).min(CELLS_PER_PAGE);
         }
-        // Rows that do not pass are not counted.
+        // With conditions, any number of rows may have to be read: rows that fail are not counted.
         let rows = if self.tests.is_empty() { self.want - self.count.min(self.want) } else { usize::MAX };
         rows.saturating_add(1).saturating_mul(of_row).saturating_add(statics).clamp(2, CELLS_PER_PAGE)
     }
 
-    /// Takes a row if it passes.
+    /// Adds a row to the result if it meets the conditions.
     pub fn answer(&mut self, row: &Row, position: Option<Position>) -> Result<(), CqlError> {
         if self.is_full() || !self.tests.iter().all(|test| test.holds(row)) {
             return Ok(());
@@ -132,7 +132,7 @@ impl Walk<'_> {
             let mut values = self.picked.values(row, self.bound, self.now_s)?;
             let clustering = if self.keeps_clustering { row.clustering.clone() } else { Vec::new() };
             let bytes = values.iter().flatten().map(Bytes::len).sum::<usize>();
-            // Each value has a length of four bytes, also one that is null.
+            // In the reply each value, even null, has a length of four bytes.
             self.answered_bytes += bytes + 4 * values.len();
             self.hold(size_of::<ResultRow>() + memory_of(&values))?;
             if self.answered_bytes > REQUEST_CHUNK_BYTES {
@@ -148,19 +148,19 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Counts memory of what is answered.
+    /// Charges memory for the result.
     fn hold(&mut self, bytes: usize) -> Result<(), CqlError> {
         self.answered_memory += bytes;
         Ok(meter::charge(bytes)?)
     }
 
-    /// Of what has been read since a time nothing is held any more but what is answered: `before` is what the request held
-    /// and what was answered then.
+    /// Releases the memory of everything read since `before` except the result. `before` is the request's memory mark
+    /// and the result's memory at that time.
     pub fn holds_only_answers(&self, before: (MemoryMark, usize)) {
         before.0.keep(self.answered_memory.saturating_sub(before.1));
     }
 
-    /// Reads partitions from where an earlier page ended.
+    /// Reads partitions, starting where the previous page ended.
     pub async fn run(
         &mut self,
         partitions: Partitions,
@@ -189,13 +189,13 @@ impl Walk<'_> {
                 return Ok(());
             }
             if self.keeps_clustering {
-                // They are sorted only when all have been read.
+                // The rows are sorted only after all partitions are read, so each partition may return `limit` rows.
                 self.want = self.count.saturating_add(limit);
             }
             let from = self.answered.len();
             self.partition(key, None, None).await?;
             if self.keeps_clustering && self.is_reversed {
-                // Sorting turns them round, with those that are equal.
+                // The sort reverses the rows, including equal ones.
                 self.answered[from..].reverse();
             }
             self.want = limit.max(if self.keeps_clustering { self.count + 1 } else { 0 });
@@ -227,7 +227,7 @@ impl Walk<'_> {
         }
         while !self.is_full() {
             let left = if self.tests.is_empty() { self.want - self.count } else { usize::MAX };
-            // One more shows whether there is a next page, and one has been seen before.
+            // One row more shows whether there is a next page; another may have been seen in the previous page.
             let max_rows = left.saturating_add(2).clamp(3, PARTITIONS_PER_PAGE);
             let (predicate, count, is_first_page) = self.scanned();
             let (predicate, count) = capped(predicate, count);
@@ -239,7 +239,7 @@ impl Walk<'_> {
             let last = page.last().map(|row| row.key.clone());
             let has_new = last.is_some() && last != seen;
             for row in page {
-                // What is answered of it is counted as that.
+                // The rows taken from it are charged as part of the result.
                 let of_row = row.columns.memory().min(counted);
                 meter::release(of_row);
                 counted -= of_row;
@@ -257,7 +257,7 @@ impl Walk<'_> {
             self.holds_only_answers(before);
             let Some(last) = last.filter(|_| !is_last) else { return Ok(()) };
             let (with_equals, after) = self.rest(&bounds, &last);
-            // There may be a whole page of keys with one token, all of which have been seen.
+            // A whole page of keys may have the same token and may all have been seen before.
             match if has_new { with_equals } else { after } {
                 Some(rest) => bounds = rest,
                 None => return Ok(()),
@@ -267,7 +267,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What is left of a stretch after a key: with the keys of its token, of which some may come after it, and without.
+    /// Returns the rest of a range after a key twice: with the keys of its token, some of which may come after it, and
+    /// without them.
     fn rest(&self, bounds: &Bounds, key: &Bytes) -> (Option<Bounds>, Option<Bounds>) {
         let database = self.state.database;
         let ring = database.ring_order();
@@ -313,7 +314,7 @@ impl Walk<'_> {
                 let before = self.count;
                 self.partition(key.clone(), None, None).await?;
                 if self.count == before {
-                    // Nothing there has the value: perhaps nothing has it any more.
+                    // No row with the value was found: the index entry may be stale.
                     self.request().index_reads().remove_stale_entries(&self.cf, asked, key).await?;
                 }
             }
@@ -327,7 +328,7 @@ impl Walk<'_> {
     }
 }
 
-/// A scan reads many partitions at a time, so it asks less of each.
+/// Limits the cells per partition: a scan reads many partitions at a time.
 fn capped(predicate: Predicate, count: usize) -> (Predicate, usize) {
     match predicate {
         Predicate::Range(range) => {
@@ -338,13 +339,14 @@ fn capped(predicate: Predicate, count: usize) -> (Predicate, usize) {
     }
 }
 
-/// About how much memory a row of a result takes, here and in the reply.
+/// Returns the estimated memory of a result row, here and in the reply.
 pub(super) fn memory_of(values: &[Option<Bytes>]) -> usize {
     let bytes: usize = values.iter().flatten().map(Bytes::len).sum();
     size_of_val(values) + 2 * (bytes + values.len() * size_of::<i32>())
 }
 
-/// Gives the values of a row memory of their own: those that were read share theirs with columns that nobody has asked for.
+/// Copies the values of a row into memory of their own: values that were read share their buffer with columns that are
+/// not selected.
 fn detach(values: &mut [Option<Bytes>], bytes: usize) {
     let mut copied = BytesMut::with_capacity(bytes);
     values.iter().flatten().for_each(|value| copied.extend_from_slice(value));

@@ -1,10 +1,10 @@
-//! Mistakes, in the old words.
+//! Error messages, in the words of the old servers.
 
 use super::*;
 
 const FILTER: &str = super::super::messages::NEEDS_FILTERING;
 
-/// Of relations and keys.
+/// Messages about relations and keys.
 const OF_KEYS: &[(&str, &str)] = &[
     ("SELECT * FROM t WHERE k = 1", "Partition key part k2 must be restricted since preceding part is"),
     (
@@ -108,7 +108,7 @@ const OF_KEYS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Of indexes and ORDER BY.
+/// Messages about indexes and ORDER BY.
 const OF_INDEXES: &[(&str, &str)] = &[
     (
         "SELECT * FROM t WHERE w = 1",
@@ -146,7 +146,7 @@ const OF_INDEXES: &[(&str, &str)] = &[
     ("SELECT * FROM o WHERE k = 1 ORDER BY a ASC, b ASC", "Unsupported order by relation"),
 ];
 
-/// Of selections and values.
+/// Messages about selections and values.
 const OF_SELECTIONS: &[(&str, &str)] = &[
     ("SELECT * FROM o WHERE k = 1 LIMIT 0", "LIMIT must be strictly positive"),
     (

@@ -1,4 +1,4 @@
-//! SELECT over a database in memory.
+//! Tests of SELECT with a database in memory.
 
 mod messages;
 mod model;
@@ -20,7 +20,7 @@ use bytes::Bytes;
 struct Session {
     database: Arc<Database>,
     release: Release,
-    /// Of what later release it passes for one.
+    /// The later release that it reports as its own version.
     claim: Option<Claim>,
 }
 
@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// The rows in short: numbers, texts, other bytes in hex, `-` for null.
+    /// Returns the rows in a short form: numbers, texts, other bytes in hex, `-` for null.
     async fn ask(&self, text: &str) -> String {
         match self.run(text, &options()).await {
             Ok(Outcome::Rows(found)) => {
@@ -101,7 +101,7 @@ fn shown(row: &[Option<Bytes>]) -> String {
     row.iter().map(value).collect::<Vec<_>>().join("|")
 }
 
-/// Tables for the messages, as the reference's were measured on.
+/// Creates the tables with which the messages of the reference server were recorded.
 async fn with_tables() -> Session {
     let session = Session::new().await;
     for statement in [

@@ -1,4 +1,4 @@
-//! SELECT against a look at every row.
+//! Compares SELECT with a reference model that checks every row.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::*;
 /// A row of the model: key and clustering.
 type ModelRow = (i32, i32, i32);
 
-/// What a random SELECT asks of a table with `PRIMARY KEY (k, a, b)`.
+/// A random SELECT of a table with `PRIMARY KEY (k, a, b)`.
 #[derive(Debug, Clone)]
 struct RandomSelect {
     table: &'static str,
@@ -39,7 +39,8 @@ impl RandomSelect {
         if let Some(keys) = &self.keys {
             conditions.push(format!("k = {}", keys[0]));
         }
-        // Without the one before it a clustering column is not restricted: then the first has the slice.
+        // A clustering column cannot be restricted without the one before it. If `a` has no equality, the slice is on
+        // `a`.
         let sliced = if self.a.is_some() { "b" } else { "a" };
         conditions.extend(self.a.map(|a| format!("a = {a}")));
         let sign = |is_inclusive: bool| if is_inclusive { "=" } else { "" };
@@ -58,7 +59,7 @@ impl RandomSelect {
         text + " ALLOW FILTERING"
     }
 
-    /// What is found by looking at every row.
+    /// Returns the expected rows, found by checking every row.
     fn naive(&self, rows: &[ModelRow]) -> Vec<ModelRow> {
         let holds = |(k, a, b): &&ModelRow| {
             let sliced = if self.a.is_some() { b } else { a };

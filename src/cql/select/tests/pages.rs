@@ -1,4 +1,4 @@
-//! How much is read, and where pages end.
+//! How many cells are read, and where pages end.
 
 use super::*;
 use crate::compat::Behaviour;
@@ -9,7 +9,7 @@ use crate::model::Predicate;
 use crate::storage::{RecordingStore, StoreRequest};
 use crate::util::Release;
 
-/// Cells that a statement may have read: what it asked for, at most.
+/// Returns the maximum number of cells that the requests of a statement can have read.
 fn cells_asked(asked: &[StoreRequest]) -> usize {
     let count = |predicate: &Predicate| match predicate {
         Predicate::Names(names) => names.len(),
@@ -51,7 +51,7 @@ async fn a_few_rows_of_a_wide_partition_are_a_few_cells() {
     assert!(watched.take().len() <= 2);
 }
 
-/// The rows of all pages of so many rows.
+/// Reads the rows of all pages with a page size.
 async fn paged(session: &Session, text: &str, size: usize) -> String {
     let mut options = QueryOptions { page_size: Some(size), ..options() };
     let mut found = Vec::new();
@@ -66,7 +66,7 @@ async fn paged(session: &Session, text: &str, size: usize) -> String {
     }
 }
 
-/// All that a text has, in one page and in pages of every size.
+/// Returns all rows of a statement, and checks that pages of each small size have the same rows.
 async fn in_pages(session: &Session, text: &str) -> String {
     let whole = session.ask(text).await;
     for size in 1..5 {

@@ -1,4 +1,4 @@
-//! Which rows come, and in which order.
+//! Which rows SELECT returns, and in which order.
 
 use super::*;
 
