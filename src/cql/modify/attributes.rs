@@ -8,7 +8,7 @@ use crate::db::Database;
 use crate::marshal::{CqlType, Native};
 use crate::util::limits::TTL_MAX_S;
 
-/// What USING says.
+/// The attributes of a USING clause.
 #[derive(Debug)]
 pub(super) struct Attributes {
     timestamp: Option<TypedTerm>,
@@ -36,7 +36,7 @@ impl Attributes {
         self.ttl.is_some()
     }
 
-    /// The statement's timestamp; `now` where it says none.
+    /// Returns the statement's timestamp, or `now` if it specifies none.
     pub fn timestamp(&self, now: i64, options: &QueryOptions, database: &Database) -> Result<i64, CqlError> {
         let Some(timestamp) = &self.timestamp else { return Ok(now) };
         match timestamp.value(options, database)? {
@@ -49,7 +49,7 @@ impl Attributes {
         }
     }
 
-    /// The seconds that cells live; `None`: as the table says.
+    /// Returns the TTL of the cells in seconds, or `None` for the table's default.
     pub fn ttl_s(&self, options: &QueryOptions, database: &Database) -> Result<Option<i32>, CqlError> {
         let Some(ttl) = &self.ttl else { return Ok(None) };
         let bytes = match ttl.value(options, database)? {
@@ -57,7 +57,7 @@ impl Attributes {
             Value::Unset => return Ok(None),
             _ => return Err(CqlError::invalid("Invalid null value of TTL")),
         };
-        // The old servers speak of a timestamp here too.
+        // The old servers' message says "timestamp" here too.
         let bytes = <[u8; 4]>::try_from(&bytes[..]);
         let ttl_s =
             bytes.map(i32::from_be_bytes).map_err(|_| CqlError::invalid("Invalid timestamp value"))?;
@@ -73,12 +73,13 @@ impl Attributes {
     }
 }
 
-/// The timestamp of a statement that says none: the client's, or now. Servers before 2.1 count milliseconds.
+/// Returns the timestamp of a statement without USING TIMESTAMP: the client's timestamp, or the current time. Servers
+/// before 2.1 use whole milliseconds.
 pub(super) fn now(state: &QueryState<'_>, options: &QueryOptions) -> i64 {
     options.timestamp.unwrap_or_else(|| servers_now(state))
 }
 
-/// The same, whatever the client says.
+/// Returns the current time of the server, and ignores the client's timestamp.
 pub(super) fn servers_now(state: &QueryState<'_>) -> i64 {
     let micros = state.database.next_micros();
     if state.behaviour.cql.own_timestamps_are_millis { micros - micros.rem_euclid(1000) } else { micros }

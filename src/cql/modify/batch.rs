@@ -19,14 +19,14 @@ use crate::model::{CfMutation, Change, Mutation};
 use crate::schema::CfDef;
 use crate::util::Release;
 
-/// Partitions of a batch without a log for which nobody is warned: what Cassandra is configured to at first.
+/// Maximum number of partitions of an unlogged batch without a warning: Cassandra's default.
 const UNWARNED_PARTITIONS_MAX: usize = 10;
 
-/// A batch.
+/// A checked BATCH.
 #[derive(Debug)]
 pub struct BatchPlan {
     kind: BatchKind,
-    /// `None` for a batch without statements: it says nothing that matters.
+    /// `None` for a batch without statements, where the attributes have no effect.
     attributes: Option<Attributes>,
     statements: Vec<ModifyPlan>,
 }
@@ -61,7 +61,7 @@ impl BatchPlan {
         Ok(BatchPlan { kind: batch.kind, attributes, statements })
     }
 
-    /// The table that it changes; `None` where there are several, or none.
+    /// Returns the table that the batch changes, or `None` if it changes several tables or none.
     pub fn table(&self) -> Option<TableOf<'_>> {
         let name = |plan: &ModifyPlan| (plan.table.cf.keyspace.clone(), plan.table.cf.name.clone());
         let first = self.statements.first()?;
@@ -69,20 +69,21 @@ impl BatchPlan {
         is_one.then(|| first.table())
     }
 
-    /// Runs it. What changes one keyspace is applied whole or not at all.
+    /// Executes the batch. The changes in one keyspace are applied atomically.
     pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         let steps: Vec<Step<'_>> = self.statements.iter().map(|plan| Step { plan, options }).collect();
         let Some(attributes) = &self.attributes else { return Ok(Outcome::Void) };
         if steps.iter().any(|step| step.plan.has_conditions()) {
             return run_steps(state, self.kind, &steps, (options, None)).await;
         }
-        // All statements that do not say another have one timestamp.
+        // All statements without a timestamp of their own share one.
         let now = attributes.timestamp(attributes::now(state, options), options, state.database)?;
         run_steps(state, self.kind, &steps, (options, Some(now))).await
     }
 }
 
-/// Runs statements that were checked one by one as a batch. `options` has the levels and the timestamp, not the values.
+/// Executes statements that were checked separately as a batch. `options` has the consistency levels and the timestamp,
+/// not the values.
 pub async fn run_batch(
     state: &QueryState<'_>,
     kind: BatchKind,
@@ -94,7 +95,7 @@ pub async fn run_batch(
     run_steps(state, kind, steps, (options, None)).await
 }
 
-/// `now`: the timestamp of all that say no other, where it is known.
+/// Executes the statements. `now` is the timestamp of the statements without one of their own, if it is already known.
 async fn run_steps(
     state: &QueryState<'_>,
     kind: BatchKind,
@@ -129,7 +130,7 @@ async fn run_steps(
     Ok(warning.map_or(Outcome::Void, Outcome::Warned))
 }
 
-/// What may stand together, in the order of the old servers' checks.
+/// Checks which statements may be combined, in the order of the old servers' checks.
 fn check_shape(
     (kind, release): (BatchKind, Release),
     plans: &[&ModifyPlan],
@@ -176,7 +177,8 @@ fn check_shape(
     Ok(())
 }
 
-/// Cassandra 1.2 and 2.0 count in batches of counters only. CASSANDRA-7351 has changed that in 2.1.
+/// Checks that counters are only changed in counter batches, as in Cassandra 1.2 and 2.0. CASSANDRA-7351 changed that
+/// in 2.1.
 fn check_counters_apart(kind: BatchKind, plans: &[&ModifyPlan]) -> Result<(), CqlError> {
     let is_of_counters = kind == BatchKind::Counter;
     if plans.iter().all(|plan| plan.is_counter() == is_of_counters) {
@@ -189,16 +191,16 @@ fn check_counters_apart(kind: BatchKind, plans: &[&ModifyPlan]) -> Result<(), Cq
     }))
 }
 
-/// The changes of a batch by keyspaces, and in each by row keys.
+/// The changes of a batch, grouped by keyspace and row key.
 #[derive(Default)]
 struct KeyspaceMutations {
     keyspaces: Vec<(String, Vec<Mutation>)>,
-    /// Where the mutation of a keyspace and a row key is.
+    /// For a keyspace and a row key, the index of the mutation.
     places: HashMap<(usize, Bytes), usize>,
 }
 
 impl KeyspaceMutations {
-    /// Cassandra's words to those who spread a batch without a log over many partitions.
+    /// Returns Cassandra's warning for an unlogged batch over many partitions.
     fn warning(&self) -> Option<String> {
         let mutations = || self.keyspaces.iter().flat_map(|(_, mutations)| mutations);
         if mutations().count() <= UNWARNED_PARTITIONS_MAX {

@@ -16,7 +16,7 @@ use crate::marshal::{self, CqlType, TypeRef};
 use crate::schema::{ColumnKind, TableColumn, TableDef};
 use crate::util::Release;
 
-/// What a column, or one element of it, is compared with.
+/// The right side of a condition on a column or on one of its elements.
 #[derive(Debug)]
 enum Comparand {
     Compare(Operator, TypedTerm),
@@ -30,12 +30,12 @@ pub(super) struct ColumnCondition {
     pub column: TableColumn,
     element: Option<TypedTerm>,
     wanted: Comparand,
-    /// Compare values, or a collection's; and the names of its elements.
+    /// The type that compares the values, or the elements of a collection; `names` is the type of the element names.
     values: TypeRef,
     names: TypeRef,
 }
 
-/// Where a condition is looked at.
+/// The context in which a condition is checked.
 #[derive(Clone, Copy)]
 pub(super) struct ConditionContext<'a> {
     pub def: &'a TableDef,
@@ -50,7 +50,7 @@ impl ColumnCondition {
             return Err(CqlError::invalid(format!("Unknown identifier {}", condition.column)));
         };
         let column = column.clone();
-        // A frozen collection is one value, unless an element of it is asked for.
+        // A frozen collection is one value, unless the condition is on one of its elements.
         let has_parts = column.cql_type.is_multi_cell() || condition.element.is_some();
         let of_values = match &column.cql_type {
             CqlType::List { element, .. } | CqlType::Set { element, .. } if has_parts => element,
@@ -120,7 +120,7 @@ impl ColumnCondition {
         self.column.kind == ColumnKind::Static
     }
 
-    /// Whether a row is as it should be.
+    /// Checks whether a row meets the condition.
     pub fn holds(&self, row: &CurrentRow, testing: ConditionContext<'_>) -> Result<bool, CqlError> {
         let value = |term: &TypedTerm| match term.value(testing.options, testing.database)? {
             Value::Unset => Err(CqlError::invalid("Invalid 'unset' value in condition")),
@@ -151,7 +151,7 @@ impl ColumnCondition {
                 }
                 Ok(false)
             }
-            // A collection in a list is a frozen one, whose bytes are those of the stored one.
+            // A collection inside a list is frozen; its bytes equal those of the stored collection.
             Comparand::InMarker(term) => match value(term)? {
                 Value::List(list) if is_collection => Ok(list.iter().any(|one| Some(one) == found.as_ref())),
                 Value::List(list) => {
@@ -166,7 +166,7 @@ impl ColumnCondition {
         }
     }
 
-    /// The elements of a frozen list or map.
+    /// Returns the elements of a frozen list or map.
     fn frozen_elements(&self, value: Option<Bytes>) -> Vec<Element> {
         let Some(value) = value else { return Vec::new() };
         let found = match &self.column.cql_type {
@@ -177,7 +177,7 @@ impl ColumnCondition {
         found.unwrap_or_default()
     }
 
-    /// The element that is looked at: at an index, or of a key.
+    /// Returns the element at an index of a list, or with a key of a map.
     fn element_of(
         &self,
         elements: &[Element],
@@ -217,7 +217,7 @@ impl ColumnCondition {
         }
     }
 
-    /// Collections are compared element by element.
+    /// Compares a collection with another one, element by element.
     fn compare_elements(
         &self,
         operator: Operator,
@@ -255,7 +255,7 @@ fn is_so(operator: Operator, order: Ordering) -> bool {
     }
 }
 
-/// A comparison with null: there is only equal and not equal.
+/// Evaluates a comparison with null, where only equal and not equal are allowed.
 fn is_null(operator: Operator, is_null: bool) -> Result<bool, CqlError> {
     match operator {
         Operator::Eq => Ok(is_null),

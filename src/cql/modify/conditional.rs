@@ -1,4 +1,4 @@
-//! Statements with IF: one at a time for each row, with an answer.
+//! Statements with IF. They are serialized per partition and return a result.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,33 +17,34 @@ use crate::model::{Change, Mutation};
 use crate::schema::{ColumnKind, TableColumn, row_key_parts};
 use crate::util::Release;
 
-/// All that is asked of one row.
+/// All conditions on one row.
 struct ConditionalRow<'p> {
     prefix: Prefix,
     test: ConditionalTest<'p>,
-    /// What is there; read before it is asked.
+    /// The current row, read before the conditions are checked.
     row: Option<CurrentRow>,
 }
 
 enum ConditionalTest<'p> {
     Exists,
     NotExists,
-    /// Conditions, each with the values of its statement.
+    /// Conditions, each with the bound values of its statement.
     Columns(Vec<(&'p ColumnCondition, &'p QueryOptions)>),
 }
 
-/// A request of some statements on one partition.
+/// A request of one or more statements on one partition.
 struct Request<'p> {
     table: &'p Table,
     key: Bytes,
     asked: Vec<ConditionalRow<'p>>,
-    /// The places of rows in `asked`.
+    /// The indexes of rows in `asked`.
     places: HashMap<Prefix, usize>,
-    /// The statements with the rows that they change.
+    /// The statements, each with the row that it changes.
     steps: Vec<(Step<'p>, Prefix)>,
 }
 
-/// Runs statements of which some have conditions: all if all conditions hold, else none. `options` has the levels.
+/// Executes statements of which some have conditions: all of them if all conditions hold, otherwise none. `options` has
+/// the consistency levels.
 pub(super) async fn run(
     state: &QueryState<'_>,
     options: &QueryOptions,
@@ -100,7 +101,7 @@ fn answer(table: &Table, is_applied: bool) -> ResultSet {
 }
 
 impl<'p> Request<'p> {
-    /// `None` without statements.
+    /// Returns the request for these statements, or `None` if there are none.
     fn new(state: &QueryState<'_>, steps: &[Step<'p>]) -> Result<Option<Request<'p>>, CqlError> {
         let mut request: Option<Request<'p>> = None;
         for step in steps {
@@ -128,7 +129,7 @@ impl<'p> Request<'p> {
         Ok(request)
     }
 
-    /// Adds what a statement asks of its row, and of the static columns.
+    /// Adds a statement's conditions on its row, and on the static columns.
     fn ask(&mut self, prefix: &Prefix, step: Step<'p>) -> Result<(), CqlError> {
         match &step.plan.test {
             RowTest::None => Ok(()),
@@ -206,8 +207,8 @@ impl<'p> Request<'p> {
         for (step, prefix) in &self.steps {
             changes.extend(step.plan.changes_of(state, step.options, (&self.key, prefix), now).await?);
         }
-        // All of one request have one timestamp. Its tombstones of runs are older, so that they take nothing that the
-        // request writes.
+        // All cells of a request have the same timestamp. Its range tombstones are one microsecond older, so that they
+        // do not delete cells of the same request.
         let older = now.wrapping_sub(1);
         for change in &mut changes {
             match change {
@@ -228,7 +229,7 @@ impl<'p> Request<'p> {
         Ok(())
     }
 
-    /// What is answered when a condition does not hold: what is there instead.
+    /// Returns the result if a condition does not hold: the current values.
     fn refusal(&self, state: &QueryState<'_>, is_batch: bool) -> Result<ResultSet, CqlError> {
         let mut result = answer(self.table, false);
         let columns = self.shown(is_batch);
@@ -243,8 +244,8 @@ impl<'p> Request<'p> {
         Ok(result)
     }
 
-    /// The columns that are shown: those that were asked for, or all where rows were. Those of a batch's rows have
-    /// their keys, to tell them apart.
+    /// Returns the columns of that result: the columns with conditions, or all columns if a condition is on the whole
+    /// row. In a batch the primary key is added, to distinguish the rows.
     fn shown(&self, is_batch: bool) -> Vec<&'p TableColumn> {
         let def = &self.table.def;
         let mut columns: Vec<&TableColumn> = Vec::new();
@@ -298,7 +299,7 @@ impl<'p> Request<'p> {
         rows.into_iter().map(shown).collect()
     }
 
-    /// The order of rows in a partition.
+    /// Compares rows in the order of their partition.
     fn compare(&self, left: &[Bytes], right: &[Bytes], release: Release) -> std::cmp::Ordering {
         let def = &self.table.def;
         let name = |values: &[Bytes]| match def.is_compact() {

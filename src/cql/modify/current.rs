@@ -1,4 +1,4 @@
-//! What is stored of a row that a statement looks at before it writes.
+//! Reads the current state of a row that a statement needs before it writes.
 
 use bytes::Bytes;
 
@@ -11,7 +11,7 @@ use crate::marshal::{CqlType, STATIC_PREFIX, push_component};
 use crate::model::{Cell, Predicate, RowColumns, SliceRange};
 use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
 
-/// The live cells of one row, or of what the rows of a partition share.
+/// The live cells of one row, or the static cells of a partition.
 #[derive(Debug)]
 pub(super) struct CurrentRow {
     cells: Vec<Cell>,
@@ -39,7 +39,7 @@ fn between(start: Bytes, finish: Bytes) -> Predicate {
     Predicate::Range(SliceRange { start, finish, ..SliceRange::all() })
 }
 
-/// The beginning of the names of static cells, as a bound.
+/// Returns the prefix of the names of static cells, as a bound.
 fn static_bound(def: &TableDef, end: u8) -> Bytes {
     let mut name = STATIC_PREFIX.to_vec();
     for at in 1..=def.clustering.len() {
@@ -48,7 +48,7 @@ fn static_bound(def: &TableDef, end: u8) -> Bytes {
     Bytes::from(name)
 }
 
-/// The lists of a row that are asked for.
+/// Reads the given list columns of a row.
 pub(super) async fn read_lists(
     state: &QueryState<'_>,
     table: &Table,
@@ -75,7 +75,7 @@ pub(super) async fn read_lists(
 }
 
 impl CurrentRow {
-    /// Reads a row whole: one whose columns are null is other than none.
+    /// Reads the whole row. A row whose columns are all null must be distinguished from a missing row.
     pub async fn read(
         state: &QueryState<'_>,
         table: &Table,
@@ -110,7 +110,7 @@ impl CurrentRow {
         !self.cells.is_empty()
     }
 
-    /// The cells of a column with the names of its elements.
+    /// Returns the cells of a column, with the names of its elements.
     fn cells_of<'c>(
         &'c self,
         def: &'c TableDef,
@@ -129,19 +129,19 @@ impl CurrentRow {
         })
     }
 
-    /// The value of a column that takes one cell.
+    /// Returns the value of a column that is stored in one cell.
     pub fn single(&self, def: &TableDef, column: &TableColumn) -> Option<Bytes> {
         let mut cells = self.cells_of(def, column).filter(|(element, _)| element.is_none());
         cells.next().map(|(_, cell)| cell.value.clone())
     }
 
-    /// The elements of a collection, in their order.
+    /// Returns the elements of a collection, in their order.
     pub fn elements(&self, def: &TableDef, column: &TableColumn) -> Vec<Element> {
         let cells = self.cells_of(def, column);
         cells.filter_map(|(element, cell)| Some((element?, cell.value.clone()))).collect()
     }
 
-    /// The value of a column as results have it.
+    /// Returns the value of a column in the format of results.
     pub fn value(&self, def: &TableDef, column: &TableColumn) -> Option<Bytes> {
         if column.cql_type.is_multi_cell() {
             return collection_bytes(&column.cql_type, &self.elements(def, column));

@@ -1,4 +1,4 @@
-//! `INSERT ... JSON`: an INSERT of all columns, whose values are taken from one text when it is run.
+//! `INSERT ... JSON`: an INSERT of all columns, whose values are decoded from one JSON text at execution.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use crate::cql::values::TypedTerm;
 use crate::cql::{BoundValue, CqlError, QueryOptions, QueryState, Table, TypesOf};
 use crate::marshal::{CqlType, Native};
 
-/// The text, and where its values are bound.
+/// The JSON text, and where its values are bound.
 #[derive(Debug)]
 pub(super) struct JsonValues {
     text: TypedTerm,
     keeps_omitted: bool,
-    /// The place of the first column's value among those of the markers; the others' follow.
+    /// The index of the first column's value among the bound values; the other columns' values follow.
     first: usize,
 }
 
@@ -33,14 +33,14 @@ impl JsonValues {
         let body = insert(&columns, &values, terms)?;
         let made = JsonValues { text, keeps_omitted, first };
         if let Term::Constant { kind: ConstantKind::String, text } = json {
-            // What is wrong with a constant is told before it is run.
+            // Errors in a constant are already reported when the statement is prepared.
             let types = TypesOf { types: terms.scope.types, release: terms.scope.release };
             decode_object(Some(text), &table.def, types, &BoundValue::Null)?;
         }
         Ok((made, body))
     }
 
-    /// The values of the columns behind those that the client has bound.
+    /// Appends the values of the columns to the values that the client has bound.
     pub fn bind(
         &self,
         options: &mut Cow<'_, QueryOptions>,

@@ -1,4 +1,4 @@
-//! The rows that a statement changes: what it says of the primary key.
+//! The rows that a statement changes: the restrictions on the primary key.
 
 use bytes::Bytes;
 
@@ -13,16 +13,16 @@ use crate::schema::{ColumnKind, TableColumn, TableDef, row_key};
 use crate::util::Release;
 use crate::util::limits::NAME_BYTES_MAX;
 
-/// Which row of a partition is meant.
+/// The row, or rows, of a partition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Prefix {
-    /// What all rows share.
+    /// The static columns.
     Static,
-    /// The row with these clustering values; with fewer of them than there are columns, all that begin so.
+    /// The row with these clustering values. With fewer values than clustering columns: all rows with this prefix.
     Row(Vec<Bytes>),
 }
 
-/// What is said of one column of the partition key.
+/// The restriction on one partition key column.
 #[derive(Debug)]
 enum Part {
     Eq(TypedTerm),
@@ -30,7 +30,7 @@ enum Part {
     InMarker(TypedTerm),
 }
 
-/// What a statement says of each column of the primary key.
+/// The restrictions on the columns of the primary key.
 #[derive(Debug)]
 pub(super) struct Keys {
     partition: Vec<Option<Part>>,
@@ -58,7 +58,7 @@ impl Keys {
         self.partition.get(position).is_some_and(Option::is_some)
     }
 
-    /// Takes the value of a column of the key.
+    /// Sets the value of a primary key column.
     pub fn set(&mut self, column: &TableColumn, value: TypedTerm) -> Result<(), CqlError> {
         self.put(column, Part::Eq(value))
     }
@@ -79,7 +79,7 @@ impl Keys {
         Err(CqlError::invalid(format!("Multiple definitions found for PRIMARY KEY part {}", column.name)))
     }
 
-    /// Takes the WHERE of an UPDATE or DELETE.
+    /// Takes the restrictions from the WHERE clause of an UPDATE or DELETE.
     pub fn restrict(
         &mut self,
         relations: &[Relation],
@@ -132,7 +132,7 @@ impl Keys {
         Ok(())
     }
 
-    /// The keys of the partitions.
+    /// Returns the keys of the partitions.
     pub fn row_keys(
         &self,
         def: &TableDef,
@@ -166,7 +166,7 @@ impl Keys {
         Ok(vec![checked_key(&values)?])
     }
 
-    /// The row's clustering values, as far as they are given; `needs_all` where they must be.
+    /// Returns the row's clustering values that are given; `needs_all` requires all of them.
     pub fn clustering(
         &self,
         def: &TableDef,
@@ -257,12 +257,12 @@ fn checked_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
     Ok(row_key(values))
 }
 
-/// An operator as messages show it; `None` is IN.
+/// Returns an operator as messages print it; `None` is IN.
 pub(super) fn operator_word(operator: Option<Operator>, release: Release) -> &'static str {
     operator.map_or("IN", |operator| operator_text(operator, release))
 }
 
-/// A relation on several columns or on their token, as messages show it.
+/// Returns a relation on several columns, or on their token, as messages print it.
 fn relation_text(relation: &Relation) -> String {
     let list = |values: &InValues| match values {
         InValues::Marker(_) => "?".to_owned(),

@@ -1,4 +1,4 @@
-//! INSERT, UPDATE, DELETE and BATCH: from a statement to changes of cells.
+//! INSERT, UPDATE, DELETE and BATCH: turns statements into changes of cells.
 
 mod attributes;
 mod batch;

@@ -1,4 +1,4 @@
-//! What a statement does to one column.
+//! The operations of a statement on one column.
 
 use super::terms::Terms;
 use crate::compat::Behaviour;
@@ -8,43 +8,43 @@ use crate::cql::values::{TypedTerm, term_text};
 use crate::marshal::CqlType;
 use crate::schema::TableColumn;
 
-/// What is done, by how cells are written.
+/// The kind of an operation, by how it writes cells.
 #[derive(Debug)]
 pub(super) enum Action {
-    /// The column is this from now on.
+    /// Sets the column to a value.
     Set(TypedTerm),
-    /// A counter grows, or shrinks.
+    /// Increments or decrements a counter.
     Count {
         by: TypedTerm,
         is_negative: bool,
     },
-    /// Elements at the end of a list.
+    /// Appends elements to a list.
     Append(TypedTerm),
-    /// Elements at its beginning.
+    /// Prepends elements to a list.
     Prepend(TypedTerm),
-    /// A list loses every element that is equal to one of these.
+    /// Removes from a list all elements that are equal to one of these.
     Discard(TypedTerm),
-    /// The element of a list at an index.
+    /// Sets the list element at an index.
     SetIndex {
         index: TypedTerm,
         value: TypedTerm,
     },
     DeleteIndex(TypedTerm),
-    /// Elements into a set or map.
+    /// Adds elements to a set or map.
     Put(TypedTerm),
-    /// A set loses elements, a map keys.
+    /// Removes elements from a set, or keys from a map.
     Remove(TypedTerm),
-    /// The value of a map's key.
+    /// Sets the value of a map key.
     SetKey {
         key: TypedTerm,
         value: TypedTerm,
     },
-    /// One element of a set, or one key of a map.
+    /// Deletes one element of a set, or one key of a map.
     DeleteKey {
         key: TypedTerm,
         null_text: &'static str,
     },
-    /// The column.
+    /// Deletes the whole column.
     Delete,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Operation {
     pub action: Action,
 }
 
-/// What a column is, where operations differ.
+/// The kind of a column, as far as operations differ by it.
 enum Shape<'t> {
     Counter,
     Value,
@@ -83,7 +83,7 @@ fn refused(operation: &str, what: &str, column: &TableColumn) -> CqlError {
 }
 
 impl Operation {
-    /// `column = term`, also of an INSERT.
+    /// Analyzes `column = term`, also of an INSERT.
     pub fn set(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<Operation, CqlError> {
         let value = terms.of_column(term, column)?;
         if column.cql_type.is_counter() {
@@ -95,7 +95,7 @@ impl Operation {
         Ok(Operation { column: column.clone(), action: Action::Set(value) })
     }
 
-    /// One assignment of an UPDATE.
+    /// Analyzes one assignment of an UPDATE.
     pub fn assign(
         operation: &syntax::Operation,
         column: &TableColumn,
@@ -134,7 +134,7 @@ impl Operation {
             syntax::Operation::Subtract(term) => Self::subtract(term, column, terms)?,
             syntax::Operation::Prepend(term) => {
                 let value = terms.of_column(term, column)?;
-                // The sign is theirs.
+                // The minus sign in the message is Cassandra's.
                 let text = || format!("{name} = {} - {name}", term_text(term));
                 match (shape(&column.cql_type), &column.cql_type) {
                     (Shape::List(_), _) => Action::Prepend(value),
@@ -166,7 +166,7 @@ impl Operation {
         }
     }
 
-    /// What DELETE names.
+    /// Analyzes one column or element in a DELETE.
     pub fn delete(
         deletion: &Deletion,
         column: &TableColumn,

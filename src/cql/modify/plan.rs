@@ -1,4 +1,4 @@
-//! A statement that has been checked: which rows it changes, and how.
+//! A checked INSERT, UPDATE or DELETE: which rows it changes, and how.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ use crate::model::{CfMutation, Change, Mutation};
 use crate::schema::{ColumnKind, Layout, TableColumn};
 use crate::util::limits::CONDITIONS_MAX;
 
-/// What kind of statement it is.
+/// The kind of the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Insert,
@@ -34,7 +34,7 @@ pub(super) enum Kind {
     Delete,
 }
 
-/// What IF asks.
+/// The IF clause.
 #[derive(Debug)]
 pub(super) enum RowTest {
     None,
@@ -43,7 +43,7 @@ pub(super) enum RowTest {
     Columns(Vec<ColumnCondition>),
 }
 
-/// An INSERT, UPDATE or DELETE.
+/// A checked INSERT, UPDATE or DELETE.
 #[derive(Debug)]
 pub struct ModifyPlan {
     pub(super) table: Table,
@@ -52,14 +52,14 @@ pub struct ModifyPlan {
     keys: Keys,
     operations: Vec<Operation>,
     pub(super) test: RowTest,
-    /// Whether it sets, or asks for, static columns, and others.
+    /// Whether it sets, or has conditions on, static columns; `has_regulars`: other columns.
     has_statics: bool,
     has_regulars: bool,
-    /// Of `INSERT ... JSON`.
+    /// The values of an `INSERT ... JSON`.
     json: Option<JsonValues>,
 }
 
-/// What a statement says, when its terms have their types.
+/// The parts of a statement after its terms are typed.
 pub(super) type Body = (Kind, Keys, Vec<Operation>);
 
 impl ModifyPlan {
@@ -99,7 +99,7 @@ impl ModifyPlan {
         };
         let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
         let has_statics = operations.iter().any(is_static) || tested.iter().any(ColumnCondition::is_static);
-        // A row that is deleted whole is none of the static columns.
+        // A DELETE of whole rows leaves the static columns alone.
         let deletes_rows = kind == Kind::Delete && operations.is_empty();
         let has_regulars = deletes_rows
             || !operations.iter().all(is_static)
@@ -112,7 +112,7 @@ impl ModifyPlan {
         Ok(plan)
     }
 
-    /// The table that it changes.
+    /// Returns the table that it changes.
     pub fn table(&self) -> TableOf<'_> {
         TableOf { keyspace: &self.table.cf.keyspace, name: &self.table.cf.name, def: &self.table.def }
     }
@@ -125,7 +125,7 @@ impl ModifyPlan {
         self.table.cf.is_counter()
     }
 
-    /// A conditional DELETE names one row, or only what all rows share.
+    /// Checks that a conditional DELETE names one row, or only static columns.
     fn check_whole_key(&self) -> Result<(), CqlError> {
         let def = &self.table.def;
         let is_of_statics = self.has_statics && !self.has_regulars;
@@ -141,7 +141,7 @@ impl ModifyPlan {
         })
     }
 
-    /// What is checked when the statement is run: the user's rights, and the settings of counters.
+    /// Runs the checks at execution: the user's permissions, and the settings of counters.
     pub(super) fn check(&self, state: &QueryState<'_>) -> Result<(), CqlError> {
         let (keyspace, family) = (self.table.cf.keyspace.as_bytes(), self.table.cf.name.as_bytes());
         state.check(Access::Write { keyspace, family })?;
@@ -160,7 +160,7 @@ impl ModifyPlan {
         Ok(())
     }
 
-    /// Adds the values of `INSERT ... JSON` to those that are bound.
+    /// Appends the values of `INSERT ... JSON` to the bound values.
     pub(super) fn bind_json(
         &self,
         options: &mut Cow<'_, QueryOptions>,
@@ -172,7 +172,7 @@ impl ModifyPlan {
         }
     }
 
-    /// Runs it.
+    /// Executes the statement.
     pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         self.check(state)?;
         let mut options = Cow::Borrowed(options);
@@ -195,7 +195,7 @@ impl ModifyPlan {
         Ok(Outcome::Void)
     }
 
-    /// The changes to each row.
+    /// Returns the changes to each row.
     pub(super) async fn changes(
         &self,
         state: &QueryState<'_>,
@@ -220,8 +220,8 @@ impl ModifyPlan {
         self.keys.row_keys(&self.table.def, options, state.database)
     }
 
-    /// Which row of each partition. A statement that is only about static columns needs no clustering values, and
-    /// but for an INSERT must have none.
+    /// Returns the row prefix, which is the same in each partition. A statement on static columns only needs no
+    /// clustering values, and may have none unless it is an INSERT.
     pub(super) fn prefix(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Prefix, CqlError> {
         let def = &self.table.def;
         if self.has_statics && !self.has_regulars {
@@ -242,7 +242,7 @@ impl ModifyPlan {
         Ok(Prefix::Row(self.keys.clustering(def, needs_all, options, state.database)?))
     }
 
-    /// The changes to one row.
+    /// Returns the changes to one row.
     pub(super) async fn changes_of(
         &self,
         state: &QueryState<'_>,
@@ -304,7 +304,7 @@ impl ModifyPlan {
         Ok(writer.changes)
     }
 
-    /// What an INSERT or UPDATE writes.
+    /// Writes the changes of an INSERT or UPDATE.
     fn write_row(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
         let def = &self.table.def;
         let clustering = match writing.prefix {
@@ -342,7 +342,7 @@ impl ModifyPlan {
         self.operations.iter().try_for_each(|operation| writer.apply(operation))
     }
 
-    /// What a DELETE writes.
+    /// Writes the changes of a DELETE.
     fn write_deletions(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
         if self.operations.is_empty() {
             return writer.delete_rows();
@@ -370,7 +370,7 @@ impl ModifyPlan {
     }
 }
 
-/// Consistency levels that make no sense for writes; of counters where their family's name is given.
+/// Refuses consistency levels that writes do not support. `counters` is the name of the table if it is a counter table.
 pub(super) fn check_consistency(level: ConsistencyLevel, counters: Option<&str>) -> Result<(), CqlError> {
     match (level, counters) {
         (ConsistencyLevel::Any, Some(family)) => Err(CqlError::invalid(format!(

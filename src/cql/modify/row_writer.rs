@@ -1,4 +1,4 @@
-//! From operations to changes of the cells of one row.
+//! Turns operations into changes of the cells of one row.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,10 +15,10 @@ use crate::schema::{ColumnKind, Layout, TableColumn};
 use crate::util::Release;
 use crate::util::limits::NAME_BYTES_MAX;
 
-/// The cells of lists that were read before, by the names of their columns.
+/// The cells of list columns that were read before the write, by column name.
 pub(super) type Lists = BTreeMap<Bytes, Vec<Cell>>;
 
-/// What is the same for all rows that a statement changes.
+/// The context that is the same for all rows of a statement.
 #[derive(Clone, Copy)]
 pub(super) struct WriteContext<'a> {
     pub table: &'a Table,
@@ -38,13 +38,13 @@ pub(super) struct RowWriter<'a> {
     pub changes: Vec<Change>,
 }
 
-/// The end-of-component bytes of the bounds of what is deleted.
+/// Returns the end-of-component bytes for the bounds of a range tombstone.
 fn bounds(release: Release) -> (u8, u8) {
     (if Behaviour::of(release).cells.range_tombstones_begin_at_name { 0 } else { 0xFF }, 1)
 }
 
 impl<'a> RowWriter<'a> {
-    /// For about so many changes.
+    /// Creates a writer with capacity for about `count` changes.
     pub fn new(writing: WriteContext<'a>, lists: &'a Lists, count: usize) -> RowWriter<'a> {
         RowWriter { writing, lists, changes: Vec::with_capacity(count) }
     }
@@ -60,7 +60,7 @@ impl<'a> RowWriter<'a> {
         term.value(self.writing.options, self.writing.database)
     }
 
-    /// The name of a column's cell, and the super column that it is in.
+    /// Returns the name of a column's cell, and the super column that contains it.
     fn name(&self, column: &TableColumn, element: Option<&[u8]>) -> Result<(Option<Bytes>, Bytes), CqlError> {
         let def = &self.writing.table.def;
         let clustering = self.clustering();
@@ -126,7 +126,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// A value that is looked up is a name in its index.
+    /// Checks the length of an indexed value: it becomes a name in the index.
     fn check_indexed(&self, column: &TableColumn, value: &Bytes) -> Result<(), CqlError> {
         if value.len() <= NAME_BYTES_MAX {
             return Ok(());
@@ -143,7 +143,7 @@ impl<'a> RowWriter<'a> {
         )))
     }
 
-    /// The cell that keeps a row without values alive.
+    /// Writes the row marker, which keeps a row without values alive.
     pub fn write_marker(&mut self) -> Result<(), CqlError> {
         let name = self.writing.table.def.sparse_name(false, self.clustering(), b"", None, 0);
         self.check_name(&name)?;
@@ -152,7 +152,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// The cell of a dense table's row, where the table has no values.
+    /// Writes the cell of a dense table's row if the table has no value column.
     pub fn write_dense_row(&mut self) -> Result<(), CqlError> {
         self.dense_cell(|writer, name| writer.live_cell(name, Bytes::new()))
     }
@@ -172,7 +172,7 @@ impl<'a> RowWriter<'a> {
         DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: self.writing.now_s }
     }
 
-    /// Deletes the rows that the prefix means.
+    /// Deletes the rows with the prefix.
     pub fn delete_rows(&mut self) -> Result<(), CqlError> {
         let def = &self.writing.table.def;
         let clustering = self.clustering();
@@ -210,7 +210,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// Does what an operation says.
+    /// Applies an operation.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), CqlError> {
         let Operation { column, action } = operation;
         match action {
@@ -267,8 +267,8 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// Gives a column a value. A whole collection takes the place of the one before: the tombstone of that is one
-    /// microsecond older, so that it does not take the new elements.
+    /// Sets a column to a value. A whole collection replaces the previous one: its tombstone is one microsecond older
+    /// than the new elements, so that it does not delete them.
     fn set(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
         if value == Value::Unset {
             return Ok(());
@@ -283,7 +283,7 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// Adds elements to a collection; those of a list at its end.
+    /// Adds elements to a collection; for a list at its end.
     fn put(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
         match value {
             Value::Unset | Value::Null | Value::Single(_) => Ok(()),
@@ -324,7 +324,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// The value of an element, `Some(None)` for null; `None` where nothing is bound to it.
+    /// Returns the value of an element: `Some(None)` for null, `None` if it is unset.
     fn element_value(&self, what: &str, term: &TypedTerm) -> Result<Option<Option<Bytes>>, CqlError> {
         match self.value(term)? {
             Value::Single(value) => {
@@ -336,7 +336,7 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// The key of an element.
+    /// Returns the key of an element.
     fn key(&self, term: &TypedTerm, null_text: &str) -> Result<Bytes, CqlError> {
         match self.value(term)? {
             Value::Single(key) => Ok(key),
@@ -345,7 +345,7 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// The name of the cell at an index of a list.
+    /// Returns the name of the cell at an index of a list.
     fn listed(&self, column: &TableColumn, index: Value, null_text: &str) -> Result<Bytes, CqlError> {
         let Some(index) = index_of(&index) else {
             let kind = if index == Value::Unset { "unset" } else { "null" };
@@ -381,13 +381,13 @@ impl<'a> RowWriter<'a> {
     }
 }
 
-/// An index into a list; `None` for null.
+/// Returns an index into a list; `None` for null.
 pub(super) fn index_of(value: &Value) -> Option<i32> {
     let Value::Single(bytes) = value else { return None };
     <[u8; 4]>::try_from(&bytes[..]).ok().map(i32::from_be_bytes)
 }
 
-/// Old protocols write the lengths of elements with 16 bits.
+/// Checks the length of an element. Old protocols write the lengths of elements with 16 bits.
 fn check_element(what: &str, element: &Bytes) -> Result<(), CqlError> {
     if element.len() > NAME_BYTES_MAX {
         return Err(CqlError::invalid(format!(

@@ -1,12 +1,12 @@
-//! A statement of a batch, with the values of its own markers.
+//! A statement of a batch, with its own bound values.
 
 use super::plan::ModifyPlan;
 use crate::cql::QueryOptions;
 
-/// One of the statements that are run together.
+/// One of the statements of a batch.
 #[derive(Clone, Copy)]
 pub struct Step<'a> {
     pub plan: &'a ModifyPlan,
-    /// Its values. Levels and timestamp are those of the whole.
+    /// The bound values. The consistency levels and the timestamp are those of the batch.
     pub options: &'a QueryOptions,
 }

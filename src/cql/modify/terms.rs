@@ -1,4 +1,4 @@
-//! The terms of one statement, as they are given their types.
+//! Types the terms of one statement.
 
 use crate::cql::syntax::Term;
 use crate::cql::values::{Markers, TypeScope, TypedTerm};
@@ -6,7 +6,7 @@ use crate::cql::{ColumnSpec, CqlError, Table};
 use crate::marshal::{CqlType, Native};
 use crate::schema::TableColumn;
 
-/// Gives terms the types of what receives them, and markers their names.
+/// Gives terms the types of their receivers, and markers their names.
 pub(super) struct Terms<'a> {
     pub table: &'a Table,
     pub scope: TypeScope<'a>,
@@ -14,19 +14,19 @@ pub(super) struct Terms<'a> {
 }
 
 impl Terms<'_> {
-    /// A value for a column.
+    /// Types a value for a column.
     pub fn of_column(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm, CqlError> {
         self.named(term, column.name.clone(), column.cql_type.clone())
     }
 
-    /// A value under a name of its own, as `[ttl]`.
+    /// Types a value with a name of its own, such as `[ttl]`.
     pub fn named(&mut self, term: &Term, name: String, cql_type: CqlType) -> Result<TypedTerm, CqlError> {
         let (keyspace, table) = (self.table.cf.keyspace.clone(), self.table.cf.name.clone());
         let spec = ColumnSpec { keyspace, table, name, cql_type, is_field: false };
         TypedTerm::new(term, &spec, &self.scope, self.markers)
     }
 
-    /// The marker of a whole list of values, behind IN.
+    /// Types the one marker for all values of an IN.
     pub fn in_marker(&mut self, at: usize, column: &TableColumn) -> Result<TypedTerm, CqlError> {
         let element = match column.cql_type.clone() {
             CqlType::List { element, .. } => CqlType::List { element, is_frozen: true },
@@ -38,7 +38,7 @@ impl Terms<'_> {
         self.named(&Term::Marker(at), format!("in({})", column.name), list)
     }
 
-    /// An element of a collection, by its key or index.
+    /// Types the key or index of a collection element.
     pub fn key(
         &mut self,
         term: &Term,

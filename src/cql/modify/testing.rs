@@ -1,4 +1,4 @@
-//! What tests of statements need: a database in memory, statements as text, and cells in hex.
+//! Helpers for tests of statements: a database in memory, statements as text, and cells in hex.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Bench {
         bench
     }
 
-    /// The same database at another release.
+    /// Returns the same database with the behaviour of another release.
     pub fn at(&self, release: Release) -> Bench {
         let behaviour = Behaviour::of(release);
         Bench { database: self.database.clone(), clock: self.clock.clone(), behaviour }
@@ -114,14 +114,14 @@ impl Bench {
         self.run_with(text, &options(&[])).await
     }
 
-    /// Runs a statement that cannot fail.
+    /// Runs a statement that must succeed.
     pub async fn done(&self, text: &str) {
         if let Err(error) = self.run(text).await {
             panic!("{text}: {error}");
         }
     }
 
-    /// What goes wrong with a statement; of its rows, if it has some, the columns and values.
+    /// Returns the error of a statement, or the columns and values of its rows if it returns any.
     pub async fn said(&self, text: &str) -> String {
         match self.run(text).await {
             Err(error) => error.to_string(),
@@ -145,7 +145,7 @@ impl Bench {
         cells
     }
 
-    /// The cells of a row: name and value, and what is not plain of the rest.
+    /// Returns the cells of a row: name, value, and attributes such as a TTL.
     pub async fn shown(&self, table: &str, key: &str) -> Vec<String> {
         let shown = |cell: Cell| {
             let ttl = match cell.kind {
@@ -158,7 +158,7 @@ impl Bench {
         self.cells(table, key, None).await.into_iter().map(shown).collect()
     }
 
-    /// Compares the cells of a row with lines of `name = value` in hex, in which blanks and bars do not count.
+    /// Compares the cells of a row with lines of `name = value` in hex. Blanks and bars are ignored.
     pub async fn check(&self, table: &str, key: &str, expected: &[&str]) {
         let plain = |line: &&str| line.chars().filter(|c| !matches!(c, ' ' | '|')).collect::<String>();
         let mut shown = self.shown(table, key).await;

@@ -205,8 +205,8 @@ impl Analysis<'_> {
         Ok(())
     }
 
-    /// Removes the clustering columns whose restrictions are covered by the slices. The other restrictions are checked row
-    /// by row.
+    /// Removes the clustering columns whose restrictions are covered by the slices. The other restrictions are checked
+    /// row by row.
     fn leave_to_slices(&mut self) {
         let mut slice = None;
         for (at, column) in self.target.def.clustering.iter().enumerate() {

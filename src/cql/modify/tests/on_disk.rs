@@ -1,4 +1,4 @@
-//! The embedded store keeps what the store in memory keeps: bounds of runs between names, static names, elements.
+//! The embedded store stores the same data as the store in memory: range tombstones, static names, elements.
 
 use std::sync::Arc;
 use std::time::Duration;

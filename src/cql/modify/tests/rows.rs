@@ -404,7 +404,7 @@ async fn a_prepared_statement_takes_values() {
     assert_eq!(nothing.unwrap_err().to_string(), "Invalid null value for IN restriction");
 }
 
-/// Each element against each value would be 3.6 thousand million comparisons.
+/// Comparing each element with each value would take 3.6 billion comparisons.
 #[tokio::test]
 async fn many_values_are_taken_from_a_long_list() {
     let bench = Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, l list<int>)"]).await;
