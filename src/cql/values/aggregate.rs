@@ -1,4 +1,4 @@
-//! Functions of many rows: count, min, max, sum and avg, of 2.2.
+//! Aggregate functions of 2.2: count, min, max, sum and avg.
 
 use bytes::Bytes;
 
@@ -8,7 +8,7 @@ use crate::marshal::{CqlType, NATIVES, Native, TypeRef, at};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
-    /// Of rows, or of values that are not null.
+    /// Counts rows, or values that are not null.
     Count,
     Min,
     Max,
@@ -24,11 +24,11 @@ const NAMES: [(&str, Work); 5] =
 pub struct Aggregate {
     work: Work,
     native: Native,
-    /// Compares values.
+    /// The class that compares values.
     class: TypeRef,
 }
 
-/// What an aggregate has seen.
+/// The state of an aggregate while rows are added.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     count: u64,
@@ -37,18 +37,18 @@ pub struct Tally {
 }
 
 impl Aggregate {
-    /// Whether a function of this name takes many rows.
+    /// Whether a name is that of an aggregate function.
     pub fn is_named(name: &str) -> bool {
         NAMES.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
-    /// The count of all rows.
+    /// Returns the aggregate that counts all rows.
     pub fn of_rows(types: TypesOf<'_>) -> Aggregate {
         let class = CqlType::Native(Native::Bigint).type_ref(types.types);
         Aggregate { work: Work::Count, native: Native::Bigint, class }
     }
 
-    /// The aggregate of a name for arguments of these types.
+    /// Returns the aggregate with a name for arguments of these types.
     pub fn named(name: &str, arguments: &[CqlType], types: TypesOf<'_>) -> Result<Aggregate, CqlError> {
         let name = name.to_ascii_lowercase();
         let found = NAMES.iter().find(|(known, _)| *known == name);
@@ -64,7 +64,7 @@ impl Aggregate {
             [of @ CqlType::Native(native)] if takes(*native) => {
                 Ok(Aggregate { work: *work, native: *native, class: of.type_ref(types.types) })
             }
-            // A count asks nothing of its values.
+            // A count accepts values of any type.
             [of] if *work == Work::Count => {
                 Ok(Aggregate { work: *work, native: Native::Blob, class: of.type_ref(types.types) })
             }
@@ -87,7 +87,7 @@ impl Aggregate {
         CqlType::Native(if self.work == Work::Count { Native::Bigint } else { self.native })
     }
 
-    /// Takes a row's value. Nulls do not count.
+    /// Adds a row's value. Nulls are ignored.
     pub fn add(&self, tally: &mut Tally, value: Option<Bytes>, types: TypesOf<'_>) -> Result<(), CqlError> {
         let Some(value) = value else { return Ok(()) };
         match self.work {
@@ -113,7 +113,7 @@ impl Aggregate {
         Ok(())
     }
 
-    /// What came of it; null is the least and the greatest of nothing.
+    /// Returns the result. `min` and `max` of no values are null.
     pub fn result(&self, tally: Tally) -> Result<Option<Bytes>, CqlError> {
         let of_number = |number: Number| number.bytes(self.native).ok_or_else(too_long).map(Some);
         let sum = tally.sum.unwrap_or(Number::Integer(0.into()));

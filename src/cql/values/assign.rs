@@ -1,5 +1,5 @@
-//! Whether a term may stand where a value of a type is wanted: what is asked before an element, a field or an argument
-//! is looked at, so that the message is about the whole.
+//! Checks whether a term can be assigned to a type. This is checked before the parts of a literal or the arguments of a
+//! function are analyzed, so that the error message is about the whole term.
 
 use super::function::{Function, accepts};
 use super::typed_term::field_parts;
@@ -9,7 +9,7 @@ use crate::cql::{ColumnSpec, CqlError};
 use crate::marshal::CqlType;
 use crate::schema::TableDef;
 
-/// Whether the term fits.
+/// Checks whether the term can be assigned to the type.
 pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, receiver: &ColumnSpec) -> bool {
     let all = |terms: &[Term], of: &CqlType| terms.iter().all(|term| fits(term, of, scope, receiver));
     match (term, cql_type) {
@@ -32,9 +32,9 @@ pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, recei
             let of = user.place_of(name).and_then(|at| user.fields.get(at));
             of.is_some_and(|(_, of)| fits(term, of, scope, receiver))
         }),
-        // A function that is not there is told when it is looked at itself.
+        // The error for an unknown function is reported when the call itself is analyzed.
         (Term::Function { keyspace, name, .. }, _) => {
-            // All of one name give the same.
+            // All functions of one name return the same type.
             let receiver = ColumnSpec { cql_type: cql_type.clone(), ..receiver.clone() };
             functions_of(keyspace.as_deref(), name, &receiver, scope)
                 .first()
@@ -47,7 +47,7 @@ pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, recei
     }
 }
 
-/// Whether the term is known to be of just this type.
+/// Checks whether the term is known to have exactly this type.
 pub(super) fn is_exact(
     term: &Term,
     cql_type: &CqlType,
@@ -64,7 +64,7 @@ pub(super) fn is_exact(
     }
 }
 
-/// The functions of a name. Tokens are of the type of what receives them: only comparisons of tokens have them.
+/// Returns the functions with a name. `token` returns the receiver's type, since it is only used to compare tokens.
 pub(super) fn functions_of(
     keyspace: Option<&str>,
     name: &str,
@@ -79,14 +79,14 @@ pub(super) fn functions_of(
     Function::named(name, table.as_deref(), &receiver.cql_type)
 }
 
-/// `(type)term`.
+/// A type hint: `(type)term`.
 pub(super) struct Cast<'a> {
     pub cql_type: &'a TypeName,
     pub term: &'a Term,
 }
 
 impl Cast<'_> {
-    /// Whether the term is of the type, and the type that of what receives it. It changes nothing.
+    /// Checks that the term can be assigned to the type, and the type to the receiver. The value does not change.
     pub fn check(&self, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> Result<(), CqlError> {
         let cast = scope.resolve(self.cql_type)?;
         if !fits(self.term, &cast, scope, receiver) {

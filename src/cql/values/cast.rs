@@ -1,4 +1,4 @@
-//! `CAST(value AS type)`, of 3.2.
+//! `CAST(value AS type)`, as in 3.2.
 
 use bytes::Bytes;
 
@@ -16,7 +16,7 @@ fn is_text(native: Native) -> bool {
     native.kind() == ValueKind::Text
 }
 
-/// Whether values of one type can be cast to another.
+/// Checks whether values of one type can be cast to another.
 pub(super) fn is_possible(from: Native, to: Native) -> bool {
     use Native::{Blob, Boolean, Counter, Date, Inet, OldTimestamp, Time, Timestamp, Timeuuid, Uuid};
     if from == to {
@@ -31,14 +31,14 @@ pub(super) fn is_possible(from: Native, to: Native) -> bool {
     }
 }
 
-/// A value of another type; `None` where it is none.
+/// Casts a value, or returns `None` if it has no value in the new type.
 pub(super) fn cast(from: Native, to: Native, value: &[u8], types: TypesOf<'_>) -> Option<Bytes> {
     let whole = || Bytes::copy_from_slice(value);
     if from == to || from == Native::Ascii {
         return Some(whole());
     }
     if is_text(to) {
-        // The text of JSON, without quotes.
+        // The text is that of JSON, without quotes.
         let json = to_json(&CqlType::Native(from), Some(&whole()), types);
         return Some(Bytes::from(json.trim_matches('"').to_owned()));
     }

@@ -1,4 +1,4 @@
-//! The values of whole collections, tuples and types of several fields.
+//! The serialized values of collections, tuples and user-defined types.
 //!
 //! ```text
 //!   collection   count | (length | bytes) ...       16 or 32 bits each; a map's keys and values alternate
@@ -21,8 +21,8 @@ fn push_number(number: usize, form: CollectionForm, out: &mut Vec<u8>) {
     }
 }
 
-/// More elements than a short form can count are left out, as they were by the old servers' clients: their number is
-/// what counts.
+/// Encodes the parts of a collection. Callers drop the elements that the short form cannot count, as the old servers'
+/// clients did, because those clients read only as many elements as the count says.
 fn encode<'a>(count: usize, parts: impl Iterator<Item = &'a Bytes>, form: CollectionForm) -> Bytes {
     let mut out = Vec::new();
     push_number(count, form, &mut out);
@@ -37,7 +37,7 @@ fn encode<'a>(count: usize, parts: impl Iterator<Item = &'a Bytes>, form: Collec
     Bytes::from(out)
 }
 
-/// What fits into a count of the form.
+/// Returns the maximum count that the form can encode.
 fn count_max(form: CollectionForm) -> usize {
     match form {
         CollectionForm::Short => usize::from(u16::MAX),
@@ -45,19 +45,19 @@ fn count_max(form: CollectionForm) -> usize {
     }
 }
 
-/// The value of a list or set.
+/// Returns the value of a list or set.
 pub fn list_to_bytes(elements: &[Bytes], form: CollectionForm) -> Bytes {
     let count = elements.len().min(count_max(form));
     encode(count, elements.iter().take(count), form)
 }
 
-/// The value of a map.
+/// Returns the value of a map.
 pub fn map_to_bytes(entries: &[(Bytes, Bytes)], form: CollectionForm) -> Bytes {
     let count = entries.len().min(count_max(form));
     encode(count, entries.iter().take(count).flat_map(|(key, value)| [key, value]), form)
 }
 
-/// Takes a number off the front.
+/// Removes a number from the front of the bytes and returns it.
 fn take_number(rest: &mut Bytes, form: CollectionForm) -> Option<i64> {
     let width = if form == CollectionForm::Short { 2 } else { 4 };
     if rest.len() < width {
@@ -76,7 +76,8 @@ fn take_part(rest: &mut Bytes, form: CollectionForm) -> Option<Bytes> {
     (length <= rest.len()).then(|| rest.split_to(length))
 }
 
-/// The parts of a collection, `per_entry` for each that it counts; `None` where the bytes are no collection.
+/// Returns the parts of a collection, `per_entry` for each counted entry, or `None` if the bytes are no valid
+/// collection.
 fn parts(value: &Bytes, per_entry: usize, form: CollectionForm) -> Option<Vec<Bytes>> {
     let mut rest = value.clone();
     let count = usize::try_from(take_number(&mut rest, form)?).ok()?;
@@ -87,20 +88,20 @@ fn parts(value: &Bytes, per_entry: usize, form: CollectionForm) -> Option<Vec<By
     rest.is_empty().then_some(found)
 }
 
-/// The elements of a list's or set's value; `None` where it is none.
+/// Returns the elements of a list or set, or `None` if the value is invalid.
 pub fn list_from_bytes(value: &Bytes, form: CollectionForm) -> Option<Vec<Bytes>> {
     parts(value, 1, form)
 }
 
-/// The entries of a map's value; `None` where it is none.
+/// Returns the entries of a map, or `None` if the value is invalid.
 pub fn map_from_bytes(value: &Bytes, form: CollectionForm) -> Option<Vec<(Bytes, Bytes)>> {
     let parts = parts(value, 2, form)?;
     let pairs = parts.chunks_exact(2);
     Some(pairs.filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone()))).collect())
 }
 
-/// A collection's value with short lengths instead of long ones: as protocols before 3 and Thrift want it. What it
-/// holds stays as it is, and so does what is no collection.
+/// Returns a collection's value with short lengths instead of long ones, as native protocols before version 3 and
+/// Thrift require. Nested values and values of other types are not changed.
 pub fn short_form(cql_type: &CqlType, value: &Bytes) -> Bytes {
     let per_entry = match cql_type {
         CqlType::List { .. } | CqlType::Set { .. } => 1,
@@ -116,7 +117,7 @@ pub fn short_form(cql_type: &CqlType, value: &Bytes) -> Bytes {
     }
 }
 
-/// The value of a tuple, or of a type of several fields.
+/// Returns the value of a tuple or user-defined type.
 pub fn tuple_to_bytes(fields: &[Option<Bytes>]) -> Bytes {
     let mut out = Vec::new();
     for field in fields {
@@ -131,7 +132,7 @@ pub fn tuple_to_bytes(fields: &[Option<Bytes>]) -> Bytes {
     Bytes::from(out)
 }
 
-/// The fields of such a value, as many as it has; `None` where it is none.
+/// Returns the fields that a tuple or user-defined type contains, or `None` if the value is invalid.
 pub fn tuple_from_bytes(value: &Bytes) -> Option<Vec<Option<Bytes>>> {
     let mut rest = value.clone();
     let mut fields = Vec::new();

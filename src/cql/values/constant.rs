@@ -1,4 +1,4 @@
-//! Constants: from their text to the bytes of a type.
+//! Converts the text of constants to the bytes of a type.
 
 use bytes::Bytes;
 
@@ -9,8 +9,8 @@ use crate::cql::{ColumnSpec, CqlError};
 use crate::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
 use crate::util::Release;
 
-/// Whether a constant of a kind may stand for a value of a type. Classes and types of several fields read any text, as
-/// in Cassandra.
+/// Checks whether a constant of a kind can be assigned to a type. Custom classes and user-defined types accept any
+/// text, as in Cassandra.
 pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> bool {
     use Native::{
         Ascii, Bigint, Blob, Boolean, Counter, Date, Decimal, Double, Duration, Float, Inet, Int,
@@ -22,7 +22,7 @@ pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> 
         _ => return false,
     };
     match kind {
-        // 1.2 still took hex in quotes for a blob.
+        // 1.2 still accepted hex in quotes for a blob.
         ConstantKind::String if native == Blob => Behaviour::of(release).cql.blobs_in_quotes,
         ConstantKind::String => {
             matches!(native, Ascii | Text | Inet | Timestamp | OldTimestamp | Date | Time | Duration)
@@ -51,7 +51,7 @@ pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> 
     }
 }
 
-/// The name of a kind in messages.
+/// Returns the name of a kind in messages.
 fn kind_name(kind: ConstantKind) -> &'static str {
     match kind {
         ConstantKind::String => "STRING",
@@ -64,7 +64,7 @@ fn kind_name(kind: ConstantKind) -> &'static str {
     }
 }
 
-/// The bytes of a constant; `None` for the timestamp `'now'`, which is another one each time.
+/// Returns the bytes of a constant, or `None` for the timestamp `'now'`, which differs at each execution.
 pub(super) fn bytes_of(
     (kind, text): (ConstantKind, &str),
     receiver: &ColumnSpec,
@@ -92,7 +92,7 @@ pub(super) fn bytes_of(
     let class = at(&*class, scope.release);
     let parsed = if kind == ConstantKind::Hex {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-        // A class, or a type of several fields, does not take all bytes.
+        // A custom class or user-defined type does not accept all bytes.
         BytesType.parse_text(digits).and_then(|bytes| class.validate(&bytes).map(|()| bytes))
     } else {
         class.parse_text(text)

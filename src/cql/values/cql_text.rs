@@ -1,4 +1,4 @@
-//! Values as CQL writes them.
+//! Writes values as CQL literals.
 
 use bytes::Bytes;
 
@@ -8,8 +8,8 @@ use crate::cql::CollectionForm;
 use crate::cql::syntax::is_reserved;
 use crate::marshal::{AbstractType, BytesType, CqlType, Native, Types, ValueKind, at};
 
-/// A value as a statement would write it: reading the text gives the value again. Collections have long lengths. What
-/// is no value of the type is shown as a blob.
+/// Returns a value as a CQL literal that can be parsed back to the same value. Collections have long lengths. Bytes
+/// that are no valid value of the type are written as a blob.
 pub fn to_cql_text(cql_type: &CqlType, value: &Bytes) -> String {
     text_of(cql_type, value).unwrap_or_else(|| blob(value))
 }
@@ -22,7 +22,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// A name, in quotes where CQL would not read it as it is.
+/// Returns a name, in quotes if CQL could not parse it without them.
 pub fn name_text(name: &str) -> String {
     let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
@@ -64,7 +64,7 @@ fn text_of(cql_type: &CqlType, value: &Bytes) -> Option<String> {
     }
 }
 
-/// A value of one of Cassandra's own types; `None` where it is none.
+/// Returns the text of a value of a native type, or `None` if the value is invalid.
 fn native_text(native: Native, cql_type: &CqlType, value: &Bytes) -> Option<String> {
     let class = cql_type.type_ref(&Types::builtin());
     let class = at(&*class, NEWEST);
@@ -74,7 +74,7 @@ fn native_text(native: Native, cql_type: &CqlType, value: &Bytes) -> Option<Stri
         ValueKind::Text => return std::str::from_utf8(value).ok().map(quoted),
         ValueKind::Quoted => return Some(quoted(&class.to_text(value))),
         ValueKind::Timestamp => {
-            // The text has whole seconds of years with four digits.
+            // The text has only whole seconds, and years of four digits.
             let text = class.to_text(value);
             let is_exact = class.parse_text(&text).is_ok_and(|parsed| parsed == value[..]);
             let ms = <[u8; 8]>::try_from(&value[..]).map(i64::from_be_bytes);
@@ -86,7 +86,7 @@ fn native_text(native: Native, cql_type: &CqlType, value: &Bytes) -> Option<Stri
         _ => {}
     }
     if value.is_empty() {
-        // There is no constant for it.
+        // CQL has no constant for an empty value.
         return Some(format!("blobAs{}(0x)", capitalized(native.name())));
     }
     let text = class.to_text(value);

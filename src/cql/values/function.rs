@@ -12,15 +12,15 @@ use crate::marshal::{AbstractType, BytesType, CqlType, Native, TypeRef, Types, a
 use crate::schema::{TableDef, row_key};
 use crate::util::Release;
 
-/// A function by its name: what it takes and gives.
+/// A function signature: name, arguments and return type.
 #[derive(Debug, Clone)]
 pub struct Function {
-    /// In lower case, as messages have it.
+    /// In lower case, as messages print it.
     name: String,
     arguments: Vec<CqlType>,
     returns: CqlType,
     run: Run,
-    /// Came with 2.2 or later, which calls its results by a full name.
+    /// Whether it was added in 2.2 or later, which names result columns by the function's full name.
     is_new: bool,
 }
 
@@ -28,11 +28,11 @@ pub struct Function {
 #[derive(Debug, Clone)]
 pub struct ResolvedFunction {
     function: Function,
-    /// Checks the bytes that a function makes a value of.
+    /// The class of the return type, which validates the bytes of conversions.
     class: TypeRef,
 }
 
-/// The type of a partitioner's tokens.
+/// Returns the type of a partitioner's tokens.
 pub fn token_type(partitioner: &str) -> CqlType {
     let short = partitioner.rsplit('.').next().unwrap_or(partitioner);
     CqlType::Native(match short {
@@ -43,7 +43,7 @@ pub fn token_type(partitioner: &str) -> CqlType {
     })
 }
 
-/// Whether every value of one type is one of another: what Cassandra calls compatible values.
+/// Checks whether every value of one type is a valid value of another: Cassandra calls this compatible values.
 pub fn accepts(receiver: &CqlType, given: &CqlType) -> bool {
     use Native::{Ascii, Bigint, Blob, Counter, Int, OldTimestamp, Text, Timestamp, Timeuuid, Uuid, Varint};
     let (CqlType::Native(receiver), CqlType::Native(given)) = (receiver, given) else {
@@ -62,8 +62,8 @@ pub fn accepts(receiver: &CqlType, given: &CqlType) -> bool {
 }
 
 impl Function {
-    /// The functions of a name in any case, each for arguments of other types; none where there is none. `token` takes
-    /// the partition key of a table, and `fromjson` gives what is wanted: `receiver` is the type of that.
+    /// Returns the functions with a name, which is not case-sensitive: one for each list of argument types, or none.
+    /// `token` takes the partition key of a table. `fromjson` returns the type of its `receiver`.
     pub fn named(name: &str, table: Option<&TableDef>, receiver: &CqlType) -> Vec<Function> {
         let name = name.to_ascii_lowercase();
         let one = |arguments, returns, is_new, run| {
@@ -95,13 +95,13 @@ impl Function {
         }
     }
 
-    /// `toJson`, which takes a value of any type.
+    /// Returns `toJson` for a value of this type.
     fn to_json(of: CqlType) -> Function {
         let returns = CqlType::Native(Native::Text);
         Function { name: "tojson".to_owned(), arguments: vec![of], returns, run: to_json_text, is_new: true }
     }
 
-    /// `CAST(value AS type)`.
+    /// Returns the function for `CAST(value AS type)`.
     pub fn cast(of: &CqlType, to: &CqlType) -> Result<Function, CqlError> {
         match (of, to) {
             (CqlType::Native(from), CqlType::Native(into)) if cast::is_possible(*from, *into) => {
@@ -121,12 +121,12 @@ impl Function {
         &self.returns
     }
 
-    /// In lower case, as messages have it.
+    /// Returns the name in lower case, as messages print it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether there are so many arguments.
+    /// Checks the number of arguments.
     pub(super) fn check_count(&self, given: usize) -> Result<(), CqlError> {
         if given == self.arguments.len() {
             return Ok(());
@@ -138,7 +138,7 @@ impl Function {
         )))
     }
 
-    /// That an argument is of another type.
+    /// Returns the error that an argument has another type.
     pub(super) fn bad_argument(&self, shown: &str, at: usize, expected: &CqlType) -> CqlError {
         CqlError::invalid(format!(
             "Type error: {shown} cannot be passed as argument {at} of function {} of type {expected}",
@@ -146,7 +146,7 @@ impl Function {
         ))
     }
 
-    /// What it takes and gives, as messages have it.
+    /// Returns the signature as messages print it.
     fn signature(&self) -> String {
         let arguments: Vec<String> = self.arguments.iter().map(CqlType::to_string).collect();
         format!("system.{} : ({}) -> {}", self.name, arguments.join(", "), self.returns)
@@ -158,8 +158,8 @@ impl Function {
     }
 }
 
-/// Which of the functions of one name is meant: the one that takes just these arguments, or else the only one that can.
-/// `fit` tells whether an argument is just of a type, and whether it can be taken for one.
+/// Returns the function of a name for some arguments: the one of exactly their types, or else the only one that accepts
+/// them. `fit` returns whether an argument has exactly a type, and whether it is accepted for it.
 pub(super) fn chosen(
     functions: Vec<Function>,
     count: usize,
@@ -209,8 +209,8 @@ fn conversion(name: &str) -> Option<(Native, Native, Run)> {
     Some((Native::Blob, native, of_blob))
 }
 
-/// The function of a name for arguments of a selection, each with what it was written as. `token_type` is that of the
-/// partitioner.
+/// Finds the function with a name for the arguments of a selection, each with its text. `token_type` is the type of the
+/// partitioner's tokens.
 pub fn find_function(
     name: &str,
     arguments: &[(String, CqlType)],
@@ -263,17 +263,17 @@ impl ResolvedFunction {
         &self.function.name
     }
 
-    /// Whether its results are called by its full name.
+    /// Whether its result columns are named by its full name.
     pub fn is_new(&self) -> bool {
         self.function.is_new
     }
 
-    /// The class of what it gives.
+    /// Returns the class of its return type.
     pub(super) fn class(&self) -> &TypeRef {
         &self.class
     }
 
-    /// What it gives for the arguments' values; null for null.
+    /// Calls the function with the arguments' values. A null argument gives null.
     pub fn call(
         &self,
         args: &[Option<Bytes>],

@@ -1,9 +1,9 @@
-//! What the markers of a statement stand for.
+//! The receivers of a statement's markers.
 
 use crate::cql::ColumnSpec;
 use crate::schema::{TableColumn, TableDef};
 
-/// A table by its name.
+/// A table with its name.
 #[derive(Debug)]
 pub struct TableOf<'a> {
     pub keyspace: &'a str,
@@ -11,32 +11,32 @@ pub struct TableOf<'a> {
     pub def: &'a TableDef,
 }
 
-/// What the markers of a statement stand for, as far as it has been looked at.
+/// The receivers of a statement's markers that have been analyzed so far.
 #[derive(Debug, Clone, Default)]
 pub struct Markers {
     pub specs: Vec<Option<ColumnSpec>>,
 }
 
 impl Markers {
-    /// For a statement with so many markers.
+    /// Creates the list for a statement with `count` markers.
     pub fn new(count: usize) -> Markers {
         Markers { specs: vec![None; count] }
     }
 
-    /// The place of the first marker that no client binds: they come after all others. The statements of a batch have
-    /// the same places for theirs, each with values of its own.
+    /// Returns the index of the first hidden marker, which no client binds. Hidden markers come after all others. The
+    /// statements of a batch use the same indexes for theirs, each with its own values.
     pub fn first_hidden(&self) -> usize {
         self.specs.len()
     }
 
-    /// Says what a marker stands for.
+    /// Sets the receiver of a marker.
     pub fn set(&mut self, at: usize, spec: ColumnSpec) {
         if let Some(place) = self.specs.get_mut(at) {
             *place = Some(spec);
         }
     }
 
-    /// The places of the markers that are a column's value.
+    /// Returns the indexes of the markers whose receiver is a column.
     fn of_column<'m>(&'m self, table: &'m TableOf<'_>, name: &'m str) -> impl Iterator<Item = usize> + 'm {
         let is_of = move |spec: &ColumnSpec| {
             spec.keyspace == table.keyspace && spec.table == table.name && spec.name == name
@@ -45,9 +45,9 @@ impl Markers {
         found.filter(move |(_, spec)| spec.as_ref().is_some_and(is_of)).map(|(at, _)| at)
     }
 
-    /// For each column of a table's partition key the place of its marker, so that clients find the token of what they
-    /// bind. Empty where a column has none, or several in one statement; of a batch's statements the last one's counts,
-    /// as in Cassandra 2.2.
+    /// Returns the index of the marker for each partition key column, from which clients compute the token of the
+    /// values they bind. Empty if a column has no marker, or several in one statement. In a batch the last statement
+    /// counts, as in Cassandra 2.2.
     pub fn key_places(&self, table: &TableOf<'_>, is_batch: bool) -> Vec<u16> {
         let place = |column: &TableColumn| {
             let places: Vec<usize> = self.of_column(table, &column.name).collect();

@@ -1,4 +1,4 @@
-//! Values: from what a statement writes or a client binds to the bytes of a cell.
+//! Values: converts the terms of a statement and the values bound by a client to the bytes of cells.
 
 mod aggregate;
 mod assign;

@@ -1,4 +1,4 @@
-//! Points of time, between the types that tell one.
+//! Conversions between date and time types.
 
 use bytes::Bytes;
 
@@ -7,10 +7,10 @@ use crate::marshal::Native;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// The number that a date has for the first day of 1970.
+/// The encoded value of the date 1970-01-01.
 const DAY_OF_1970: i64 = 1 << 31;
 
-/// Milliseconds since 1970 of a value; `None` where it is none.
+/// Returns the milliseconds since 1970 of a value, or `None` if it is invalid.
 pub(super) fn ms_of(native: Native, value: &[u8]) -> Option<i64> {
     match native {
         Native::Timeuuid => Some(time_uuid::unix_ms(value.try_into().ok()?)),
@@ -23,7 +23,7 @@ pub(super) fn ms_of(native: Native, value: &[u8]) -> Option<i64> {
     }
 }
 
-/// The value of a type that tells a moment, or of bigint; `None` where the moment is too far away.
+/// Returns the value of a date or time type, or of bigint, or `None` if the time is out of range.
 pub(super) fn of_ms(ms: i64, native: Native) -> Option<Bytes> {
     match native {
         Native::Date => {
@@ -34,7 +34,7 @@ pub(super) fn of_ms(ms: i64, native: Native) -> Option<Bytes> {
     }
 }
 
-/// The nanoseconds of its day, as a time.
+/// Returns the time of day in nanoseconds.
 pub(super) fn time_of_ms(ms: i64) -> Bytes {
     Bytes::copy_from_slice(&(ms.rem_euclid(MS_PER_DAY) * 1_000_000).to_be_bytes())
 }

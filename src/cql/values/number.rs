@@ -1,4 +1,4 @@
-//! Numbers of any native type, to count with.
+//! Numbers of all native types, for arithmetic.
 
 use std::cmp::Ordering;
 
@@ -8,19 +8,19 @@ use num_bigint::{BigInt, Sign};
 use crate::marshal::{AbstractType, DecimalType, Native, ValueKind};
 use crate::util::limits::DECIMAL_BYTES_MAX;
 
-/// Bits that the greatest double has.
+/// The number of bits in the largest double.
 const FLOAT_BITS_MAX: u64 = 1024;
 
-/// A number.
+/// A number of any type.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Number {
     Integer(BigInt),
-    /// An unscaled integer and the digits after its point.
+    /// An unscaled integer, and the number of digits after the decimal point.
     Decimal(BigInt, i32),
     Float(f64),
 }
 
-/// Bytes of an integer's type; `None` for what is none, or may have any number of them.
+/// Returns the size of an integer type in bytes, or `None` for other types and for integers of variable size.
 fn width(native: Native) -> Option<usize> {
     match native.kind() {
         ValueKind::Integer { bytes } => Some(bytes),
@@ -29,7 +29,7 @@ fn width(native: Native) -> Option<usize> {
     }
 }
 
-/// A decimal with this many digits after its point. `None` where that would take too much memory.
+/// Rescales a decimal to a number of digits after the point. Returns `None` if the result would take too much memory.
 fn rescaled(unscaled: &BigInt, scale: i32, wanted: i32) -> Option<BigInt> {
     let more = u32::try_from(wanted.checked_sub(scale)?).ok()?;
     let is_small = usize::try_from(more).is_ok_and(|more| more <= DECIMAL_BYTES_MAX);
@@ -37,7 +37,7 @@ fn rescaled(unscaled: &BigInt, scale: i32, wanted: i32) -> Option<BigInt> {
 }
 
 impl Number {
-    /// The number of a value; `None` where it is none, as the empty one.
+    /// Returns the number of a value, or `None` if the value is invalid or empty.
     pub fn of(native: Native, value: &[u8]) -> Option<Number> {
         match native.kind() {
             ValueKind::Float => Some(Number::Float(f64::from(f32::from_be_bytes(value.try_into().ok()?)))),
@@ -56,8 +56,8 @@ impl Number {
         }
     }
 
-    /// The value of a type. Integers that are too large lose their first bytes, as in Java; `None` where a decimal
-    /// would be too long.
+    /// Returns the number as a value of a type. Integers that are too large lose their high-order bytes, as in Java.
+    /// Returns `None` if a decimal would be too long.
     pub fn bytes(&self, native: Native) -> Option<Bytes> {
         let bytes = match native.kind() {
             ValueKind::Float => (self.float() as f32).to_be_bytes().to_vec(),
@@ -65,14 +65,14 @@ impl Number {
             ValueKind::Decimal => match self {
                 Number::Integer(number) => decimal_bytes(number, 0)?,
                 Number::Decimal(unscaled, scale) => decimal_bytes(unscaled, *scale)?,
-                // Java's way too: by the number's shortest text.
+                // Java also converts by the shortest text of the number.
                 Number::Float(number) => DecimalType.parse_text(&format!("{number:?}")).ok()?,
             },
             ValueKind::Varint => self.integer()?.to_signed_bytes_be(),
             _ => {
                 let width = width(native)?;
                 let number = match self {
-                    // Java goes by way of int or long, whose ends are as far as it gets.
+                    // Java converts to int or long first, which saturates at their limits.
                     Number::Float(number) if width < 8 => BigInt::from(*number as i32),
                     Number::Float(number) => BigInt::from(*number as i64),
                     _ => self.integer()?,
@@ -90,7 +90,7 @@ impl Number {
     fn float(&self) -> f64 {
         let of_text = |text: String| text.parse().unwrap_or(f64::NAN);
         match self {
-            // Java answers with infinity, too, and the text of a long number takes long.
+            // Java also returns infinity, and the text of a long number takes long to build.
             Number::Integer(number) if number.bits() > FLOAT_BITS_MAX => match number.sign() {
                 Sign::Minus => f64::NEG_INFINITY,
                 _ => f64::INFINITY,
@@ -101,7 +101,7 @@ impl Number {
         }
     }
 
-    /// Without what stands after the point.
+    /// Returns the number without its fraction.
     fn integer(&self) -> Option<BigInt> {
         match self {
             Number::Integer(number) => Some(number.clone()),
@@ -115,7 +115,7 @@ impl Number {
         }
     }
 
-    /// The sum; `None` where a decimal would be too long.
+    /// Returns the sum, or `None` if a decimal would be too long.
     pub fn plus(&self, other: &Number) -> Option<Number> {
         Some(match (self, other) {
             (Number::Integer(a), Number::Integer(b)) => Number::Integer(a + b),
@@ -127,8 +127,8 @@ impl Number {
         })
     }
 
-    /// The part of so many: of integers without what is left over, of decimals with as many digits after the point,
-    /// rounded to the even one of two that are as near.
+    /// Divides by a count. Integers are truncated. Decimals keep their number of digits after the point, and are
+    /// rounded half to even.
     pub fn divided(&self, count: u64) -> Number {
         let by = BigInt::from(count.max(1));
         match self {

@@ -1,9 +1,9 @@
-//! Terms as messages show them.
+//! Writes terms as error messages print them.
 
 use super::type_scope::type_text;
 use crate::cql::syntax::{ConstantKind, Term};
 
-/// A term in the words of the old servers: texts in quotes, markers as `?`.
+/// Returns a term as the old servers print it: texts in quotes, markers as `?`.
 pub fn term_text(term: &Term) -> String {
     let list = |terms: &[Term]| terms.iter().map(term_text).collect::<Vec<_>>().join(", ");
     match term {

@@ -1,22 +1,22 @@
-//! Version 1 UUIDs that the server makes.
+//! Version 1 UUIDs that the server generates.
 
 use std::sync::LazyLock;
 
 use crate::db::Database;
 
-/// From the beginning of UUIDs' time, in 1582, to 1970, in units of 100 ns.
+/// The time from the start of the UUID clock, in 1582, to 1970, in units of 100 ns.
 const UUID_EPOCH: u64 = 0x01B2_1DD2_1381_4000;
 
-/// The first moment of 2010, in microseconds since 1970: times of what is put before a list are mirrored around it.
+/// The start of 2010, in microseconds since 1970. The times of prepended list elements are mirrored around it.
 const MIRROR_MICROS: i64 = 1_262_304_000_000_000;
 
-/// The clock sequence and node of this process: the node by chance, marked as no network card's.
+/// The clock sequence and node of this process. The node is random, and marked as not being a network address.
 static CLOCK_AND_NODE: LazyLock<[u8; 8]> = LazyLock::new(|| {
     let [.., a, b, c, d, e, f, g, h] = *uuid::Uuid::new_v4().as_bytes();
     [a & 0x3F | 0x80, b, c | 1, d, e, f, g, h]
 });
 
-/// The UUID of a time in units of 100 ns.
+/// Returns the UUID of a time in units of 100 ns.
 fn with_time(time: u64, clock_and_node: [u8; 8]) -> [u8; 16] {
     let [h0, h1, m0, m1, l0, l1, l2, l3] = time.to_be_bytes();
     let [c0, c1, n0, n1, n2, n3, n4, n5] = clock_and_node;
@@ -28,30 +28,31 @@ fn of_micros(micros: i64, clock_and_node: [u8; 8]) -> [u8; 16] {
     with_time(UUID_EPOCH.wrapping_add(ticks), clock_and_node)
 }
 
-/// The smallest UUID of a millisecond, in the order of timeuuid.
+/// Returns the smallest UUID of a millisecond, in the order of timeuuid.
 pub(super) fn min_of_ms(ms: i64) -> [u8; 16] {
     of_micros(ms.wrapping_mul(1000), [0x80; 8])
 }
 
-/// The greatest one.
+/// Returns the largest UUID of a millisecond.
 pub(super) fn max_of_ms(ms: i64) -> [u8; 16] {
     let ticks = ms.wrapping_mul(10_000).wrapping_add(9_999).cast_unsigned();
     with_time(UUID_EPOCH.wrapping_add(ticks), [0x7F; 8])
 }
 
-/// Milliseconds since 1970 of a version 1 UUID.
+/// Returns the milliseconds since 1970 of a version 1 UUID.
 pub(super) fn unix_ms(uuid: [u8; 16]) -> i64 {
     let [l0, l1, l2, l3, m0, m1, h0, h1, ..] = uuid;
     let time = u64::from_be_bytes([h0 & 0x0F, h1, m0, m1, l0, l1, l2, l3]);
     time.wrapping_sub(UUID_EPOCH).cast_signed().div_euclid(10_000)
 }
 
-/// A UUID of now, greater than all made before: `now()`, and the name of what is put at the end of a list.
+/// Returns a UUID of the current time, larger than all earlier ones. Used for `now()` and for the names of appended
+/// list elements.
 pub fn append_uuid(database: &Database) -> [u8; 16] {
     of_micros(database.next_micros(), *CLOCK_AND_NODE)
 }
 
-/// The names of so many elements that are put before a list, in their order: smaller than all made before.
+/// Returns the names of `count` prepended list elements, in their order. They are smaller than all earlier ones.
 pub fn prepend_uuids(database: &Database, count: usize) -> Vec<[u8; 16]> {
     let mirrored = |_| {
         let micros = MIRROR_MICROS.wrapping_mul(2).wrapping_sub(database.next_micros());

@@ -1,4 +1,4 @@
-//! The names of types, looked up.
+//! Resolves the names of types.
 
 use crate::compat::Behaviour;
 use crate::cql::column_text::column_text;
@@ -9,24 +9,25 @@ use crate::schema::{KeyspaceDef, TableDef};
 use crate::util::Release;
 use crate::util::limits::TYPE_NESTING_MAX;
 
-/// Where the names of types are looked up.
+/// The scope in which the names of types are resolved.
 #[derive(Clone, Copy)]
 pub struct TypeScope<'a> {
-    /// The keyspace of the table that is meant: its types may be named.
+    /// The keyspace of the statement's table, whose user-defined types can be used.
     pub keyspace: &'a KeyspaceDef,
     pub types: &'a Types,
     pub release: Release,
-    /// Messages about values are those of 2.1, and not of a later release.
+    /// Whether messages about values use the words of 2.1 instead of those of a later release.
     pub is_in_words_of_2_1: bool,
 }
 
 impl TypeScope<'_> {
-    /// A type as messages have it.
+    /// Returns a type as messages print it.
     pub fn text(&self, cql_type: &CqlType) -> String {
         if self.is_in_words_of_2_1 { cql_type.text_of_2_1() } else { cql_type.to_string() }
     }
 
-    /// What receives a literal of a user's type, as messages have it: 2.1 prints all that it knows of a column.
+    /// Returns the receiver of a user-defined type's literal as messages print it: 2.1 prints the whole column
+    /// definition.
     pub fn receiver_text(&self, receiver: &ColumnSpec) -> String {
         let cf = self.keyspace.column_families.get(&receiver.table).filter(|_| self.is_in_words_of_2_1);
         let Some(cf) = cf else { return receiver.name.clone() };
@@ -37,7 +38,7 @@ impl TypeScope<'_> {
         }
     }
 
-    /// The type of a name.
+    /// Returns the type with a name.
     pub fn resolve(&self, name: &TypeName) -> Result<CqlType, CqlError> {
         let found = self.resolve_in(name, false, 0)?;
         match found.size().excess() {
@@ -46,7 +47,7 @@ impl TypeScope<'_> {
         }
     }
 
-    /// `is_frozen`: it stands in `frozen<>`, which freezes everything in it.
+    /// Resolves a type at a nesting depth. `is_frozen`: it is inside of `frozen<>`, which freezes all nested types too.
     fn resolve_in(&self, name: &TypeName, is_frozen: bool, depth: usize) -> Result<CqlType, CqlError> {
         if depth > TYPE_NESTING_MAX {
             return Err(CqlError::invalid("types are nested too deep"));
@@ -88,7 +89,7 @@ impl TypeScope<'_> {
                 Ok(CqlType::Tuple(fields.iter().map(field).collect::<Result<_, CqlError>>()?))
             }
             TypeName::Frozen(inner) => {
-                // The classes of a user's own are let pass, since they may be collections.
+                // Custom classes are accepted, since they may be collections.
                 if let TypeName::Named { keyspace: None, name } = &**inner
                     && Native::named(name).is_some()
                     && !self.keyspace.user_types.contains_key(name)
@@ -102,7 +103,7 @@ impl TypeScope<'_> {
         }
     }
 
-    /// What a collection holds: no counters, and what has elements itself must be frozen.
+    /// Resolves the type of a collection's element. Counters are not allowed, and nested collections must be frozen.
     fn element(
         &self,
         of: &TypeName,
@@ -114,7 +115,7 @@ impl TypeScope<'_> {
             matches!(element, TypeName::Named { keyspace: None, name } if Native::named(name).is_some());
         let is_whole = matches!(element, TypeName::Frozen(_) | TypeName::Custom(_));
         if !is_frozen && !is_native && !is_whole {
-            // A name that means nothing is told first.
+            // An unknown type is reported first.
             self.resolve_in(element, true, depth + 1)?;
             return Err(CqlError::invalid(format!(
                 "Non-frozen collections are not allowed inside collections: {}",
@@ -131,12 +132,12 @@ impl TypeScope<'_> {
         Ok(found)
     }
 
-    /// A type of Cassandra's own or of the keyspace's.
+    /// Resolves the name of a native or user-defined type.
     fn named(&self, keyspace: Option<&str>, name: &str, is_frozen: bool) -> Result<CqlType, CqlError> {
         let native = if keyspace.is_none() { Native::named(name) } else { None };
         match native {
             Some(native) if !(is_new(native) && self.keyspace.user_types.contains_key(name)) => {
-                // Timestamps of 1.2 and before sort otherwise, and have a class of their own for it.
+                // Timestamps of 1.2 and earlier sort differently, and have a class of their own.
                 let is_old =
                     native == Native::Timestamp && Behaviour::of(self.release).cql.timestamps_are_dates;
                 return Ok(CqlType::Native(if is_old { Native::OldTimestamp } else { native }));
@@ -155,7 +156,7 @@ impl TypeScope<'_> {
         self.users(name, is_frozen)
     }
 
-    /// One of the keyspace's types.
+    /// Resolves the name of a user-defined type of the keyspace.
     fn users(&self, name: &str, is_frozen: bool) -> Result<CqlType, CqlError> {
         let Some(found) = self.keyspace.user_types.get(name) else {
             return Err(CqlError::invalid(format!("Unknown type {}.{name}", self.keyspace.name)));
@@ -169,7 +170,8 @@ impl TypeScope<'_> {
     }
 }
 
-/// That a text in quotes is no class. The old servers look for classes while they parse, so it is their parser's error.
+/// Returns the error for an unknown class in quotes. The old servers look up classes while they parse, so it is a
+/// syntax error there.
 fn bad_class(class: &str, error: &TypeError) -> CqlError {
     let message = match error {
         TypeError::Unknown(_) => format!("Error setting type {class}: {error}"),
@@ -178,17 +180,17 @@ fn bad_class(class: &str, error: &TypeError) -> CqlError {
     CqlError::Syntax { message, place: Place { line: 0, column: 0 } }
 }
 
-/// That durations have no order, which this type would need.
+/// Returns the error that durations cannot be used where values must be ordered.
 fn no_order(place: &str, of: &TypeName) -> CqlError {
     CqlError::invalid(format!("Durations are not allowed {place}: {}", type_text(of)))
 }
 
-/// Types of 2.2 and later, whose names a keyspace's own types may have had before.
+/// Whether a type was added in 2.2 or later. A user-defined type may already have its name.
 fn is_new(native: Native) -> bool {
     native.row().protocol > 1
 }
 
-/// A type's name as it was written.
+/// Returns a type's name as it was written.
 pub fn type_text(name: &TypeName) -> String {
     match name {
         TypeName::Named { keyspace: Some(keyspace), name } => format!("{keyspace}.{name}"),

@@ -1,4 +1,4 @@
-//! A term that knows what receives it.
+//! Terms that are typed by their receiver.
 
 use std::collections::HashMap;
 
@@ -18,29 +18,29 @@ use crate::marshal::{CqlType, TypeRef, at};
 use crate::util::Release;
 use crate::util::limits::CQL_ELEMENT_BYTES_MAX;
 
-/// A term that has been checked against what receives it.
+/// A term that has been checked against its receiver.
 #[derive(Debug, Clone)]
 pub struct TypedTerm {
     cql_type: CqlType,
-    /// Of what a collection holds.
+    /// The types of a collection's keys and elements.
     held: Vec<TypeRef>,
     release: Release,
     node: Node,
 }
 
-/// A marker as a term.
+/// A bind marker in a term.
 #[derive(Debug, Clone)]
 struct Marker {
     at: usize,
-    /// No client binds it, and its collections have long lengths.
+    /// Whether no client binds it. The collections in its value have long lengths.
     is_hidden: bool,
-    /// What it is a value of.
+    /// The name of its receiver.
     receiver: Box<str>,
-    /// Checks what is bound.
+    /// The class that validates the bound value.
     class: TypeRef,
 }
 
-/// What a term is made of.
+/// The structure of a term.
 #[derive(Debug, Clone)]
 enum Node {
     Null,
@@ -48,16 +48,16 @@ enum Node {
     /// The timestamp `'now'`.
     Now,
     Marker(Marker),
-    /// A list's or set's elements.
+    /// The elements of a list or set.
     Elements(Vec<TypedTerm>),
     Entries(Vec<(TypedTerm, TypedTerm)>),
-    /// A tuple's fields, or those of a type of the keyspace's.
+    /// The fields of a tuple or user-defined type.
     Fields(Vec<TypedTerm>),
     Call(Box<ResolvedFunction>, Vec<TypedTerm>),
 }
 
 impl TypedTerm {
-    /// Checks a term; its markers get to know what they stand for.
+    /// Checks a term, and records the receivers of its markers.
     pub fn new(
         term: &Term,
         receiver: &ColumnSpec,
@@ -109,7 +109,7 @@ impl TypedTerm {
         TypedTerm { cql_type: cql_type.clone(), held, release: scope.release, node }
     }
 
-    /// The type of its value.
+    /// Returns the type of its value.
     pub fn cql_type(&self) -> &CqlType {
         &self.cql_type
     }
@@ -119,8 +119,8 @@ impl TypedTerm {
         matches!(self.node, Node::Null)
     }
 
-    /// As messages of 2.1 print a term that has been checked: constants in hex. Most others it prints with the address
-    /// of an object, for which there is no equal.
+    /// Returns the text that 2.1 prints in messages for a checked term: constants in hex. For most other terms 2.1
+    /// prints an object's address, which cannot be imitated.
     pub fn noted_text(&self) -> String {
         match &self.node {
             Node::Null => "null".to_owned(),
@@ -129,7 +129,7 @@ impl TypedTerm {
         }
     }
 
-    /// Whether there is a marker in it.
+    /// Whether it contains a marker.
     pub fn has_markers(&self) -> bool {
         match &self.node {
             Node::Null | Node::Bytes(_) | Node::Now => false,
@@ -143,7 +143,7 @@ impl TypedTerm {
         }
     }
 
-    /// What it is in one execution.
+    /// Returns its value in one execution.
     pub fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value, CqlError> {
         match &self.node {
             Node::Null => Ok(Value::Null),
@@ -193,12 +193,12 @@ impl TypedTerm {
         }
     }
 
-    /// The same as the bytes of one cell; `None` is null, or nothing at all. Collections have long lengths.
+    /// Returns its value as the bytes of one cell; `None` is null or unset. Collections have long lengths.
     pub fn bytes(&self, options: &QueryOptions, database: &Database) -> Result<Option<Bytes>, CqlError> {
         Ok(self.value(options, database)?.into_bytes())
     }
 
-    /// The same where something must be bound: `what` tells for what.
+    /// Returns the same bytes if the value must be set. `what` names the receiver in the error.
     pub fn set_bytes(
         &self,
         options: &QueryOptions,
@@ -211,12 +211,12 @@ impl TypedTerm {
         }
     }
 
-    /// Whether it is a marker that nothing is bound to.
+    /// Whether it is a marker whose value is unset.
     pub fn is_unset(&self, options: &QueryOptions) -> bool {
         matches!(&self.node, Node::Marker(marker) if options.values.get(marker.at) == Some(&BoundValue::Unset))
     }
 
-    /// The column that a marker is the value of, also where it is one of a list's.
+    /// Returns the column that receives a marker's value, also if the marker is a list of values for IN.
     pub fn receiver(&self) -> &str {
         match &self.node {
             Node::Marker(Marker { receiver, .. }) => {
@@ -227,7 +227,7 @@ impl TypedTerm {
         }
     }
 
-    /// What messages call a field of a tuple, or of a type of the keyspace's.
+    /// Returns the text for a field of a tuple or user-defined type in messages.
     fn field_text(&self, at: usize) -> String {
         match &self.cql_type {
             CqlType::User(user) => {
@@ -238,7 +238,7 @@ impl TypedTerm {
         }
     }
 
-    /// A value that a client has bound.
+    /// Decodes a value that a client has bound.
     fn bound(&self, bytes: &Bytes, class: &TypeRef, form: CollectionForm) -> Result<Value, CqlError> {
         let not_read = |what: &str| CqlError::invalid(format!("Not enough bytes to read a {what}"));
         match &self.cql_type {
@@ -260,7 +260,7 @@ impl TypedTerm {
         at(&**class, self.release).validate(bytes).map_err(|error| CqlError::invalid(error.0))
     }
 
-    /// A list or set of these.
+    /// Returns a list or set of these elements.
     fn elements(&self, elements: Vec<Bytes>) -> Result<Value, CqlError> {
         let Some(class) = self.held.first() else { return Ok(Value::Null) };
         let is_set = matches!(self.cql_type, CqlType::Set { .. });
@@ -285,7 +285,7 @@ impl TypedTerm {
         })
     }
 
-    /// A map of these. Of one key's values the last is taken.
+    /// Returns a map of these entries. If a key occurs more than once, the last entry is used.
     fn entries(&self, mut entries: Vec<(Bytes, Bytes)>) -> Result<Value, CqlError> {
         let [key_class, value_class] = &self.held[..] else { return Ok(Value::Null) };
         for (key, value) in &entries {
@@ -305,7 +305,7 @@ impl TypedTerm {
         })
     }
 
-    /// What has a cell for each element can hold no longer ones.
+    /// Checks the length of an element. Elements that are stored in cells of their own have a maximum length.
     fn check_length(&self, bytes: &Bytes, one: &str, many: &str, given: &str) -> Result<(), CqlError> {
         if bytes.len() <= CQL_ELEMENT_BYTES_MAX || !self.cql_type.is_multi_cell() {
             return Ok(());
@@ -317,7 +317,7 @@ impl TypedTerm {
     }
 }
 
-/// What stands in a collection.
+/// Returns the bytes of an element of a collection, which may not be null.
 fn held(bytes: Option<Bytes>) -> Result<Bytes, CqlError> {
     bytes.ok_or_else(|| CqlError::invalid("null is not supported inside collections"))
 }
@@ -330,7 +330,7 @@ fn refused(literal: &str, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> CqlEr
     ))
 }
 
-/// What a part of a value is called, and its type.
+/// Returns the specification of a part of a value, with its name and type.
 fn part_of(receiver: &ColumnSpec, name: String, cql_type: &CqlType) -> ColumnSpec {
     ColumnSpec {
         keyspace: receiver.keyspace.clone(),
@@ -341,12 +341,12 @@ fn part_of(receiver: &ColumnSpec, name: String, cql_type: &CqlType) -> ColumnSpe
     }
 }
 
-/// What a list's or set's elements, or a map's values, are called as receivers.
+/// Returns the specification of a list's or set's elements, or of a map's values.
 fn value_of(receiver: &ColumnSpec, cql_type: &CqlType) -> ColumnSpec {
     part_of(receiver, format!("value({})", receiver.name), cql_type)
 }
 
-/// Checks an element of a collection's literal: `what` is a value or a key.
+/// Types an element of a collection literal. `what` is "value" or "key".
 fn held_term(
     (literal, what, term): (&str, &str, &Term),
     (receiver, part): (&ColumnSpec, &ColumnSpec),
@@ -396,7 +396,7 @@ fn set_node(
 ) -> Result<Node, CqlError> {
     let element = match &receiver.cql_type {
         CqlType::Set { element, .. } => element,
-        // `{}` may be an empty map as well.
+        // `{}` can also be an empty map.
         CqlType::Map { .. } if elements.is_empty() => return Ok(Node::Entries(Vec::new())),
         _ => return Err(refused("set", receiver, scope)),
     };
@@ -423,7 +423,7 @@ fn map_node(
     Ok(Node::Entries(entries.iter().map(typed).collect::<Result<_, CqlError>>()?))
 }
 
-/// What the fields of a tuple, or of a type of the keyspace's, are called, and their types.
+/// Returns the names and types of the fields of a tuple or user-defined type.
 pub(super) fn field_parts(receiver: &ColumnSpec) -> Option<Vec<ColumnSpec>> {
     let named = |at: usize, cql_type| part_of(receiver, format!("{}[{at}]", receiver.name), cql_type);
     match &receiver.cql_type {
@@ -485,7 +485,7 @@ fn user_node(
     let mut typed = Vec::with_capacity(user.fields.len());
     for (name, cql_type) in &user.fields {
         let part = part_of(receiver, format!("{}.{name}", receiver.name), cql_type);
-        // What is not said is null.
+        // A missing field is null.
         let given = given.get(&**name).copied().unwrap_or(&Term::Null);
         if !assign::fits(given, cql_type, scope, &part) {
             return Err(CqlError::invalid(format!(
@@ -638,7 +638,7 @@ mod tests {
             .resolve(cql_type)
     }
 
-    /// The term for a column `v` of the type.
+    /// Returns the typed term for a column `v` of the type.
     fn typed(term: &Term, cql_type: &TypeName, release: Release) -> Result<TypedTerm, CqlError> {
         let (keyspace, types) = (keyspace(), Types::builtin());
         let scope = TypeScope { keyspace: &keyspace, types: &types, release, is_in_words_of_2_1: false };
@@ -762,7 +762,7 @@ mod tests {
         let user = Term::User(vec![("street".to_owned(), string("s"))]);
         let address = value(&user, &frozen(name("address"))).unwrap();
         assert_eq!(address, single(&[0, 0, 0, 1, b's', 0xFF, 0xFF, 0xFF, 0xFF]));
-        // Of one key's values the last is taken.
+        // The last value of a repeated key is used.
         let twice = Term::Map(vec![(string("a"), integer(1)), (string("a"), integer(2))]);
         let entry = (Bytes::from_static(b"a"), Bytes::from_static(&[0, 0, 0, 2]));
         assert_eq!(value(&twice, &map("text", "int")).unwrap(), Value::Map(vec![entry]));
@@ -792,7 +792,7 @@ mod tests {
             refused(&call("now", vec![integer(1)]), &name("timeuuid")),
             "Invalid number of arguments in call to function now: 0 required but 1 provided"
         );
-        // `t` is no table here, so there is no token.
+        // There is no table `t` here, so there is no token function.
         assert_eq!(
             refused(&call("token", vec![integer(1)]), &name("bigint")),
             "Unknown CQL3 function token called"

@@ -1,26 +1,27 @@
-//! What a term is in one execution.
+//! The value of a term in one execution.
 
 use bytes::Bytes;
 
 use super::collections::{list_to_bytes, map_to_bytes};
 use crate::cql::CollectionForm;
 
-/// A value of the type of what receives it.
+/// A value with the type of its receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// A marker that nothing is bound to.
+    /// A marker that is bound as unset.
     Unset,
     Null,
-    /// The bytes of one cell; a frozen collection too.
+    /// The bytes of one cell, which may be a frozen collection.
     Single(Bytes),
-    /// Collections that are not frozen: the elements' bytes. A set's are in order and different, a map's by its keys.
+    /// Collections that are not frozen: the bytes of their elements. The elements of a set, and the entries of a map by
+    /// key, are sorted and distinct.
     List(Vec<Bytes>),
     Set(Vec<Bytes>),
     Map(Vec<(Bytes, Bytes)>),
 }
 
 impl Value {
-    /// The whole as one value; `None` is null, or nothing at all. Collections have long lengths.
+    /// Returns the whole value as bytes; `None` is null or unset. Collections have long lengths.
     pub fn into_bytes(self) -> Option<Bytes> {
         match self {
             Value::Null | Value::Unset => None,
