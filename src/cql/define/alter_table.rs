@@ -47,7 +47,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
     Ok(table_changed(ChangeKind::Updated, keyspace, &name.name))
 }
 
-/// A column family as it is, of which a changed one is made.
+/// The existing column family from which a changed one is made.
 struct Change<'a> {
     old: &'a CfDef,
     table: &'a TableDef,
@@ -55,7 +55,7 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// The column family after one step.
+    /// Returns the column family after one step of the statement.
     fn made(&self, step: &Alter, scope: &TypeScope<'_>, state: &QueryState<'_>) -> Result<CfDef, CqlError> {
         match step {
             Alter::Add { column, cql_type, is_static } => self.add(column, (cql_type, scope), *is_static),
@@ -71,7 +71,7 @@ impl Change<'_> {
         self.table.partition_key.iter().chain(&self.table.clustering).any(|column| column.name == name)
     }
 
-    /// The column family with another declaration of a table that is not compact.
+    /// Returns the column family with a changed definition of a non-compact table.
     fn redeclared(&self, table: TableDef) -> Result<CfDef, CqlError> {
         let mut cf = self.old.clone();
         cf.comparator = comparator::comparator(&table, Some(self.old), self.types)?;
@@ -152,7 +152,8 @@ impl Change<'_> {
         }
     }
 
-    /// Takes a column away, and notes the microsecond: what its cells held before is not to come back.
+    /// Drops a column, and records the time in microseconds, so that its old cells do not reappear if the column is
+    /// added again.
     fn drop(&self, name: &str, now_us: i64) -> Result<CfDef, CqlError> {
         if self.table.is_compact() {
             return invalid("Cannot drop columns from a non-CQL3 table");
@@ -247,7 +248,7 @@ impl Change<'_> {
         let mut cf = self.old.clone();
         let mut table = self.table.clone();
         for (from, to) in names {
-            // Cassandra says keyspace, and then what the table is called.
+            // Cassandra's message says "keyspace" but prints the table's name.
             let Some(column) = table.column(from).cloned() else {
                 return invalid(format!("Cannot rename unknown column {from} in keyspace {}", self.old.name));
             };

@@ -1,4 +1,4 @@
-//! From a table's columns to the comparator and key validator of its column family.
+//! Derives the comparator and the key validator of a column family from a table's columns.
 
 use super::names::configuration;
 use crate::cql::CqlError;
@@ -21,7 +21,7 @@ fn resolve(class: &str, types: &Types) -> Result<TypeRef, CqlError> {
     types.parse(class).or_else(|error| configuration(error.to_string()))
 }
 
-/// The type of row keys.
+/// Returns the type of the row keys.
 pub fn key_validator(table: &TableDef, types: &Types) -> Result<TypeRef, CqlError> {
     let parts: Vec<String> = table.partition_key.iter().map(class_of).collect();
     match &parts[..] {
@@ -30,8 +30,8 @@ pub fn key_validator(table: &TableDef, types: &Types) -> Result<TypeRef, CqlErro
     }
 }
 
-/// The type of cells' names. Collections that the column family had before stay in it: cells of one that was dropped
-/// may still be there.
+/// Returns the type of the cell names. Collections that the column family had before stay in it, because cells of a
+/// dropped collection may still exist.
 pub fn comparator(table: &TableDef, before: Option<&CfDef>, types: &Types) -> Result<TypeRef, CqlError> {
     let text = format!("{PACKAGE}{}", "UTF8Type");
     let mut parts: Vec<String> = table.clustering.iter().map(class_of).collect();
@@ -56,7 +56,7 @@ pub fn comparator(table: &TableDef, before: Option<&CfDef>, types: &Types) -> Re
     resolve(&composite(&parts), types)
 }
 
-/// The collections that a column family's names tell of, by their columns' names.
+/// Returns the collections in a column family's comparator, by column name.
 pub fn collections_of(cf: &CfDef) -> Vec<(Vec<u8>, CqlType)> {
     let parts = composite_parts(cf.comparator.class_name()).unwrap_or_default();
     let Some(("ColumnToCollectionType", Some(inner))) = parts.last().map(|last| split_class(last)) else {

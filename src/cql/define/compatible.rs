@@ -1,14 +1,14 @@
-//! Which type may take the place of another, over values that are there.
+//! Decides which type may replace another type if values already exist.
 
 use crate::marshal::{CqlType, Native, widens};
 
-/// Whether values keep their order, and the bytes that they are stored and looked up by.
+/// Checks whether values keep their order, and the bytes that they are stored and looked up by.
 pub fn keeps_order(new: &CqlType, old: &CqlType) -> bool {
     widens(&old.class_name(), &new.class_name())
 }
 
-/// Whether the cells of one collection are those of another: what stands in their names keeps its order, and their
-/// values are values of the other.
+/// Checks whether the cells of one collection are valid for another: the parts of cell names must keep their order, and
+/// the cell values must be valid values.
 pub fn takes_elements(new: &CqlType, old: &CqlType) -> bool {
     match (old, new) {
         (
@@ -27,7 +27,7 @@ pub fn takes_elements(new: &CqlType, old: &CqlType) -> bool {
     }
 }
 
-/// Whether values of one type are values of another.
+/// Checks whether all values of the old type are values of the new type.
 pub fn takes_values(new: &CqlType, old: &CqlType) -> bool {
     let native = |cql_type: &CqlType| match cql_type {
         CqlType::Native(native) => Some(*native),

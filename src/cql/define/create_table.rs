@@ -55,7 +55,7 @@ fn already_there(keyspace: &str, table: &str) -> CqlError {
     }
 }
 
-/// The column family that a statement describes, in the order of the old servers' checks.
+/// Returns the column family that a statement defines, with the old servers' checks in their order.
 pub fn column_family(
     create: &CreateTable,
     keyspace: &KeyspaceDef,
@@ -85,7 +85,7 @@ pub fn column_family(
     Ok(cf)
 }
 
-/// Keeps the table with its column family: in words of its own, or as Thrift clients would have made it.
+/// Stores the table's definition in its column family: as CQL metadata, or in the form that Thrift clients use.
 fn declare(cf: &mut CfDef, table: TableDef, types: &Types) -> Result<(), CqlError> {
     let first = table.others.values().next();
     let is_counter = first.is_some_and(|column| column.cql_type.is_counter());
@@ -122,7 +122,7 @@ fn declare(cf: &mut CfDef, table: TableDef, types: &Types) -> Result<(), CqlErro
     Ok(())
 }
 
-/// The columns that a statement lists, while the primary key takes its own from them.
+/// The columns of a statement. The primary key takes its columns out of this list.
 struct Columns {
     left: BTreeMap<String, (CqlType, bool)>,
     primary_key: PrimaryKey,
@@ -149,7 +149,7 @@ impl Columns {
         Ok(Columns { left, primary_key })
     }
 
-    /// Takes a column of the primary key.
+    /// Takes a column for the primary key.
     fn take(&mut self, name: &str, kind: ColumnKind, position: usize) -> Result<TableColumn, CqlError> {
         let Some((cql_type, is_static)) = self.left.remove(name) else {
             return invalid(format!("Unknown definition {name} referenced in PRIMARY KEY"));

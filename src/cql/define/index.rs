@@ -15,7 +15,7 @@ use crate::schema::{
 };
 use crate::util::Release;
 
-/// The package of the indexes that Cassandra brings.
+/// The package of Cassandra's own index classes.
 const OWN_CLASSES: &str = "org.apache.cassandra.db.index.";
 
 pub async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outcome, CqlError> {
@@ -34,7 +34,7 @@ pub async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outc
     Ok(if is_made { table_changed(ChangeKind::Updated, keyspace, name) } else { Outcome::Void })
 }
 
-/// The column family with the index; `None` where it is there already and may be.
+/// Returns the column family with the index, or `None` if the index exists and IF NOT EXISTS was given.
 fn indexed(
     create: &CreateIndex,
     old: &CfDef,
@@ -96,7 +96,7 @@ fn indexed(
     Ok(Some(cf.with_indexes()))
 }
 
-/// The type of the values that the index is by.
+/// Returns the type of the indexed values.
 fn indexed_type(create: &CreateIndex, column: &TableColumn) -> Result<CqlType, CqlError> {
     let name = &column.name;
     match (&column.cql_type, create.target) {
@@ -122,7 +122,7 @@ fn indexed_type(create: &CreateIndex, column: &TableColumn) -> Result<CqlType, C
     }
 }
 
-/// What of a column's type an index is by: of a collection its elements, or its keys.
+/// Returns the part of a column's type that is indexed: for a collection its elements, or its keys.
 pub fn indexed_part<'t>(cql_type: &'t CqlType, index: &IndexDef) -> &'t CqlType {
     let by_keys = index.options.as_ref().is_some_and(|options| options.contains_key(INDEX_KEYS));
     match cql_type {
@@ -134,7 +134,7 @@ pub fn indexed_part<'t>(cql_type: &'t CqlType, index: &IndexDef) -> &'t CqlType 
     }
 }
 
-/// A map that is indexed by its keys cannot be by its values, and the other way round.
+/// Checks that a map is not indexed both by its keys and by its values.
 fn check_other_half(create: &CreateIndex, column: &TableColumn, known: &IndexDef) -> Result<(), CqlError> {
     let half = |is_keys: bool| if is_keys { "keys" } else { "values" };
     let is_keys = create.target == IndexTarget::Keys;
@@ -164,8 +164,8 @@ fn check_class(create: &CreateIndex) -> Result<(), CqlError> {
     Ok(())
 }
 
-/// Whether a server has the class of a custom index. Cassandra has those of a package of its own, and 2.1 lets the
-/// failure of its class loader through as it is.
+/// Checks whether a server has the class of a custom index. Only classes in Cassandra's own package are accepted. 2.1
+/// reports the failure of its class loader unchanged, so this does too.
 fn check_class_is_there(create: &CreateIndex) -> Result<(), CqlError> {
     match &create.class {
         Some(class) if create.is_custom && !class.starts_with(OWN_CLASSES) => {
@@ -176,7 +176,7 @@ fn check_class_is_there(create: &CreateIndex) -> Result<(), CqlError> {
     }
 }
 
-/// Whether a column may be indexed where it stands.
+/// Checks whether a column of its kind can be indexed.
 fn check_place(table: &TableDef, column: &TableColumn, release: Release) -> Result<(), CqlError> {
     let name = &column.name;
     let rules = &Behaviour::of(release).cql;
@@ -208,7 +208,7 @@ fn index_names(keyspace: &KeyspaceDef) -> impl Iterator<Item = &str> {
     columns.filter_map(|column| column.index.as_ref()?.name.as_deref())
 }
 
-/// `table_column_idx`, with a number where that is taken.
+/// Returns `table_column_idx`, with a number appended if that name is taken.
 fn default_name(keyspace: &KeyspaceDef, table: &str, column: &str) -> String {
     let base: String = format!("{table}_{column}_idx")
         .chars()

@@ -12,7 +12,7 @@ use crate::db::{Access, Error, KsRequest, Resource};
 
 const PROPERTIES: [&str; 2] = ["replication", "durable_writes"];
 
-/// What the properties say: the options of the replication, and whether writes are logged.
+/// The properties of a keyspace: the options of the replication, and whether writes are logged.
 struct KeyspaceProperties {
     replication: Option<BTreeMap<String, String>>,
     durable_writes: Option<bool>,
@@ -38,7 +38,7 @@ fn read(properties: &Properties) -> Result<KeyspaceProperties, CqlError> {
     Ok(said)
 }
 
-/// What the database says of replication is a matter of configuration here.
+/// Turns the database's errors about replication into configuration errors.
 fn as_configuration(error: Error) -> CqlError {
     match error {
         Error::InvalidRequest(why) => CqlError::Configuration(why),
@@ -87,7 +87,7 @@ pub async fn create(
     }
 }
 
-/// Options that a strategy does not know.
+/// Refuses options that a strategy does not support.
 fn check_options(keyspace: &str, class: &str, options: &BTreeMap<String, String>) -> Result<(), CqlError> {
     let short = class.rsplit('.').next().unwrap_or(class);
     match short {
@@ -101,7 +101,7 @@ fn check_options(keyspace: &str, class: &str, options: &BTreeMap<String, String>
             configuration("replication_factor is an option for SimpleStrategy, not NetworkTopologyStrategy")
         }
         "NetworkTopologyStrategy" => match options.values().find(|factor| factor.parse::<i32>().is_err()) {
-            // The words of Java's `Integer.valueOf`.
+            // The message of Java's `Integer.valueOf`.
             Some(factor) => configuration(format!("For input string: \"{factor}\"")),
             None => Ok(()),
         },

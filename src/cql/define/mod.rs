@@ -20,7 +20,7 @@ pub use modern::in_old_words;
 use super::syntax::Statement;
 use super::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, SchemaChange};
 
-/// Runs a statement of these.
+/// Executes a schema statement or TRUNCATE.
 pub async fn define(state: &QueryState<'_>, statement: &Statement) -> Result<Outcome, CqlError> {
     match statement {
         Statement::CreateKeyspace { name, if_not_exists, properties } => {

@@ -1,14 +1,15 @@
-//! Properties of tables as 3.0 and later call them.
+//! Translates table properties from the names of 3.0 and later.
 
 use std::borrow::Cow;
 
 use crate::compat::features::Claim;
 use crate::cql::syntax::{Properties, PropertyValue};
 
-/// Properties that came later, and would change nothing here.
+/// Properties of later releases that have no effect here.
 const LATER: [&str; 5] = ["additional_write_policy", "cdc", "crc_check_chance", "extensions", "read_repair"];
 
-/// The properties in the words of 2.1. Clients of a server that passes for an older one must use those.
+/// Returns the properties with the names of 2.1. Clients of a server that reports an older version must use the old
+/// names.
 pub fn in_old_words<'p>(claim: &Claim, properties: &'p Properties) -> Cow<'p, Properties> {
     if !claim.has_properties_of_3_0() {
         return Cow::Borrowed(properties);
@@ -25,7 +26,7 @@ pub fn in_old_words<'p>(claim: &Claim, properties: &'p Properties) -> Cow<'p, Pr
     Cow::Owned(Properties(properties.0.iter().filter(is_known).map(old).collect()))
 }
 
-/// `99p` was `99PERCENTILE`, and NEVER was NONE.
+/// Translates `99p` to `99PERCENTILE`, and NEVER to NONE.
 fn speculative_retry(text: &str) -> String {
     let upper = text.to_ascii_uppercase();
     match upper.strip_suffix('P').map(str::parse::<f64>) {
@@ -35,7 +36,7 @@ fn speculative_retry(text: &str) -> String {
     }
 }
 
-/// `class` was `sstable_compression`, which was empty where nothing was compressed.
+/// Translates `class` to `sstable_compression`, which is empty if compression is off.
 fn compression(map: &[(String, String)]) -> Vec<(String, String)> {
     const CLASS: &str = "sstable_compression";
     let is_off = map.iter().any(|(name, value)| name == "enabled" && value.eq_ignore_ascii_case("false"));

@@ -1,4 +1,4 @@
-//! Names of keyspaces and tables, and who may change them.
+//! Checks the names of keyspaces and tables, and which keyspaces may be changed.
 
 use crate::compat::features::releases::NEWEST;
 use crate::compat::texts;
@@ -10,7 +10,7 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The name of a keyspace that is to be made.
+/// Checks the name of a new keyspace.
 pub fn check_keyspace(name: &str) -> Result<(), CqlError> {
     if is_system(name) {
         return Err(CqlError::invalid(texts::own_keyspace(NEWEST, name)));
@@ -21,7 +21,7 @@ pub fn check_keyspace(name: &str) -> Result<(), CqlError> {
     too_long("Keyspace", name)
 }
 
-/// The name of a table that is to be made.
+/// Checks the name of a new table.
 pub fn check_table(name: &str) -> Result<(), CqlError> {
     if !is_word(name) {
         return Err(CqlError::invalid(format!(
@@ -40,7 +40,7 @@ fn too_long(what: &str, name: &str) -> Result<(), CqlError> {
     Ok(())
 }
 
-/// Refuses changes of what the server describes itself in.
+/// Refuses changes of the system keyspaces.
 pub fn check_not_system(keyspace: &str) -> Result<(), CqlError> {
     if is_system(&keyspace.to_ascii_lowercase()) {
         return Err(CqlError::Unauthorized(texts::own_keyspace_in_cql(NEWEST, keyspace)));
@@ -48,14 +48,14 @@ pub fn check_not_system(keyspace: &str) -> Result<(), CqlError> {
     Ok(())
 }
 
-/// The keyspace that a change of the schema means: one that may be changed.
+/// Returns the keyspace of a schema change. Keyspaces that cannot be changed are refused.
 pub fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
     let keyspace = state.keyspace_of(named)?;
     check_not_system(keyspace)?;
     Ok(keyspace)
 }
 
-/// A mistake that the old servers call one of syntax although it has no place.
+/// Returns an error that the old servers report as a syntax error although it has no position.
 pub fn syntax(message: impl Into<String>) -> CqlError {
     CqlError::Syntax { message: message.into(), place: Place { line: 0, column: 0 } }
 }

@@ -1,4 +1,4 @@
-//! The properties of tables: their checks, and the settings that they become.
+//! The properties of tables: checks them and turns them into settings.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ const TABLE: [&str; 14] = [
     "id",
 ];
 
-/// Said to older servers; 2.1 takes and forgets them.
+/// Properties of older releases that 2.1 accepts and ignores.
 const OBSOLETE: [&str; 3] = ["index_interval", "replicate_on_write", "populate_io_cache_on_flush"];
 
 const COMPACTION_PACKAGE: &str = "org.apache.cassandra.db.compaction.";
@@ -34,7 +34,7 @@ const STRATEGIES: [&str; 3] =
     ["SizeTieredCompactionStrategy", "LeveledCompactionStrategy", "DateTieredCompactionStrategy"];
 const COMPRESSORS: [&str; 3] = ["LZ4Compressor", "SnappyCompressor", "DeflateCompressor"];
 
-/// Each property is one of those that are known, and there once.
+/// Checks that every property is known and given only once.
 pub fn check_known(properties: &Properties, known: &[&str], obsolete: &[&str]) -> Result<(), CqlError> {
     for (at, (name, _)) in properties.0.iter().enumerate() {
         if properties.0[..at].iter().any(|(other, _)| other == name) {
@@ -47,17 +47,17 @@ pub fn check_known(properties: &Properties, known: &[&str], obsolete: &[&str]) -
     }
 }
 
-/// `true`, `1` or `yes`, as the old servers read it; all else is false.
+/// Whether a text is `true`, `1` or `yes`, as the old servers parse it; everything else is false.
 pub fn is_true(text: &str) -> bool {
     ["1", "true", "yes"].contains(&&*text.to_ascii_lowercase())
 }
 
-/// Whether properties of a table can be.
+/// Checks the properties of a table.
 pub fn check_table_properties(properties: &Properties) -> Result<(), CqlError> {
     apply(&mut CfDef::new("", ""), properties)
 }
 
-/// Gives a column family the settings that properties say; the others stay.
+/// Applies the given properties to a column family; its other settings stay.
 pub fn apply(cf: &mut CfDef, properties: &Properties) -> Result<(), CqlError> {
     check_known(properties, &TABLE, &OBSOLETE)?;
     for (name, value) in &properties.0 {
@@ -182,7 +182,7 @@ fn full_class(class: &str, package: &str) -> String {
     if class.contains('.') { class.to_owned() } else { format!("{package}{class}") }
 }
 
-/// The full name of one of Cassandra's own classes.
+/// Returns the full name of one of Cassandra's own classes.
 fn known_class(class: &str, package: &str, known: &[&str]) -> Option<String> {
     let short = class.strip_prefix(package).unwrap_or(class);
     known.contains(&short).then(|| format!("{package}{short}"))
@@ -225,14 +225,15 @@ fn speculative_retry(text: &str) -> Result<String, CqlError> {
     configuration(format!("invalid speculative_retry type: {text}"))
 }
 
-/// Caching as the system table of 2.1 shows it, and as drivers export it: a map in JSON.
+/// Parses caching as the system table of 2.1 shows it, and as drivers export it: a JSON map.
 fn caching_json(text: &str) -> Result<BTreeMap<String, String>, CqlError> {
     serde_json::from_str(text).map_err(|error| {
         CqlError::Configuration(format!("caching is no map of texts in JSON ({error}): {text}"))
     })
 }
 
-/// Without rows 2.1 takes keys for ALL, whatever their value (`CachingOptions.fromMap`).
+/// Applies caching given as a map. If the map has no rows, 2.1 treats its keys as ALL, whatever their value is
+/// (`CachingOptions.fromMap`).
 fn caching_map(cf: &mut CfDef, map: &BTreeMap<String, String>) -> Result<(), CqlError> {
     for (name, value) in map {
         let value = value.to_ascii_uppercase();
@@ -268,7 +269,7 @@ fn caching_map(cf: &mut CfDef, map: &BTreeMap<String, String>) -> Result<(), Cql
     Ok(())
 }
 
-/// As it was said before 2.1: in one word.
+/// Parses caching as one word, as before 2.1.
 fn caching(text: &str) -> Result<String, CqlError> {
     let upper = text.to_ascii_uppercase();
     if ["ALL", "KEYS_ONLY", "ROWS_ONLY", "NONE"].contains(&&*upper) {

@@ -1,17 +1,18 @@
-//! What a user type is in, and what becomes of it when the type changes.
+//! Finds where a user type is used, and rebuilds those types when it changes.
 //!
-//! User types are made of others and share them, so a type may be in another one by many ways: 2^64 in a chain of 64 types
-//! that have the one before twice. Each is therefore looked at once.
+//! User types contain other user types and share them, so a type may be nested in another one by many paths: 2^64 in a
+//! chain of 64 types that contain the previous one twice. Each type is therefore visited only once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::marshal::{CqlType, UserType};
 
-/// A user type as a key: those that are shared are one, and these are kept so that no other takes their place in memory.
+/// A map by user type, identified by its address. The map keeps the types alive, so that no other type can get the same
+/// address.
 type SharedTypeKey<T> = HashMap<*const UserType, (Arc<UserType>, T)>;
 
-/// Finds out which types are made of a user type.
+/// Finds out which types contain a user type.
 pub struct Users {
     keyspace: String,
     name: String,
@@ -23,7 +24,7 @@ impl Users {
         Users { keyspace: user.keyspace.clone(), name: user.name.clone(), seen: HashMap::new() }
     }
 
-    /// Whether a type is made of the user type.
+    /// Checks whether a type contains the user type.
     pub fn are_in(&mut self, cql_type: &CqlType) -> bool {
         match cql_type {
             CqlType::Native(_) | CqlType::Custom(_) => false,
@@ -42,13 +43,13 @@ impl Users {
         }
     }
 
-    /// Whether a type is the user type itself, as it is now or was before.
+    /// Checks whether a type is the user type itself, in its current or an earlier definition.
     fn is_of(&self, other: &UserType) -> bool {
         (&other.keyspace, &other.name) == (&self.keyspace, &self.name)
     }
 }
 
-/// Makes types anew, of a user type as it is now. What is not made of it stays the same, and shared.
+/// Rebuilds types with the new definition of a user type. Types that do not contain it stay the same, and shared.
 pub struct Renewal {
     user: Arc<UserType>,
     users: Users,
@@ -60,12 +61,12 @@ impl Renewal {
         Renewal { user: user.clone(), users: Users::new(user), seen: HashMap::new() }
     }
 
-    /// Whether a type is made of the user type.
+    /// Checks whether a type contains the user type.
     pub fn changes(&mut self, cql_type: &CqlType) -> bool {
         self.users.are_in(cql_type)
     }
 
-    /// A user type, made of the type as it is now.
+    /// Returns a user type, rebuilt with the new definition.
     pub fn of_user(&mut self, old: &Arc<UserType>) -> Arc<UserType> {
         if self.users.is_of(old) {
             return self.user.clone();
@@ -84,7 +85,7 @@ impl Renewal {
         new
     }
 
-    /// The same for any type.
+    /// Returns a type, rebuilt with the new definition.
     pub fn of_type(&mut self, old: &CqlType) -> CqlType {
         match old {
             CqlType::Native(_) | CqlType::Custom(_) => old.clone(),

@@ -1,4 +1,4 @@
-//! Limits of the sizes of what statements define.
+//! Limits on the sizes of definitions.
 
 use super::names::invalid;
 use crate::cql::CqlError;
@@ -6,7 +6,7 @@ use crate::marshal::{CqlType, UserType};
 use crate::schema::TableDef;
 use crate::util::limits::{TABLE_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
 
-/// That a user type may be written in full.
+/// Checks that the full text of a user type is not too long.
 pub fn check_user_type(user: &UserType) -> Result<(), CqlError> {
     match user.size().excess() {
         Some(excess) => invalid(format!("User type {}.{} {excess}", user.keyspace, user.name)),
@@ -14,7 +14,7 @@ pub fn check_user_type(user: &UserType) -> Result<(), CqlError> {
     }
 }
 
-/// The same for a type that is made of others.
+/// Checks that the full text of a type is not too long.
 pub fn check_type(cql_type: &CqlType) -> Result<(), CqlError> {
     match cql_type.size().excess() {
         Some(excess) => invalid(format!("Type {cql_type} {excess}")),
@@ -22,7 +22,7 @@ pub fn check_type(cql_type: &CqlType) -> Result<(), CqlError> {
     }
 }
 
-/// How many columns a table has, and how large their types are together.
+/// Checks the number of a table's columns, and the total size of their types.
 pub fn check_table(table: &TableDef) -> Result<(), CqlError> {
     let columns = table.columns().count();
     if columns > TABLE_COLUMNS_MAX {

@@ -7,7 +7,7 @@ use crate::cql::syntax::TableName;
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::Access;
 
-/// Whether a table is there; an error where its keyspace is not.
+/// Checks whether a table exists. It is an error if its keyspace does not exist.
 fn is_there(state: &QueryState<'_>, keyspace: &str, table: &str) -> Result<bool, CqlError> {
     let catalog = state.database.catalog();
     match catalog.keyspace(keyspace) {

@@ -1,4 +1,4 @@
-//! What tests of statements need: a database in memory, and statements in few words.
+//! Helpers for tests of statements: a database in memory, and short forms of statements.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ pub fn in_k(name: &str) -> TableName {
     TableName { keyspace: None, name: name.to_owned() }
 }
 
-/// `int`, `list<int>`, `frozen<address>`.
+/// Parses a type such as `int`, `list<int>` or `frozen<address>`.
 pub fn type_name(text: &str) -> TypeName {
     let boxed = |text: &str| Box::new(type_name(text.trim()));
     match text.strip_suffix('>').and_then(|text| text.split_once('<')) {
@@ -89,7 +89,8 @@ pub fn type_name(text: &str) -> TypeName {
     }
 }
 
-/// `k int, c text, s int static` with a key such as `a b;c d`: the partition key, then clustering columns.
+/// Parses columns such as `k int, c text, s int static`, with a key such as `a b;c d`: the partition key, then the
+/// clustering columns.
 pub fn create(name: &str, columns: &str, key: &str) -> CreateTable {
     let column = |text: &str| {
         let (name, cql_type) = text.trim().split_once(' ').unwrap();
@@ -153,7 +154,7 @@ pub fn index(name: Option<&str>, table: &str, column: &str) -> CreateIndex {
     }
 }
 
-/// A database in memory with the keyspace `k`.
+/// Returns a database in memory with the keyspace `k`.
 pub async fn database_with_keyspace() -> Arc<Database> {
     with_keyspace().await
 }

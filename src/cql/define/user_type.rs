@@ -81,7 +81,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) 
     Ok(outcome(ChangeKind::Updated, keyspace, &name.name))
 }
 
-/// The type of a field.
+/// Returns the type of a field.
 fn field_type(name: &TypeName, scope: &TypeScope<'_>) -> Result<CqlType, CqlError> {
     let cql_type = scope.resolve(name)?;
     if cql_type.is_counter() {
@@ -123,7 +123,7 @@ fn altered(old: &UserType, alter: &AlterType, scope: &TypeScope<'_>) -> Result<U
             let at = place(&fields, field).ok_or_else(|| unknown(field))?;
             let cql_type = field_type(cql_type, scope)?;
             let before = &fields[at].1;
-            // Values may stand in cells' names: their order must stay.
+            // Values may be part of cell names, so their order must stay the same.
             if !keeps_order(&cql_type, before) {
                 return invalid(format!(
                     "Type {cql_type} is incompatible with previous type {before} of field {field} in user type {name}"
@@ -132,7 +132,7 @@ fn altered(old: &UserType, alter: &AlterType, scope: &TypeScope<'_>) -> Result<U
             fields[at].1 = cql_type;
         }
         AlterType::Rename(names) => {
-            // By the names of before: so two fields may change theirs.
+            // The names are looked up in the old type, so that two fields can swap names.
             for (from, to) in names {
                 let at = place(&old.fields, from).ok_or_else(|| unknown(from))?;
                 fields[at].0 = to.clone();
@@ -146,7 +146,7 @@ fn altered(old: &UserType, alter: &AlterType, scope: &TypeScope<'_>) -> Result<U
     Ok(new)
 }
 
-/// Puts a changed type into a keyspace, and into all types and tables that are made of it.
+/// Stores a changed type in a keyspace, and rebuilds all types and tables that contain it.
 fn put(
     keyspace: &mut KeyspaceDef,
     user: &Arc<UserType>,
@@ -238,7 +238,7 @@ pub async fn drop_type(
                 false => invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name)),
             };
         };
-        // Another type is told without its keyspace.
+        // Messages name another type without its keyspace.
         let refusal = |holder: &str| {
             invalid(format!(
                 "Cannot drop user type {}.{} as it is still used by {holder}",
