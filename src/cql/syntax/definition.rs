@@ -1,15 +1,15 @@
-//! Definitions of tables, as they are written.
+//! The parsed definitions of tables.
 
 use super::{TableName, TypeName};
 
-/// A property's value: a text or number, or a map of them.
+/// The value of a property: a text or number, or a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PropertyValue {
     Text(String),
     Map(Vec<(String, String)>),
 }
 
-/// `WITH a = b AND ...`, in the order written.
+/// `WITH a = b AND ...`, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Properties(pub Vec<(String, PropertyValue)>);
 
@@ -34,15 +34,15 @@ pub struct CreateTable {
     pub table: TableName,
     pub if_not_exists: bool,
     pub columns: Vec<ColumnDefinition>,
-    /// Each PRIMARY KEY clause: there should be one.
+    /// All PRIMARY KEY clauses; there should be exactly one.
     pub primary_keys: Vec<PrimaryKey>,
     pub is_compact: bool,
-    /// CLUSTERING ORDER BY: columns, and whether each goes backwards.
+    /// CLUSTERING ORDER BY: columns, and whether each is descending.
     pub clustering_order: Vec<(String, bool)>,
     pub properties: Properties,
 }
 
-/// What ALTER TABLE does.
+/// The change of an ALTER TABLE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Alter {
     Type {
@@ -59,6 +59,6 @@ pub enum Alter {
     },
     Rename(Vec<(String, String)>),
     With(Properties),
-    /// `ADD (a int, b int)` and `DROP (a, b)`, of 3.x: one after the other.
+    /// `ADD (a int, b int)` and `DROP (a, b)` of 3.x: several steps in order.
     Several(Vec<Alter>),
 }

@@ -1,4 +1,4 @@
-//! DESCRIBE, as Cassandra 4.0 has it.
+//! DESCRIBE, as in Cassandra 4.0.
 
 use super::TableName;
 
@@ -12,26 +12,26 @@ pub struct Describe {
 pub enum Described {
     Cluster,
     Schema {
-        /// The system's own keyspaces too.
+        /// Whether the system keyspaces are included.
         is_full: bool,
     },
-    /// All elements of a kind.
+    /// All schema elements of a kind.
     List(ElementKind),
     Keyspace {
-        /// `None`: that of the session.
+        /// `None`: the keyspace of the session.
         name: Option<String>,
-        /// Without what is in it.
+        /// Whether the elements inside the keyspace are left out.
         is_only: bool,
     },
     Element {
         kind: ElementKind,
         name: TableName,
     },
-    /// Whatever has this name: a keyspace, a table or an index.
+    /// The element with this name: a keyspace, a table or an index.
     Named(TableName),
 }
 
-/// What a schema is made of.
+/// The kinds of schema elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementKind {
     Keyspace,
@@ -44,7 +44,7 @@ pub enum ElementKind {
 }
 
 impl ElementKind {
-    /// What results call it.
+    /// Returns the name of the kind in results.
     pub fn name(self) -> &'static str {
         match self {
             ElementKind::Keyspace => "keyspace",

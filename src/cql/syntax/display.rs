@@ -1,4 +1,4 @@
-//! Statements' parts as the old servers print them in messages.
+//! Formats parts of statements as the old servers print them in messages.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -6,7 +6,7 @@ use super::{
     Assignment, ConstantKind, InValues, Operation, Operator, Relation, Selector, TableName, Term, TypeName,
 };
 
-/// Things with commas between.
+/// Prints items separated by commas.
 struct Joined<'a, T>(&'a [T]);
 
 impl<T: Display> Display for Joined<'_, T> {
@@ -124,7 +124,7 @@ impl Display for Relation {
             Relation::Column { column, element: Some(element), operator, value } => {
                 write!(f, "{column}[{element}] {operator} {value}")
             }
-            // A Java list is printed here, in brackets.
+            // The old servers print a Java list here, in brackets.
             Relation::In { column, values: InValues::List(values) } => {
                 write!(f, "{column} IN [{}]", Joined(values))
             }
@@ -148,7 +148,7 @@ impl Display for Assignment {
             Operation::SetElement { key, value } => write!(f, "{column}[{key}] = {value}"),
             Operation::Add(value) => write!(f, "{column} = {column} + {value}"),
             Operation::Subtract(value) => write!(f, "{column} = {column} - {value}"),
-            // Cassandra prints a minus for this plus.
+            // Cassandra prints a minus instead of the plus.
             Operation::Prepend(value) => write!(f, "{column} = {value} - {column}"),
         }
     }

@@ -1,13 +1,13 @@
-//! What is wrong with a text, in the words of the old servers' parser.
+//! Syntax errors, in the words of the old servers' parser.
 
 use super::token::{Token, TokenKind};
 use crate::cql::{CqlError, Place};
 
-/// How many words before and after the one at fault a message shows, spaces counted.
+/// The number of tokens that a message shows before and after the faulty token, including spaces.
 const WORDS_BEFORE: usize = 10;
 const WORDS_AFTER: usize = 2;
 
-/// Something wrong with a single character.
+/// Returns the error for a single invalid character.
 pub fn at_character(line: u32, column: u32, message: &str) -> CqlError {
     CqlError::Syntax {
         message: format!("line {line}:{column} {message}"),
@@ -15,15 +15,15 @@ pub fn at_character(line: u32, column: u32, message: &str) -> CqlError {
     }
 }
 
-/// A token that does not fit. By their places among all tokens: `reported` is the one that cannot be, `index` where
-/// the choice began that it ends, and `seen` the last one that the old parser had looked at.
+/// A token that does not fit, as indexes into all tokens: `reported` is the token in the message, `index` is where the
+/// parser's choice between alternatives began, and `seen` is the last token that the old parser had looked at.
 pub struct UnexpectedToken {
     pub reported: usize,
     pub index: usize,
     pub seen: usize,
 }
 
-/// The failure that a token is.
+/// Returns the error for an unexpected token.
 pub fn at_token(
     text: &str,
     tokens: &[Token],
@@ -35,7 +35,7 @@ pub fn at_token(
         return CqlError::Syntax { message: message.to_owned(), place: Place { line: 1, column: 0 } };
     };
     let header = match token.kind {
-        // So the old servers call the end, wherever it is.
+        // The old servers report the end of the text like this, wherever it is.
         TokenKind::End => "line 0:-1".to_owned(),
         _ => format!("line {}:{}", token.line, token.column),
     };
@@ -44,8 +44,8 @@ pub fn at_token(
     CqlError::Syntax { message: format!("{header} {message}{words}"), place: token.place() }
 }
 
-/// ` (...some words [fault] more ...)`, as Cassandra 2.1 and later add it. Its lines are joined without anything
-/// between them, and a string counts without its quotes.
+/// Returns ` (...some words [fault] more ...)`, which Cassandra 2.1 and later append. Its lines are joined without a
+/// separator, and a string counts without its quotes.
 fn words_around(text: &str, tokens: &[Token], misfit: &UnexpectedToken) -> Option<String> {
     let first = tokens.get(misfit.index.saturating_sub(WORDS_BEFORE))?;
     let last = tokens.get((misfit.index + WORDS_AFTER).min(misfit.seen))?;

@@ -1,4 +1,4 @@
-//! The words that cannot name anything without quotes.
+//! The reserved words, which need quotes to be used as names.
 
 const RESERVED: [&str; 55] = [
     "ADD",
@@ -58,12 +58,12 @@ const RESERVED: [&str; 55] = [
     "WITH",
 ];
 
-/// Whether a word needs quotes to be a name.
+/// Checks whether a word needs quotes to be a name.
 pub fn is_reserved(word: &str) -> bool {
     RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(word))
 }
 
-/// What messages call a keyword.
+/// Returns the name of a keyword in messages.
 pub fn token_name(keyword: &str) -> String {
     match keyword {
         "TABLE" => "K_COLUMNFAMILY".to_owned(),

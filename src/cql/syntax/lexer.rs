@@ -1,11 +1,11 @@
-//! From text to tokens, by the lexical rules of CQL 3, which are those of CQL 2 too.
+//! Splits text into tokens, by the lexical rules of CQL 3, which CQL 2 shares.
 
 use super::failure;
 use super::token::{Token, TokenKind};
 use crate::cql::CqlError;
 use crate::util::limits::{STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX};
 
-/// All tokens of a text, spaces and comments too; the last is `End`.
+/// Returns all tokens of a text, including spaces and comments; the last token is `End`.
 pub fn tokens(text: &str) -> Result<Vec<Token>, CqlError> {
     if text.len() > STATEMENT_BYTES_MAX {
         return Err(CqlError::invalid(format!("A statement can have {STATEMENT_BYTES_MAX} bytes at most")));
@@ -15,7 +15,7 @@ pub fn tokens(text: &str) -> Result<Vec<Token>, CqlError> {
     loop {
         let (start, line, column) = (lexer.at, lexer.line, lexer.column);
         let kind = lexer.next()?;
-        // The text's length is checked above.
+        // The length of the text is checked above.
         #[expect(clippy::cast_possible_truncation)]
         tokens.push(Token { kind, start: start as u32, end: lexer.at as u32, line, column });
         if kind == TokenKind::End {
@@ -41,12 +41,12 @@ impl Lexer<'_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The byte so far ahead; 0 at the end.
+    /// Returns the byte at an offset from the current position; 0 at the end.
     fn byte(&self, ahead: usize) -> u8 {
         self.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    /// Takes bytes that end between characters.
+    /// Consumes bytes. They must end at a character boundary.
     fn take(&mut self, bytes: usize) {
         let end = (self.at + bytes).min(self.text.len());
         for c in self.text.get(self.at..end).unwrap_or_default().chars() {
@@ -89,12 +89,12 @@ impl Lexer<'_> {
         Ok(kind)
     }
 
-    /// How many bytes from `from` on meet the condition.
+    /// Returns how many bytes from `from` on meet the condition.
     fn run(&self, from: usize, is_in: impl Fn(u8) -> bool) -> usize {
         self.rest().bytes().skip(from).take_while(|byte| is_in(*byte)).count()
     }
 
-    /// Up to its newline, or the text's end.
+    /// Returns the length of a comment up to and including its newline, or up to the end of the text.
     fn line_comment(&self) -> usize {
         self.rest().find(['\n', '\r']).map_or(self.rest().len(), |end| end + 1)
     }
@@ -107,7 +107,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The length of what stands in quotes, where two of them are one.
+    /// Returns the length of a quoted text. A doubled quote is an escaped quote.
     fn quoted(&mut self, quote: u8) -> Result<usize, CqlError> {
         let mut at = 1;
         while at < self.rest().len() {
@@ -130,7 +130,7 @@ impl Lexer<'_> {
         })
     }
 
-    /// The length of numbers with units, where there are some.
+    /// Returns the length of a duration such as `1y2mo`, or `None` if there is none.
     fn duration(&self, from: usize) -> Option<usize> {
         const UNITS: [&str; 11] = ["mo", "ms", "us", "µs", "ns", "y", "w", "d", "h", "m", "s"];
         let mut length = from;
@@ -148,7 +148,7 @@ impl Lexer<'_> {
         (length > from && !is_word(self.byte(length))).then_some(length)
     }
 
-    /// `from`: where the digits begin.
+    /// Scans a number. `from` is the offset of its first digit.
     fn number(&self, from: usize) -> (TokenKind, usize) {
         if let Some(length) = self.duration(from) {
             return (TokenKind::Duration, length);
@@ -188,7 +188,7 @@ impl Lexer<'_> {
         )
     }
 
-    /// Something that has no end: the fault is at the end of the text.
+    /// Returns the error for a token without an end. The error is at the end of the text.
     fn unended(&mut self, expected: &str) -> CqlError {
         self.take(self.rest().len());
         failure::at_character(

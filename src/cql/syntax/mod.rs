@@ -1,4 +1,4 @@
-//! CQL 3 as it is written: from text to statements.
+//! The syntax of CQL 3: parses text into statements.
 
 mod definition;
 mod describe;

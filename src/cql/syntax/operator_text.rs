@@ -1,10 +1,10 @@
-//! Operators as messages show them.
+//! Operators as error messages print them.
 
 use super::Operator;
 use crate::compat::Behaviour;
 use crate::util::Release;
 
-/// Returns an operator's sign, or its word in releases that have words for them.
+/// Returns an operator's sign, or its name in releases that print names.
 pub fn operator_text(operator: Operator, release: Release) -> &'static str {
     let (sign, word) = match operator {
         Operator::Eq => ("=", "EQ"),

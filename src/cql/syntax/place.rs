@@ -1,8 +1,8 @@
-//! Showing people where a statement goes wrong.
+//! Shows users where a statement has an error.
 
 use crate::cql::Place;
 
-/// The line of a place, and a caret under the place.
+/// Returns the line of a place, and below it a caret under the place.
 pub fn show_place(text: &str, place: Place) -> String {
     let line = text.split('\n').nth(place.line.saturating_sub(1)).unwrap_or_default().trim_end_matches('\r');
     let mut under = String::new();
@@ -11,14 +11,14 @@ pub fn show_place(text: &str, place: Place) -> String {
         if column >= place.column {
             break;
         }
-        // A tab is as wide below as above.
+        // A tab must have the same width in both lines.
         under.push(if c == '\t' { '\t' } else { ' ' });
         column += c.len_utf16();
     }
     format!("{line}\n{under}^")
 }
 
-/// What was probably meant, for mistakes that are often made.
+/// Returns a hint for a common mistake.
 pub fn hint(text: &str, place: Place) -> Option<&'static str> {
     let (before, after) = split_at_place(text, place)?;
     let before = before.trim_end().to_ascii_uppercase();

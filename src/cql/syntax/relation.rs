@@ -14,22 +14,22 @@ pub enum Operator {
     ContainsKey,
 }
 
-/// What stands after IN.
+/// The right side of IN.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InValues {
     List(Vec<Term>),
-    /// The place of a marker for the whole list.
+    /// The index of a marker for the whole list.
     Marker(usize),
 }
 
 /// One condition of WHERE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Relation {
-    /// `c > 1`; with an element, `m['k'] = 1`.
+    /// `c > 1`, or with an element `m['k'] = 1`.
     Column { column: String, element: Option<Term>, operator: Operator, value: Term },
     /// `c IN (1, 2)`.
     In { column: String, values: InValues },
-    /// `(a, b) > (1, 2)`: the value is a tuple or a marker.
+    /// `(a, b) > (1, 2)`; the value is a tuple or a marker.
     Columns { columns: Vec<String>, operator: Operator, value: Term },
     /// `(a, b) IN ((1, 2), (3, 4))`.
     ColumnsIn { columns: Vec<String>, values: InValues },
@@ -52,7 +52,7 @@ pub enum Test {
     In(InValues),
 }
 
-/// What a modification asks of the row that is there.
+/// The conditions of a modification on the existing row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Conditions {
     #[default]

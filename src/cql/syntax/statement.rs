@@ -1,24 +1,24 @@
-//! Statements, as they are written: nothing is looked up yet.
+//! Parsed statements. No name has been looked up yet.
 
 use std::ops::Range;
 
 use super::{Alter, Conditions, CreateTable, Describe, Properties, Relation, Term, TypeName};
 
-/// A table, and its keyspace where the statement names it.
+/// The name of a table, and its keyspace if the statement names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableName {
     pub keyspace: Option<String>,
     pub name: String,
 }
 
-/// A statement, and its markers in the order of the text: named ones by their names.
+/// A statement, and its markers in the order of the text; named markers have a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
     pub statement: Statement,
     pub markers: Vec<Option<String>>,
-    /// Where in the text, in bytes and in its order, names of tables and their like stand that name no keyspace.
+    /// The byte offsets, in order, of the names of tables and similar elements without a keyspace.
     pub unqualified: Vec<usize>,
-    /// Where in the text names of functions stand that name no keyspace.
+    /// The ranges of function names without a keyspace.
     pub functions: Vec<Range<usize>>,
 }
 
@@ -72,7 +72,8 @@ pub enum Statement {
     Describe(Describe),
     /// Users, roles and permissions.
     Access(AccessStatement),
-    /// Triggers, functions and aggregates, which this server refuses: what was asked for, in words.
+    /// A statement about triggers, functions or aggregates, which this server refuses. Contains the name of the
+    /// feature.
     Refused(&'static str),
 }
 
@@ -84,7 +85,7 @@ pub struct Select {
     pub selection: Selection,
     pub relations: Vec<Relation>,
     pub group_by: Vec<String>,
-    /// Columns, and whether each goes backwards.
+    /// Columns, and whether each is descending.
     pub order_by: Vec<(String, bool)>,
     pub per_partition_limit: Option<Term>,
     pub limit: Option<Term>,
@@ -112,14 +113,14 @@ pub enum Selector {
     Column(String),
     WriteTime(String),
     Ttl(String),
-    /// `count(*)` or `count(1)` among others.
+    /// `count(*)` or `count(1)` next to other selectors.
     CountRows,
     /// `CAST(selector AS type)`.
     Cast {
         of: Box<Selector>,
         cql_type: String,
     },
-    /// The name as it was typed, which is the result's.
+    /// A function call. The name keeps its case, because it names the result column.
     Function {
         keyspace: Option<String>,
         name: String,
@@ -147,7 +148,8 @@ pub enum Change {
         columns: Vec<String>,
         values: Vec<Term>,
     },
-    /// `INSERT ... JSON`, of 2.2; whether columns that it does not name stay as they are (DEFAULT UNSET).
+    /// `INSERT ... JSON`, of 2.2. `keeps_omitted`: columns that are not in the JSON text keep their values (DEFAULT
+    /// UNSET).
     InsertJson {
         json: Term,
         keeps_omitted: bool,
@@ -208,7 +210,7 @@ pub struct Batch {
 pub enum IndexTarget {
     Values,
     Keys,
-    /// A frozen collection as the one value that it is.
+    /// A frozen collection as one value.
     Full,
 }
 
@@ -266,7 +268,7 @@ pub enum AccessStatement {
         of: Option<String>,
         is_recursive: bool,
     },
-    /// The statements of roles, of 2.2.
+    /// Statements about roles, of 2.2.
     CreateRole {
         name: String,
         if_not_exists: bool,
@@ -294,13 +296,13 @@ pub enum AccessStatement {
     },
 }
 
-/// What stands after WITH in a statement about a role.
+/// The options after WITH in a statement about a role.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RoleOptions {
     pub password: Option<String>,
     pub login: Option<bool>,
     pub superuser: Option<bool>,
-    /// OPTIONS, which no role of this server has.
+    /// Whether OPTIONS were given, which this server does not support.
     pub has_custom: bool,
 }
 

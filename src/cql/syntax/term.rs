@@ -1,8 +1,8 @@
-//! Values as a statement writes them.
+//! Parsed values.
 
 use super::TypeName;
 
-/// What kind of constant was written; messages name it in capitals.
+/// The kind of a constant. Messages name it in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConstantKind {
     String,
@@ -15,19 +15,19 @@ pub enum ConstantKind {
     Duration,
 }
 
-/// A value, not yet of any type.
+/// A value without a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
-    /// The text is that of the constant, without quotes; a blob's keeps its `0x`.
+    /// The text is without quotes; the text of a blob keeps its `0x`.
     Constant {
         kind: ConstantKind,
         text: String,
     },
     Null,
-    /// `?` or `:name`: the place in the list of the statement's markers.
+    /// `?` or `:name`: the index in the statement's list of markers.
     Marker(usize),
     List(Vec<Term>),
-    /// `{}` too, which may be an empty map.
+    /// A set. `{}` may also be an empty map.
     Set(Vec<Term>),
     Map(Vec<(Term, Term)>),
     Tuple(Vec<Term>),

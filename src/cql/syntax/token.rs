@@ -1,10 +1,10 @@
-//! The words of a statement.
+//! The tokens of a statement.
 
 use crate::cql::Place;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
-    /// A keyword or a name without quotes.
+    /// A keyword, or a name without quotes.
     Word,
     /// `true` or `false`: never a name.
     Boolean,
@@ -15,9 +15,9 @@ pub enum TokenKind {
     Integer,
     Float,
     Uuid,
-    /// Numbers with units: `1y2mo`.
+    /// A number with units: `1y2mo`.
     Duration,
-    /// `0x` and digits, of whatever number.
+    /// `0x` and any number of hex digits.
     Blob,
     Symbol,
     /// Space or a comment.
@@ -25,26 +25,26 @@ pub enum TokenKind {
     End,
 }
 
-/// A word, by its place in the text.
+/// A token, as a range of the text.
 #[derive(Debug, Clone, Copy)]
 pub struct Token {
     pub kind: TokenKind,
-    /// Bytes of the text.
+    /// The range in bytes; `end` is exclusive.
     pub start: u32,
     pub end: u32,
-    /// From 1.
+    /// Counted from 1.
     pub line: u32,
-    /// From 0, in UTF-16 units as the old servers count.
+    /// Counted from 0, in UTF-16 units like the old servers.
     pub column: u32,
 }
 
 impl Token {
-    /// As it stands in the text.
+    /// Returns the token as it is written.
     pub fn raw<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 
-    /// What it means: strings and quoted names without their quotes.
+    /// Returns the token's value: strings and quoted names without their quotes.
     pub fn value(&self, text: &str) -> String {
         let raw = self.raw(text);
         let inner =

@@ -1,16 +1,16 @@
-//! Types as a statement writes them.
+//! Parsed types.
 
-/// A type's text, not yet looked up.
+/// A type whose names have not been looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TypeName {
-    /// One of Cassandra's own, or of the keyspace's types.
+    /// A native type, or a user-defined type of the keyspace.
     Named {
         keyspace: Option<String>,
         name: String,
     },
-    /// One of the keyspace's types: in the statement's language the name is none of Cassandra's own.
+    /// A user-defined type: the statement's language has no native type with this name.
     Users(String),
-    /// A class in quotes.
+    /// A class name in quotes.
     Custom(String),
     List(Box<TypeName>),
     Set(Box<TypeName>),

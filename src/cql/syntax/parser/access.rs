@@ -1,4 +1,4 @@
-//! Users, roles and permissions.
+//! Parses statements about users, roles and permissions.
 
 use super::Parser;
 use crate::compat::features::syntax;
@@ -10,7 +10,7 @@ const PERMISSIONS: [&str; 8] =
     ["CREATE", "ALTER", "DROP", "SELECT", "MODIFY", "AUTHORIZE", "DESCRIBE", "EXECUTE"];
 
 impl Parser<'_> {
-    /// One of these statements, if one stands here.
+    /// Parses such a statement, or returns `None` if the text begins another one.
     pub(super) fn access(&mut self) -> Result<Option<AccessStatement>, CqlError> {
         if let Some(found) = self.role()? {
             self.needs(syntax::ROLES);
@@ -41,7 +41,7 @@ impl Parser<'_> {
         Ok(Some(found))
     }
 
-    /// A statement about roles, if one stands here.
+    /// Parses a statement about roles, or returns `None`.
     fn role(&mut self) -> Result<Option<AccessStatement>, CqlError> {
         let found = if self.eat_words(&["CREATE", "ROLE"]) {
             let if_not_exists = self.if_not_exists()?;
@@ -71,7 +71,7 @@ impl Parser<'_> {
         Ok(Some(found))
     }
 
-    /// Whether a role is granted or revoked here, not a permission.
+    /// Checks whether a role is granted or revoked, instead of a permission.
     fn gives_role(&self, verb: &str, preposition: &str) -> bool {
         let names_role = self.is_name(1) || self.kind(1) == TokenKind::String;
         self.is_word(0, verb) && names_role && self.is_word(2, preposition)
@@ -112,7 +112,7 @@ impl Parser<'_> {
         Ok(self.expect_kind(TokenKind::Boolean, "BOOLEAN")?.eq_ignore_ascii_case("true"))
     }
 
-    /// A user's name keeps its spelling.
+    /// Parses a user name, which keeps its case.
     fn user_name(&mut self) -> Result<String, CqlError> {
         if self.is_name(0) || self.kind(0) == TokenKind::String {
             return Ok(self.take_value());
@@ -154,7 +154,7 @@ impl Parser<'_> {
         PERMISSIONS.iter().any(|permission| self.is_word(ahead, permission))
     }
 
-    /// A permission in capitals, or `ALL`.
+    /// Parses a permission: its name in capitals, or `ALL`.
     fn permission(&mut self) -> Result<String, CqlError> {
         if self.eat_word("ALL") {
             self.eat_word("PERMISSIONS");
@@ -184,7 +184,7 @@ impl Parser<'_> {
         if self.eat_words(&["ALL", "ROLES"]) {
             return Ok(Resource::AllRoles);
         }
-        // `role` may also be a table's name.
+        // `role` may also be the name of a table.
         if self.is_word(0, "ROLE")
             && (self.is_name(1) || self.kind(1) == TokenKind::String)
             && !self.is_word(1, "TO")

@@ -1,4 +1,4 @@
-//! A place among the tokens, and the steps that every statement's rules are made of.
+//! The position in the list of tokens, and the basic parsing steps of all statements.
 
 use std::ops::Range;
 
@@ -14,17 +14,17 @@ use crate::util::limits::{MARKERS_MAX, STATEMENT_NESTING_MAX};
 pub struct Parser<'t> {
     pub(in crate::cql) text: &'t str,
     tokens: Vec<Token>,
-    /// The places of tokens that are not hidden; the last is that of `End`.
+    /// The indexes of the tokens that are not hidden; the last is that of `End`.
     visible: Vec<usize>,
     at: usize,
     depth: usize,
     pub(in crate::cql) release: Release,
     pub(in crate::cql) language: Language,
     pub(in crate::cql) markers: Vec<Option<String>>,
-    /// See `Parsed`.
+    /// See `Parsed`; also for `functions`.
     pub(super) unqualified: Vec<usize>,
     pub(super) functions: Vec<Range<usize>>,
-    /// What was wrong although reading went on. The old servers report the last fault of a text.
+    /// An error after which parsing continued. The old servers report the last error of a text.
     fault: Option<CqlError>,
 }
 
@@ -47,7 +47,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// The place among all tokens of the one so many ahead.
+    /// Returns the index, among all tokens, of the visible token `ahead` positions from here.
     fn index(&self, ahead: usize) -> usize {
         let at = (self.at + ahead).min(self.visible.len().saturating_sub(1));
         self.visible.get(at).copied().unwrap_or_default()
@@ -74,7 +74,7 @@ impl<'t> Parser<'t> {
         self.kind(ahead) == TokenKind::Symbol && self.raw(ahead) == symbol
     }
 
-    /// Whether this keyword stands there.
+    /// Checks whether the token is this keyword.
     pub(in crate::cql) fn is_word(&self, ahead: usize, keyword: &str) -> bool {
         let is_same = |keyword: &str| self.raw(ahead).eq_ignore_ascii_case(keyword);
         self.kind(ahead) == TokenKind::Word
@@ -89,7 +89,7 @@ impl<'t> Parser<'t> {
         keywords.iter().enumerate().all(|(ahead, keyword)| self.is_word(ahead, keyword))
     }
 
-    /// Whether a name could stand there.
+    /// Checks whether the token can be a name.
     pub(in crate::cql) fn is_name(&self, ahead: usize) -> bool {
         match self.kind(ahead) {
             TokenKind::QuotedName => true,
@@ -110,7 +110,7 @@ impl<'t> Parser<'t> {
         self.eat_words(&[keyword])
     }
 
-    /// Takes all of these keywords, or none.
+    /// Consumes all of these keywords, or none.
     pub(in crate::cql) fn eat_words(&mut self, keywords: &[&str]) -> bool {
         let are_there = self.are_words(keywords);
         if are_there {
@@ -137,7 +137,7 @@ impl<'t> Parser<'t> {
         keywords.iter().try_for_each(|keyword| self.expect_word(keyword))
     }
 
-    /// The value of a token of this kind.
+    /// Consumes a token of this kind and returns its value.
     pub(in crate::cql) fn expect_kind(&mut self, kind: TokenKind, name: &str) -> Result<String, CqlError> {
         if self.kind(0) == kind {
             return Ok(self.take_value());
@@ -155,7 +155,7 @@ impl<'t> Parser<'t> {
         value
     }
 
-    /// A name: folded, unless it is quoted.
+    /// Parses a name, which is lowercased unless it is quoted.
     pub(in crate::cql) fn name(&mut self) -> Result<String, CqlError> {
         if !self.is_name(0) {
             return Err(self.no_viable(0));
@@ -165,7 +165,7 @@ impl<'t> Parser<'t> {
         Ok(if is_quoted { name } else { name.to_lowercase() })
     }
 
-    /// One or more of something, with commas between.
+    /// Parses one or more items separated by commas.
     pub(in crate::cql) fn list<T>(
         &mut self,
         mut one: impl FnMut(&mut Self) -> Result<T, CqlError>,
@@ -177,7 +177,7 @@ impl<'t> Parser<'t> {
         Ok(list)
     }
 
-    /// A list in parentheses.
+    /// Parses a list in parentheses.
     pub(in crate::cql) fn list_in_parentheses<T>(
         &mut self,
         one: impl FnMut(&mut Self) -> Result<T, CqlError>,
@@ -188,7 +188,7 @@ impl<'t> Parser<'t> {
         Ok(list)
     }
 
-    /// `?` or `:name`, if one stands here.
+    /// Parses `?` or `:name`, or returns `None`.
     pub(in crate::cql) fn marker(&mut self) -> Result<Option<usize>, CqlError> {
         let name = if self.eat_symbol("?") {
             None
@@ -211,7 +211,7 @@ impl<'t> Parser<'t> {
         Ok(self.marker()?.map(Term::Marker))
     }
 
-    /// Reads something that may hold its like.
+    /// Parses an item that may contain items of the same kind, and limits the nesting depth.
     pub(in crate::cql) fn nested<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, CqlError>,
@@ -227,12 +227,12 @@ impl<'t> Parser<'t> {
         result
     }
 
-    /// None of what may stand here begins with this token.
+    /// Returns the error that no alternative begins with this token.
     pub(in crate::cql) fn no_viable(&self, ahead: usize) -> CqlError {
         self.no_viable_from(self.at, ahead)
     }
 
-    /// The same where the choice began earlier: `start` is a place that `position` gave.
+    /// Returns the same error for a choice that began earlier. `start` is a result of `position`.
     pub(in crate::cql) fn no_viable_from(&self, start: usize, ahead: usize) -> CqlError {
         let reported = self.index(ahead);
         let index = self.visible.get(start).copied().unwrap_or(reported);
@@ -244,14 +244,14 @@ impl<'t> Parser<'t> {
         self.at
     }
 
-    /// One token could stand here, and it is another.
+    /// Returns the error that exactly one other token was expected.
     pub(in crate::cql) fn mismatched(&self, expected: &str, is_next: bool) -> CqlError {
         let what = if is_next { "extraneous" } else { "mismatched" };
         let message = format!("{what} input '{}' expecting {expected}", self.shown(0));
         self.failure(self.misfit_here(), &message)
     }
 
-    /// The statement should be over.
+    /// Returns the error that the statement should have ended.
     pub(in crate::cql) fn not_at_end(&self) -> CqlError {
         if self.kind(1) == TokenKind::End {
             return self.mismatched("EOF", true);
@@ -259,7 +259,7 @@ impl<'t> Parser<'t> {
         self.failure(self.misfit_here(), &format!("missing EOF at '{}'", self.shown(0)))
     }
 
-    /// One or more of something should stand here.
+    /// Returns the error that one or more items were expected.
     pub(in crate::cql) fn early_exit(&self) -> CqlError {
         let message = format!("required (...)+ loop did not match anything at input '{}'", self.shown(0));
         self.failure(self.misfit_here(), &message)
@@ -291,13 +291,13 @@ impl<'t> Parser<'t> {
         )
     }
 
-    /// Something is wrong with what was read; reading goes on. Such messages name no place.
+    /// Records an error after which parsing continues. The message names no position.
     pub(in crate::cql) fn complain(&mut self, message: String) {
         let Place { line, column } = self.peek(0).place();
         self.put_off(CqlError::Syntax { message, place: Place { line, column } });
     }
 
-    /// Says that what stands before this place came with a release. An older one does not take it.
+    /// Records that the syntax just before this position was added in a release. Older languages refuse it.
     pub(in crate::cql) fn needs(&mut self, syntax: Syntax) {
         if !self.language.has(syntax.since) {
             let place = self.peek(0).place();
@@ -310,7 +310,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The old servers want a newline at the end of a comment even where the text ends.
+    /// Checks that a comment at the end of the text ends with a newline, as the old servers require.
     pub(super) fn check_comment(&self) -> Result<(), CqlError> {
         let [.., comment, end] = &self.tokens[..] else { return Ok(()) };
         let raw = comment.raw(self.text);
@@ -323,13 +323,13 @@ impl<'t> Parser<'t> {
         Err(failure::at_character(end.line, end.column, message))
     }
 
-    /// A `$` was no character of the language before texts could stand between two of them.
+    /// Refuses `$` in languages without `$$` texts, where `$` is no valid character.
     pub(super) fn check_dollars(&self) -> Result<(), CqlError> {
         let is_dollar =
             |token: &&Token| token.kind == TokenKind::String && token.raw(self.text).starts_with('$');
         match self.tokens.iter().find(is_dollar) {
             Some(token) if !self.language.has(syntax::DOLLAR_TEXT.since) => {
-                // They complain of the last one.
+                // The old servers report the last one.
                 let length = token.raw(self.text).encode_utf16().count();
                 let column = token.column + u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
                 Err(failure::at_character(token.line, column, "no viable alternative at character '$'"))
@@ -338,7 +338,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A fault after which reading goes on.
+    /// Records an error after which parsing continues.
     pub(in crate::cql) fn put_off(&mut self, fault: CqlError) {
         self.fault = Some(fault);
     }

@@ -1,4 +1,4 @@
-//! CREATE, ALTER and DROP of everything but users.
+//! Parses CREATE, ALTER and DROP of everything except users and roles.
 
 use super::Parser;
 use crate::compat::features::syntax;
@@ -53,7 +53,7 @@ impl Parser<'_> {
         Err(self.no_viable_from(start, 0))
     }
 
-    /// Skips the rest of a statement that is not looked at.
+    /// Skips the rest of a statement that this server refuses.
     fn refused(&mut self, what: &'static str) -> Statement {
         while self.kind(0) != TokenKind::End && !self.is_symbol(0, ";") {
             self.advance();
@@ -100,7 +100,7 @@ impl Parser<'_> {
         self.expect_symbol("(")?;
         let mut fields = vec![(self.name()?, self.type_name()?)];
         while self.eat_symbol(",") {
-            // A comma may stand before the parenthesis.
+            // The old parser allows extra commas, also before the parenthesis.
             if !self.is_symbol(0, ")") && !self.is_symbol(0, ",") {
                 fields.push((self.name()?, self.type_name()?));
             }

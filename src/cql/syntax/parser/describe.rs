@@ -1,10 +1,10 @@
-//! DESCRIBE.
+//! Parses DESCRIBE.
 
 use super::Parser;
 use crate::cql::CqlError;
 use crate::cql::syntax::{Describe, Described, ElementKind, Statement};
 
-/// Words that all elements of a kind are asked by, and the kind.
+/// The words that list all elements of a kind.
 const LISTS: [(&str, ElementKind); 5] = [
     ("KEYSPACES", ElementKind::Keyspace),
     ("TABLES", ElementKind::Table),
@@ -13,7 +13,7 @@ const LISTS: [(&str, ElementKind); 5] = [
     ("AGGREGATES", ElementKind::Aggregate),
 ];
 
-/// Words that one element is asked by.
+/// The words before the name of one element.
 const ELEMENTS: [(&[&str], ElementKind); 6] = [
     (&["TABLE"], ElementKind::Table),
     (&["INDEX"], ElementKind::Index),
@@ -24,7 +24,7 @@ const ELEMENTS: [(&[&str], ElementKind); 6] = [
 ];
 
 impl Parser<'_> {
-    /// DESCRIBE or DESC, if it stands here.
+    /// Parses DESCRIBE or DESC, or returns `None`.
     pub(super) fn describe(&mut self) -> Result<Option<Statement>, CqlError> {
         if !self.eat_word("DESCRIBE") && !self.eat_word("DESC") {
             return Ok(None);
@@ -44,7 +44,7 @@ impl Parser<'_> {
         if self.eat_words(&["FULL", "KEYSPACE"]) {
             return Ok(Described::Schema { is_full: true });
         }
-        // Elsewhere the two words mean the same.
+        // Everywhere else, SCHEMA means the same as KEYSPACE.
         if self.is_word(0, "KEYSPACE") && self.raw(0).eq_ignore_ascii_case("SCHEMA") {
             self.advance();
             return Ok(Described::Schema { is_full: false });
@@ -60,17 +60,17 @@ impl Parser<'_> {
             return Ok(Described::Keyspace { name, is_only });
         }
         for (words, kind) in ELEMENTS {
-            // A word that is no reserved one may be the name of what is meant.
+            // A word that is not reserved may itself be the name of the element.
             if self.are_words(words) && (self.is_name(words.len()) || !self.is_name(0)) {
                 words.iter().for_each(|_| self.advance());
                 return Ok(Described::Element { kind, name: self.table_name()? });
             }
         }
-        // It may be a keyspace.
+        // A name alone may be a keyspace.
         Ok(Described::Named(self.qualified_name()?))
     }
 
-    /// Takes a keyword, unless it begins `word.name`.
+    /// Consumes a keyword, unless it is the keyspace in `word.name`.
     fn eat_last_word(&mut self, word: &str) -> bool {
         !self.is_symbol(1, ".") && self.eat_word(word)
     }

@@ -1,4 +1,4 @@
-//! Recursive descent, one file for each family of statements.
+//! A recursive descent parser, with one file for each group of statements.
 
 mod access;
 mod cursor;
@@ -23,12 +23,12 @@ use crate::compat::features::{Language, syntax};
 use crate::cql::CqlError;
 use crate::util::Release;
 
-/// Reads a statement of the newest language as 2.1 does.
+/// Parses a statement in the newest language, with the messages of 2.1.
 pub fn parse(text: &str) -> Result<Parsed, CqlError> {
     parse_as(text, NEWEST, Language::default())
 }
 
-/// Reads a statement with this release's messages.
+/// Parses a statement in a language, with the messages of a release.
 pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Parsed, CqlError> {
     let mut parser = Parser::new(text, release)?;
     parser.language = language;
@@ -48,7 +48,7 @@ pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Pars
     }
 }
 
-/// Columns and whether they are turned. One that is named again keeps its place, and the last direction counts.
+/// Returns columns and whether each is descending. A repeated column keeps its first position and its last direction.
 fn last_named(directions: impl IntoIterator<Item = (String, bool)>) -> Vec<(String, bool)> {
     let mut named: Vec<(String, bool)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -98,7 +98,7 @@ impl Parser<'_> {
         self.definition()
     }
 
-    /// `[keyspace.]name`, where the session's keyspace is meant if none is named.
+    /// Parses `[keyspace.]name`; without a keyspace the name is in the session's keyspace.
     pub(in crate::cql) fn table_name(&mut self) -> Result<TableName, CqlError> {
         let start = self.peek(0).start as usize;
         let name = self.qualified_name()?;
@@ -108,7 +108,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// `[keyspace.]name`.
+    /// Parses `[keyspace.]name`.
     fn qualified_name(&mut self) -> Result<TableName, CqlError> {
         let name = self.name()?;
         if self.eat_symbol(".") {

@@ -1,4 +1,4 @@
-//! INSERT, UPDATE, DELETE and BATCH.
+//! Parses INSERT, UPDATE, DELETE and BATCH.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::cql::syntax::{
 };
 use crate::util::limits::BATCH_STATEMENTS_MAX;
 
-/// What USING says.
+/// The attributes of a USING clause.
 #[derive(Default)]
 struct Using {
     timestamp: Option<Term>,
@@ -19,7 +19,7 @@ struct Using {
 }
 
 impl Parser<'_> {
-    /// INSERT, UPDATE or DELETE, if one of them stands here.
+    /// Parses an INSERT, UPDATE or DELETE, or returns `None`.
     pub(super) fn modification(&mut self) -> Result<Option<Modify>, CqlError> {
         if self.eat_word("INSERT") {
             return self.insert().map(Some);
@@ -144,7 +144,7 @@ impl Parser<'_> {
         Ok(Conditions::If(self.if_conditions()?))
     }
 
-    /// A column may be changed twice, unless one of the changes sets it.
+    /// Parses the assignments. A column may be changed twice, unless one of the changes sets it.
     fn assignments(&mut self) -> Result<Vec<Assignment>, CqlError> {
         let mut is_set_by_column = HashMap::new();
         self.list(|parser| {
@@ -185,7 +185,8 @@ impl Parser<'_> {
         Ok(Assignment { column, operation })
     }
 
-    /// Whether something is added to or taken from a column. `c = c -5` has no sign of its own: the integer has it.
+    /// Checks whether something is added to or subtracted from a column. In `c = c -5` the minus sign is part of the
+    /// integer.
     fn is_step(&self, ahead: usize) -> bool {
         self.is_symbol(ahead, "+") || self.is_symbol(ahead, "-") || self.kind(ahead) == TokenKind::Integer
     }
@@ -195,7 +196,7 @@ impl Parser<'_> {
         let sign = if self.is_symbol(0, "-") || self.raw(0).starts_with('-') { '-' } else { '+' };
         let has_sign = self.kind(0) == TokenKind::Symbol;
         if of != column {
-            // The old servers' words, the missing space too.
+            // The old servers' message, including its missing space.
             let space = if has_sign { "" } else { " " };
             self.complain(format!("Only expressions of the form X = X {sign}{space}<value> are supported."));
         }

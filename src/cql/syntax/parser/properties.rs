@@ -1,4 +1,4 @@
-//! What stands after WITH.
+//! Parses the properties after WITH.
 
 use super::Parser;
 use crate::compat::features::syntax;
@@ -74,7 +74,7 @@ impl Parser<'_> {
         Ok(map)
     }
 
-    /// Only constants may stand in a property.
+    /// Adds an entry of a property's map. Its name and value must be constants.
     fn add_entry(&mut self, map: &mut Vec<(String, String)>, name: &Term, value: &Term) {
         let about_markers = |term: &Term| match term {
             Term::Marker(_) => " (bind variables are not supported in DDL queries)",
@@ -82,7 +82,7 @@ impl Parser<'_> {
         };
         match (name, value) {
             (Term::Constant { text: name, .. }, Term::Constant { text: value, .. }) => {
-                // The last one counts, as in the map that the old servers make.
+                // The last value counts, as in the old servers' map.
                 map.retain(|(earlier, _)| earlier != name);
                 map.push((name.clone(), value.clone()));
             }

@@ -1,4 +1,4 @@
-//! The conditions of WHERE and IF.
+//! Parses the conditions of WHERE and IF.
 
 use super::Parser;
 use crate::compat::features::syntax;
@@ -6,14 +6,14 @@ use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{Condition, InValues, Operator, Relation, Term, Test};
 
-/// What can follow a condition: where reading goes on after one that is wrong.
+/// The words that can follow a condition. After an invalid condition, parsing continues there.
 const FOLLOWING: [&str; 9] = ["AND", "ORDER", "LIMIT", "ALLOW", "IF", "APPLY", "INSERT", "UPDATE", "DELETE"];
 
-/// Conditions that may be wrong before reading ends: the message of each takes a look at the whole text.
+/// Maximum number of invalid conditions before parsing stops: each error message has to scan the whole text.
 const FAULTS_MAX: usize = 20;
 
 impl Parser<'_> {
-    /// What stands after WHERE.
+    /// Parses the conditions after WHERE.
     pub(super) fn relations(&mut self) -> Result<Vec<Relation>, CqlError> {
         let mut relations = Vec::new();
         let mut faults = 0;
@@ -88,7 +88,7 @@ impl Parser<'_> {
         Ok(Relation::Column { column, element, operator, value: self.term()? })
     }
 
-    /// `[key]`, if it stands here.
+    /// Parses `[key]`, or returns `None`.
     pub(super) fn element(&mut self) -> Result<Option<Term>, CqlError> {
         if !self.eat_symbol("[") {
             return Ok(None);
@@ -121,7 +121,7 @@ impl Parser<'_> {
         Ok(Term::Tuple(self.list_in_parentheses(Self::term)?))
     }
 
-    /// A list in parentheses that may be empty.
+    /// Parses a list in parentheses that may be empty.
     fn list_or_nothing(
         &mut self,
         one: impl FnMut(&mut Self) -> Result<Term, CqlError>,
@@ -167,7 +167,7 @@ impl Parser<'_> {
         Some(operator)
     }
 
-    /// What stands after IF.
+    /// Parses the conditions after IF.
     pub(super) fn if_conditions(&mut self) -> Result<Vec<Condition>, CqlError> {
         let mut conditions = vec![self.condition()?];
         while self.eat_word("AND") {
@@ -192,7 +192,7 @@ impl Parser<'_> {
         Ok(Condition { column, element, test: Test::Compare(operator, self.term()?) })
     }
 
-    /// Whether IF tests a column here, perhaps one that is named like a keyword.
+    /// Checks whether IF is followed by a condition on a column, whose name may look like a keyword.
     pub(super) fn is_condition(&self) -> bool {
         self.is_name(0)
             && (self.is_word(1, "IN") || self.kind(1) == TokenKind::Symbol && !self.is_symbol(1, ";"))

@@ -1,4 +1,4 @@
-//! SELECT.
+//! Parses SELECT.
 
 use super::{Parser, last_named};
 use crate::compat::Behaviour;
@@ -16,7 +16,7 @@ impl Parser<'_> {
             self.needs(syntax::JSON);
         }
         if !Behaviour::of(self.release).cql.has_distinct && self.is_modifier("DISTINCT") {
-            // A column's name there, so what follows is one too many.
+            // DISTINCT is a column name there, so the next token is unexpected.
             return Err(self.no_viable(1));
         }
         let is_distinct = self.is_modifier("DISTINCT") && self.eat_word("DISTINCT");
@@ -59,7 +59,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether this word is one before the selection, not a column of this name.
+    /// Checks whether a word is a modifier before the selection, instead of a column with this name.
     fn is_modifier(&self, word: &str) -> bool {
         self.is_word(0, word) && !self.is_word(1, "FROM") && !self.is_word(1, "AS") && !self.is_punctuation(1)
     }
@@ -82,7 +82,7 @@ impl Parser<'_> {
         Ok(Selection::Some(selected))
     }
 
-    /// `count(*)` or `count(1)`.
+    /// Parses `count(*)` or `count(1)`.
     fn count(&mut self) -> Result<Selector, CqlError> {
         self.advance();
         self.expect_symbol("(")?;
@@ -113,7 +113,7 @@ impl Parser<'_> {
             let mut fields = 0;
             while parser.eat_symbol(".") {
                 parser.needs(syntax::FIELD);
-                // Each makes the selector one deeper.
+                // Each field nests the selector one level deeper.
                 fields += 1;
                 if fields > STATEMENT_NESTING_MAX {
                     return Err(parser.no_viable(0));
@@ -155,7 +155,7 @@ impl Parser<'_> {
         Ok(Selector::Column(self.name()?))
     }
 
-    /// `CAST(selector AS type)`.
+    /// Parses `CAST(selector AS type)`.
     fn cast_selector(&mut self) -> Result<Selector, CqlError> {
         self.advance();
         self.expect_symbol("(")?;
@@ -168,7 +168,7 @@ impl Parser<'_> {
 
     fn selector_arguments(&mut self) -> Result<Vec<Selector>, CqlError> {
         let start = self.position();
-        // The old parser finds a constant when it chooses between `()` and arguments.
+        // The old parser already refuses a constant when it chooses between `()` and arguments.
         if !self.is_symbol(1, ")") && !self.is_name(1) && !self.is_word(1, "TOKEN") {
             return Err(self.no_viable_from(start, 1));
         }

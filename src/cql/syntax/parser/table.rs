@@ -1,4 +1,4 @@
-//! CREATE TABLE and ALTER TABLE.
+//! Parses CREATE TABLE and ALTER TABLE.
 
 use super::{Parser, last_named};
 use crate::compat::features::syntax;
@@ -6,7 +6,7 @@ use crate::cql::CqlError;
 use crate::cql::syntax::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties};
 
 impl Parser<'_> {
-    /// After CREATE TABLE.
+    /// Parses the rest of CREATE TABLE.
     pub(super) fn create_table(&mut self) -> Result<CreateTable, CqlError> {
         let if_not_exists = self.if_not_exists()?;
         let mut made = CreateTable {
@@ -21,7 +21,7 @@ impl Parser<'_> {
         self.expect_symbol("(")?;
         self.definition_of_column(&mut made)?;
         while self.eat_symbol(",") {
-            // A comma may stand before the parenthesis.
+            // The old parser allows extra commas, also before the parenthesis.
             if !self.is_symbol(0, ")") && !self.is_symbol(0, ",") {
                 self.definition_of_column(&mut made)?;
             }
@@ -72,7 +72,8 @@ impl Parser<'_> {
         Ok(PrimaryKey { partition_key, clustering })
     }
 
-    /// The old servers read on behind a parenthesis that should not be there, so the last one is what they complain of.
+    /// Parses a column name of CLUSTERING ORDER BY. The old servers continue after an unexpected parenthesis, so they
+    /// report the last one.
     fn clustering_name(&mut self) -> Result<String, CqlError> {
         if self.is_symbol(0, "(") && self.is_name(1) {
             let fault = self.no_viable(0);
@@ -106,7 +107,7 @@ impl Parser<'_> {
         Err(self.no_viable(0))
     }
 
-    /// One step, or several in parentheses.
+    /// Parses one step, or several in parentheses.
     fn steps(&mut self, one: impl FnMut(&mut Self) -> Result<Alter, CqlError>) -> Result<Alter, CqlError> {
         let mut one = one;
         if self.is_symbol(0, "(") {
@@ -123,7 +124,7 @@ impl Parser<'_> {
         Ok(Alter::Several(steps))
     }
 
-    /// What stands after ALTER TABLE and the table's name.
+    /// Parses the rest of ALTER TABLE, after the name of the table.
     pub(super) fn alter_table(&mut self) -> Result<Alter, CqlError> {
         if self.eat_word("ALTER") {
             let column = self.name()?;
@@ -150,7 +151,7 @@ impl Parser<'_> {
         Err(self.no_viable(0))
     }
 
-    /// `a TO b AND c TO d`.
+    /// Parses `a TO b AND c TO d`.
     pub(super) fn renamings(&mut self) -> Result<Vec<(String, String)>, CqlError> {
         let mut renamings = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! Values.
+//! Parses values.
 
 use super::Parser;
 use crate::compat::features::syntax;
@@ -33,7 +33,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A constant, if one stands here.
+    /// Parses a constant, or returns `None`.
     pub(super) fn constant(&mut self) -> Option<Term> {
         let kind = match self.kind(0) {
             TokenKind::String => ConstantKind::String,
@@ -52,14 +52,14 @@ impl Parser<'_> {
         Some(Term::Constant { kind, text: self.take_value() })
     }
 
-    /// `P1Y` or `PT1H`, which no function is called here.
+    /// Checks for an ISO duration such as `P1Y` or `PT1H`, which is not followed by a function's parenthesis.
     fn is_iso_duration(&self) -> bool {
         let rest = self.raw(0).strip_prefix('P').map(|rest| rest.strip_prefix('T').unwrap_or(rest));
         let has_digit = rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
         has_digit && !self.is_symbol(1, "(") && !self.is_symbol(1, ".")
     }
 
-    /// `NaN`, `Infinity`, `-Infinity`.
+    /// Parses `NaN`, `Infinity` or `-Infinity`.
     fn not_finite(&mut self) -> Option<Term> {
         let is_negative = self.is_symbol(0, "-");
         let ahead = usize::from(is_negative);
@@ -74,7 +74,7 @@ impl Parser<'_> {
         Some(Term::Constant { kind: ConstantKind::Float, text: format!("{sign}{}", self.take_value()) })
     }
 
-    /// An integer or a marker, as LIMIT, TIMESTAMP and TTL take it.
+    /// Parses an integer or a marker, for LIMIT, TIMESTAMP and TTL.
     pub(super) fn integer(&mut self) -> Result<Term, CqlError> {
         if let Some(marker) = self.marker_term()? {
             self.needs(syntax::MARKER_ANYWHERE);
@@ -93,7 +93,7 @@ impl Parser<'_> {
         Ok(Term::List(elements))
     }
 
-    /// A set, a map or a value of a user's type.
+    /// Parses a set, a map or a value of a user-defined type.
     fn braces(&mut self) -> Result<Term, CqlError> {
         self.expect_symbol("{")?;
         if self.eat_symbol("}") {
@@ -133,7 +133,7 @@ impl Parser<'_> {
         Ok(Term::Map(entries))
     }
 
-    /// Whether a parenthesis holds a type and not the elements of a tuple: a name alone is no term.
+    /// Checks whether a parenthesis contains a type instead of the elements of a tuple: a name alone is no term.
     fn is_cast(&self) -> bool {
         self.is_name(1) && !self.is_symbol(2, "(") && !self.is_function_of_keyspace(1)
             || self.is_word(1, "SET") && self.is_symbol(2, "<")
@@ -155,7 +155,7 @@ impl Parser<'_> {
 
     fn function_call(&mut self) -> Result<Term, CqlError> {
         let Some((keyspace, name)) = self.function_name()? else {
-            // A quoted name names no function, so the old parser stops at it and not behind it.
+            // A quoted name is no function name, so the old parser stops at it and not after it.
             let is_word = self.is_name(0) && self.kind(0) == TokenKind::Word;
             return Err(self.no_viable_from(self.position(), usize::from(is_word)));
         };
@@ -168,7 +168,8 @@ impl Parser<'_> {
         Ok(Term::Function { keyspace, name, arguments })
     }
 
-    /// The name of a function and its keyspace, if they stand here before a parenthesis. It keeps its spelling.
+    /// Parses the name of a function and its keyspace, or returns `None` if no parenthesis follows. The name keeps its
+    /// case.
     pub(super) fn function_name(&mut self) -> Result<Option<(Option<String>, String)>, CqlError> {
         if self.is_function_of_keyspace(0) {
             let keyspace = self.name()?;

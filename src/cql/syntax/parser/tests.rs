@@ -60,7 +60,7 @@ fn integer(text: &str) -> Term {
     Term::Constant { kind: ConstantKind::Integer, text: text.to_owned() }
 }
 
-/// One of every statement and of every form that it can take.
+/// Statements of every kind, in all their forms.
 const GOOD: &[&str] = &[
     "SELECT * FROM t",
     "select a, B as c, writetime(v), ttl(v), dateOf(x), k.f(a), home.zip FROM ks.t;",

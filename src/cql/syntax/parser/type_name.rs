@@ -1,4 +1,4 @@
-//! Types.
+//! Parses types.
 
 use super::Parser;
 use crate::compat::features::syntax;
