@@ -1,14 +1,14 @@
-//! A column as Cassandra 2.1 notes it in its schema, and as its messages print the whole note.
+//! A column's entry in the schema of Cassandra 2.1, and its full text as 2.1 prints it in messages.
 
 use crate::marshal::{PACKAGE, composite_parts};
 use crate::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
 
-/// The index on a column.
+/// Returns the index on a column.
 pub fn index_of<'a>(cf: &'a CfDef, column: &TableColumn) -> Option<&'a IndexDef> {
     cf.column_metadata.get(&column.cell_name)?.index.as_ref()
 }
 
-/// What kind of index it is.
+/// Returns the name of an index kind.
 pub fn index_type(kind: IndexKind) -> &'static str {
     match kind {
         IndexKind::Keys => "KEYS",
@@ -17,7 +17,7 @@ pub fn index_type(kind: IndexKind) -> &'static str {
     }
 }
 
-/// The place of a column in what it is a part of; `None` where that has no parts.
+/// Returns the position of a column in its key or composite name, or `None` if that has only one component.
 pub fn component_index(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Option<usize> {
     match column.kind {
         ColumnKind::PartitionKey => (def.partition_key.len() > 1).then_some(column.position),
@@ -31,13 +31,13 @@ pub fn component_index(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Opti
     }
 }
 
-/// The class of a column's values.
+/// Returns the class of a column's values.
 pub fn class_text(column: &TableColumn) -> String {
     let class = column.cql_type.class_name();
     if column.is_reversed { format!("{PACKAGE}ReversedType({class})") } else { class }
 }
 
-/// The whole of it: 2.1 prints this in some messages where a name was meant.
+/// Returns the full column definition, which 2.1 prints in some messages instead of the column's name.
 pub fn column_text(cf: &CfDef, def: &TableDef, column: &TableColumn) -> String {
     let kind = match column.kind {
         ColumnKind::PartitionKey => "PARTITION_KEY",

@@ -1,38 +1,38 @@
-//! What goes wrong with a statement, by what the client can do about it.
+//! The errors of statements, grouped by what the client can do about them.
 
 use crate::db;
 use crate::util::meter::MeterError;
 
-/// A place in a statement's text: the line from 1, the column from 0, as the old servers count.
+/// A position in a statement's text, as the old servers count: the line from 1, the column from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     pub line: usize,
     pub column: usize,
 }
 
-/// A statement that failed. Each protocol gives it its own shape, at its own edge.
+/// The error of a failed statement. Each protocol converts it at its own boundary.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CqlError {
-    /// The text is no statement. The message begins with `line L:C`.
+    /// The text is not valid CQL. The message begins with `line L:C`.
     #[error("{message}")]
     Syntax { message: String, place: Place },
-    /// A keyspace or table would be made with settings that cannot be.
+    /// A keyspace or table was defined with invalid settings.
     #[error("{0}")]
     Configuration(String),
-    /// It is there already. The table's name is empty where it is a keyspace.
+    /// The keyspace or table already exists. `table` is empty for a keyspace.
     #[error("{message}")]
     AlreadyExists { message: String, keyspace: String, table: String },
-    /// The user may not.
+    /// The user lacks a permission.
     #[error("{0}")]
     Unauthorized(String),
-    /// A prepared statement that is not known here (any more).
+    /// A prepared statement is not known here, or no longer known.
     #[error("{0}")]
     Unprepared(String),
-    /// A client wants the next page of something else.
+    /// The paging state belongs to another statement, or is invalid.
     #[error("Invalid value for the paging state")]
     PagingState,
-    /// Everything else that is wrong with a statement is `db::Error::InvalidRequest`; what is wrong with the data or
-    /// the disk, its other kinds.
+    /// All other invalid statements are `db::Error::InvalidRequest`; errors of the data or the disk are its other
+    /// kinds.
     #[error(transparent)]
     Failed(#[from] db::Error),
 }

@@ -1,4 +1,4 @@
-//! What a statement reads and writes, cell by cell.
+//! Shows which cells a statement reads and writes.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::model::{
 use crate::schema::{CfDef, TableDef};
 use crate::storage::{RecordingStore, StoreRequest};
 
-/// Runs a SELECT, INSERT, UPDATE, DELETE or BATCH without writing anything, and tells the row keys and cells that it
-/// reads and would write, each with what it means.
+/// Runs a SELECT, INSERT, UPDATE, DELETE or BATCH without writing anything. Returns the row keys and cells that it
+/// reads and would write, each with its meaning.
 pub async fn explain(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<String, CqlError> {
     let watched = Arc::new(RecordingStore::new(state.database.store().clone()));
     let database = Arc::new(state.database.with_store(watched.clone()));
@@ -43,7 +43,7 @@ struct Explained<'a> {
     state: &'a QueryState<'a>,
 }
 
-/// One line: bytes on the left, what they are on the right.
+/// One line: the bytes on the left, their meaning on the right.
 type Line = (String, String);
 
 impl Explained<'_> {
@@ -55,7 +55,7 @@ impl Explained<'_> {
         }
     }
 
-    /// The table of a column family; `None` for the family of an index.
+    /// Returns the table of a column family, or `None` for the column family of an index.
     fn table(&self, cf: &CfDef) -> Option<Arc<TableDef>> {
         let is_index = cf.name.contains('.');
         (!is_index).then(|| TableDef::of(cf, self.state.behaviour.release))
@@ -187,17 +187,17 @@ impl Explained<'_> {
     }
 }
 
-/// The direction of a slice, where it is not that of the names.
+/// Returns the direction of a slice if it is reversed.
 fn way(range: &SliceRange) -> &'static str {
     if range.reversed { "backwards " } else { "" }
 }
 
-/// Whether a slice has no bounds. How many cells it asks for at a time is of no interest.
+/// Whether a slice has no bounds. Its cell count is ignored.
 fn is_all(range: &SliceRange) -> bool {
     range.start.is_empty() && range.finish.is_empty()
 }
 
-/// Lines with what they mean at one place; one that is too long has it on the next line.
+/// Aligns the meanings of the lines in one column. A line that is too long has its meaning on the next line.
 fn aligned(lines: &[Line]) -> String {
     const WIDTH_MAX: usize = 72;
     let width = lines.iter().map(|(bytes, _)| bytes.len()).filter(|width| *width <= WIDTH_MAX).max();

@@ -1,4 +1,5 @@
-//! What Thrift clients are told of the markers of a statement: as Cassandra prints its own notes of what they stand for.
+//! The metadata of a statement's markers for Thrift clients: the text that Cassandra prints for the receiver of each
+//! marker.
 
 use super::column_text::{class_text, column_text};
 use super::{ColumnSpec, QueryState};
@@ -6,7 +7,7 @@ use crate::compat::Behaviour;
 use crate::schema::TableDef;
 use crate::util::Release;
 
-/// What is told of a marker.
+/// The metadata of one marker.
 #[derive(Debug, PartialEq)]
 pub struct MarkerSpec {
     pub class: String,
@@ -19,8 +20,8 @@ impl MarkerSpec {
     }
 }
 
-/// The notes of a statement's markers, some of which have names of their own. Before 2.1 a note is only a name, and it is
-/// to those who have not asked for a release.
+/// Returns the metadata of a statement's markers, some of which are named. Before 2.1, and for sessions without a
+/// requested release, the text is only a name.
 pub fn marker_notes(
     state: &QueryState<'_>,
     markers: &[ColumnSpec],
@@ -49,7 +50,7 @@ fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerSp
     of_column.unwrap_or_else(of_other)
 }
 
-/// The list that a single marker after IN stands for is a frozen one since 2.1.
+/// Returns the class of a marker. Since 2.1 the list for a single marker after IN is a frozen one.
 fn class_of(marker: &ColumnSpec, release: Release) -> String {
     match marker.name.starts_with("in(") && Behaviour::of(release).cql.in_markers_are_frozen {
         true => marker.cql_type.clone().frozen().class_name(),

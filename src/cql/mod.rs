@@ -1,4 +1,4 @@
-//! CQL: statements over the same cells that Thrift reads and writes.
+//! CQL: statements on the same cells that Thrift reads and writes.
 
 mod access;
 mod column_text;

@@ -1,24 +1,24 @@
-//! What comes with a statement.
+//! The options and bound values of an execution.
 
 use bytes::Bytes;
 
 use crate::compat::features::ConsistencyLevel;
 
-/// How the lengths in a collection's value are written.
+/// The size of the lengths in a collection's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectionForm {
-    /// 16 bits: Thrift, and protocols 1 and 2.
+    /// 16 bits: Thrift, and native protocol versions 1 and 2.
     Short,
-    /// 32 bits: protocol 3 and later, and every frozen collection.
+    /// 32 bits: native protocol version 3 and later, and all frozen collections.
     Long,
 }
 
-/// What a client binds to a marker.
+/// The value that a client binds to a marker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BoundValue {
     Value(Bytes),
     Null,
-    /// Nothing at all (protocol 4 and later): what the marker is the value of stays as it is.
+    /// Unset (protocol 4 and later): the marker's receiver keeps its value.
     Unset,
 }
 
@@ -34,17 +34,17 @@ impl From<Option<Bytes>> for BoundValue {
 pub struct QueryOptions {
     pub consistency: ConsistencyLevel,
     pub serial_consistency: ConsistencyLevel,
-    /// Version 1 of the native protocol has no conditional updates.
+    /// Whether conditional updates are possible. Version 1 of the native protocol has none.
     pub has_conditions: bool,
-    /// The markers' values, in the order of the markers unless they have names.
+    /// The values, in the order of the markers unless `names` is set.
     pub values: Vec<BoundValue>,
-    /// For each value the name of its marker (protocol 3 and later); empty where they are bound by their places.
+    /// The marker name of each value (protocol 3 and later); empty if the values are bound by position.
     pub names: Vec<String>,
-    /// Of the collections among the values.
+    /// The form of the collections among the values.
     pub collection_form: CollectionForm,
-    /// The client's own timestamp (protocol 3 and later).
+    /// The client's timestamp (protocol 3 and later).
     pub timestamp: Option<i64>,
-    /// Rows of a page; `None`: all of them.
+    /// The maximum number of rows of a page; `None` means all rows.
     pub page_size: Option<usize>,
     pub paging_state: Option<Bytes>,
 }

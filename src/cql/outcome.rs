@@ -1,4 +1,4 @@
-//! What a statement answers.
+//! The results of statements.
 
 use std::sync::Arc;
 
@@ -7,42 +7,42 @@ use bytes::Bytes;
 use crate::marshal::CqlType;
 pub use crate::schema::{ChangeKind, ChangedTarget, SchemaChange};
 
-/// A column of a result, or a value that a marker stands for.
+/// The specification of a result column, or of a marker.
 #[derive(Debug, Clone)]
 pub struct ColumnSpec {
     pub keyspace: String,
     pub table: String,
     pub name: String,
     pub cql_type: CqlType,
-    /// It is a field of a value, which every protocol gets as it is stored.
+    /// Whether it is a field of a value. Every protocol gets fields in their stored form.
     pub is_field: bool,
 }
 
 impl ColumnSpec {
-    /// Whether protocols before 3 turn its values into a form of theirs.
+    /// Whether protocols before version 3 need its values in the short form.
     pub fn has_short_form(&self) -> bool {
         self.cql_type.is_multi_cell() && !self.is_field
     }
 }
 
-/// Rows. A collection's value has 32-bit lengths, as from protocol 3 on; older protocols turn it into theirs.
+/// Rows of a result. Collections have 32-bit lengths, as in protocol 3 and later; older protocols convert them.
 #[derive(Debug, Clone)]
 pub struct ResultSet {
     pub columns: Arc<[ColumnSpec]>,
     /// `None` is null.
     pub rows: Vec<Vec<Option<Bytes>>>,
-    /// Where the next page begins; `None` on the last.
+    /// The position of the next page; `None` on the last page.
     pub paging_state: Option<Bytes>,
 }
 
-/// What a statement answers.
+/// The result of a statement.
 #[derive(Debug, Clone)]
 pub enum Outcome {
     Void,
-    /// Nothing but a word of warning. It is done all the same.
+    /// No result except a warning. The statement has been executed.
     Warned(String),
     Rows(ResultSet),
-    /// USE: the session's keyspace is this one from now on.
+    /// USE: the session's new keyspace.
     Keyspace(String),
     Schema(SchemaChange),
 }

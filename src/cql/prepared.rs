@@ -1,4 +1,4 @@
-//! The statements that clients have prepared, for all connections.
+//! The prepared statements of all connections.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use super::run::{self, Prepared};
 use super::{CqlError, QueryState};
 use crate::util::limits::{PREPARED_BYTES_MAX, PREPARED_STATEMENT_BYTES_MAX};
 
-/// How a client names a prepared statement.
+/// The id by which a client refers to a prepared statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StatementId {
-    /// Over Thrift: the hash of keyspace and text as a Java String has it.
+    /// Thrift: the Java String hash of keyspace and text.
     Hash(i32),
-    /// Over the native protocol: their MD5.
+    /// Native protocol: the MD5 of keyspace and text.
     Md5([u8; 16]),
 }
 
 impl StatementId {
-    /// The id that Thrift clients get. Two statements may have one hash: the later one then takes the place of the
-    /// first, as in the old servers.
+    /// Returns the id for Thrift clients. If two statements have the same hash, the later one replaces the earlier one,
+    /// as in the old servers.
     pub fn hash(keyspace: Option<&str>, text: &str) -> StatementId {
         let units = keyspace.unwrap_or_default().encode_utf16().chain(text.encode_utf16());
         StatementId::Hash(units.fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit))))
     }
 
-    /// The id that clients of the native protocol get.
+    /// Returns the id for clients of the native protocol.
     pub fn md5(keyspace: Option<&str>, text: &str) -> StatementId {
         use md5::{Digest, Md5};
         let mut digest = Md5::new();
@@ -36,7 +36,7 @@ impl StatementId {
         StatementId::Md5(digest.finalize().into())
     }
 
-    /// What a client is told whose statement is not known (any more).
+    /// Returns the error for a statement that is not known, or no longer known.
     pub fn unknown(&self) -> CqlError {
         CqlError::Unprepared(unknown_statement(&self.text()))
     }
@@ -49,7 +49,7 @@ impl StatementId {
     }
 }
 
-/// What a client is told whose statement is not known, in the words of the old servers.
+/// Returns the message for an unknown statement, in the words of the old servers.
 pub fn unknown_statement(id: &str) -> String {
     format!(
         "Prepared query with ID {id} not found (either the query was not prepared on this host (maybe the host has \
@@ -57,7 +57,7 @@ pub fn unknown_statement(id: &str) -> String {
     )
 }
 
-/// Memory that a statement takes, roughly: names, types and terms of its plan are some times its text.
+/// Estimates the memory of a statement: the names, types and terms of its plan take several times the size of its text.
 #[derive(Debug, Clone)]
 struct Weight;
 
@@ -70,10 +70,10 @@ impl Weighter<StatementId, Arc<Prepared>> for Weight {
     }
 }
 
-/// Prepared statements, as many as their limit has room for; those that are not used go first.
+/// A cache of prepared statements with a memory limit; the least used statements are evicted first.
 pub struct PreparedStatements {
     cache: Cache<StatementId, Arc<Prepared>, Weight>,
-    /// Those that a cluster runs.
+    /// The prepared statements that a cluster executes.
     pub remote: RemoteStatements,
 }
 
@@ -87,7 +87,7 @@ impl Default for PreparedStatements {
 }
 
 impl PreparedStatements {
-    /// Prepares a statement and keeps it under the id that `id_of` makes of the session's keyspace and the text.
+    /// Prepares a statement and stores it under the id that `id_of` returns for the session's keyspace and the text.
     pub fn prepare(
         &self,
         state: &QueryState<'_>,
@@ -117,8 +117,8 @@ impl PreparedStatements {
         Ok((id, prepared))
     }
 
-    /// A statement that was prepared before, planned for the schema of now. One that no longer fits the schema is
-    /// forgotten: the client prepares it again and gets to know why.
+    /// Returns a prepared statement, planned for the current schema. A statement that no longer fits the schema is
+    /// removed: the client then prepares it again and gets the error.
     pub fn get(&self, state: &QueryState<'_>, id: StatementId) -> Result<Arc<Prepared>, CqlError> {
         let prepared = self.cache.get(&id).ok_or_else(|| id.unknown())?;
         if prepared.is_for(&state.database.catalog()) {
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn ids_are_those_of_the_old_servers() {
-        // Both were given by real ones.
+        // Both ids were recorded from real servers.
         let hash = StatementId::hash(Some("c2"), "SELECT * FROM t3 WHERE k=? AND c=?");
         assert_eq!(hash, StatementId::Hash(705_600_922));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! From a statement's text to its outcome.
+//! Prepares and executes statements.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,29 +19,30 @@ use crate::compat::texts;
 use crate::schema::Catalog;
 use crate::util::meter::{self, RequestKind};
 
-/// A statement that has been read and checked, and may be run many times.
+/// A parsed and checked statement, which can be executed many times.
 pub struct Prepared {
     pub text: String,
-    /// The keyspace that was used when it was prepared: its tables stay those.
+    /// The keyspace of the session when it was prepared. The names in the statement stay in that keyspace.
     pub keyspace: Option<String>,
     pub parsed: Parsed,
-    /// What each marker stands for.
+    /// The receiver of each marker.
     pub markers: Vec<ColumnSpec>,
     /// See `pk_indices`.
     key_places: Vec<u16>,
     plan: Plan,
-    /// The schema that it was planned for. Held weakly: a dropped table waits for whoever holds a schema.
+    /// The schema that it was planned for. The reference is weak because dropping a table waits for all holders of its
+    /// schema.
     schema: Weak<Catalog>,
     had_other_columns: AtomicBool,
     columns_id: OnceLock<Bytes>,
 }
 
-/// What was found out about a statement before it runs.
+/// The result of checking a statement, before it is executed.
 enum Plan {
     Select(SelectPlan),
     Modify(ModifyPlan),
     Batch(BatchPlan),
-    /// A statement that is looked at when it runs.
+    /// A statement that is checked when it is executed.
     Late,
 }
 
@@ -56,12 +57,12 @@ impl Plan {
 }
 
 impl Prepared {
-    /// Whether the schema has not changed since.
+    /// Whether it was planned for this schema.
     pub fn is_for(&self, catalog: &Arc<Catalog>) -> bool {
         std::ptr::eq(self.schema.as_ptr(), Arc::as_ptr(catalog))
     }
 
-    /// The columns of its result, where it is known beforehand that it has one.
+    /// Returns the columns of its result, if they are known before the execution.
     pub fn columns(&self) -> &[ColumnSpec] {
         match &self.plan {
             Plan::Select(plan) => plan.columns(),
@@ -69,17 +70,17 @@ impl Prepared {
         }
     }
 
-    /// The bytes by which a protocol names the columns of its result: `name` makes them, once.
+    /// Returns the id of its result columns in a protocol. `name` computes it once.
     pub fn columns_id(&self, name: fn(&[ColumnSpec]) -> Bytes) -> &Bytes {
         self.columns_id.get_or_init(|| name(self.columns()))
     }
 
-    /// Whether its result had other columns under another schema, which clients may still believe in.
+    /// Whether its result had other columns under an earlier schema, which clients may still have cached.
     pub fn had_other_columns(&self) -> bool {
         self.had_other_columns.load(Ordering::Relaxed)
     }
 
-    /// Tells what it was before the schema changed.
+    /// Records whether its result had other columns before a schema change.
     pub fn comes_after(&self, before: &Prepared) {
         let column = |column: &ColumnSpec| (column.name.clone(), column.cql_type.clone());
         if before.had_other_columns()
@@ -89,7 +90,7 @@ impl Prepared {
         }
     }
 
-    /// What its author should know, whatever comes of it.
+    /// Returns the warning for the client, which does not depend on the result.
     pub fn warning(&self) -> Option<&'static str> {
         match &self.plan {
             Plan::Select(plan) => plan.warning(),
@@ -97,13 +98,12 @@ impl Prepared {
         }
     }
 
-    /// For each column of the partition key the place of the marker that is its value; empty where not every column has
-    /// just one.
+    /// Returns the marker index for each partition key column; empty unless every column has exactly one marker.
     pub fn pk_indices(&self) -> &[u16] {
         &self.key_places
     }
 
-    /// The kind of write that it is, in the words of the native protocol; `None` where it writes no data.
+    /// Returns the write type in the words of the native protocol, or `None` if the statement writes no data.
     pub fn write_type(&self) -> Option<&'static str> {
         match (&self.plan, &self.parsed.statement) {
             (Plan::Modify(plan), _) if plan.has_conditions() => Some("CAS"),
@@ -122,7 +122,8 @@ impl Prepared {
         matches!(self.parsed.statement, Statement::Truncate(_))
     }
 
-    /// Named values in the order of the markers. A marker without one is left out, so that the number of values tells.
+    /// Returns named values in the order of the markers. Markers without a value are left out, so that the check of the
+    /// number of values fails.
     fn ordered(&self, options: &QueryOptions) -> Vec<BoundValue> {
         let places: HashMap<&str, usize> =
             options.names.iter().enumerate().rev().map(|(at, name)| (name.as_str(), at)).collect();
@@ -130,7 +131,7 @@ impl Prepared {
         self.markers.iter().filter_map(value).collect()
     }
 
-    /// The options with the values in the order of the markers.
+    /// Returns the options with the values in the order of the markers.
     fn bound<'o>(&self, options: &'o QueryOptions) -> Cow<'o, QueryOptions> {
         if options.names.is_empty() {
             return Cow::Borrowed(options);
@@ -139,16 +140,17 @@ impl Prepared {
         Cow::Owned(QueryOptions { values, names: Vec::new(), ..options.clone() })
     }
 
-    /// The same statement, planned for the schema of now.
+    /// Plans the same statement for the current schema.
     pub fn again(&self, state: &QueryState<'_>) -> Result<Arc<Prepared>, CqlError> {
         prepare(&QueryState { keyspace: self.keyspace.as_deref(), ..*state }, &self.text)
     }
 }
 
-/// Reads a statement and checks it against the schema.
+/// Parses a statement and checks it against the schema.
 pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlError> {
     let parsed = syntax::parse_as(text, state.behaviour.release, state.language)?;
-    // Taken before the plan is made: should it change meanwhile, the plan counts as old and is made again.
+    // The schema is read before the plan is made: if it changes meanwhile, the plan counts as outdated and is made
+    // again.
     let schema = Arc::downgrade(&state.database.catalog());
     let mut markers = Markers::new(parsed.markers.len());
     let plan = match &parsed.statement {
@@ -180,7 +182,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
     }))
 }
 
-/// What the markers stand for. One with a name of its own is told by that, not by its column's.
+/// Returns the receivers of the markers. A named marker has its own name instead of its column's.
 fn named(markers: Markers, names: &[Option<String>]) -> Result<Vec<ColumnSpec>, CqlError> {
     let spec = |(spec, name): (Option<ColumnSpec>, &Option<String>)| {
         let spec = spec.ok_or_else(|| CqlError::invalid("a marker (?) stands where no value may"))?;
@@ -192,18 +194,18 @@ fn named(markers: Markers, names: &[Option<String>]) -> Result<Vec<ColumnSpec>, 
     markers.specs.into_iter().zip(names).map(spec).collect()
 }
 
-/// Runs a statement.
+/// Executes a statement.
 pub async fn execute(
     state: &QueryState<'_>,
     prepared: &Prepared,
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     if matches!(prepared.plan, Plan::Late) {
-        // Its names are in the keyspace in which it was prepared, whatever the session uses by now.
+        // Its names are in the keyspace in which it was prepared, whatever keyspace the session uses now.
         let state = QueryState { keyspace: prepared.keyspace.as_deref().or(state.keyspace), ..*state };
         return Box::pin(run_late(&state, &prepared.parsed.statement, options)).await;
     }
-    // Whoever drops a table waits for those that hold the schema with it.
+    // Held until the statement ends: dropping a table waits for all holders of the schema that contains it.
     let catalog = state.database.catalog();
     if prepared.is_for(&catalog) {
         return run(state, &prepared.plan, options).await;
@@ -221,7 +223,7 @@ async fn run(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Res
 
 async fn run_plan(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Result<Outcome, CqlError> {
     match plan {
-        // A SELECT's state is three times that of all others, which would have to make room for it.
+        // The state of a SELECT is three times as large as the others, so it is boxed.
         Plan::Select(plan) => Box::pin(plan.execute(state, options)).await,
         Plan::Modify(plan) => plan.execute(state, options).await,
         Plan::Batch(plan) => plan.execute(state, options).await,
@@ -249,12 +251,12 @@ async fn run_late(
     }
 }
 
-/// Runs a statement whose text comes with it.
+/// Parses and executes a statement.
 pub async fn query(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
     execute_once(state, &*prepare(state, text)?, options).await
 }
 
-/// Runs a statement that was prepared for this one time.
+/// Executes a statement that was prepared for one execution.
 pub async fn execute_once(
     state: &QueryState<'_>,
     prepared: &Prepared,
@@ -267,7 +269,7 @@ pub async fn execute_once(
     execute(state, prepared, options).await
 }
 
-/// Runs a prepared statement with the values that its markers stand for.
+/// Executes a prepared statement with the values of its markers.
 pub async fn execute_prepared(
     state: &QueryState<'_>,
     prepared: &Prepared,
@@ -281,15 +283,15 @@ pub async fn execute_prepared(
     execute(state, prepared, options).await
 }
 
-/// Runs prepared statements as a batch, each with its own options, of which the values count. `options` has the levels
-/// and the timestamp of the whole.
+/// Executes prepared statements as a batch. Each has its own options, of which only the values are used. `options` has
+/// the consistency levels and the timestamp of the batch.
 pub async fn execute_batch(
     state: &QueryState<'_>,
     kind: BatchKind,
     statements: &[(Arc<Prepared>, QueryOptions)],
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
-    // Held to the end: whoever makes an index or drops a table waits for those that hold the schema from before.
+    // Held to the end: creating an index and dropping a table wait for all holders of the previous schema.
     let catalog = state.database.catalog();
     let mut planned = Vec::with_capacity(statements.len());
     for (prepared, own) in statements {

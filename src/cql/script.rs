@@ -1,7 +1,8 @@
-//! Several statements in one text.
+//! Splits a script into statements.
 
-/// The statements of a script, each with the line on which it begins, from 1. They end with a semicolon; the last may
-/// go without. What stands in quotes or comments ends nothing, and a batch ends after APPLY BATCH.
+/// Returns the statements of a script, each with the line on which it begins, counted from 1. They end with a
+/// semicolon, which the last one may omit. Semicolons in quotes and comments are ignored, and a batch ends after APPLY
+/// BATCH.
 pub fn statements(script: &str) -> Vec<(usize, &str)> {
     let bytes = script.as_bytes();
     let mut found = Vec::new();
@@ -30,13 +31,13 @@ pub fn statements(script: &str) -> Vec<(usize, &str)> {
     trimmed.filter(|(_, text)| !without_comments(text).is_empty()).collect()
 }
 
-/// How many bytes there are up to and with the end of what has begun.
+/// Returns the number of bytes up to and including `end`.
 fn after(rest: &[u8], from: usize, end: &[u8]) -> usize {
     let found = rest[from..].windows(end.len()).position(|window| window == end);
     found.map_or(rest.len(), |place| from + place + end.len())
 }
 
-/// Whether a semicolon ends this: not the one of a statement within a batch.
+/// Whether the semicolon ends the whole statement, and not only a statement within a batch.
 fn is_whole(text: &str) -> bool {
     let words = without_comments(text).to_ascii_uppercase();
     let mut words = words.split_whitespace();
@@ -44,7 +45,7 @@ fn is_whole(text: &str) -> bool {
     !is_batch || (words.next_back() == Some("BATCH") && words.next_back() == Some("APPLY"))
 }
 
-/// The text without the comments at its beginning.
+/// Returns the text without the comments at its beginning.
 fn without_comments(text: &str) -> &str {
     let mut text = text.trim();
     loop {

@@ -1,4 +1,4 @@
-//! Values, row keys and cells' names for people to read.
+//! Prints values, row keys and cell names for people.
 
 use bytes::Bytes;
 
@@ -8,12 +8,13 @@ use crate::db::Database;
 use crate::marshal::{CqlType, Native, STATIC_PREFIX, ValueKind, components};
 use crate::schema::{Layout, TableColumn, TableDef, row_key_parts};
 
-/// Bytes in hex.
+/// Returns bytes in hex.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A value as CQL writes it; bytes that are no value of the type in hex. Collections are in the form of 32 bits.
+/// Returns a value as a CQL literal, or in hex if the bytes are no valid value of the type. Collections have 32-bit
+/// lengths.
 pub fn literal(database: &Database, cql_type: &CqlType, value: &Bytes) -> String {
     shown(database, cql_type, value).unwrap_or_else(|| format!("0x{}", hex(value)))
 }
@@ -48,7 +49,7 @@ fn shown(database: &Database, cql_type: &CqlType, value: &Bytes) -> Option<Strin
     }
 }
 
-/// The fields of a tuple; those that are missing at its end are null.
+/// Returns the fields of a tuple; missing fields at the end are null.
 fn fields<'a>(
     database: &Database,
     types: impl Iterator<Item = &'a CqlType>,
@@ -68,7 +69,7 @@ fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<Str
         ValueKind::Text => Some(quoted(std::str::from_utf8(value).ok()?)),
         ValueKind::Blob => Some(format!("0x{}", hex(value))),
         _ if value.is_empty() => Some("''".to_owned()),
-        // Their comparators write bytes.
+        // The comparators of these types print bytes.
         ValueKind::Counter => Some(i64::from_be_bytes(value.try_into().ok()?).to_string()),
         ValueKind::Integer { bytes: 2 } => Some(i16::from_be_bytes(value.try_into().ok()?).to_string()),
         ValueKind::Integer { bytes: 1 } => Some(i8::from_be_bytes(value.try_into().ok()?).to_string()),
@@ -82,8 +83,8 @@ fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<Str
     }
 }
 
-/// A composite name with its parts told apart: `0004|00000067|00 0000|00`; `ffff` before those of static columns.
-/// Any other name in plain hex, and the empty one as `-`.
+/// Returns a composite name with its components separated: `0004|00000067|00 0000|00`; static columns begin with
+/// `ffff`. Other names are in plain hex, and the empty name is `-`.
 pub fn framed(name: &[u8], is_composite: bool) -> String {
     if name.is_empty() {
         return "-".to_owned();
@@ -108,12 +109,12 @@ pub fn framed(name: &[u8], is_composite: bool) -> String {
     parts.join(" ")
 }
 
-/// Whether the names of a table's cells are composites.
+/// Whether the cell names of a table are composites.
 pub fn has_composite_names(table: &TableDef) -> bool {
     matches!(table.layout, Layout::Sparse | Layout::CompositeDense)
 }
 
-/// A row key, taken apart: `user='theo'`.
+/// Returns a row key as columns and values: `user='theo'`.
 pub fn row_key(database: &Database, table: &TableDef, key: &Bytes) -> String {
     match row_key_parts(key, table.partition_key.len()) {
         Some(parts) => assigned(database, &table.partition_key, &parts).join(" "),
@@ -121,7 +122,7 @@ pub fn row_key(database: &Database, table: &TableDef, key: &Bytes) -> String {
     }
 }
 
-/// Columns with their values.
+/// Returns columns with their values.
 pub fn assigned(database: &Database, columns: &[TableColumn], values: &[Bytes]) -> Vec<String> {
     let one = |(column, value): (&TableColumn, &Bytes)| {
         format!("{}={}", column.name, literal(database, &column.cql_type, value))
@@ -129,8 +130,8 @@ pub fn assigned(database: &Database, columns: &[TableColumn], values: &[Bytes]) 
     columns.iter().zip(values).map(one).collect()
 }
 
-/// What a cell is to CQL: the row that it is in, then `column`, `column['element']` or `(marker)`; with the value where
-/// there is one.
+/// Returns the meaning of a cell in CQL: its row, then `column`, `column['element']` or `(marker)`, and the value if it
+/// is given.
 pub fn meaning(database: &Database, table: &TableDef, name: &Bytes, value: Option<&Bytes>) -> String {
     let Some(place) = table.place_of(name) else { return "(not a name of this table)".to_owned() };
     let mut words = assigned(database, &table.clustering, &place.clustering);
@@ -171,7 +172,7 @@ pub fn meaning(database: &Database, table: &TableDef, name: &Bytes, value: Optio
     words.join(" ")
 }
 
-/// The bound of a slice, or of a tombstone's run, taken apart as far as it goes.
+/// Returns the bound of a slice or range tombstone as columns and values, as far as it can be decoded.
 pub fn bound(database: &Database, table: &TableDef, name: &Bytes) -> String {
     if name.is_empty() || !has_composite_names(table) {
         return if name.is_empty() { String::new() } else { meaning(database, table, name, None) };

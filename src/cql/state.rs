@@ -1,4 +1,4 @@
-//! Who runs a statement, and where.
+//! The session in which a statement is executed.
 
 use std::sync::Arc;
 
@@ -12,28 +12,28 @@ use crate::marshal::{CqlType, Types};
 use crate::schema::{CfDef, KeyspaceDef, TableDef};
 use crate::util::Release;
 
-/// The session that a statement comes from.
+/// The session of a statement.
 #[derive(Clone, Copy)]
 pub struct QueryState<'a> {
     pub database: &'a Arc<Database>,
     pub behaviour: &'static Behaviour,
-    /// How much of CQL 3 there is.
+    /// The version of CQL 3 that is available.
     pub language: Language,
-    /// What the server says it is.
+    /// The version that the server reports.
     pub claim: &'a Claim,
-    /// The keyspace that the session uses.
+    /// The current keyspace of the session.
     pub keyspace: Option<&'a str>,
     pub user: Option<&'a User>,
 }
 
-/// How values are read and written.
+/// The types, and the release whose formats are used for values.
 #[derive(Clone, Copy)]
 pub struct TypesOf<'a> {
     pub types: &'a Types,
     pub release: Release,
 }
 
-/// A table, with the column family that holds it.
+/// A table and its column family.
 #[derive(Debug, Clone)]
 pub struct Table {
     pub cf: Arc<CfDef>,
@@ -41,7 +41,7 @@ pub struct Table {
 }
 
 impl<'a> QueryState<'a> {
-    /// Whether the session's user may do this.
+    /// Checks whether the session's user has a permission.
     pub fn check(&self, access: Access<'_>) -> Result<(), CqlError> {
         match self.user {
             Some(user) => user
@@ -54,7 +54,7 @@ impl<'a> QueryState<'a> {
         }
     }
 
-    /// What an operation of the statement runs under, with the schema as it is now.
+    /// Returns the context for an operation of the statement, with the current schema.
     pub fn request<'k>(&self, keyspace: &'k str, consistency: ConsistencyLevel) -> Request<'k>
     where
         'a: 'k,
@@ -62,7 +62,7 @@ impl<'a> QueryState<'a> {
         self.database.request(keyspace.as_bytes(), consistency, self.behaviour)
     }
 
-    /// The keyspace that a statement means.
+    /// Returns the keyspace of a statement.
     pub fn keyspace_of<'n>(&self, named: Option<&'n str>) -> Result<&'n str, CqlError>
     where
         'a: 'n,
@@ -70,18 +70,17 @@ impl<'a> QueryState<'a> {
         named.or(self.keyspace).ok_or_else(|| CqlError::invalid(texts::no_keyspace(self.behaviour)))
     }
 
-    /// Whether it is 2.1's own words that are wanted: 2.2 has other ones, which any server says that passes for a later
-    /// release.
+    /// Whether messages use the words of 2.1. Servers that report a later version use the words of 2.2, which differ.
     pub fn is_in_words_of_2_1(&self) -> bool {
         self.claim.has_words_of_2_1(self.behaviour)
     }
 
-    /// The line of releases whose words messages have.
+    /// Returns the release line whose words the messages use.
     pub fn line(&self) -> Line {
         self.claim.line_of_words(self.behaviour)
     }
 
-    /// Where the names of types in a statement about a keyspace's tables are looked up.
+    /// Returns the scope for the names of types in a statement about a keyspace's tables.
     pub fn type_scope<'k>(&self, keyspace: &'k KeyspaceDef) -> TypeScope<'k>
     where
         'a: 'k,
@@ -90,7 +89,7 @@ impl<'a> QueryState<'a> {
         TypeScope { keyspace, types, release, is_in_words_of_2_1: self.is_in_words_of_2_1() }
     }
 
-    /// A type as messages have it.
+    /// Returns a type as messages print it.
     pub fn type_text(&self, cql_type: &CqlType) -> String {
         if self.is_in_words_of_2_1() { cql_type.text_of_2_1() } else { cql_type.to_string() }
     }
@@ -99,7 +98,7 @@ impl<'a> QueryState<'a> {
         CqlError::invalid(texts::unknown_table(self.line(), name))
     }
 
-    /// The table that a statement means.
+    /// Returns the table of a statement.
     pub fn table(&self, name: &TableName) -> Result<Table, CqlError> {
         let keyspace = self.keyspace_of(name.keyspace.as_deref())?;
         if system::is_system(keyspace) {

@@ -1,4 +1,4 @@
-//! USE, and the statements of users, roles and permissions.
+//! USE, and the statements about users, roles and permissions.
 
 mod permissions;
 mod roles;
@@ -10,11 +10,11 @@ use super::{CqlError, Outcome, QueryState, system};
 use crate::compat::texts;
 use crate::db::{Permission, Resource, RoleKeeper, Roles};
 
-/// What is said to a user of the files who would change them by statements.
+/// The error if a statement would change users that are defined in files.
 const IN_FILES: &str = "the users of this server are kept in its passwd file and their rights in its access file: \
                         change those, statements do not";
 
-/// USE: the keyspace must be there, and nothing is asked about the right to what is in it.
+/// Executes USE. The keyspace must exist; no permission is needed.
 pub fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, CqlError> {
     if !system::is_system(keyspace) {
         state.database.describe(state.behaviour).check_keyspace(keyspace.as_bytes())?;
@@ -22,17 +22,17 @@ pub fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, C
     Ok(Outcome::Keyspace(keyspace.to_owned()))
 }
 
-/// Somebody who has logged in, and the roles that they want to see or change.
+/// A logged-in user, and the roles to list or change.
 #[derive(Clone, Copy)]
 struct AccessRequest<'a> {
     state: &'a QueryState<'a>,
     keeper: &'a RoleKeeper,
-    /// The name of who asks.
+    /// The name of the user.
     me: &'a str,
 }
 
 impl AccessRequest<'_> {
-    /// Changes roles, or with an error nothing.
+    /// Changes the roles. On an error, nothing is changed.
     async fn change(
         &self,
         edit: impl FnMut(&mut Roles) -> Result<(), CqlError>,
@@ -41,7 +41,7 @@ impl AccessRequest<'_> {
         Ok(Outcome::Void)
     }
 
-    /// The hash of a password that a statement gives.
+    /// Returns the hash of a password in a statement.
     async fn hash(&self, password: Option<&String>) -> Result<Option<String>, CqlError> {
         match password {
             Some(password) => Ok(Some(self.keeper.hash(password).await?)),
@@ -49,7 +49,7 @@ impl AccessRequest<'_> {
         }
     }
 
-    /// Whether who asks may do this to roles.
+    /// Checks whether the user has a permission on roles.
     fn check(&self, roles: &Roles, permission: Permission, resource: &Resource) -> Result<(), CqlError> {
         if roles.allow(self.me, permission, resource) {
             return Ok(());
@@ -69,8 +69,8 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::invalid(why))
 }
 
-/// Runs a statement of users, roles or permissions. Those of users have the words of 2.1, those of roles, which came
-/// with 2.2, its words.
+/// Executes a statement about users, roles or permissions. Statements about users use the messages of 2.1; statements
+/// about roles, which 2.2 added, use those of 2.2.
 pub async fn run(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome, CqlError> {
     let Some(keeper) = state.database.logins().roles() else { return refuse(state, statement) };
     let Some(user) = state.user else { return unauthorized(texts::not_logged_in(state.behaviour)) };
@@ -104,7 +104,8 @@ pub async fn run(state: &QueryState<'_>, statement: &AccessStatement) -> Result<
     }
 }
 
-/// Where nobody logs in everybody is the anonymous user, whom the old servers refused so.
+/// Returns the error of a server without roles. Without a login every user is the anonymous user, whom the old servers
+/// refuse with these messages.
 fn refuse(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome, CqlError> {
     if state.user.is_some() {
         return invalid(IN_FILES);

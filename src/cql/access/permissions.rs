@@ -7,7 +7,7 @@ use crate::cql::syntax;
 use crate::cql::{CqlError, Outcome};
 use crate::db::{Permission, PermissionSet, Resource, Roles};
 
-/// What is done with permissions.
+/// The change of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Grant,
@@ -21,7 +21,7 @@ fn not_without_authorizer(desk: &AccessRequest<'_>, operation: &str) -> Result<(
     invalid(format!("{operation} operation is not supported by AllowAllAuthorizer"))
 }
 
-/// The permissions of a name; those of `ALL` are those that mean something for the resource.
+/// Returns the permissions with a name. `ALL` is the permissions that apply to the resource.
 fn named(name: &str, resource: Option<&Resource>) -> Result<PermissionSet, CqlError> {
     let applicable = resource.map_or_else(|| Permission::ALL.into_iter().collect(), Resource::applicable);
     if name == "ALL" {
@@ -46,7 +46,7 @@ fn class(resource: &Resource) -> &'static str {
     }
 }
 
-/// What a statement names, which must be there.
+/// Returns the resource that a statement names. It must exist.
 fn found(desk: &AccessRequest<'_>, roles: &Roles, named: &syntax::Resource) -> Result<Resource, CqlError> {
     let catalog = desk.state.database.catalog();
     let (resource, is_there) = match named {
@@ -69,7 +69,7 @@ fn user_exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
     if roles.contains(name) { Ok(()) } else { invalid(texts::unknown_user(NEWEST, name)) }
 }
 
-/// GRANT and REVOKE. Who grants must have what is granted, and AUTHORIZE with it.
+/// Executes GRANT and REVOKE. The user must have the permission to be granted, and AUTHORIZE.
 pub async fn change(
     desk: &AccessRequest<'_>,
     change: Change,
@@ -101,7 +101,7 @@ pub async fn change(
     desk.change(edit).await
 }
 
-/// LIST PERMISSIONS: superusers see everybody's, others those of the roles that they have.
+/// Executes LIST PERMISSIONS. Superusers see the permissions of all roles, other users those of their own roles.
 pub fn list(
     desk: &AccessRequest<'_>,
     permission: &str,
@@ -143,7 +143,7 @@ pub fn list(
     Ok(rows::permissions(found, desk.state.behaviour.cql.permissions_name_roles))
 }
 
-/// A resource, and with those that hold it if these are asked for.
+/// Returns a resource, and its parents if `is_recursive` is set.
 fn chain(resource: Resource, is_recursive: bool) -> Vec<Resource> {
     let next = |resource: &Resource| resource.parent().filter(|_| is_recursive);
     std::iter::successors(Some(resource), next).collect()

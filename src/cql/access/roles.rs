@@ -1,4 +1,4 @@
-//! The statements of roles.
+//! The statements about roles.
 
 use super::{AccessRequest, invalid, rows, unauthorized};
 use crate::cql::syntax::RoleOptions;
@@ -89,7 +89,7 @@ fn may_alter(
         return unauthorized("Only superusers are allowed to alter superuser status");
     }
     if name == desk.me {
-        // Of itself a role changes the password, and nothing else.
+        // A role can change its own password, and nothing else about itself.
         return if options.login.is_some() {
             unauthorized("You aren't allowed to alter LOGIN")
         } else {
@@ -97,7 +97,7 @@ fn may_alter(
         };
     }
     desk.check(roles, Permission::Alter, &Resource::Role(name.to_owned()))?;
-    // Otherwise who may alter roles could take a superuser's password. Cassandra lets them.
+    // Otherwise a role that may alter roles could take over a superuser's password. Cassandra allows that.
     if roles.is_superuser(name) {
         return unauthorized("Only superusers can alter a role with superuser status");
     }
@@ -142,14 +142,15 @@ fn may_give(desk: &AccessRequest<'_>, roles: &Roles, role: &str, other: &str) ->
     desk.check(roles, Permission::Authorize, &Resource::Role(role.to_owned()))?;
     exists(roles, role)?;
     exists(roles, other)?;
-    // Otherwise who may give a role away could make a superuser of themself once it is one. Cassandra lets them.
+    // Otherwise a role that may grant a role could make itself a superuser, once the granted role becomes one.
+    // Cassandra allows that.
     if roles.is_superuser(role) && !roles.is_superuser(desk.me) {
         return unauthorized("Only superusers can grant or revoke a role with superuser status");
     }
     Ok(())
 }
 
-/// LIST ROLES: all of them for who may DESCRIBE them; others see their own.
+/// Executes LIST ROLES: users with the DESCRIBE permission see all roles, others their own.
 pub fn list(desk: &AccessRequest<'_>, of: Option<&str>, is_recursive: bool) -> Result<Outcome, CqlError> {
     let roles = desk.keeper.now();
     if let Some(of) = of.filter(|of| !roles.contains(of)) {
@@ -168,7 +169,7 @@ pub fn list(desk: &AccessRequest<'_>, of: Option<&str>, is_recursive: bool) -> R
     Ok(rows::roles(names.into_iter().filter_map(row).collect()))
 }
 
-/// A role with all that were granted to it, or with those that were so directly.
+/// Returns a role with the roles granted to it: all of them if `is_recursive` is set, otherwise only the direct ones.
 fn held<'a>(roles: &'a Roles, name: &'a str, is_recursive: bool) -> Vec<&'a str> {
     if is_recursive {
         return roles.all_of(name).into_iter().collect();

@@ -1,4 +1,4 @@
-//! What LIST answers.
+//! The results of LIST.
 
 use bytes::Bytes;
 
@@ -36,12 +36,13 @@ fn answer(columns: Vec<ColumnSpec>, rows: Vec<Vec<Option<Bytes>>>) -> Outcome {
     Outcome::Rows(ResultSet { columns: columns.into(), rows, paging_state: None })
 }
 
-/// LIST USERS: name, super.
+/// Returns the result of LIST USERS: name, super.
 pub fn users(rows: Vec<Vec<Option<Bytes>>>) -> Outcome {
     answer(vec![spec("users", "name", text_type()), spec("users", "super", boolean_type())], rows)
 }
 
-/// LIST ROLES: role, super, login, options. No role has options. Where there is none, Cassandra says nothing.
+/// Returns the result of LIST ROLES: role, super, login, options. No role has options. Like Cassandra, returns no
+/// result set if there are no rows.
 pub fn roles(rows: Vec<(&str, bool, bool)>) -> Outcome {
     if rows.is_empty() {
         return Outcome::Void;
@@ -58,8 +59,8 @@ pub fn roles(rows: Vec<(&str, bool, bool)>) -> Outcome {
     answer(columns, rows.into_iter().map(row).collect())
 }
 
-/// LIST PERMISSIONS: username, resource, permission; with roles their names come first. Where there is none,
-/// Cassandra says nothing.
+/// Returns the result of LIST PERMISSIONS: username, resource, permission; with roles, their names come first. Like
+/// Cassandra, returns no result set if there are no rows.
 pub fn permissions(rows: Vec<[String; 3]>, with_roles: bool) -> Outcome {
     if rows.is_empty() {
         return Outcome::Void;

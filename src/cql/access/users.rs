@@ -1,4 +1,4 @@
-//! The statements of users. A user is a role that may log in.
+//! The statements about users. A user is a role that can log in.
 
 use super::{AccessRequest, invalid, rows, unauthorized};
 use crate::compat::features::releases::NEWEST;
@@ -28,7 +28,7 @@ pub async fn create(
             Some(_) => Ok(()),
         }
     };
-    // A hash costs much: nobody gets one for nothing.
+    // Hashing is expensive, so the permission is checked first.
     check(&desk.keeper.now())?;
     let salted_hash = desk.hash(password).await?;
     let edit = |roles: &mut Roles| {
@@ -101,7 +101,7 @@ pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Resu
     desk.change(edit).await
 }
 
-/// LIST USERS, for everybody who has logged in.
+/// Executes LIST USERS, which every logged-in user may do.
 pub fn list(desk: &AccessRequest<'_>) -> Outcome {
     let roles = desk.keeper.now();
     let users = roles.iter().filter(|(_, role)| role.can_login);

@@ -8,10 +8,10 @@ use crate::cql::values::{list_to_bytes, map_to_bytes};
 use crate::cql::{CollectionForm, CqlError, Outcome, QueryState, ResultSet};
 use crate::marshal::{CqlType, Native};
 
-/// Where nodes would talk to each other.
+/// The port between nodes, which this server does not use.
 const STORAGE_PORT: u16 = 7000;
 
-/// The cluster's name, partitioner and snitch; where a keyspace is used, who holds what of the ring.
+/// Returns the cluster's name, partitioner and snitch, and the owners of the ring if the session uses a keyspace.
 pub(super) fn cluster(state: &QueryState<'_>) -> Result<Outcome, CqlError> {
     let database = state.database;
     let text = || CqlType::Native(Native::Text);
@@ -27,7 +27,7 @@ pub(super) fn cluster(state: &QueryState<'_>) -> Result<Outcome, CqlError> {
         let of_ring = CqlType::Map { key: Box::new(text()), value: Box::new(endpoints), is_frozen: false };
         columns.push(spec("range_ownership", of_ring));
         let (token, endpoint) = database.token_and_endpoint();
-        // As Java writes an address whose name is not known.
+        // The format in which Java prints an address without a host name.
         let endpoint = Bytes::from(format!("/{endpoint}:{STORAGE_PORT}"));
         let endpoints = list_to_bytes(&[endpoint], CollectionForm::Long);
         row.push(Some(map_to_bytes(&[(Bytes::from(token), endpoints)], CollectionForm::Long)));

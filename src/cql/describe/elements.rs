@@ -1,4 +1,4 @@
-//! What a schema is made of, one by one.
+//! The elements of a schema.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::schema::{CfDef, ColumnDef, KeyspaceDef};
 
 use super::{table_text, text};
 
-/// A part of a schema.
+/// An element of a schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Element<'a> {
     Keyspace(&'a KeyspaceDef),
@@ -28,7 +28,7 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// Its keyspace's name, and its own.
+    /// Returns the name of its keyspace, and its own name.
     pub fn names(&self) -> (&'a str, &'a str) {
         match self {
             Element::Keyspace(keyspace) => (&keyspace.name, &keyspace.name),
@@ -38,7 +38,7 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// The statement that makes it.
+    /// Returns the statement that creates it.
     pub fn text(&self, state: &QueryState<'_>, with_internals: bool) -> String {
         match self {
             Element::Keyspace(keyspace) => text::keyspace(keyspace),
@@ -53,7 +53,7 @@ fn index_name(column: &ColumnDef) -> &str {
     column.index.as_ref().and_then(|index| index.name.as_deref()).unwrap_or_default()
 }
 
-/// A keyspace and all that is in it, so that each comes after what it needs.
+/// Returns a keyspace and all its elements, each after those that it depends on.
 pub(super) fn of_keyspace(keyspace: &KeyspaceDef) -> Vec<Element<'_>> {
     let mut found = vec![Element::Keyspace(keyspace)];
     found.extend(types_in_order(keyspace).into_iter().map(Element::Type));
@@ -61,7 +61,7 @@ pub(super) fn of_keyspace(keyspace: &KeyspaceDef) -> Vec<Element<'_>> {
     found
 }
 
-/// A table with its indexes.
+/// Returns a table and its indexes.
 fn of_table<'a>(keyspace: &'a KeyspaceDef, cf: &'a CfDef) -> Vec<Element<'a>> {
     let mut found = vec![Element::Table(keyspace, cf)];
     let mut indexes: Vec<Element<'a>> =
@@ -71,7 +71,7 @@ fn of_table<'a>(keyspace: &'a KeyspaceDef, cf: &'a CfDef) -> Vec<Element<'a>> {
     found
 }
 
-/// Types by their names, each after those that its fields are of.
+/// Returns the types by name, but each after the types of its fields.
 fn types_in_order(keyspace: &KeyspaceDef) -> Vec<&UserType> {
     let mut left: Vec<&UserType> = keyspace.user_types.values().map(|known| &**known).collect();
     let mut ordered: Vec<&UserType> = Vec::new();
@@ -86,7 +86,7 @@ fn types_in_order(keyspace: &KeyspaceDef) -> Vec<&UserType> {
         let (mut ready, waiting): (Vec<_>, Vec<_>) = left.into_iter().partition(|known| is_ready(known));
         left = waiting;
         if ready.is_empty() {
-            // They cannot need each other, but all are to be told.
+            // Types cannot depend on each other in a circle, but if they did, all should still be listed.
             ready.append(&mut left);
         }
         names.extend(ready.iter().map(|known| &*known.name));
@@ -95,7 +95,7 @@ fn types_in_order(keyspace: &KeyspaceDef) -> Vec<&UserType> {
     ordered
 }
 
-/// Whether a type names such a user type. What that is made of is not looked at.
+/// Whether a type names a user type that matches. Fields of user types are not searched.
 fn names_user_type(cql_type: &CqlType, is_meant: &impl Fn(&str) -> bool) -> bool {
     let names = |held: &CqlType| names_user_type(held, is_meant);
     match cql_type {
@@ -107,7 +107,7 @@ fn names_user_type(cql_type: &CqlType, is_meant: &impl Fn(&str) -> bool) -> bool
     }
 }
 
-/// All elements of a kind, by their names. There are neither functions nor aggregates.
+/// Returns all elements of a kind, by name. There are no functions and aggregates.
 pub(super) fn of_kind(keyspace: &KeyspaceDef, kind: ElementKind) -> Vec<Element<'_>> {
     match kind {
         ElementKind::Table => {
@@ -118,7 +118,7 @@ pub(super) fn of_kind(keyspace: &KeyspaceDef, kind: ElementKind) -> Vec<Element<
     }
 }
 
-/// The element of a kind and name, and what comes with it.
+/// Returns the element with a kind and name, and its dependents.
 pub(super) fn named<'a>(
     keyspace: &'a KeyspaceDef,
     kind: ElementKind,
@@ -139,7 +139,7 @@ pub(super) fn named<'a>(
                 tables.flat_map(|cf| cf.indexed_columns().map(|column| Element::Index(cf, column)));
             match indexes.find(|index| index.names().1 == name) {
                 Some(index) => Ok(vec![index]),
-                // Cassandra looks for the table of an index, and says so.
+                // Cassandra looks up the table of an index, and its message names that.
                 None => not_found("Table for existing index"),
             }
         }

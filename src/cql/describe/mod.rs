@@ -1,4 +1,4 @@
-//! DESCRIBE: the schema as statements that make it again. Rows and messages are those of Cassandra 4.0.
+//! DESCRIBE: prints the schema as the statements that create it. Rows and messages are those of Cassandra 4.0.
 
 mod cluster;
 mod elements;
@@ -18,7 +18,7 @@ use crate::marshal::{CqlType, Native};
 use crate::schema::KeyspaceDef;
 use elements::Element;
 
-/// Runs a statement of these.
+/// Executes a DESCRIBE.
 pub fn describe(
     state: &QueryState<'_>,
     describe: &Describe,
@@ -56,18 +56,18 @@ fn spec(name: &str, cql_type: CqlType) -> ColumnSpec {
     ColumnSpec { keyspace, table, name: name.to_owned(), cql_type, is_field: false }
 }
 
-/// The keyspaces that are looked into, by their names.
+/// The keyspaces that are searched, by name.
 struct DescribedKeyspaces<'a> {
     state: &'a QueryState<'a>,
     keyspaces: Vec<&'a KeyspaceDef>,
 }
 
 impl<'a> DescribedKeyspaces<'a> {
-    /// The elements that are meant, and whether their statements are asked for.
+    /// Returns the selected elements, and whether their statements are requested.
     fn all(&self, what: &Described) -> Result<(Vec<Element<'a>>, bool), CqlError> {
         let current = self.state.keyspace;
         match what {
-            // It is answered elsewhere.
+            // DESCRIBE CLUSTER is executed elsewhere.
             Described::Cluster => Ok((Vec::new(), false)),
             Described::Schema { is_full } => {
                 let shown = self.keyspaces.iter().filter(|keyspace| *is_full || !is_system(&keyspace.name));
@@ -100,7 +100,7 @@ impl<'a> DescribedKeyspaces<'a> {
         }
     }
 
-    /// A keyspace, table or index: the first that has the name.
+    /// Returns the first keyspace, table or index with the name.
     fn named(&self, keyspace: Option<&str>, name: &str) -> Result<Vec<Element<'a>>, CqlError> {
         if keyspace.is_none()
             && let Ok(found) = self.keyspace(name)

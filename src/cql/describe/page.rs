@@ -1,4 +1,4 @@
-//! Pages of a DESCRIBE: so many elements at a time of a schema that stays the same.
+//! Paging of DESCRIBE: a number of elements per page, as long as the schema does not change.
 //!
 //! ```text
 //!   state   version 1 | 16 bytes: schema version | u64 elements told
@@ -11,7 +11,7 @@ use crate::cql::{CqlError, QueryOptions, QueryState};
 
 const VERSION: u8 = 1;
 
-/// Which elements of a result are told at a time.
+/// A page of a DESCRIBE result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Page {
     schema: Uuid,
@@ -29,7 +29,7 @@ impl Page {
         Ok(Page { schema, from, size: options.page_size.map(|size| size.max(1)) })
     }
 
-    /// The elements of this page, and where the next one begins.
+    /// Returns the elements of this page, and the paging state of the next one.
     pub fn cut<T: Copy>(&self, all: &[T]) -> (Vec<T>, Option<Bytes>) {
         let rest = all.get(self.from..).unwrap_or_default();
         match self.size {
@@ -45,7 +45,7 @@ impl Page {
     }
 }
 
-/// Reads what a client brings back, which may be anything.
+/// Decodes a paging state from a client. Any bytes are possible.
 fn resumed(paging: &Bytes, schema: Uuid) -> Result<usize, CqlError> {
     let mut rest = paging.clone();
     if rest.len() != 1 + 16 + 8 || rest.get_u8() != VERSION {

@@ -1,4 +1,4 @@
-//! The statement that makes a table.
+//! The CREATE TABLE statement of a table.
 
 use super::text::{column_type, map, quoted};
 use crate::compat::features::Claim;
@@ -10,7 +10,7 @@ use crate::cql::system::{TableOptions, VIRTUAL, table_id};
 use crate::cql::values::name_text;
 use crate::schema::{CfDef, ColumnKind, KeyspaceDef, Layout, TableColumn, TableDef};
 
-/// CREATE TABLE for a table. One that no such statement makes is told in a comment.
+/// Returns CREATE TABLE for a table. If CQL cannot create the table, the statement is in a comment.
 pub(super) fn table(
     state: &QueryState<'_>,
     keyspace: &KeyspaceDef,
@@ -40,10 +40,10 @@ pub(super) fn table(
     )
 }
 
-/// The columns and the primary key, between the parentheses.
+/// Returns the columns and the primary key, for the text between the parentheses.
 fn columns(def: &TableDef) -> String {
     let is_simple = def.partition_key.len() == 1 && def.clustering.is_empty();
-    // Static columns first, then those that take one cell.
+    // Static columns come first, and columns that take one cell come before the others.
     let rank = |column: &&TableColumn| (column.kind != ColumnKind::Static, column.cql_type.is_multi_cell());
     let mut others: Vec<&TableColumn> = def.others.values().collect();
     others.sort_by_key(rank);
@@ -72,7 +72,7 @@ fn columns(def: &TableDef) -> String {
     format!("{}\n", lines.join(","))
 }
 
-/// What stands after WITH.
+/// Returns the properties after WITH.
 fn properties(claim: &Claim, cf: &CfDef, def: &TableDef, with_internals: bool) -> Vec<String> {
     let mut all = Vec::new();
     if with_internals {
@@ -99,7 +99,8 @@ fn properties(claim: &Claim, cf: &CfDef, def: &TableDef, with_internals: bool) -
 
 type Options = Vec<(&'static str, String)>;
 
-/// As 4.0 has them. Chances of read repairs are gone there, and told where a client has said them.
+/// Returns the options as 4.0 prints them. 4.0 has no read repair chances; they are only printed if a client has set
+/// them.
 fn newer_options(options: &TableOptions) -> Options {
     let mut all: Options = vec![
         ("additional_write_policy", "'99p'".to_owned()),
@@ -128,7 +129,7 @@ fn newer_options(options: &TableOptions) -> Options {
     all
 }
 
-/// As cqlsh of 2.1 writes them.
+/// Returns the options as cqlsh of 2.1 prints them.
 fn older_options(options: &TableOptions) -> Options {
     let chance = |told: Option<f64>, default: f64| format!("{:?}", told.unwrap_or(default));
     vec![
@@ -148,8 +149,8 @@ fn older_options(options: &TableOptions) -> Options {
     ]
 }
 
-/// Whether the statement makes a column family with the same cells. What it makes is looked at: column families of
-/// Thrift clients may have super columns, names that are no texts, or types for values that CQL has no place for.
+/// Checks whether the statement creates a column family with the same cells, by comparing the result. Column families
+/// of Thrift clients may have super columns, names that are no texts, or types for values that CQL cannot define.
 fn is_made_by(
     text: &str,
     state: &QueryState<'_>,
@@ -172,7 +173,7 @@ fn read(text: &str, claim: &Claim) -> Option<CreateTable> {
     Some(create)
 }
 
-/// All that says how cells are named and what they hold.
+/// Returns everything that defines the names and values of cells.
 fn cells_of(cf: &CfDef) -> Vec<String> {
     let bytes = "org.apache.cassandra.db.marshal.BytesType";
     let key = cf.key_validator.as_ref().map_or(bytes, |validator| validator.class_name());

@@ -31,7 +31,7 @@ async fn run(database: &Arc<Database>, release: &str, text: &str) -> Result<Vec<
     }
 }
 
-/// All that says how the cells of a keyspace's tables are named, and what they hold.
+/// Returns everything that defines the names and values of the cells in a keyspace's tables.
 fn cells(database: &Database) -> Vec<String> {
     let catalog = database.catalog();
     let of_table = |cf: &Arc<crate::schema::CfDef>| {
@@ -46,7 +46,7 @@ fn cells(database: &Database) -> Vec<String> {
     catalog.column_families().map(of_table).collect()
 }
 
-/// Makes a schema, describes it, makes it again from that and compares.
+/// Creates a schema, describes it, creates it again from the description and compares both.
 async fn comes_back(release: &str, making: &[String]) -> usize {
     let (first, second) = (database(), database());
     let keyspace =
@@ -54,7 +54,7 @@ async fn comes_back(release: &str, making: &[String]) -> usize {
     run(&first, release, keyspace).await.unwrap();
     let mut made = 0;
     for statement in making {
-        // Not all that comes by chance can be made.
+        // Some random statements are invalid.
         made += usize::from(run(&first, release, statement).await.is_ok());
     }
     first.indexes().until_built().await;
@@ -164,7 +164,7 @@ proptest! {
     ) {
         let mut making = vec!["CREATE TYPE \"K\".\"T\" (\"a b\" int, c list<text>)".to_owned()];
         making.push("CREATE TYPE \"K\".a (t frozen<\"T\">, \"select\" map<int, text>)".to_owned());
-        // Of the others, all may be such as cannot be made.
+        // The other tables may all be invalid.
         making.push("CREATE TABLE \"K\".plain (k int PRIMARY KEY, v text)".to_owned());
         let names = ["a", "\"Key\"", "\"order\"", "value", "\"x\"\"y\"", "column1", "\"B b\""];
         for (at, (table, column)) in tables.iter().zip(&indexed).enumerate() {

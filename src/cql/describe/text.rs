@@ -1,4 +1,4 @@
-//! The statements that make keyspaces, types and indexes.
+//! The statements that create keyspaces, types and indexes.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::util::Release;
 
 const STRATEGIES: &str = "org.apache.cassandra.locator.";
 
-/// A constant of text.
+/// Returns a text constant in quotes.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// `{'a': 'b', 'c': 'd'}`, in the order of the keys.
+/// Returns `{'a': 'b', 'c': 'd'}`, in the order of the keys.
 pub(super) fn map(entries: &BTreeMap<String, String>) -> String {
     let entries = entries.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value)));
     format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
 }
 
-/// A type that is read as the same one. The timestamps of old column families sort otherwise than those of CQL: they
-/// are told by their class.
+/// Returns a type as text that is parsed to the same type. Timestamps of old column families sort differently from
+/// those of CQL, so they are written as their class.
 pub(super) fn column_type(cql_type: &CqlType) -> String {
     match cql_type {
         CqlType::Native(Native::OldTimestamp) => format!("'{PACKAGE}{}'", Native::OldTimestamp.class()),
@@ -56,7 +56,7 @@ pub(super) fn user_type(user_type: &UserType) -> String {
     format!("CREATE TYPE {keyspace}.{name} (\n{}\n);", fields.join(",\n"))
 }
 
-/// An index on a column of a column family; nothing where it has none.
+/// Returns the statement for an index on a column, or an empty text if the column has no index.
 pub(super) fn index(cf: &CfDef, column: &ColumnDef, release: Release) -> String {
     let Some(index) = &column.index else { return String::new() };
     let def = TableDef::of(cf, release);

@@ -1,15 +1,15 @@
-//! What a piece of JSON is, by its first character.
+//! The kinds of JSON values, decided by their first character.
 
 use serde_json::value::RawValue;
 
-/// A piece of JSON whose parts have not been looked at yet. Numbers are kept as they were written: none is too big.
+/// A JSON value whose parts have not been parsed yet. Numbers are kept as text, so none is too large.
 #[derive(Debug)]
 pub(super) enum Kind<'j> {
     Null,
     Boolean(bool),
-    /// Digits, and a sign.
+    /// Digits with an optional sign.
     Integer(&'j str),
-    /// With a point or an exponent.
+    /// A number with a point or an exponent.
     Fraction(&'j str),
     String(String),
     List(&'j RawValue),
@@ -31,7 +31,7 @@ impl<'j> Kind<'j> {
         }
     }
 
-    /// The name of the Java class that messages tell.
+    /// Returns the name of the Java class, which messages contain.
     fn class(&self) -> &'static str {
         match self {
             Kind::Null => "null",
@@ -46,7 +46,7 @@ impl<'j> Kind<'j> {
         }
     }
 
-    /// A constant as text; lists and objects as they were written.
+    /// Returns a constant as text, and lists and objects as they were written.
     pub fn text(&self) -> &str {
         match self {
             Kind::Null => "null",
@@ -58,7 +58,7 @@ impl<'j> Kind<'j> {
         }
     }
 
-    /// That something else should stand here.
+    /// Returns the message that another kind was expected.
     pub fn unexpected(&self, expected: &str) -> String {
         format!("Expected {expected}, but got a {}: {}", self.class(), self.text())
     }

@@ -1,4 +1,4 @@
-//! Values as JSON, in the forms of Cassandra 2.2 and 3.x.
+//! JSON values, in the formats of Cassandra 2.2 and 3.x.
 
 mod kind;
 mod names;

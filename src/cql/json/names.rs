@@ -1,11 +1,11 @@
-//! Names of columns and fields as the keys of JSON objects.
+//! Converts the names of columns and fields to the keys of JSON objects and back.
 
-/// A name as a key: one with capitals has quotes of its own, since CQL folds those that have none.
+/// Returns a name as a JSON key. A name with capitals is quoted inside the key, since CQL lowercases unquoted names.
 pub(super) fn key_of_name(name: &str) -> String {
     if name == name.to_lowercase() { name.to_owned() } else { format!("\"{name}\"") }
 }
 
-/// The name that a key means.
+/// Returns the name for a JSON key.
 pub(super) fn name_of_key(key: &str) -> String {
     match key.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(quoted) => quoted.to_owned(),

@@ -1,4 +1,4 @@
-//! A JSON object with its keys in the order of the text.
+//! JSON objects with their keys in the order of the text.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -37,8 +37,8 @@ impl<'de> Deserialize<'de> for JsonObject<'de> {
     }
 }
 
-/// The values that `INSERT ... JSON` means for a table's columns, in their order: null where the text says so, and
-/// `omitted` where it does not name the column.
+/// Returns the values of `INSERT ... JSON` for a table's columns, in their order: null if the text says so, and
+/// `omitted` if the text does not name the column.
 pub fn decode_object(
     text: Option<&str>,
     def: &TableDef,
@@ -51,7 +51,7 @@ pub fn decode_object(
         CqlError::invalid(format!("Could not decode JSON string as a map: {error}. (String was: {text})"))
     })?;
     let names: Vec<String> = object.0.iter().map(|(key, _)| name_of_key(key)).collect();
-    // Of one column's values the last is taken.
+    // The last value of a repeated column is used.
     let values: HashMap<&str, &RawValue> =
         names.iter().zip(&object.0).map(|(name, (_, value))| (name.as_str(), *value)).collect();
     let value = |name: &str, cql_type| match values.get(name) {

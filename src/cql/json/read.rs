@@ -1,4 +1,4 @@
-//! From JSON to the bytes of a value.
+//! Decodes JSON to the bytes of a value.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::cql::values::{list_to_bytes, map_to_bytes, tuple_to_bytes};
 use crate::cql::{CollectionForm, TypesOf};
 use crate::marshal::{CqlType, Native, UserType, ValueKind, at};
 
-/// Reads a value; `None` is null. Collections have long lengths. The error is the old server's sentence.
+/// Decodes a value; `None` is null. Collections have long lengths. The error is the message of the old servers.
 pub fn from_json(cql_type: &CqlType, json: &RawValue, types: TypesOf<'_>) -> Result<Option<Bytes>, String> {
     let kind = Kind::of(json);
     match kind {
@@ -24,7 +24,7 @@ pub fn from_json(cql_type: &CqlType, json: &RawValue, types: TypesOf<'_>) -> Res
 fn value_of(cql_type: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
     let is_whole = matches!(cql_type, CqlType::Native(_) | CqlType::Custom(_));
     if let (Kind::String(text), false) = (kind, is_whole) {
-        // Keys of objects are texts, and so a key of several parts is JSON in a text.
+        // Keys of objects are strings, so a key with several parts is JSON inside a string.
         let inner: &RawValue =
             serde_json::from_str(text).map_err(|error| format!("Error decoding JSON string: {error}"))?;
         let inner = Kind::of(inner);
@@ -64,14 +64,14 @@ fn of_parts(cql_type: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<B
     }
 }
 
-/// Reads a text as the type does.
+/// Parses a text as the type does.
 fn parsed(cql_type: &CqlType, text: &str, types: TypesOf<'_>) -> Result<Bytes, String> {
     let class = cql_type.type_ref(types.types);
     let parsed = at(&*class, types.release).parse_text(text);
     parsed.map(Bytes::from).map_err(|error| capitalized(&error.0))
 }
 
-/// The sentences of 2.2, which differ a little from those before.
+/// Converts a message to the wording of 2.2, which differs slightly from earlier releases.
 fn capitalized(message: &str) -> String {
     const CHANGED: [(&str, &str); 3] = [
         ("unable to make inetaddress", "Unable to make inet address"),
@@ -110,7 +110,7 @@ fn of_native(native: Native, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Byte
     }
 }
 
-/// Whether a number is an int or a bigint. 2.2 lets the comparators of shorter ones say so.
+/// Checks whether a number is an int or a bigint. For shorter integers, 2.2 leaves this check to their comparators.
 fn fits(number: &str, bytes: usize) -> bool {
     if bytes == 4 { number.parse::<i32>().is_ok() } else { number.parse::<i64>().is_ok() }
 }
@@ -126,7 +126,7 @@ fn blob(kind: &Kind<'_>) -> Result<Bytes, String> {
     parsed.map(Bytes::from).map_err(|error| invalid(error.0))
 }
 
-/// The elements of a list or set; `expected` and `what` are its names in messages.
+/// Decodes the elements of a list or set; `expected` and `what` are its names in messages.
 fn elements(
     (element, expected, what): (&CqlType, &str, &str),
     kind: &Kind<'_>,
@@ -157,7 +157,7 @@ fn of_map((key, value): (&CqlType, &CqlType), kind: &Kind<'_>, types: TypesOf<'_
     let mut entries = object(kind)?.0.into_iter().map(read).collect::<Result<Vec<_>, String>>()?;
     let class = key.type_ref(types.types);
     let view = at(&*class, types.release);
-    // Of one key's values the last is taken.
+    // The last value of a repeated key is used.
     entries.reverse();
     entries.sort_by(|(a, _), (b, _)| view.compare(a, b));
     entries.dedup_by(|(a, _), (b, _)| view.compare(a, b).is_eq());
@@ -185,7 +185,7 @@ fn of_user(user: &UserType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes
     if let Some(unknown) = names.iter().find(|name| user.place_of(name).is_none()) {
         return Err(format!("Unknown field '{unknown}' in value of user defined type {}", user.name));
     }
-    // Of one field's values the last is taken.
+    // The last value of a repeated field is used.
     let places: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (&**name, at)).collect();
     let read = |(field, cql_type): &(String, CqlType)| match places.get(&**field) {
         Some(place) => from_json(cql_type, given[*place].1, types),

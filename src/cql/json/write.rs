@@ -1,4 +1,4 @@
-//! From the bytes of a value to JSON.
+//! Encodes the bytes of a value as JSON.
 
 use bytes::Bytes;
 
@@ -7,13 +7,14 @@ use crate::cql::values::{list_from_bytes, map_from_bytes, tuple_from_bytes};
 use crate::cql::{CollectionForm, TypesOf};
 use crate::marshal::{AbstractType, BytesType, CqlType, Native, ValueKind, at, timestamp_text};
 
-/// A value as JSON; `None` is null. Collections have long lengths. What is no value of the type is shown as a blob.
+/// Returns a value as JSON; `None` is null. Collections have long lengths. Bytes that are no valid value of the type
+/// are written as a blob.
 pub fn to_json(cql_type: &CqlType, value: Option<&Bytes>, types: TypesOf<'_>) -> String {
     let Some(value) = value else { return "null".to_owned() };
     json_of(cql_type, value, types).unwrap_or_else(|| blob(value))
 }
 
-/// A column's name as the key of an object, with its quotes.
+/// Returns a column's name as the key of an object, in quotes.
 pub fn column_key(name: &str) -> String {
     quoted(&key_of_name(name))
 }
@@ -32,7 +33,7 @@ fn json_of(cql_type: &CqlType, value: &Bytes, types: TypesOf<'_>) -> Option<Stri
         let texts: Vec<String> = elements.iter().map(|value| to_json(element, Some(value), types)).collect();
         Some(format!("[{}]", texts.join(", ")))
     };
-    // Fields that are missing at the end are null.
+    // Missing fields at the end are null.
     let fields = |of: Vec<&CqlType>| {
         let mut fields = tuple_from_bytes(value)?.into_iter();
         let text = |of: &CqlType| to_json(of, fields.next().flatten().as_ref(), types);
@@ -60,13 +61,13 @@ fn json_of(cql_type: &CqlType, value: &Bytes, types: TypesOf<'_>) -> Option<Stri
     }
 }
 
-/// The key of an object must be a text: what is none is put into one.
+/// Returns the key of an object. It must be a string, so other values are quoted.
 fn key_json(cql_type: &CqlType, key: &Bytes, types: TypesOf<'_>) -> String {
     let json = to_json(cql_type, Some(key), types);
     if json.starts_with('"') { json } else { quoted(&json) }
 }
 
-/// A value of one of Cassandra's own types; `None` where it is none.
+/// Returns a value of a native type as JSON, or `None` if it is invalid.
 fn native_json(native: Native, value: &Bytes, types: TypesOf<'_>) -> Option<String> {
     let class = CqlType::Native(native).type_ref(types.types);
     let class = at(&*class, types.release);
@@ -97,13 +98,13 @@ fn native_json(native: Native, value: &Bytes, types: TypesOf<'_>) -> Option<Stri
     })
 }
 
-/// JSON has no numbers that are not finite.
+/// Returns the text of a number, quoted if it is not finite, since JSON has no such numbers.
 fn finite(is_finite: bool, text: &str) -> String {
     if is_finite { text.to_owned() } else { quoted(text) }
 }
 
-/// A number as Java writes it: with a point always, and from 10^7 on and below 10^-3 with an exponent. `scientific`
-/// is its shortest form as Rust writes it with an exponent.
+/// Returns a number as Java prints it: always with a point, and with an exponent from 10^7 on and below 10^-3.
+/// `scientific` is its shortest form as Rust prints it with an exponent.
 fn float_text(scientific: &str, number: f64) -> String {
     if number.is_nan() {
         return "NaN".to_owned();
@@ -131,7 +132,7 @@ fn float_text(scientific: &str, number: f64) -> String {
     }
 }
 
-/// An address as Java writes it: of version 6 with all its parts.
+/// Returns an address as Java prints it: IPv6 addresses with all their parts.
 fn address(value: &[u8]) -> Option<String> {
     if let Ok([a, b, c, d]) = <[u8; 4]>::try_from(value) {
         return Some(format!("{a}.{b}.{c}.{d}"));
