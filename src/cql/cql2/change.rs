@@ -20,7 +20,7 @@ pub async fn run(
 ) -> Result<Cql2Outcome, CqlError> {
     check_batch(changes)?;
     let now = state.database.next_micros();
-    // Rows in the order of the statements, by their keyspaces.
+    // The rows in the order of the statements, grouped by keyspace.
     let mut batches: Vec<(String, Vec<RowBatch>)> = Vec::new();
     for change in &changes.statements {
         let family = Family::find(state, &change.table)?;
@@ -42,7 +42,7 @@ pub async fn run(
     Ok(Cql2Outcome::Void)
 }
 
-/// What may be said of a batch, and what of the statements in it.
+/// Checks which attributes are set on the batch, and which on its statements.
 fn check_batch(changes: &Changes) -> Result<(), CqlError> {
     if !changes.is_batch {
         return Ok(());
@@ -108,7 +108,7 @@ impl Writer<'_> {
                 counter: Some(Box::new(CounterColumn { name, delta: *delta })),
                 ..ColumnOrSuper::default()
             },
-            // The value of a counter is not looked at: it cannot be written.
+            // The value of a counter is not parsed, because it cannot be written.
             NewValue::Value(_) if self.family.cf.is_counter() => {
                 return Err(CqlError::invalid(format!(
                     "invalid operation for commutative columnfamily {}",
@@ -125,7 +125,7 @@ impl Writer<'_> {
         Ok(MutationRequest { insert: Some(insert), deletion: None })
     }
 
-    /// Deletes columns; without names the row.
+    /// Deletes columns, or the row if there are no names.
     fn deletion(&self, names: Vec<Bytes>) -> MutationRequest {
         let predicate = SlicePredicate { column_names: Some(names), slice_range: None };
         let has_names = predicate.column_names.as_ref().is_some_and(|names| !names.is_empty());

@@ -1,4 +1,4 @@
-//! What the names in a statement mean.
+//! Looks up the names in a statement.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::marshal::{self, AbstractType, PACKAGE, TypeRef};
 use crate::schema::CfDef;
 use crate::util::limits::NAME_BYTES_MAX;
 
-/// What the row key is called, where nothing else was said.
+/// The default name of the row key.
 const KEY: &str = "KEY";
 
-/// The keyspace that a statement means.
+/// Returns the keyspace of a statement.
 pub fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
     named.or(state.keyspace).ok_or_else(|| CqlError::invalid(texts::no_keyspace(CQL_2)))
 }
 
-/// A column family, with the types of its names and values as the release sees them.
+/// A column family, with the types of its names and values in the session's release.
 pub struct Family<'a> {
     pub cf: Arc<CfDef>,
     state: QueryState<'a>,
@@ -41,7 +41,7 @@ impl<'a> Family<'a> {
         Ok(Family { cf: cf.clone(), state: *state })
     }
 
-    /// A column family whose definition CQL 2 may change: one that CQL 3 made has more in it than CQL 2 can say.
+    /// Returns a column family that CQL 2 may change. Tables of CQL 3 have properties that CQL 2 cannot express.
     pub fn find_to_change(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
         let family = Family::find(state, table)?;
         match family.cf.table {
@@ -69,7 +69,7 @@ impl<'a> Family<'a> {
         self.view(&self.cf.comparator)
     }
 
-    /// The type of row keys: any bytes, where nothing was said.
+    /// Returns the type of row keys; the default is any bytes.
     pub fn key_type(&self) -> &dyn AbstractType {
         match &self.cf.key_validator {
             Some(validator) => self.view(validator),
@@ -77,7 +77,7 @@ impl<'a> Family<'a> {
         }
     }
 
-    /// The type of a column's values, if it is declared.
+    /// Returns the type of a column's values, if it is declared.
     pub fn declared_type(&self, column: &[u8]) -> Option<&dyn AbstractType> {
         self.cf.column_metadata.get(column).map(|column| self.view(&column.validator))
     }
@@ -90,7 +90,7 @@ impl<'a> Family<'a> {
         self.declared_type(column).unwrap_or_else(|| self.default_type())
     }
 
-    /// What the row key is called.
+    /// Returns the name of the row key.
     pub fn key_alias(&self) -> String {
         match &self.cf.key_alias {
             Some(alias) => String::from_utf8_lossy(alias).into_owned(),
@@ -99,7 +99,7 @@ impl<'a> Family<'a> {
     }
 }
 
-/// Whether a name may be a column's.
+/// Checks whether a name is valid for a column.
 pub fn check_name(name: &[u8]) -> Result<(), CqlError> {
     if name.is_empty() {
         return Err(CqlError::invalid("zero-length column name"));
@@ -111,7 +111,7 @@ pub fn check_name(name: &[u8]) -> Result<(), CqlError> {
     Ok(())
 }
 
-/// A class without Cassandra's package.
+/// Returns a class name without Cassandra's package.
 pub fn short_name(of: &dyn AbstractType) -> String {
     let class = of.class_name();
     class.strip_prefix(PACKAGE).unwrap_or(class).to_owned()

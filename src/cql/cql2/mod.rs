@@ -1,4 +1,4 @@
-//! CQL 2, the language of Cassandra 0.8 to 2.1: column families as Thrift has them, in words.
+//! CQL 2, the language of Cassandra 0.8 to 2.1: statements on column families as Thrift defines them.
 
 mod change;
 mod define;
@@ -20,26 +20,26 @@ use crate::compat::texts;
 use crate::util::meter::{self, RequestKind};
 use bytes::Bytes;
 
-/// A statement that has been read and may be run many times.
+/// A parsed statement, which can be executed many times.
 #[derive(Debug, Clone)]
 pub struct Prepared2 {
     statement: Statement2,
-    /// How many markers it has; any term may be one, names too.
+    /// The number of markers; any term can be a marker, including names.
     pub markers: usize,
 }
 
-/// Reads a statement.
+/// Parses a statement.
 pub fn prepare(text: &str) -> Result<Prepared2, CqlError> {
     let (statement, markers) = parser::parse(text)?;
     Ok(Prepared2 { statement, markers })
 }
 
-/// Reads a statement and runs it.
+/// Parses and executes a statement.
 pub async fn execute(state: &QueryState<'_>, text: &str) -> Result<Cql2Outcome, CqlError> {
     run(state, &prepare(text)?, &[]).await
 }
 
-/// Runs a statement with values for its markers.
+/// Executes a statement with values for its markers.
 pub async fn run(
     state: &QueryState<'_>,
     prepared: &Prepared2,

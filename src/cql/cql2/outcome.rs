@@ -1,25 +1,25 @@
-//! What a statement of CQL 2 answers.
+//! The results of CQL 2 statements.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-/// What a statement answers.
+/// The result of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cql2Outcome {
     Void,
-    /// USE: the session's keyspace is this one from now on. The client is told what `Void` tells it.
+    /// USE: the session's new keyspace. The client gets the same result as for `Void`.
     Keyspace(String),
     Rows(Cql2Result),
 }
 
-/// Rows, which may have different columns, and what their names and values are. Types by their short names.
+/// Rows, which may have different columns, and the types of their names and values. Types have their short names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cql2Result {
     pub rows: Vec<Cql2Row>,
-    /// Of names that the comparator does not read: the key's.
+    /// The types of names that the comparator cannot parse: the name of the key.
     pub name_types: BTreeMap<Bytes, String>,
-    /// Of the columns of these rows that are declared.
+    /// The types of the declared columns in these rows.
     pub value_types: BTreeMap<Bytes, String>,
     pub default_name_type: String,
     pub default_value_type: String,
@@ -31,7 +31,7 @@ pub struct Cql2Row {
     pub columns: Vec<Cql2Column>,
 }
 
-/// A column, or only its name where it was asked for and is not there.
+/// A column. Without a value, the statement named the column but the row does not have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cql2Column {
     pub name: Bytes,

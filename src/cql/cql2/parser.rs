@@ -1,4 +1,4 @@
-//! From a text to a statement of CQL 2.
+//! Parses the statements of CQL 2.
 
 use super::statement::{
     Alter2, Change2, Changes, Columns2, Command2, CreateTable2, NewValue, Relation2, Select2, Statement2,
@@ -12,18 +12,18 @@ use crate::cql::syntax::{Parser, TableName};
 use crate::db::IndexOperator;
 use crate::util::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX};
 
-/// Rows of an answer, where nothing else is said.
+/// The default maximum number of rows of a result.
 const LIMIT: i32 = 10_000;
 
-/// Words that are no terms.
+/// Words that cannot be terms.
 const RESERVED: [&str; 23] = [
     "ALTER", "AND", "APPLY", "BATCH", "BEGIN", "CREATE", "DELETE", "DROP", "FIRST", "FROM", "IN", "INSERT",
     "INTO", "LIMIT", "PRIMARY", "REVERSED", "SELECT", "SET", "TRUNCATE", "UPDATE", "USING", "VALUES", "WITH",
 ];
 
-/// A statement, and how many markers it has.
+/// Parses a statement. Returns it with its number of markers.
 pub fn parse(text: &str) -> Result<(Statement2, usize), CqlError> {
-    // Its messages never showed the words around a fault.
+    // Error messages of CQL 2 never show the words around the error.
     let mut reader = Reader(Parser::new(text, CQL_2)?);
     let statement = reader.statement()?;
     while reader.0.eat_symbol(";") {}
@@ -70,7 +70,7 @@ impl Reader<'_> {
         Err(self.0.no_viable(0))
     }
 
-    /// Names keep their spelling.
+    /// Parses a name, which keeps its case.
     fn name(&mut self) -> Result<String, CqlError> {
         let is_name = match self.0.kind(0) {
             TokenKind::String | TokenKind::Integer => true,
@@ -230,7 +230,7 @@ impl Reader<'_> {
                 return Err(self.0.no_viable(0));
             }
             let goes_on = ["CONSISTENCY", "TIMESTAMP", "TTL"].iter().any(|word| self.0.is_word(0, word));
-            // AND may be left out.
+            // AND may be omitted.
             if !self.0.eat_word("AND") && !goes_on {
                 return Ok(using);
             }
@@ -254,7 +254,7 @@ impl Reader<'_> {
         Ok(Changes { using, statements, is_batch: true })
     }
 
-    /// INSERT, UPDATE or DELETE, if one of them stands here.
+    /// Parses an INSERT, UPDATE or DELETE, or returns `None`.
     fn change(&mut self) -> Result<Option<Change2>, CqlError> {
         if self.0.eat_word("INSERT") {
             return self.insert().map(Some);
@@ -311,7 +311,7 @@ impl Reader<'_> {
         let value = self.term()?;
         let is_plus = self.0.eat_symbol("+");
         let is_minus = !is_plus && self.0.eat_symbol("-");
-        // `a = a -2`: the integer has the sign.
+        // In `a = a -2` the minus sign is part of the integer.
         if !is_plus && !is_minus && self.0.kind(0) != TokenKind::Integer {
             return Ok((name, NewValue::Value(value)));
         }
@@ -383,7 +383,7 @@ impl Reader<'_> {
         Ok((name, class, is_key))
     }
 
-    /// `a = b AND c:d = e`.
+    /// Parses `a = b AND c:d = e`.
     fn properties(&mut self) -> Result<Vec<(String, String)>, CqlError> {
         let mut properties = Vec::new();
         loop {

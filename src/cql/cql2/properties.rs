@@ -1,4 +1,4 @@
-//! What stands after WITH, as the schema takes it.
+//! Converts the properties after WITH to the settings of the schema.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use crate::db::{CfRequest, ColumnRequest};
 use crate::marshal::{Native, PACKAGE};
 use crate::schema::{CfDef, Setting};
 
-/// Where a property's name is not that of the setting that it is.
+/// Properties whose setting has another name.
 const RENAMED: [(&str, &str); 3] = [
     ("compaction_strategy_class", "compaction_strategy"),
     ("compaction_strategy_options", "compaction_strategy_options"),
     ("compression_parameters", "compression_options"),
 ];
 
-/// Properties of 0.8 and 1.0 that no longer mean anything.
+/// Properties of 0.8 and 1.0 that no longer have an effect.
 const IGNORED: [&str; 8] = [
     "row_cache_size",
     "key_cache_size",
@@ -27,7 +27,7 @@ const IGNORED: [&str; 8] = [
     "row_cache_provider",
 ];
 
-/// The class of a type: one of CQL 2's own, or a class by its name.
+/// Returns the class for a type name: a type of CQL 2, or a class name.
 pub fn class_of(state: &QueryState<'_>, name: &str) -> Result<String, CqlError> {
     let lower = name.to_lowercase();
     let class = match lower.as_str() {
@@ -41,7 +41,7 @@ pub fn class_of(state: &QueryState<'_>, name: &str) -> Result<String, CqlError> 
     Ok(found.class_name().to_owned())
 }
 
-/// Adds properties to what is asked of a column family.
+/// Adds properties to the request for a column family.
 pub fn apply(
     state: &QueryState<'_>,
     properties: &[(String, String)],
@@ -92,7 +92,7 @@ fn setting(property: &str, value: &str, request: &mut CfRequest) -> Result<(), C
     Ok(())
 }
 
-/// What a client would have to ask for to get this column family.
+/// Returns the request with which a client would create this column family.
 pub fn request_of(cf: &CfDef) -> CfRequest {
     let columns = cf.column_metadata.values().map(|column| ColumnRequest {
         name: column.name.clone(),

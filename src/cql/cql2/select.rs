@@ -13,28 +13,28 @@ use crate::db::{
 };
 use crate::model::{Cell, CellKind, Row, RowColumns};
 
-/// Columns of each row, where FIRST does not say.
+/// The default maximum number of columns of each row, without FIRST.
 const COLUMNS: i32 = 10_000;
 
-/// The timestamp of the row key where it is shown as a column.
+/// The timestamp of the row key when it is shown as a column.
 const KEY_TIMESTAMP: i64 = -1;
 
-/// What WHERE says.
+/// The conditions of WHERE.
 #[derive(Default)]
 struct Where {
     keys: Vec<Bytes>,
     known_keys: HashSet<Bytes>,
     is_by_key: bool,
-    /// Some keys are those of an IN.
+    /// Whether some keys are from an IN.
     is_by_list: bool,
-    /// Bounds on the row key, and whether each is one of the rows.
+    /// Bounds on the row key, and whether each is inclusive.
     start: Option<(Bytes, bool)>,
     finish: Option<(Bytes, bool)>,
     expressions: Vec<IndexExpression>,
 }
 
 impl Where {
-    /// Adds a key. The old servers keep them in a set.
+    /// Adds a key. The old servers store keys in a set, so duplicates are dropped.
     fn add_key(&mut self, key: Bytes) {
         self.is_by_key = true;
         if self.known_keys.insert(key.clone()) {
@@ -60,7 +60,7 @@ pub async fn run(
     Ok(Cql2Outcome::Rows(reader.result(rows, &absent)?))
 }
 
-/// How many rows there are, in a row of its own.
+/// Returns the number of rows as a result with one row.
 fn count(rows: usize) -> Cql2Result {
     let name = Bytes::from_static(b"count");
     let value = Bytes::copy_from_slice(&(rows as u64).to_be_bytes());
@@ -101,7 +101,7 @@ impl Reader<'_> {
                 }
                 Relation2::Compare { name, operator, value } => {
                     let column_name = name.bytes(self.family.comparator(), self.values);
-                    // Whatever the comparator cannot read has no index.
+                    // A name that the comparator cannot parse is not indexed.
                     let column_name = column_name.map_err(|_| not_indexed())?;
                     let value = value.bytes(self.family.value_type(&column_name), self.values)?;
                     conditions.expressions.push(IndexExpression { column_name, operator: *operator, value });
@@ -158,7 +158,7 @@ impl Reader<'_> {
         self.check_key_order(conditions)
     }
 
-    /// Whether the first key of a range comes before the last, in the ring.
+    /// Checks that the first key of a range comes before the last one in the ring.
     fn check_key_order(&self, conditions: &Where) -> Result<(), CqlError> {
         let (Some((start, _)), Some((finish, _))) = (&conditions.start, &conditions.finish) else {
             return Ok(());
@@ -232,7 +232,7 @@ impl Reader<'_> {
         ColumnParent { column_family: self.family.name(), super_column: None }
     }
 
-    /// Rows in the order in which they are asked for, those that are not there too. LIMIT does not count them, as on
+    /// Returns rows in the order of the keys in the statement, including missing rows. LIMIT does not count them, as on
     /// the old servers.
     async fn rows_by_key(&self, keys: &[Bytes], predicate: &SlicePredicate) -> Result<Vec<Row>, CqlError> {
         let request = self.state.request(&self.family.cf.keyspace, self.select.consistency);
@@ -245,8 +245,8 @@ impl Reader<'_> {
         Ok(keys.iter().map(row).collect())
     }
 
-    /// The rows of which nothing is stored that has to do with the names that are asked for: neither a cell of such a name
-    /// nor a tombstone of it, nor one of the row. Of them not even the names are answered (`row.cf == null`).
+    /// Returns the rows with no stored data for the requested names: neither a cell with such a name, nor a tombstone
+    /// of such a cell or of the row. For them, the result does not even contain the names (`row.cf == null`).
     async fn absent_rows(&self, conditions: &Where, rows: &[Row]) -> Result<HashSet<Bytes>, CqlError> {
         let is_by_names = matches!(self.select.columns, Columns2::Names(_));
         let mut absent = HashSet::new();
@@ -275,7 +275,7 @@ impl Reader<'_> {
     ) -> Result<Vec<Row>, CqlError> {
         let limit = self.select.limit;
         let bound = |bound: &Option<(Bytes, bool)>| bound.clone().map_or_else(Bytes::new, |(key, _)| key);
-        // Bounds that are no rows of the answer are read and left out.
+        // Exclusive bounds are read too and then removed from the result.
         let count = limit.saturating_add(if conditions.start.is_some() { 1 } else { 0 });
         let mut range = KeyRange::of_keys(bound(&conditions.start), bound(&conditions.finish), count);
         range.row_filter.clone_from(&conditions.expressions);
@@ -314,7 +314,7 @@ impl Reader<'_> {
         Ok(result)
     }
 
-    /// The row key as a column of this name.
+    /// Returns the row key as a column with this name.
     fn key_column(&self, name: Bytes, key: &Bytes, result: &mut Cql2Result) -> Cql2Column {
         result.name_types.insert(name.clone(), "AsciiType".to_owned());
         result.value_types.insert(name.clone(), short_name(self.family.key_type()));
@@ -327,7 +327,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Columns in the comparator's order; the key before them for `*` alone.
+    /// Returns the columns in the comparator's order; only for `*` the key comes first.
     fn all_columns(&self, key: &Bytes, mut cells: Vec<Cell>, result: &mut Cql2Result) -> Vec<Cql2Column> {
         let mut columns = Vec::new();
         if matches!(self.select.columns, Columns2::All) && self.select.first.is_none() {
@@ -342,7 +342,7 @@ impl Reader<'_> {
         columns
     }
 
-    /// Columns in the order in which they are asked for.
+    /// Returns the columns in the order of the names in the statement.
     fn named_columns(
         &self,
         names: &[Term2],
@@ -360,7 +360,7 @@ impl Reader<'_> {
                 columns.push(self.key_column(Bytes::from(text.clone()), key, result));
                 continue;
             }
-            // Of a row that is not there not even the names come.
+            // For a missing row not even the names are returned.
             if is_absent {
                 continue;
             }

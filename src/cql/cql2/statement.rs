@@ -1,4 +1,4 @@
-//! Statements of CQL 2, as they are written.
+//! Parsed statements of CQL 2.
 
 use bytes::Bytes;
 
@@ -8,7 +8,7 @@ use crate::cql::syntax::TableName;
 use crate::db::IndexOperator;
 use crate::marshal::AbstractType;
 
-/// A name or a value; its type reads it.
+/// A name or a value, which is converted by its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term2 {
     Text(String),
@@ -20,7 +20,7 @@ pub enum Term2 {
 pub struct Values<'a>(pub &'a [Bytes]);
 
 impl Term2 {
-    /// The bytes that a type makes of it.
+    /// Returns the term's bytes in a type.
     pub fn bytes(&self, of: &dyn AbstractType, values: Values<'_>) -> Result<Bytes, CqlError> {
         match self {
             Term2::Text(text) => {
@@ -34,7 +34,7 @@ impl Term2 {
         }
     }
 
-    /// Whether it is the name of a row key.
+    /// Whether it is the name of the row key.
     pub fn is_key(&self, alias: &str) -> bool {
         matches!(self, Term2::Text(text) if text.eq_ignore_ascii_case(alias))
     }
@@ -70,7 +70,7 @@ pub enum Statement2 {
 pub struct Select2 {
     pub table: TableName,
     pub columns: Columns2,
-    /// Columns of each row: FIRST.
+    /// The maximum number of columns of each row: FIRST.
     pub first: Option<i32>,
     pub is_reversed: bool,
     pub consistency: ConsistencyLevel,
@@ -78,7 +78,7 @@ pub struct Select2 {
     pub limit: i32,
 }
 
-/// What SELECT reads of each row.
+/// The columns that SELECT reads of each row.
 #[derive(Debug, Clone)]
 pub enum Columns2 {
     All,
@@ -111,7 +111,7 @@ pub struct Changes {
 pub struct Change2 {
     pub table: TableName,
     pub using: Using2,
-    /// What the statement calls the row key.
+    /// The name of the row key in the statement.
     pub key_name: Option<Term2>,
     pub keys: Vec<Term2>,
     pub what: Command2,
@@ -120,14 +120,14 @@ pub struct Change2 {
 #[derive(Debug, Clone)]
 pub enum Command2 {
     Set(Vec<(Term2, NewValue)>),
-    /// Nothing: the whole row.
+    /// If empty, the whole row is deleted.
     Delete(Vec<Term2>),
 }
 
 #[derive(Debug, Clone)]
 pub enum NewValue {
     Value(Term2),
-    /// What is added to a counter.
+    /// The amount that is added to a counter.
     Delta(i64),
 }
 

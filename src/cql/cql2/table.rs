@@ -12,7 +12,7 @@ use crate::cql::{CqlError, QueryState};
 use crate::db::{Access, CfRequest, ColumnRequest, Resource};
 use crate::marshal::BytesType;
 
-/// What the row key is called, where nothing else is said.
+/// The default name of the row key.
 const KEY: &str = "KEY";
 
 pub async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql2Outcome, CqlError> {

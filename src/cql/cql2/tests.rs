@@ -59,7 +59,7 @@ impl Session {
         session
     }
 
-    /// The rows: `key: name=value@timestamp name=value; key: ...`.
+    /// Returns the rows in the form `key: name=value@timestamp name=value; key: ...`.
     async fn rows(&mut self, text: &str) -> String {
         match self.run(text, &[]).await {
             Ok(Cql2Outcome::Rows(result)) => shown(&result),
@@ -182,7 +182,7 @@ async fn the_schema_of_a_result_is_that_of_its_columns() {
 #[tokio::test]
 async fn rows_are_read_by_ranges() {
     let mut session = Session::with(USERS).await;
-    // In the order of the ring.
+    // The rows are in the order of the ring.
     assert_eq!(session.rows("SELECT gender FROM users").await, "anna: gender=f@10; bob: gender=m@10");
     assert_eq!(session.rows("SELECT gender FROM users LIMIT 1").await, "anna: gender=f@10");
     assert_eq!(session.rows("SELECT gender FROM users WHERE KEY > 'anna'").await, "bob: gender=m@10");
@@ -219,7 +219,7 @@ async fn rows_are_read_by_indexes() {
     assert_eq!(session.rows("SELECT KEY FROM users WHERE nosuch = 'a'").await, none);
     session.run("CREATE INDEX users_birth ON users (birth_year)", &[]).await.unwrap();
     assert_eq!(session.rows("CREATE INDEX ON users (birth_year)").await, "Index already exists");
-    // The index is built behind the client's back, as on the old servers.
+    // The index is built in the background, as on the old servers.
     for _ in 0..1_000 {
         if !session.rows("SELECT KEY FROM users WHERE birth_year = 1975").await.is_empty() {
             break;
