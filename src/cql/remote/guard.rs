@@ -1,7 +1,7 @@
-//! What is asked before a statement goes to a cluster.
+//! Checks statements before they are sent to a cluster.
 //!
-//! The cluster knows one user, this server, who may do everything there. So what a session's user may do is asked
-//! here, of what the statement was read to be.
+//! The cluster knows only one user, this server, which has all permissions there. So the permissions of the session's
+//! user are checked here, on the parsed statement.
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use crate::db::{Access, is_reserved};
 use crate::schema::CfDef;
 use crate::storage::{RemoteCql, index_name};
 
-/// The tables of `system` that everybody may read, as in Cassandra (5.0, `ClientState`): drivers need them.
+/// The tables of `system` that every user may read, as in Cassandra (5.0, `ClientState`): drivers need them.
 const EVERYBODYS: [&str; 5] = ["local", "peers", "peers_v2", "size_estimates", "table_estimates"];
 
-/// The tables of `system` that nobody reads from here: in them lie writes of all tables on their way, those of roles
-/// among them, and on ScyllaDB the cluster's own users.
+/// The tables of `system` that no client may read. They contain writes of all tables that are in progress, including
+/// those of roles, and on ScyllaDB the cluster's own users.
 const NOBODYS: [&str; 6] = ["paxos", "batches", "batchlog", "batchlog_v2", "roles", "raft"];
 
-/// Whether a session may send this statement.
+/// Checks whether a session may send this statement.
 pub fn check(
     state: &QueryState<'_>,
     remote: &dyn RemoteCql,
     statement: &RemoteStatement,
 ) -> Result<(), CqlError> {
     match &statement.read {
-        // They check themselves.
+        // These statements check permissions themselves.
         Some(Statement::Use(_) | Statement::Access(_)) => Ok(()),
         Some(Statement::Refused(_)) | None => {
             check_unread(state, remote, &statement.text)?;
@@ -41,7 +41,7 @@ pub fn check(
     }
 }
 
-/// Whether clients may name a keyspace.
+/// Checks whether clients may access a keyspace.
 pub fn check_open(remote: &dyn RemoteCql, keyspace: &str) -> Result<(), CqlError> {
     if keyspace == remote.own_keyspace() || keyspace == system::AUTH {
         let text = format!("the keyspace {keyspace} is not open to clients of this server");
@@ -68,7 +68,7 @@ fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'
     state.check(access)
 }
 
-/// Whether clients may change what is in a keyspace, if they have the right.
+/// Checks whether clients with the permission may change the contents of a keyspace.
 fn check_changeable(state: &QueryState<'_>, keyspace: &str) -> Result<(), CqlError> {
     if is_reserved(state.database.store().capabilities(), keyspace) {
         return Err(CqlError::invalid(texts::own_keyspace_in_cql(state.behaviour, keyspace)));
@@ -83,7 +83,7 @@ fn is_everybodys(keyspace: &str, family: Option<&str>) -> bool {
     }
 }
 
-/// Whether clients may name a table of `system`.
+/// Checks whether clients may access a table of `system`.
 fn check_open_table(table: &str) -> Result<(), CqlError> {
     if NOBODYS.contains(&table) {
         let text = format!("the table system.{table} is not open to clients of this server");
@@ -92,8 +92,8 @@ fn check_open_table(table: &str) -> Result<(), CqlError> {
     Ok(())
 }
 
-/// A statement that nobody here has read: it is only for users who may do everything, and must not so much as
-/// mention what is not for clients.
+/// Checks a statement that this server cannot parse. It is only allowed for users with all permissions, and must not
+/// contain the names of keyspaces and tables that are closed to clients.
 fn check_unread(state: &QueryState<'_>, remote: &dyn RemoteCql, text: &str) -> Result<(), CqlError> {
     let lower = text.to_ascii_lowercase();
     for closed in [remote.own_keyspace(), system::AUTH] {
@@ -118,7 +118,7 @@ fn check_unread(state: &QueryState<'_>, remote: &dyn RemoteCql, text: &str) -> R
     )))
 }
 
-/// ALTER TABLE and ALTER KEYSPACE, as far as they must be read to tell what is altered.
+/// Checks ALTER TABLE and ALTER KEYSPACE. They are only parsed as far as needed to find the table or keyspace.
 fn check_altered(state: &QueryState<'_>, text: &str) -> Result<(), CqlError> {
     let mut parser = Parser::new(text, NEWEST)?;
     if parser.eat_words(&["ALTER", "TABLE"]) {
@@ -136,7 +136,8 @@ fn check_altered(state: &QueryState<'_>, text: &str) -> Result<(), CqlError> {
     Ok(())
 }
 
-/// What Thrift's clients have made has a definition besides the cluster's: it is theirs to change.
+/// Refuses changes of tables and keyspaces that were created by Thrift clients. This server stores a definition of its
+/// own for them, so only Thrift calls may change them.
 fn check_served(state: &QueryState<'_>, statement: &Statement) -> Result<(), CqlError> {
     match statement {
         Statement::AlterTable { table, .. } => {
@@ -168,7 +169,7 @@ fn check_served_table(state: &QueryState<'_>, table: &TableName, how: &str) -> R
     }
 }
 
-/// Without the index the cluster would look at every row for the calls that ask it.
+/// Refuses to drop an index of such a table: without it, the cluster would scan all rows for Thrift's index queries.
 fn check_served_index(state: &QueryState<'_>, index: &TableName) -> Result<(), CqlError> {
     let keyspace = state.keyspace_of(index.keyspace.as_deref())?;
     let catalog = state.database.catalog();
@@ -192,7 +193,7 @@ fn check_served_keyspace(state: &QueryState<'_>, keyspace: &str, how: &str) -> R
     }
 }
 
-/// What a statement does, and to what.
+/// Returns the permissions that a statement needs.
 fn accesses<'s>(state: &QueryState<'s>, statement: &'s Statement) -> Result<Vec<Access<'s>>, CqlError> {
     let place = |table: &'s TableName| -> Result<(&'s [u8], &'s [u8]), CqlError> {
         Ok((state.keyspace_of(table.keyspace.as_deref())?.as_bytes(), table.name.as_bytes()))
@@ -229,7 +230,7 @@ fn accesses<'s>(state: &QueryState<'s>, statement: &'s Statement) -> Result<Vec<
             one(Access::UpdateFamily { keyspace, family })
         }
         Statement::CreateType { name, .. } => one(Access::AddFamily { keyspace: place(name)?.0 }),
-        // Which table an index is of is the cluster's to know.
+        // Only the cluster knows the table of an index.
         Statement::DropIndex { name, .. } | Statement::AlterType { name, .. } => {
             one(Access::UpdateKeyspace { keyspace: place(name)?.0 })
         }

@@ -1,4 +1,4 @@
-//! The statements for a cluster that clients have prepared, for all connections.
+//! The prepared statements for a cluster, shared by all connections.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use super::RemoteStatement;
 use crate::cql::{ColumnSpec, CqlError, StatementId};
 use crate::util::limits::{PREPARED_BYTES_MAX, PREPARED_STATEMENT_BYTES_MAX};
 
-/// A statement that has been read, and that the cluster knows.
+/// A parsed statement that the cluster has prepared.
 #[derive(Debug)]
 pub struct RemotePrepared {
     pub(super) statement: RemoteStatement,
-    /// The keyspace that was used when it was prepared.
+    /// The keyspace of the session when it was prepared.
     pub(super) keyspace: Option<String>,
-    /// What each marker stands for.
+    /// The receiver of each marker.
     pub markers: Vec<ColumnSpec>,
 }
 
-/// Memory that a statement takes, roughly: its text and what was read of it, each column of its markers.
+/// Estimates the memory of a statement: its text and the parsed statement, and the columns of its markers.
 #[derive(Debug, Clone)]
 struct Weight;
 
@@ -34,7 +34,7 @@ impl Weighter<StatementId, Arc<RemotePrepared>> for Weight {
     }
 }
 
-/// Prepared statements, as many as their limit has room for; those that are not used go first.
+/// A cache of prepared statements with a memory limit; the least used statements are evicted first.
 pub struct RemoteStatements {
     cache: Cache<StatementId, Arc<RemotePrepared>, Weight>,
 }
@@ -51,13 +51,13 @@ impl RemoteStatements {
         self.cache.insert(id, prepared);
     }
 
-    /// A statement that was prepared before.
+    /// Returns a prepared statement.
     pub fn get(&self, id: StatementId) -> Result<Arc<RemotePrepared>, CqlError> {
         self.cache.get(&id).ok_or_else(|| id.unknown())
     }
 }
 
-/// A single statement leaves room for others.
+/// Checks the length of a statement, so that a single one leaves room for others.
 pub(super) fn check_length(text: &str) -> Result<(), CqlError> {
     let size = text.len();
     if size > PREPARED_STATEMENT_BYTES_MAX {

@@ -1,8 +1,8 @@
-//! Statements for a store that is a cluster: it runs them itself.
+//! Statements for a store that is a cluster, which executes them itself.
 //!
-//! What is the session's stays here: its keyspace, which is written into the text, its user and what they may do, and
-//! the statements that clients have prepared. Users and roles are this server's own, so statements about them do not
-//! reach the cluster.
+//! The session's state stays here: its keyspace, which is written into the text, its user and permissions, and the
+//! prepared statements of clients. Users and roles are this server's own, so statements about them are not sent to the
+//! cluster.
 
 mod guard;
 mod kept;
@@ -22,7 +22,7 @@ use crate::compat::texts;
 use crate::db;
 use crate::storage::{RemoteCql, RemoteLevels};
 
-/// Runs a statement whose text comes without values.
+/// Executes a statement without values.
 pub async fn query(
     state: &QueryState<'_>,
     remote: &dyn RemoteCql,
@@ -40,7 +40,7 @@ pub async fn query(
     }
 }
 
-/// Prepares a statement and keeps it, for all connections.
+/// Prepares a statement and stores it for all connections.
 pub async fn prepare(
     state: &QueryState<'_>,
     remote: &dyn RemoteCql,
@@ -62,14 +62,14 @@ pub async fn prepare(
     Ok(prepared)
 }
 
-/// Runs a prepared statement with the values that its markers stand for.
+/// Executes a prepared statement with the values of its markers.
 pub async fn execute_prepared(
     state: &QueryState<'_>,
     remote: &dyn RemoteCql,
     prepared: &RemotePrepared,
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
-    // Its names are in the keyspace in which it was prepared, whatever the session uses by now.
+    // Its names are in the keyspace in which it was prepared, whatever keyspace the session uses now.
     let state = &QueryState { keyspace: prepared.keyspace.as_deref(), ..*state };
     check(state, remote, &prepared.statement).await?;
     let (markers, values) = (prepared.markers.len(), options.values.len());
@@ -92,13 +92,13 @@ async fn check(
     statement: &RemoteStatement,
 ) -> Result<(), CqlError> {
     if statement.is_definition() {
-        // Another server may have made just now what is to be changed.
+        // Another server may have just created the element that the statement changes.
         state.database.stored_schema().refresh().await?;
     }
     guard::check(state, remote, statement)
 }
 
-/// The values as a cluster wants them.
+/// Returns the values in the form that a cluster requires.
 fn bound(prepared: &RemotePrepared, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
     let value = |(marker, value): (&super::ColumnSpec, &BoundValue)| match value {
         BoundValue::Value(bytes) => sent_form(&marker.cql_type, bytes, options.collection_form),
@@ -114,7 +114,7 @@ fn levels(options: &QueryOptions, is_paged: bool) -> RemoteLevels {
     RemoteLevels { consistency, serial_consistency, is_paged }
 }
 
-/// Runs what is the session's or this server's own.
+/// Executes a statement that concerns only the session or this server.
 async fn run_here(
     state: &QueryState<'_>,
     remote: &dyn RemoteCql,
@@ -132,7 +132,7 @@ async fn run_here(
     }
 }
 
-/// Whether a session may use a keyspace: one of ours or one that the cluster has besides.
+/// Checks whether a session may use a keyspace, which is one of ours or another one of the cluster.
 pub async fn check_keyspace(
     state: &QueryState<'_>,
     remote: &dyn RemoteCql,

@@ -1,4 +1,4 @@
-//! A statement on its way to a cluster: where it is run, and as what text.
+//! Parses statements for a cluster: decides where they are executed, and with which text.
 
 use std::ops::Range;
 
@@ -8,13 +8,13 @@ use crate::cql::syntax::{
     AccessStatement, Parsed, Parser, Relation, Select, Selected, Selection, Selector, Statement, parse,
 };
 
-/// A statement as far as it is understood here: the language of a cluster of today has more than ours.
+/// A statement, parsed as far as possible: the CQL of today's clusters has more statements than ours.
 #[derive(Debug)]
 pub struct RemoteStatement {
     /// As the client wrote it.
     pub text: String,
     pub route: Route,
-    /// What it is; `None` where only the cluster can read it.
+    /// The parsed statement; `None` if only the cluster can parse it.
     pub read: Option<Statement>,
     is_definition: bool,
 }
@@ -23,21 +23,21 @@ pub struct RemoteStatement {
 pub enum Route {
     LocalStatement(LocalStatement),
     There {
-        /// The text in which every name has its keyspace.
+        /// The text with a keyspace before every name.
         sent: String,
         is_paged: bool,
     },
 }
 
-/// What is the session's own or this server's.
+/// A statement that concerns only the session or this server.
 #[derive(Debug)]
 pub enum LocalStatement {
     Use(String),
     Access(AccessStatement),
 }
 
-/// What may follow CREATE, ALTER and DROP in a statement that only the cluster can read. Users and roles are not
-/// among them.
+/// The words that may follow CREATE, ALTER and DROP in a statement that only the cluster can parse. They do not include
+/// users and roles.
 const FOREIGN: [(&str, &[&str]); 3] = [
     (
         "CREATE",
@@ -48,7 +48,7 @@ const FOREIGN: [(&str, &[&str]); 3] = [
 ];
 
 impl RemoteStatement {
-    /// Reads a statement of a session that uses this keyspace.
+    /// Parses a statement of a session with this keyspace.
     pub fn read(text: &str, keyspace: Option<&str>) -> Result<RemoteStatement, CqlError> {
         let parsed = match parse(text) {
             Ok(parsed) => parsed,
@@ -66,8 +66,8 @@ impl RemoteStatement {
         Ok(RemoteStatement { text: text.to_owned(), route, read: Some(parsed.statement), is_definition })
     }
 
-    /// What clients call the columns of the result that have other names on a cluster, which says of functions that
-    /// they are the system's: each with its place, where the result has so many columns.
+    /// Returns the client's names of result columns that a cluster names differently, since it adds the system keyspace
+    /// to function names. Each name has its column index. Empty unless the result has the expected number of columns.
     pub fn function_names(&self, columns: usize) -> Vec<(usize, String)> {
         let Some(Statement::Select(Select { selection: Selection::Some(selected), is_json: false, .. })) =
             &self.read
@@ -86,13 +86,13 @@ impl RemoteStatement {
         selected.iter().enumerate().filter_map(name).collect()
     }
 
-    /// Whether it changes what is defined.
+    /// Whether it changes the schema.
     pub fn is_definition(&self) -> bool {
         self.is_definition
     }
 
-    /// One that is not in our language. It goes to the cluster as it is if it can only be about data or definitions;
-    /// `why` is what else its author is told.
+    /// Returns a statement that our parser does not know. It is sent to the cluster unchanged if it can only concern
+    /// data or the schema; otherwise the error is `why`.
     fn foreign(text: &str, why: CqlError) -> Result<RemoteStatement, CqlError> {
         let parser = Parser::new(text, NEWEST)?;
         let is_of_data =
@@ -108,23 +108,23 @@ impl RemoteStatement {
     }
 }
 
-/// Whether the first word is one of those that change what is defined.
+/// Whether the first word is that of a schema change.
 fn begins_as_definition(text: &str) -> Result<bool, CqlError> {
     let parser = Parser::new(text, NEWEST)?;
     Ok(FOREIGN.iter().any(|(verb, _)| parser.is_word(0, verb)))
 }
 
-/// Whether a cluster refuses to run it in pages: rows of several partitions in one order.
+/// Whether a cluster refuses to page the SELECT: it sorts rows of several partitions.
 fn is_whole(select: &Select) -> bool {
     let is_in = |relation: &Relation| matches!(relation, Relation::In { .. } | Relation::ColumnsIn { .. });
     !select.order_by.is_empty() && select.relations.iter().any(is_in)
 }
 
-/// Functions that a cluster of today has by another name alone.
+/// Functions that exist in today's clusters only under another name.
 const RENAMED: [(&str, &str); 2] = [("dateOf", "toTimestamp"), ("unixTimestampOf", "toUnixTimestamp")];
 
-/// The text with the session's keyspace before every name that has none. A cluster's protocol has no keyspace beside
-/// the statement, and the connections to it are not one client's.
+/// Returns the text with the session's keyspace before every name without one. The cluster's protocol has no keyspace
+/// next to the statement, and the connections to it are shared by clients.
 fn qualified(text: &str, parsed: &Parsed, keyspace: Option<&str>) -> String {
     let prefix = keyspace.map(|keyspace| format!("\"{}\".", keyspace.replace('"', "\"\"")));
     let prefixes = parsed.unqualified.iter().filter_map(|at| Some((*at..*at, prefix.as_deref()?)));

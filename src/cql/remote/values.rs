@@ -1,4 +1,4 @@
-//! Values and types between Thrift's clients and a cluster.
+//! Converts values and types between clients and a cluster.
 
 use bytes::Bytes;
 
@@ -10,7 +10,7 @@ use crate::marshal::{CqlType, Native};
 use crate::storage::{RemoteColumn, RemoteOutcome};
 use crate::util::Release;
 
-/// What a cluster answers, as a session's release says it.
+/// Returns a cluster's result with the types and names of the session's release.
 pub fn result(
     outcome: RemoteOutcome,
     statement: &RemoteStatement,
@@ -30,7 +30,7 @@ pub fn result(
     Ok(Outcome::Rows(ResultSet { columns: columns.into(), rows: rows.rows, paging_state: None }))
 }
 
-/// A column as a release names its type.
+/// Returns a column with the type names of a release.
 pub fn column(column: RemoteColumn, release: Release) -> ColumnSpec {
     let RemoteColumn { keyspace, table, name, cql_type } = column;
     let cql_type =
@@ -38,7 +38,7 @@ pub fn column(column: RemoteColumn, release: Release) -> ColumnSpec {
     ColumnSpec { keyspace, table, name, cql_type, is_field: false }
 }
 
-/// The type with the timestamps of releases before 2.0.
+/// Replaces timestamps by those of releases before 2.0.
 fn old_type(cql_type: CqlType) -> CqlType {
     let old = |held: Box<CqlType>| Box::new(old_type(*held));
     match cql_type {
@@ -52,7 +52,7 @@ fn old_type(cql_type: CqlType) -> CqlType {
     }
 }
 
-/// A bound value with 32-bit lengths where it is a collection.
+/// Returns a bound value in the form that is sent: collections have 32-bit lengths.
 pub fn sent_form(cql_type: &CqlType, value: &Bytes, form: CollectionForm) -> Result<Bytes, CqlError> {
     let unread = |what: &str| CqlError::invalid(format!("Not enough bytes to read a {what}"));
     if form == CollectionForm::Long {

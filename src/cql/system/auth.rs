@@ -1,10 +1,11 @@
-//! `system_auth`: the roles as Cassandra 2.1 (`users`, `permissions`) and 2.2 keep them. Hashes are not shown.
+//! `system_auth`: the roles as Cassandra 2.1 (`users`, `permissions`) and 2.2 store them. Password hashes are not
+//! shown.
 
 use super::row::Row;
 use crate::cql::QueryState;
 use crate::db::{PermissionSet, Resource, Role, Roles};
 
-/// The rows of a table of the keyspace. Where no roles are kept in the store there are none.
+/// Returns the rows of a table of the keyspace, or none if the store has no roles.
 pub fn rows(state: &QueryState<'_>, table: &str) -> Vec<Row> {
     let Some(keeper) = state.database.logins().roles() else { return Vec::new() };
     let roles = keeper.now();

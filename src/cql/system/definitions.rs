@@ -1,4 +1,4 @@
-//! The system's own keyspaces and tables, as CREATE TABLE would make them.
+//! The system keyspaces and tables, as CREATE TABLE statements.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -12,15 +12,15 @@ use crate::marshal::Types;
 use crate::schema::{CfDef, KeyspaceDef};
 use crate::util::SharedMap;
 
-/// The node itself, and the schema as releases before 3.0 show it.
+/// The node, and the schema in the tables of releases before 3.0.
 pub const SYSTEM: &str = "system";
-/// The schema as 3.0 and later show it.
+/// The schema in the tables of 3.0 and later.
 pub const SCHEMA: &str = "system_schema";
 pub const TRACES: &str = "system_traces";
-/// What 4.0 says of tables that no disk holds.
+/// The virtual tables of 4.0.
 pub const VIRTUAL: &str = "system_virtual_schema";
 
-/// The roles. Without roles its tables are empty.
+/// The roles. Its tables are empty if the server has no roles.
 pub const AUTH: &str = "system_auth";
 
 const KEYSPACES: [&str; 5] = [SYSTEM, SCHEMA, TRACES, AUTH, VIRTUAL];
@@ -28,7 +28,8 @@ const KEYSPACES: [&str; 5] = [SYSTEM, SCHEMA, TRACES, AUTH, VIRTUAL];
 const FIRST: Line = Line(0, 0);
 
 struct Definition {
-    /// The releases under whose claim it can be asked. Mostly all: clients ask what they know.
+    /// The reported versions with which clients can query it: mostly all, since clients only query tables that they
+    /// know.
     served: Span,
     /// The releases that have it in their schema.
     listed: Span,
@@ -39,12 +40,12 @@ const fn table(listed: Span, text: &'static str) -> Definition {
     Definition { served: Span::ALWAYS, listed, text }
 }
 
-/// A table that is not there under other claims.
+/// A table that does not exist with other reported versions.
 const fn only(lines: Span, text: &'static str) -> Definition {
     Definition { served: lines, listed: lines, text }
 }
 
-/// A table that no schema tells of.
+/// A table that the schema tables never list.
 const fn unlisted(text: &'static str) -> Definition {
     Definition { served: Span::ALWAYS, listed: Span::NEVER, text }
 }
@@ -225,7 +226,7 @@ const TABLES: &[Definition] = &[
         "CREATE TABLE system_auth.permissions (username text, resource text, permissions set<text>, \
          PRIMARY KEY (username, resource))",
     ),
-    // cqlsh looks into the schema for the columns of LIST ROLES and of LIST PERMISSIONS.
+    // cqlsh looks up the columns of LIST ROLES and LIST PERMISSIONS in the schema.
     table(
         Span::since_line(Line(2, 2)),
         "CREATE TABLE system_auth.roles (role text PRIMARY KEY, can_login boolean, is_superuser boolean, \
@@ -258,7 +259,7 @@ const TABLES: &[Definition] = &[
     ),
 ];
 
-/// The tables that could be read: a test sees to it that this is each of them.
+/// The tables whose statement could be parsed; a test checks that this is all of them.
 static MADE: LazyLock<Vec<(&Definition, Arc<CfDef>)>> = LazyLock::new(|| {
     let made = TABLES.iter().filter_map(|definition| Some((definition, Arc::new(made(definition.text)?))));
     made.collect()
@@ -270,12 +271,12 @@ fn made(text: &str) -> Option<CfDef> {
     column_family(&create, &keyspace, (&Types::builtin(), NEWEST)).ok()
 }
 
-/// Whether a keyspace is one of the system's own.
+/// Whether a keyspace is a system keyspace.
 pub fn is_system(keyspace: &str) -> bool {
     KEYSPACES.contains(&keyspace)
 }
 
-/// A table of the system's own that can be asked.
+/// Returns the definition of a system table that can be queried.
 pub fn definition(claim: &Claim, keyspace: &str, table: &str) -> Option<&'static Arc<CfDef>> {
     if !is_system(keyspace) {
         return None;
@@ -286,8 +287,8 @@ pub fn definition(claim: &Claim, keyspace: &str, table: &str) -> Option<&'static
     found.next().map(|(_, cf)| cf)
 }
 
-/// The system's own keyspaces with the tables that the claimed release lists. Those of `VIRTUAL` are told in other
-/// tables than the rest.
+/// Returns the system keyspaces with the tables that the reported version lists. The tables of `VIRTUAL` are listed in
+/// other schema tables than the rest.
 pub fn keyspaces(claim: &Claim) -> Vec<KeyspaceDef> {
     let listed = |name: &str| -> SharedMap<String, Arc<CfDef>> {
         let of_keyspace = MADE

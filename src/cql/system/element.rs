@@ -1,4 +1,4 @@
-//! What 3.0 and later tell of keyspaces and tables, in the forms that the schema tables and DESCRIBE share.
+//! Properties of keyspaces and tables as 3.0 and later show them, for the schema tables and DESCRIBE.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn map<const N: usize>(pairs: [(&str, &str); N]) -> Map {
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
-/// The strategy's full class name, and its options.
+/// Returns the strategy's full class name, and its options.
 pub fn replication(keyspace: &KeyspaceDef) -> (&str, Map) {
     let mut options = keyspace.strategy_options.clone();
     if keyspace.is_configured {
@@ -25,13 +25,13 @@ pub fn replication(keyspace: &KeyspaceDef) -> (&str, Map) {
     (keyspace.modern_strategy_class(), options)
 }
 
-/// The number that a table is known by: another one whenever the table is another one.
+/// Returns the id of a table, which changes when the table is dropped and created again.
 pub fn table_id(cf: &CfDef) -> Uuid {
     let id = Md5::digest(format!("{} {} {}", cf.keyspace, cf.name, cf.id));
     uuid::Builder::from_md5_bytes(id.into()).into_uuid()
 }
 
-/// A type as CQL writes it, with names in quotes where they need them.
+/// Returns a type as CQL prints it, with quoted names if needed.
 pub fn type_text(cql_type: &CqlType) -> String {
     let frozen = |is_frozen: bool, text: String| if is_frozen { format!("frozen<{text}>") } else { text };
     match cql_type {
@@ -49,7 +49,7 @@ pub fn type_text(cql_type: &CqlType) -> String {
     }
 }
 
-/// What an index is of: a column, or its keys or values.
+/// Returns the target of an index: a column, or its keys or values.
 pub fn index_target(column: &TableColumn, is_of_keys: bool) -> String {
     let name = name_text(&column.name);
     match (is_of_keys, column.cql_type.is_multi_cell()) {
@@ -59,7 +59,7 @@ pub fn index_target(column: &TableColumn, is_of_keys: bool) -> String {
     }
 }
 
-/// The options of a table by the names that 4.0 has for them.
+/// The options of a table, with their names in 4.0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableOptions {
     pub bloom_filter_fp_chance: f64,
@@ -67,7 +67,7 @@ pub struct TableOptions {
     pub comment: String,
     pub compaction: Map,
     pub compression: Map,
-    /// These two are gone in 4.0; they are told where a client has said them.
+    /// 4.0 removed these two; they are only shown if a client has set them.
     pub dclocal_read_repair_chance: Option<f64>,
     pub read_repair_chance: Option<f64>,
     pub default_time_to_live: i32,
@@ -109,7 +109,7 @@ impl TableOptions {
 }
 
 impl TableOptions {
-    /// The same as 2.1 says them.
+    /// Returns the same options with the values of 2.1.
     pub fn of_2_1(cf: &CfDef) -> TableOptions {
         let speculative_retry = match cf.settings.get("speculative_retry") {
             None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
@@ -138,7 +138,7 @@ fn compaction(cf: &CfDef) -> Map {
     told
 }
 
-/// 2.1 names the class `sstable_compression` and says "none" with an empty one.
+/// Returns the compression options. 2.1 names the class `sstable_compression`, and leaves it empty for no compression.
 fn compression(cf: &CfDef) -> Map {
     let mut told = options(cf, "compression_options");
     let class = told.remove("sstable_compression").filter(|class| !class.is_empty());
@@ -149,7 +149,7 @@ fn compression(cf: &CfDef) -> Map {
     told
 }
 
-/// 4.0 writes `99p` for `99.0PERCENTILE`, and NEVER for NONE.
+/// Returns the speculative retry as 4.0 prints it: `99p` for `99.0PERCENTILE`, and NEVER for NONE.
 fn speculative_retry(cf: &CfDef) -> String {
     let told = match cf.settings.get("speculative_retry") {
         None if cf.table.is_some() => return "99p".to_owned(),

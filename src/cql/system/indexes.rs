@@ -1,10 +1,10 @@
-//! The table of complete indexes, `system."IndexInfo"`.
+//! The table of built indexes, `system."IndexInfo"`.
 
 use super::row::Row;
 use super::{RequestedTables, for_each_keyspace};
 use crate::cql::QueryState;
 
-/// The indexes that are complete. Their names have the table before them in releases before 3.0.
+/// Returns the built indexes. In releases before 3.0 their names begin with the table.
 pub fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     let has_table = state.claim.names_tables_of_indexes();

@@ -1,4 +1,4 @@
-//! The tables of the schema up to 2.2: `system.schema_keyspaces` and those after it.
+//! The schema tables up to 2.2: `system.schema_keyspaces` and the others.
 
 use super::element::{replication, table_id};
 use super::row::Row;
@@ -27,7 +27,7 @@ pub fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     rows
 }
 
-/// Caching in the form of 2.1, whose JSON has a space here.
+/// Returns the caching in the form of 2.1, whose JSON has a space here.
 fn caching(cf: &CfDef) -> String {
     let (keys, rows) = shown::caching(cf);
     format!("{{\"keys\":\"{keys}\", \"rows_per_partition\":\"{rows}\"}}")
@@ -85,7 +85,7 @@ fn family(cf: &CfDef, def: &TableDef) -> Row {
         .optional("value_alias", value_alias(def))
 }
 
-/// What a dense table's value is called: nothing where it has none, as Cassandra notes it.
+/// Returns the name of a dense table's value column, which is empty if the table has none, as in Cassandra.
 fn value_alias(def: &TableDef) -> Option<String> {
     let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense);
     def.compact_value().map(|value| value.name.clone()).or_else(|| is_dense.then(String::new))

@@ -1,7 +1,7 @@
-//! The system's own keyspaces: tables that are made of what the server knows of itself whenever they are read.
+//! The system keyspaces: virtual tables that are generated from the server's state when they are read.
 //!
-//! Clients read the node and the schema from them: cqlsh, drivers, cassandra-cli. Which tables they ask follows from
-//! `Claim`. `system_auth` shows the roles, to superusers.
+//! Clients such as cqlsh, drivers and cassandra-cli read the node and the schema from them. Which tables they query
+//! depends on `Claim`. `system_auth` shows the roles to superusers.
 
 mod auth;
 mod definitions;
@@ -26,7 +26,7 @@ use row::Row;
 pub use definitions::{AUTH, SCHEMA, SYSTEM, TRACES, VIRTUAL, definition, is_system, keyspaces};
 pub use element::{TableOptions, index_target, replication, table_id, type_text};
 
-/// Which partitions and tables are asked for; `None`: all.
+/// The requested partitions and tables; `None` means all.
 #[derive(Debug, Default)]
 pub struct RequestedTables {
     pub keys: Option<Vec<Bytes>>,
@@ -48,16 +48,16 @@ impl RequestedTables {
     }
 }
 
-/// A row of a table: its place in the ring and among the rows of its partition, and values in the order of
-/// `TableDef::columns`. `None` is null.
+/// A row of a table: its position in the ring and in its partition, and its values in the order of `TableDef::columns`.
+/// `None` is null.
 #[derive(Debug, Clone)]
 pub struct SystemRow {
     pub place: (Vec<u8>, Vec<Bytes>),
     pub values: Vec<Option<Bytes>>,
 }
 
-/// The rows of a table of the system's own, in the order of the ring and then of the clustering columns. Rows that are
-/// not wanted may be among them.
+/// Returns the rows of a system table, in the order of the ring and then of the clustering columns. They may include
+/// rows that were not requested.
 pub fn rows(state: &QueryState<'_>, cf: &CfDef, wanted: &RequestedTables) -> Vec<SystemRow> {
     let def = TableDef::of(cf, state.behaviour.release);
     let rows = made(state, &cf.keyspace, &cf.name, wanted);
@@ -99,8 +99,8 @@ fn placed(state: &QueryState<'_>, def: &TableDef, mut row: Row) -> SystemRow {
     SystemRow { place: (state.database.ring_order().position(&key), clustering), values }
 }
 
-/// The bytes by which clustering columns sort: those of texts are their own, and of time UUIDs the time comes first. There
-/// are no others.
+/// Returns the bytes by which clustering columns are sorted: texts are unchanged, and in time UUIDs the time comes
+/// first. System tables have no other clustering types.
 pub fn sorting(def: &TableDef, clustering: Vec<Bytes>) -> Vec<Bytes> {
     let values = def.clustering.iter().zip(clustering);
     let sorting = |(column, value): (&TableColumn, Bytes)| match (&column.cql_type, &value[..]) {
@@ -112,7 +112,7 @@ pub fn sorting(def: &TableDef, clustering: Vec<Bytes>) -> Vec<Bytes> {
     values.map(sorting).collect()
 }
 
-/// Every keyspace that the schema tables tell of, the system's own first.
+/// Calls `take` for each keyspace in the schema tables, with the system keyspaces first.
 fn for_each_keyspace(state: &QueryState<'_>, wanted: &RequestedTables, mut take: impl FnMut(&KeyspaceDef)) {
     let system = keyspaces(state.claim);
     let catalog = state.database.catalog();
@@ -122,7 +122,7 @@ fn for_each_keyspace(state: &QueryState<'_>, wanted: &RequestedTables, mut take:
         .for_each(&mut take);
 }
 
-/// The same for tables.
+/// Calls `take` for each table in the schema tables.
 fn for_each_table(
     state: &QueryState<'_>,
     wanted: &RequestedTables,

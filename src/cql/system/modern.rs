@@ -1,4 +1,4 @@
-//! The tables of the schema from 3.0 on: `system_schema`, and `system_virtual_schema` of 4.0.
+//! The schema tables since 3.0: `system_schema`, and `system_virtual_schema` of 4.0.
 
 use super::definitions::VIRTUAL;
 use super::element::{TableOptions, replication, table_id, type_text};
@@ -28,7 +28,7 @@ pub fn tables(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     rows
 }
 
-/// What kind of table it is, in the words of 3.0.
+/// Returns the flags of a table, with the words of 3.0.
 fn flags(cf: &CfDef, def: &TableDef) -> Vec<String> {
     let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
         || (def.layout == Layout::Super && cf.column_metadata.is_empty());
@@ -82,7 +82,7 @@ fn column(cf: &CfDef, column: &TableColumn, layout: Layout) -> Row {
         ColumnKind::PartitionKey => "partition_key",
         ColumnKind::Clustering => "clustering",
         ColumnKind::Static => "static",
-        // 3.0 takes the columns of a static compact table for static ones: clients know it by that.
+        // 3.0 shows the columns of a static compact table as static, which is how clients recognize such a table.
         ColumnKind::Regular if layout == Layout::StaticCompact => "static",
         ColumnKind::Regular | ColumnKind::CompactValue => "regular",
     };
@@ -135,8 +135,8 @@ fn row_of_column(
         .text("type", type_name)
 }
 
-/// Columns that 3.0 makes up for a compact table: what names and values are that no column is declared for. Clients
-/// leave them out again.
+/// Returns the columns that 3.0 adds for a compact table: the type of undeclared column names and of their values.
+/// Clients remove them again.
 fn hidden(cf: &CfDef, def: &TableDef) -> Vec<Row> {
     let is_free = |name: &String| def.column(name).is_none();
     let numbered = |base: &'static str| (1..).map(move |number| format!("{base}{number}"));
@@ -203,7 +203,7 @@ pub fn types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     rows
 }
 
-/// The tables that tell of tables without a disk tell of themselves only.
+/// Calls `take` for each virtual table. The schema of virtual tables lists only its own tables.
 fn for_each_virtual(state: &QueryState<'_>, mut take: impl FnMut(&CfDef, &TableDef)) {
     let keyspaces = system_keyspaces(state.claim);
     let tables = keyspaces.iter().filter(|keyspace| keyspace.name == VIRTUAL);

@@ -1,4 +1,4 @@
-//! `system.local` and `system.peers`: the node, which has no peers.
+//! `system.local` and `system.peers`: the node, and its peers, of which there are none.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,7 +8,7 @@ use super::row::Row;
 use crate::compat::features::api_version;
 use crate::cql::QueryState;
 
-/// Where nodes would talk to each other.
+/// The port between nodes, which this server does not use.
 const STORAGE_PORT: i32 = 7000;
 
 pub fn local(state: &QueryState<'_>) -> Row {

@@ -1,4 +1,4 @@
-//! One row of a system table, while it is made.
+//! A row of a system table while it is built.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::cql::CollectionForm;
 use crate::cql::values::map_to_bytes;
 
-/// Values by their columns' names. What is not set is null.
+/// Values by column name. Columns that are not set are null.
 #[derive(Debug, Default)]
 pub struct Row(BTreeMap<&'static str, Bytes>);
 
@@ -49,7 +49,7 @@ impl Row {
         self.bytes(name, vec![u8::from(value)])
     }
 
-    /// A list or set of texts.
+    /// Adds a list or set of texts.
     pub fn texts(self, name: &'static str, values: &[String]) -> Row {
         let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
         let mut bytes = length(values.len()).to_vec();
@@ -60,7 +60,7 @@ impl Row {
         self.bytes(name, bytes)
     }
 
-    /// A map from texts to numbers; one without entries is null.
+    /// Adds a map from texts to numbers; an empty map is null.
     pub fn numbers<'n>(
         self,
         name: &'static str,
@@ -75,7 +75,7 @@ impl Row {
         self.bytes(name, map_to_bytes(&entries, CollectionForm::Long))
     }
 
-    /// A map of texts.
+    /// Adds a map of texts.
     pub fn map(self, name: &'static str, values: &BTreeMap<String, String>) -> Row {
         let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
         let mut bytes = length(values.len()).to_vec();

@@ -1,4 +1,4 @@
-//! Settings of column families as the schema tables show them.
+//! The settings of column families in the schema tables.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub fn options(cf: &CfDef, name: &str) -> BTreeMap<String, String> {
     }
 }
 
-/// What is cached, in the form of 2.1: `keys`, and the rows of a partition.
+/// Returns the caching in the form of 2.1: `keys`, and the rows of a partition.
 pub fn caching(cf: &CfDef) -> (&'static str, String) {
     let rows = || text(cf, "cells_per_row_to_cache");
     match &*text(cf, "caching") {

@@ -5,7 +5,7 @@ use crate::cql::define::testing::{compact, create, database_with_keyspace, done,
 use crate::cql::syntax::Statement;
 use crate::util::Release;
 
-/// The rows of a table, each as `column=text` of some columns; nothing for null.
+/// Returns the rows of a table, each as `column=text` of some columns; null is empty.
 async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec<String> {
     let database = database_with_keyspace().await;
     for statement in statements {

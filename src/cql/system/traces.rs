@@ -1,4 +1,4 @@
-//! `system_traces`: what was done for the last requests that asked for a trace.
+//! `system_traces`: the events of the latest traced requests.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn wanted_traces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Arc<Tr
     traces
 }
 
-/// The address of this node, as a row's column of this name.
+/// Sets a column of a row to the address of this node.
 fn with_node(row: Row, state: &QueryState<'_>, name: &'static str) -> Row {
     let (_, endpoint) = state.database.token_and_endpoint();
     match state.claim.rpc_address().or_else(|| endpoint.parse().ok()) {
