@@ -1,4 +1,4 @@
-//! A stored row: as rows of CQL on one side, as cells on the other.
+//! Shows a stored row: its CQL rows on one side, its cells on the other.
 
 use bytes::Bytes;
 
@@ -10,7 +10,7 @@ use crate::marshal::TypeRef;
 use crate::model::{Cell, CellKind, Predicate, RowColumns, SliceRange, SuperColumn};
 use crate::schema::{CfDef, Layout, TableDef};
 
-/// Shows the row of a key as the table's rows and as cells, which are told as cassandra-cli's `list` does.
+/// Shows a stored row as the rows of its table and as cells, which are printed as by cassandra-cli's `list`.
 pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -> Result<String, CqlError> {
     let table = state.table(name)?;
     let predicate = Predicate::Range(SliceRange::all());
@@ -56,7 +56,8 @@ pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -
     Ok(text)
 }
 
-/// On the left what each cell is to CQL, under its row; on the right the cell.
+/// Returns the two sides of the cells: on the left the meaning of each cell in CQL, below its row; on the right the
+/// cell.
 fn sides_of_cells(
     state: &QueryState<'_>,
     cf: &CfDef,
@@ -79,7 +80,7 @@ fn sides_of_cells(
     sides
 }
 
-/// A cell as cassandra-cli of 2.1 prints it.
+/// Returns a cell as cassandra-cli of 2.1 prints it.
 fn told(cf: &CfDef, cell: &Cell, names: &TypeRef) -> String {
     let name = names.to_text(&cell.name);
     if cell.kind == CellKind::Counter {

@@ -1,7 +1,7 @@
 //! Paging of DESCRIBE: a number of elements per page, as long as the schema does not change.
 //!
 //! ```text
-//!   state   version 1 | 16 bytes: schema version | u64 elements told
+//!   state   version 1 | 16 bytes: schema version | u64 elements returned
 //! ```
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};

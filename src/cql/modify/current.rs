@@ -150,7 +150,7 @@ impl CurrentRow {
     }
 }
 
-/// A collection as results have it; `None` for one without elements, which is none.
+/// Returns a collection in the format of results, or `None` if it has no elements: an empty collection is null.
 pub(super) fn collection_bytes(cql_type: &CqlType, elements: &[Element]) -> Option<Bytes> {
     if elements.is_empty() {
         return None;

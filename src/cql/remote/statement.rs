@@ -11,7 +11,7 @@ use crate::cql::syntax::{
 /// A statement, parsed as far as possible: the CQL of today's clusters has more statements than ours.
 #[derive(Debug)]
 pub struct RemoteStatement {
-    /// As the client wrote it.
+    /// The text of the client.
     pub text: String,
     pub route: Route,
     /// The parsed statement; `None` if only the cluster can parse it.

@@ -44,7 +44,7 @@ pub(super) struct RowTest {
 /// Returns the values of an operand.
 ///
 /// # Errors
-/// If a value is null; `null` returns the message for the value at an index.
+/// `InvalidRequest` if a value is null; `null` returns the message for the value at an index.
 pub(super) fn present(
     values: Vec<Option<Bytes>>,
     null: impl Fn(usize) -> String,

@@ -31,7 +31,7 @@ struct Definition {
     /// The reported versions with which clients can query it: mostly all, since clients only query tables that they
     /// know.
     served: Span,
-    /// The releases that have it in their schema.
+    /// The releases whose schema tables list it.
     listed: Span,
     text: &'static str,
 }

@@ -1,4 +1,4 @@
-//! The functions of 2.1 and 2.2, in terms and in selections.
+//! The scalar functions of 2.1 and 2.2, in terms and in selections.
 
 use bytes::Bytes;
 

@@ -244,7 +244,7 @@ impl<'t> Parser<'t> {
         self.at
     }
 
-    /// Returns the error that exactly one other token was expected.
+    /// Returns the error that another token was expected. `is_next`: that token comes next, so this one is extraneous.
     pub(in crate::cql) fn mismatched(&self, expected: &str, is_next: bool) -> CqlError {
         let what = if is_next { "extraneous" } else { "mismatched" };
         let message = format!("{what} input '{}' expecting {expected}", self.shown(0));
