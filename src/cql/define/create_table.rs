@@ -85,8 +85,8 @@ pub fn column_family(
     Ok(cf)
 }
 
-/// Checks that either all columns are counters or none is, and stores the table's definition in its column family: as CQL
-/// metadata, or in the form that Thrift clients use.
+/// Checks that either all columns are counters or none is, and stores the table's definition in its column family: as
+/// CQL metadata, or in the form that Thrift clients use.
 fn declare(cf: &mut CfDef, table: TableDef, types: &Types) -> Result<(), CqlError> {
     let first = table.others.values().next();
     let is_counter = first.is_some_and(|column| column.cql_type.is_counter());

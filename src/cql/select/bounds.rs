@@ -183,8 +183,8 @@ impl<'a> Slicing<'a> {
         }
     }
 
-    /// Checks whether the restrictions specify whole cell names. In a sparse layout they never do, because a cell name also
-    /// contains the name of a column.
+    /// Checks whether the restrictions specify whole cell names. In a sparse layout they never do, because a cell name
+    /// also contains the name of a column.
     fn is_of_names(&self) -> bool {
         let def = &self.target.def;
         let is_whole = |at: usize| self.restrictions.of_clustering_at(at).is_some_and(|of| !of.is_slice());
