@@ -1,4 +1,4 @@
-//! From the class of a type to the type that CQL calls it.
+//! Conversion from a type's class to its CQL type.
 
 use std::sync::{Arc, LazyLock};
 
@@ -45,7 +45,7 @@ pub fn composite_parts(class: &str) -> Option<Vec<&str>> {
     }
 }
 
-/// What a type is without ReversedType, and whether it was reversed.
+/// Returns a type without ReversedType, and whether it was reversed.
 pub fn unreversed(class: &str) -> (&str, bool) {
     match split_class(class) {
         ("ReversedType", Some(inner)) => (inner.trim(), true),

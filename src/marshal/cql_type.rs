@@ -1,4 +1,4 @@
-//! The types of CQL: names for the types of cells, and the types that are made of others.
+//! The types of CQL, including those with type parameters.
 
 use std::fmt;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub enum CqlType {
 }
 
 impl CqlType {
-    /// Whether it is a collection that is a single value.
+    /// Returns whether this is a frozen collection, which is a single value.
     pub fn is_frozen_collection(&self) -> bool {
         matches!(
             self,
@@ -52,7 +52,7 @@ impl CqlType {
         )
     }
 
-    /// Whether it takes a cell for each element.
+    /// Returns whether the type has a cell for each element.
     pub fn is_multi_cell(&self) -> bool {
         matches!(
             self,
@@ -67,7 +67,7 @@ impl CqlType {
         matches!(self, CqlType::Native(Native::Counter))
     }
 
-    /// Whether there are durations in it, which have no order.
+    /// Returns whether the type contains durations, which have no order.
     pub fn has_durations(&self) -> bool {
         match self {
             CqlType::Native(native) => *native == Native::Duration,
@@ -89,7 +89,7 @@ impl CqlType {
         self.class_of(false, &|user| user.short_class_name())
     }
 
-    /// The same; in what is frozen, FrozenType is not said again.
+    /// Does the same; inside a frozen type, FrozenType is not repeated.
     pub(super) fn class_in(&self, in_frozen: bool) -> String {
         self.class_of(in_frozen, &UserType::class_name)
     }
@@ -171,7 +171,7 @@ impl CqlType {
 }
 
 impl fmt::Display for CqlType {
-    /// As CQL writes it.
+    /// Formats the type as CQL does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let frozen = |f: &mut fmt::Formatter<'_>, is_frozen: bool, text: String| {
             if is_frozen { write!(f, "frozen<{text}>") } else { f.write_str(&text) }

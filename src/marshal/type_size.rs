@@ -1,4 +1,4 @@
-//! How large a type is where it is written in full, without writing it.
+//! The size of a type's full text, computed without writing it.
 //!
 //! User types are shared in memory and by their names in a stored schema. But class names, the results' metadata of the
 //! native protocol and messages have each of them in full, with all that its fields are made of. With
@@ -34,7 +34,7 @@ impl TypeSize {
         TypeSize::around(own + names, user.fields.iter().map(|(_, field)| field.size()))
     }
 
-    /// Whether it may be written in full.
+    /// Returns whether the type may be written in full.
     pub fn is_within_limits(self) -> bool {
         self.excess().is_none()
     }

@@ -40,7 +40,7 @@ const PROPERTIES: [(&str, Line); 5] = [
     ("max_index_interval", Line(2, 1)),
 ];
 
-/// Names that 2.1 let no type of a user have, and for which later releases had types of their own.
+/// Names that 2.1 reserved: no user type may have them, and later releases have types of these names.
 const KEPT_FREE: [&str; 2] = ["date", "smallint"];
 
 /// The language that statements are written in.

@@ -1,4 +1,4 @@
-//! Rules of cells and tombstones: which of two writes wins, and what hides what.
+//! Rules of cells and tombstones: which of two writes wins, and which data a tombstone hides.
 
 use super::rules;
 use crate::compat::span::{Eras, before, only, since};
@@ -35,7 +35,7 @@ pub enum SuperCount {
 }
 
 rules! {
-    /// Which of two writes wins, and what hides what.
+    /// Which of two writes wins, and which data a tombstone hides.
     pub struct CellRules {
         /// How the timestamps of two cells are compared (`Column.comparePriority`, later `reconcile`).
         timestamps: TimestampOrder = Eras([

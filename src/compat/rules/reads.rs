@@ -16,7 +16,7 @@ pub enum CountBy {
 }
 
 rules! {
-    /// What reads check and count.
+    /// The rules of reads.
     pub struct ReadRules {
         /// How get_count counts a range of columns; names are always counted by one read (`CassandraServer.get_count`
         /// of 1.0, `QueryPagers.countPaged` of 2.0).
@@ -43,7 +43,7 @@ rules! {
         level_is_checked_before_keys: bool = since(V1_1);
         /// Scans check their level (0.7 and later); 0.6 fails with an internal error at ZERO and accepts ANY.
         scan_checks_level: bool = since(V0_7);
-        /// Reads of many rows need one at least (0.4, 0.5).
+        /// Reads of many rows need at least one key (0.4, 0.5).
         reads_need_a_key: bool = Span::between(V0_4, V0_5);
         /// get_key_range does not see super columns that were deleted and filled again (0.4).
         key_range_misses_refilled_supers: bool = only(V0_4);
@@ -64,7 +64,7 @@ rules! {
         /// Conditions without an index see all columns (2.0 and later); 1.1 and 1.2 see those that were asked for by
         /// name and no others.
         conditions_see_all_columns: bool = since(V2_0);
-        /// A reversed slice of rows that meet conditions is turned round once more (2.1).
+        /// A reversed slice of rows that meet conditions is reversed once more (2.1).
         conditions_turn_reversed_slices: bool = since(V2_1);
         /// Names of a table's columns are checked against the table (2.0 and later).
         names_are_checked_by_table: bool = since(V2_0);

@@ -1,4 +1,4 @@
-//! Rules of definitions: what releases check when the schema is changed, and what they show of it.
+//! Rules of definitions: what releases check when the schema changes, and what they show of it.
 
 use super::rules;
 use crate::compat::span::{Eras, before, only, since};
@@ -7,7 +7,7 @@ use crate::util::Release::{V0_3, V0_4, V0_6, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1}
 /// Which column name describe_keyspace gives for the row key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyAlias {
-    /// The name where the definition has none.
+    /// The name if the definition has none.
     pub default: Option<&'static [u8]>,
     /// Only a key of one column whose type is defined has a name.
     pub needs_plain_key: bool,
@@ -26,19 +26,21 @@ rules! {
         strategy_options_are_checked: bool = since(V1_1);
         /// drop_keyspace refuses the system keyspace in any case of letters (1.2 and later).
         drop_refuses_system: bool = since(V1_2);
-        /// update_column_family asks for the right to change it first, and so whether it is there (2.1).
+        /// update_column_family first checks the permission to change the column family, and so whether it exists
+        /// (2.1).
         update_finds_family_first: bool = since(V2_1);
-        /// truncate of an unknown column family is unavailable: 0.7 looks for the nodes that have it, and finds none.
+        /// truncate of an unknown column family fails with UnavailableException: 0.7 looks for nodes that hold it,
+        /// and finds none.
         truncate_needs_nodes: bool = before(V0_8);
-        /// The keyspace of traces is shown to clients of Thrift (1.2 and later), without its tables.
+        /// The keyspace of traces is shown to Thrift clients (1.2 and later), without its tables.
         shows_traces: bool = since(V1_2);
-        /// Names of indexes are looked for in their column family only (0.7, `ThriftValidation.validateCfDef`).
+        /// Names of indexes must be unique only within their column family (0.7, `ThriftValidation.validateCfDef`).
         index_names_are_of_one_family: bool = before(V0_8);
         /// An index without a name gets one (0.8 and later, `CFMetaData.addDefaultIndexNames`).
         indexes_get_names: bool = since(V0_8);
         /// A custom index has to name its class (1.1 and later, `CFMetaData.validate`).
         custom_index_needs_class: bool = since(V1_1);
-        /// The subcomparator of a Standard column family is read, and refused (to 1.2).
+        /// The subcomparator of a Standard column family is read and refused (to 1.2).
         subcomparator_is_read: bool = before(V2_0);
         /// A comparator may become one that sorts names as before and takes more of them (1.1 and later,
         /// `AbstractType.isCompatibleWith`).
@@ -52,8 +54,8 @@ rules! {
         speculative_retry_is_read: bool = since(V2_0);
         /// min_index_interval and max_index_interval take the place of index_interval (2.1), which older clients set.
         index_interval_has_bounds: bool = since(V2_1);
-        /// describe_keyspace shows tables of CQL without a clustering column (1.2): it does not tell them from compact
-        /// ones. It shows none that has a regular column.
+        /// describe_keyspace shows CQL tables without a clustering column (1.2), because it does not distinguish them
+        /// from compact ones. It does not show tables with a regular column.
         lists_tables_without_clustering: bool = before(V2_0);
         /// describe_keyspace has FlushPeriodInMinutes, and draws the nesting of columns in "Desc" (0.4).
         describes_nesting: bool = only(V0_4);

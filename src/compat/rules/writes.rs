@@ -5,21 +5,21 @@ use crate::compat::span::{Span, before, since};
 use crate::util::Release::{V0_4, V0_5, V0_7, V0_8, V2_0, V2_1};
 
 rules! {
-    /// What writes check, and what they write.
+    /// The rules of writes.
     pub struct WriteRules {
-        /// Keys are bytes (0.7 and later); before, they are text, measured as Java writes it.
+        /// Keys are bytes (0.7 and later); before, they are text, measured in Java's modified UTF-8.
         keys_are_bytes: bool = since(V0_7);
         /// A key is checked before its column family is looked up, and then again (to 0.7).
         key_is_checked_before_family: bool = before(V0_8);
-        /// batch_insert takes white space from both ends of the key (0.4, 0.5); no other call does.
+        /// batch_insert trims the key (0.4, 0.5); no other call does.
         batch_insert_trims_key: bool = Span::between(V0_4, V0_5);
         /// A batch is checked with its counters, column family by column family (0.8 and later,
         /// `CassandraServer.createMutationList`); before, key and elements first, and a column family only where
         /// something is written.
         batch_is_checked_by_family: bool = since(V0_8);
-        /// A batch checks its level (0.7 and later). Before, names that are none are settled instead.
+        /// A batch checks its level (0.7 and later). Earlier releases resolve deletions under invalid names instead.
         batch_checks_level: bool = since(V0_7);
-        /// A batch writes the rows of which nothing is written, and scans return them with no columns (2.1).
+        /// A batch also writes rows without changes, and scans return them without columns (2.1).
         batch_leaves_empty_rows: bool = since(V2_1);
         /// A row of a counter column family makes a batch one of counters even if it is empty (2.1).
         batch_counts_empty_rows: bool = since(V2_1);

@@ -1,15 +1,16 @@
-//! Sentences about statements of CQL.
+//! Messages about CQL statements.
 
 use super::{V2_0, V2_1, V2_2, texts};
 
 texts! {
-    /// A statement that is run at once, with another number of values than markers (`QueryProcessor`).
+    /// An unprepared statement whose number of values differs from that of its markers (`QueryProcessor`).
     wrong_value_count() {
         "Cannot execute query with bind variables";
         V2_0: "Invalid amount of bind variables"
     }
 
-    /// A prepared statement with another number of values than markers (`QueryProcessor.processPrepared`).
+    /// A prepared statement whose number of values differs from that of its markers
+    /// (`QueryProcessor.processPrepared`).
     wrong_bound_count(markers: usize, values: usize) {
         "there were {markers} markers(?) in CQL but {values} bound variables"
     }

@@ -1,4 +1,4 @@
-//! Sentences about keyspaces, column families and their definitions.
+//! Messages about keyspaces, column families and their definitions.
 
 use super::{V0_4, V0_7, V0_8, V1_0, V1_1, V2_0, V2_1, V2_2, texts};
 
@@ -10,7 +10,7 @@ texts! {
         V0_7: "Keyspace {name} does not exist"
     }
 
-    /// A keyspace that is not defined and that a session chooses (`ClientState.setKeyspace`).
+    /// An undefined keyspace that a session selects (`ClientState.setKeyspace`).
     unknown_keyspace_to_use(name: &str) {
         "Keyspace {name} does not exist";
         V1_0: "Keyspace '{name}' does not exist"
@@ -41,17 +41,17 @@ texts! {
         V2_0: "No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename"
     }
 
-    /// A keyspace that is the server's own.
+    /// A change of one of the server's own keyspaces.
     own_keyspace(name: &str) {
         "{name} keyspace is not user-modifiable"
     }
 
-    /// The same where CQL creates it, alters it or writes to it.
+    /// The same if CQL creates it, alters it or writes to it.
     own_keyspace_in_cql(name: &str) {
         "{name} keyspace is not user-modifiable."
     }
 
-    /// A keyspace that is there (`AlreadyExistsException`).
+    /// A new keyspace that already exists (`AlreadyExistsException`).
     existing_keyspace(name: &str) {
         "Cannot add existing keyspace \"{name}\""
     }
@@ -69,7 +69,7 @@ texts! {
         V0_8: "unconfigured columnfamily {name}"
     }
 
-    /// A column family that is there (`AlreadyExistsException`).
+    /// A new column family that already exists (`AlreadyExistsException`).
     existing_table(keyspace: &str, name: &str) {
         "Cannot add already existing column family \"{name}\" to keyspace \"{keyspace}\""
     }
@@ -79,7 +79,7 @@ texts! {
         "Cannot add column family '{name}' to non existing keyspace '{keyspace}'."
     }
 
-    /// Comparators that do not follow each other (`CFMetaData.apply`).
+    /// A change to an incompatible comparator (`CFMetaData.apply`).
     other_comparator() {
         "comparators do not match or are not compatible."
     }
@@ -90,7 +90,7 @@ texts! {
         V2_0: "comparators do not match or are not compatible."
     }
 
-    /// An index that no table of a keyspace has (`DropIndexStatement`).
+    /// An index that does not exist in the keyspace (`DropIndexStatement`).
     unknown_index(name: &str, keyspace: &str) {
         "Index '{name}' could not be found in any of the column families of keyspace '{keyspace}'";
         V2_1: "Index '{name}' could not be found in any of the tables of keyspace '{keyspace}'"
@@ -122,12 +122,12 @@ texts! {
         "replication_factor is an option for SimpleStrategy, not NetworkTopologyStrategy"
     }
 
-    /// A class that compresses nothing (`CompressionParameters`).
+    /// A class that is not a compressor (`CompressionParameters`).
     unknown_compressor(class: &str) {
         "Could not create Compression for type {class}"
     }
 
-    /// A class that compacts nothing (`CFMetaData.createCompactionStrategy`).
+    /// A class that is not a compaction strategy (`CFMetaData.createCompactionStrategy`).
     unknown_compaction(class: &str) {
         "Unable to find compaction strategy class '{class}'"
     }

@@ -1,4 +1,4 @@
-//! Sentences about logins, users and rights.
+//! Messages about logins, users and permissions.
 
 use super::{V0_7, V1_2, texts};
 

@@ -1,10 +1,10 @@
-//! Sentences about keys, names, values and levels of requests.
+//! Messages about keys, names, values and levels of requests.
 
 use super::{V0_7, V0_8, V1_1, V1_2, texts};
 use crate::compat::features::ConsistencyLevel;
 
 texts! {
-    /// A row key of no bytes (`ThriftValidation.validateKey`).
+    /// An empty row key (`ThriftValidation.validateKey`).
     empty_key() {
         "Key may not be empty"
     }
@@ -15,7 +15,7 @@ texts! {
         V0_7: "Key length of {length} is longer than maximum of {max}"
     }
 
-    /// A range of keys whose tokens are in the other order (`ThriftValidation.validateKeyRange`).
+    /// A range of keys whose tokens are in reverse order (`ThriftValidation.validateKeyRange`).
     crossed_tokens() {
         "start key's md5 sorts after end key's md5.  this is not allowed; you probably should not specify end key at \
          all, under RandomPartitioner";
