@@ -37,7 +37,7 @@ pub fn split_arguments(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The component types of a CompositeType's text; the text alone where it is none.
+/// Returns the component types in the text of a CompositeType; `None` for any other class.
 pub fn composite_parts(class: &str) -> Option<Vec<&str>> {
     match split_class(class) {
         ("CompositeType", Some(inner)) => Some(split_arguments(inner)),
@@ -123,7 +123,7 @@ fn custom(class: &str) -> Option<CqlType> {
 }
 
 impl CqlType {
-    /// The type of a class's text. What is no type here is bytes.
+    /// Returns the type of a class's text; bytes if the class is unknown here.
     pub fn of_class(class: &str) -> CqlType {
         CqlType::of_class_with(class, &|_, _| None)
     }

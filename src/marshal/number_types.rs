@@ -6,7 +6,7 @@ use super::stored::compare_stored;
 use super::unchecked::{compare_signed_first, empty_first};
 use super::{AbstractType, BytesType, MarshalError, StoredOrder, date_text, day_text};
 
-/// How the bytes are a number.
+/// How bytes represent a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Two's complement, big-endian.
@@ -38,11 +38,11 @@ pub struct NumberType {
     width: usize,
     /// What the old servers call it when the length is wrong.
     called: &'static str,
-    /// What they call it when a text is none.
+    /// What they call it when a text is not a value.
     text_called: &'static str,
 }
 
-/// Every row.
+/// The table of number types.
 pub(super) static INT32: NumberType = NumberType {
     class_name: "org.apache.cassandra.db.marshal.Int32Type",
     form: Form::Signed,
@@ -115,7 +115,7 @@ pub(super) static BYTE: NumberType = NumberType {
 };
 
 impl NumberType {
-    /// The number as an integer that sorts as it does; `None` for bytes that are no value.
+    /// Returns an integer that sorts as the number does; `None` for bytes that are not a value.
     fn rank(&self, value: &[u8]) -> Option<u64> {
         if value.len() != self.width {
             return None;
@@ -126,7 +126,7 @@ impl NumberType {
         Some(match self.form {
             Form::UnsignedDate | Form::UnsignedDay | Form::TimeOfDay => bits,
             Form::Signed | Form::SignedDate => bits ^ sign,
-            // Java takes whatever is no number for one and the same.
+            // Java treats all NaNs as one value.
             Form::Float if self.is_nan(bits) => all,
             Form::Float if bits & sign != 0 => !bits & all,
             Form::Float => bits | sign,

@@ -102,12 +102,12 @@ impl Parser<'_> {
         self.types.simple(name).ok_or_else(|| TypeError::Unknown(full_name(name)))
     }
 
-    /// A type, with what stands in its brackets.
+    /// Reads a type with its parameters.
     fn one(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
         self.one_of(depth, false)
     }
 
-    /// The same; `is_frozen` where it is what a FrozenType holds.
+    /// Does the same; `is_frozen` if the type is the parameter of a FrozenType.
     fn one_of(&mut self, depth: usize, is_frozen: bool) -> Result<TypeRef, TypeError> {
         if depth > TYPE_NESTING_MAX {
             return Err(self.fail("types are nested too deep"));
@@ -151,7 +151,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Types in brackets; none where there are no brackets.
+    /// Reads types in brackets; none if there are no brackets.
     fn list(&mut self, depth: usize) -> Result<Vec<TypeRef>, TypeError> {
         let mut found = Vec::new();
         if !self.takes("(") || self.takes(")") {
@@ -168,7 +168,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What a collection holds, in brackets.
+    /// Reads the types of a collection's parts, in brackets.
     fn collection(
         &mut self,
         kind: CollectionKind,
@@ -183,7 +183,7 @@ impl Parser<'_> {
         Ok(Arc::new(CollectionType::new(kind, &held, is_frozen)))
     }
 
-    /// What a FrozenType holds. Only collections are different types in it.
+    /// Reads the parameter of a FrozenType. It changes only the types of collections.
     fn frozen(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
         if !self.takes("(") {
             return Err(self.fail("FrozenType takes exactly one argument"));
@@ -192,7 +192,7 @@ impl Parser<'_> {
         if self.takes(")") { Ok(inner) } else { Err(self.fail("a bracket is missing")) }
     }
 
-    /// A text in hex.
+    /// Reads a text in hex.
     fn hex_name(&mut self) -> Result<String, TypeError> {
         let hex = self.identifier()?;
         let bytes = BytesType.parse_text(&hex).map_err(|error| self.fail(&error.0))?;

@@ -39,7 +39,7 @@ impl TypeSize {
         self.excess().is_none()
     }
 
-    /// Which limit it exceeds, as the end of a sentence that begins with the type.
+    /// Returns which limit the type exceeds, as the end of a sentence that begins with the type.
     pub fn excess(self) -> Option<String> {
         if self.depth > DEPTH_MAX {
             Some(format!(

@@ -36,12 +36,12 @@ impl UserType {
         made
     }
 
-    /// What it takes where it is written in full.
+    /// Returns the size of the type's full text.
     pub fn size(&self) -> TypeSize {
         self.size
     }
 
-    /// The place of the field of a name.
+    /// Returns the position of the field with a name.
     pub fn place_of(&self, field: &str) -> Option<usize> {
         self.places.get(field).copied()
     }

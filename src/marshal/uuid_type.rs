@@ -58,7 +58,7 @@ impl AbstractType for UUIDType {
         Ok(ranked(left).cmp(&ranked(right)))
     }
 
-    /// Version, time, and the UUID itself. What is none comes before all that are.
+    /// Writes the version, the time, and the UUID itself. Bytes of another length sort before all UUIDs.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         match <&[u8; 16]>::try_from(name) {
             Ok(uuid) => {

@@ -119,8 +119,8 @@ impl<'a> Logins<'a> {
         }
     }
 
-    /// Changes roles while no other change runs on this server, and repeats the change if another server's change came in
-    /// between: the edit changes a copy of the current roles. If it fails, nothing has changed.
+    /// Changes roles while no other change runs on this server, and repeats the change if another server's change
+    /// came in between: the edit changes a copy of the current roles. If it fails, nothing has changed.
     pub async fn change_roles<T, E: From<Error>>(
         &self,
         mut edit: impl FnMut(&mut Roles) -> Result<T, E>,
