@@ -42,7 +42,7 @@ pub struct NumberType {
     text_called: &'static str,
 }
 
-/// The table of number types.
+/// The type of signed integers of 4 bytes.
 pub(super) static INT32: NumberType = NumberType {
     class_name: "org.apache.cassandra.db.marshal.Int32Type",
     form: Form::Signed,
