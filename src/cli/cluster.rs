@@ -16,7 +16,7 @@ const OFF: &str = "off";
 #[derive(Debug, Clone, Default, Args)]
 pub struct ClusterArgs {
     /// Store data on a cluster of Cassandra 4 or 5 or ScyllaDB: the nodes to connect to first; they report the others.
-    /// `off`: store data in a directory even if the configuration has a <Cluster>
+    /// `off`: store data in a directory even if the configuration has a `<Cluster>`
     #[arg(long = "cluster", value_name = "HOST[:PORT],...")]
     contact_points: Option<String>,
     /// The data centre of the nodes that requests are sent to, and of LOCAL_QUORUM
