@@ -10,7 +10,7 @@
 //! A failed request also has `error`, with the text that the client gets. While the log is off, a request costs one look at
 //! a flag.
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Write};
 use std::future::Future;
 use std::net::IpAddr;
 use std::time::Instant;
@@ -52,7 +52,7 @@ impl RequestLog {
     pub fn end<E: Display>(self, reply_bytes: usize, error: Option<&E>) {
         let Some(Begun { span, at }) = self.0 else { return };
         let micros = u64::try_from(at.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let error = error.map(field::display);
+        let error = error.map(|error| field::display(OneLine(error)));
         tracing::debug!(target: TARGET, parent: &span, micros, reply_bytes, error);
     }
 }
@@ -61,8 +61,30 @@ impl RequestLog {
 pub fn log_keyspace(keyspace: &[u8], consistency: impl Display) {
     if is_on() {
         let span = Span::current();
-        span.record("keyspace", field::display(String::from_utf8_lossy(keyspace)));
+        span.record("keyspace", field::display(OneLine(String::from_utf8_lossy(keyspace))));
         span.record("consistency", field::display(consistency));
+    }
+}
+
+/// A text in which control characters are escaped. Names and errors contain what clients send, which must neither begin a
+/// new line of the log nor reach a terminal as a command.
+struct OneLine<T>(T);
+
+impl<T: Display> Display for OneLine<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(Escaped(out), "{}", self.0)
+    }
+}
+
+/// Escapes control characters on their way to a formatter.
+struct Escaped<'a, 'b>(&'a mut fmt::Formatter<'b>);
+
+impl Write for Escaped<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|letter| match letter.is_control() {
+            true => write!(self.0, "{}", letter.escape_default()),
+            false => self.0.write_char(letter),
+        })
     }
 }
 
@@ -72,7 +94,7 @@ fn is_on() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io;
     use std::sync::Arc;
 
     use parking_lot::Mutex;
@@ -84,12 +106,12 @@ mod tests {
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+    impl io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().write(bytes)
         }
 
-        fn flush(&mut self) -> std::io::Result<()> {
+        fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
     }
@@ -121,6 +143,13 @@ mod tests {
         assert!(!line.contains("error="), "{line}");
         assert_eq!(line.lines().count(), 1);
         assert!(logged("requests=debug", Some("no such keyspace")).contains("error=no such keyspace"));
+    }
+
+    #[test]
+    fn what_clients_send_begins_no_new_line() {
+        let line = logged("requests=debug", Some("no keyspace x\nINFO forged \u{1b}[31m"));
+        assert!(line.contains("error=no keyspace x\\nINFO forged \\u{1b}[31m"), "{line}");
+        assert_eq!(line.lines().count(), 1);
     }
 
     #[test]
