@@ -104,6 +104,13 @@ fn is(column: &'static str, value: &'static str) -> IndexExpression {
     }
 }
 
+/// The error of a slice at a consistency level.
+async fn refused_slice(database: &Database, consistency: ConsistencyLevel) -> Error {
+    let request = database.request(KS, consistency, level());
+    let slice = request.reads().get_slice(&Bytes::from("anna"), &parent(), &everything()).await;
+    slice.unwrap_err()
+}
+
 async fn those_that(
     database: &Database,
     expressions: Vec<IndexExpression>,
@@ -138,23 +145,10 @@ async fn a_write_brings_no_entries_of_indexes_and_no_count_of_replicas() {
     // The cluster says how many are up, not we.
     let unavailable = StoreError::Unavailable { why: "one is down".to_owned(), required: 3, alive: 2 };
     cluster.fail_with(unavailable);
-    let key = Bytes::from("anna");
-    let all = ConsistencyLevel::All;
-    let error = database
-        .request(KS, all, level())
-        .reads()
-        .get_slice(&key, &parent(), &everything())
-        .await
-        .unwrap_err();
+    let error = refused_slice(&database, ConsistencyLevel::All).await;
     assert!(matches!(error, Error::Unavailable { required: 3, alive: 2, .. }), "{error:?}");
     // What never made sense is refused as before.
-    let any = ConsistencyLevel::Any;
-    let error = database
-        .request(KS, any, level())
-        .reads()
-        .get_slice(&key, &parent(), &everything())
-        .await
-        .unwrap_err();
+    let error = refused_slice(&database, ConsistencyLevel::Any).await;
     assert_eq!(error.to_string(), "ANY ConsistencyLevel is only supported for writes");
 }
 
