@@ -19,8 +19,8 @@ use crate::util::log_keyspace;
 
 /// The keyspace, consistency level and release of a call or statement, and the schema as of its start.
 ///
-/// A change of the schema waits for the requests that still use the previous schema. Whoever waits for such a change
-/// must therefore not hold a request.
+/// A change of the schema waits for the requests that still use the previous schema. A task that waits for such a
+/// change must therefore not hold a request.
 pub struct Request<'a> {
     pub(super) database: &'a Database,
     pub(super) keyspace: &'a [u8],

@@ -86,7 +86,7 @@ pub enum ValueKind {
 pub struct NativeType {
     /// The type.
     pub native: Native,
-    /// What CQL calls it.
+    /// Its name in CQL.
     pub name: &'static str,
     /// The class of its values, without the package.
     pub class: &'static str,
@@ -94,9 +94,9 @@ pub struct NativeType {
     pub code: u16,
     /// The version of the native protocol that it came with. Types of 4 and 5 came with Cassandra 2.2 and later.
     pub protocol: u8,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: ValueKind,
-    /// What Cassandra says that it expects where JSON has another kind of value.
+    /// The kind of JSON value that Cassandra's error names as expected.
     pub expected: &'static str,
 }
 

@@ -198,8 +198,8 @@ pub(super) fn chosen(
     }
 }
 
-/// `intAsBlob` and `blobAsInt`, for every type but blob; varchar too, which is text. Returns the types of the argument and
-/// of the result.
+/// Returns the argument type, the return type and the implementation of `intAsBlob`, `blobAsInt` and the like, which exist
+/// for every type except blob. `varchar` means text.
 fn conversion(name: &str) -> Option<(Native, Native, Run)> {
     let other = |name: &str| Native::named(name).filter(|native| *native != Native::Blob);
     if let Some(native) = name.strip_suffix("asblob").and_then(other) {

@@ -1,7 +1,7 @@
-//! The table of CQL's functions: a row for each says what it takes and returns, and what it does.
+//! The table of CQL's scalar functions: name, argument types, return type and implementation of each.
 //!
-//! Not in the table are functions that exist for many types: `token`, `fromJson`, `toJson`, CAST, and the conversions to
-//! and from blobs (`function` makes them from their names).
+//! `function` creates the functions that take or return any type: `token`, `fromJson`, `toJson`, CAST, and the
+//! conversions to and from blobs.
 
 use bytes::Bytes;
 
@@ -12,21 +12,21 @@ use crate::cql::{CqlError, TypesOf};
 use crate::db::Database;
 use crate::marshal::{CqlType, Native};
 
-/// What a function does. Null arguments mostly give null.
+/// Evaluates a call. Most functions return null for a null argument.
 pub(super) type Run = fn(&FunctionCall<'_>) -> Result<Option<Bytes>, CqlError>;
 
-/// A function of native types. Several rows of one name take other types.
+/// A function of native types. Rows with the same name take arguments of different types.
 pub(super) struct FunctionRow {
     /// In lower case.
     pub name: &'static str,
     pub arguments: &'static [Native],
     pub returns: Native,
-    /// Came with 2.2 or later, whose result columns have the full name.
+    /// Whether it was added in 2.2 or later, which names result columns by the function's full name.
     pub is_new: bool,
     pub run: Run,
 }
 
-/// A function that is called, with the values of its arguments.
+/// A call of a function, with the values of its arguments.
 pub(super) struct FunctionCall<'a> {
     pub function: &'a ResolvedFunction,
     pub args: &'a [Option<Bytes>],
