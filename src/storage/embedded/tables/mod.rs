@@ -3,6 +3,8 @@
 //! ```text
 //!   TableSpace   what all trees share: block cache, open files, sequence numbers, snapshots
 //!   Tree         one directory of tables in levels: reads at a snapshot, adds a sorted run, merges levels
+//!   Runs         the tables of a tree as readers see them
+//!   RunHistory   the runs of a tree for each snapshot that a reader holds
 //!   Tables       the trees of one generation of a column family: ordinary entries, and entries with long keys
 //!   Snapshot     which tables a reader sees, regardless of later flushes and merges
 //!   TreeVersion  the files that list which tables a tree has
@@ -13,6 +15,7 @@
 //! - *Sequence numbers* must always increase, or an older run would win over a newer one. They are restored from the
 //!   tables when trees are opened.
 //! - *Snapshots* must be counted, since a merge drops entries that no snapshot can see.
+//! - *Reads* do not use the library's list of tables, which is locked while a new one is synced; see `runs`.
 //! - *The file that lists a tree's tables* has a checksum that the library writes and does not check.
 //! - *A failed write* leaves files that are not listed. They are removed.
 //! - *Panics* caused by damaged files are converted to errors that name the column family and the directory.
@@ -21,6 +24,7 @@ mod check;
 mod error;
 mod filter;
 mod generation;
+mod runs;
 mod snapshot;
 mod space;
 mod tree;

@@ -141,6 +141,11 @@ impl TableSpace {
         self.snapshots.current()
     }
 
+    /// Returns the counter of visible sequence numbers.
+    pub(super) fn visible(&self) -> &SequenceNumberCounter {
+        &self.visible
+    }
+
     /// Makes flushed and merged tables visible to later readers. Returns the lowest sequence number that a reader
     /// holds.
     pub fn advance(&self) -> SeqNo {

@@ -1,56 +1,53 @@
 //! A tree: one directory of sorted tables in levels.
 
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use lsm_tree::compaction::Leveled;
-use lsm_tree::{AbstractTree, AnyIngestion, AnyTree, Guard, IterGuardImpl, SeqNo};
+use lsm_tree::{AbstractTree, AnyIngestion, AnyTree, InternalValue, SeqNo};
 
 use super::error::TreeName;
+use super::runs::{KeyRange, RunHistory, Runs, SortedEntries};
 use super::snapshot::Snapshot;
 use super::space::TableSpace;
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 
-/// Levels of a tree.
-const LEVELS: usize = 7;
 /// Size of a table, in bytes, at which a compaction starts the next one.
 const TABLE_BYTES: u64 = 64 << 20;
 
 /// Sorted tables in levels. A forgotten tree removes its directory when it is dropped.
 pub struct Tree {
     tree: AnyTree,
+    history: RunHistory,
     name: TreeName,
     disk: Arc<dyn Disk>,
     is_forgotten: AtomicBool,
 }
 
-/// Bounds of a range of keys.
-pub type KeyRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);
-
 /// An iterator, from either end, over entries of a tree in the order of their keys.
 pub struct TreeEntries {
-    entries: Box<dyn DoubleEndedIterator<Item = IterGuardImpl> + Send>,
+    entries: SortedEntries,
+    /// Keeps the files that `entries` reads.
+    _runs: Arc<Runs>,
     name: TreeName,
 }
 
 impl Tree {
     pub(super) fn new(tree: AnyTree, name: TreeName, disk: Arc<dyn Disk>) -> Tree {
-        Tree { tree, name, disk, is_forgotten: AtomicBool::new(false) }
+        Tree { history: RunHistory::new(&tree), tree, name, disk, is_forgotten: AtomicBool::new(false) }
     }
 
     /// Returns the value of a key.
     pub fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        let found = self.tree.get(key, snapshot.sequence()).map_err(|error| self.name.error(&error))?;
-        Ok(found.map(Bytes::from))
+        self.history.at(snapshot.sequence()).get(key).map_err(|error| self.name.error(&error))
     }
 
     /// Returns the entries of a range of keys.
     pub fn range(&self, snapshot: &Snapshot, range: KeyRange) -> TreeEntries {
-        let entries = self.tree.range::<Vec<u8>, _>(range, snapshot.sequence(), None);
-        TreeEntries { entries, name: self.name.clone() }
+        let runs = self.history.at(snapshot.sequence());
+        TreeEntries { entries: runs.range(&range), _runs: runs, name: self.name.clone() }
     }
 
     /// Starts to write a sorted run of entries, which win over all entries of the tree. `space` is the space of the
@@ -65,48 +62,50 @@ impl Tree {
 
     /// Merges some tables if there are too many. Returns whether the tree has changed.
     pub fn compact_once(&self, space: &TableSpace) -> Result<bool, StoreError> {
-        let before = self.shape();
         self.compact(space, |tree, watermark| {
             tree.compact(Arc::new(Leveled::default().with_table_target_size(TABLE_BYTES)), watermark)
-        })?;
-        Ok(self.shape() != before)
+        })
     }
 
     /// Merges all tables, which drops tombstones past gc_grace.
     pub fn compact_all(&self, space: &TableSpace) -> Result<(), StoreError> {
-        self.compact(space, |tree, watermark| tree.major_compact(TABLE_BYTES, watermark))
+        self.compact(space, |tree, watermark| tree.major_compact(TABLE_BYTES, watermark)).map(drop)
     }
 
+    /// Runs a compaction, given the tree and the lowest sequence number that a reader holds. Returns whether the tree
+    /// has changed.
     fn compact(
         &self,
         space: &TableSpace,
         run: impl FnOnce(&AnyTree, SeqNo) -> lsm_tree::Result<()>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let first_file = self.tree.next_table_id();
         let outcome = {
             let _writing = space.writing.read();
             run(&self.tree, space.advance())
         };
-        space.advance();
-        outcome.map_err(|error| {
+        let is_changed = self.show_change(space);
+        outcome.map(|()| is_changed).map_err(|error| {
             self.remove_unfinished(space, first_file);
             self.name.error(&error)
         })
     }
 
+    /// Makes a change of the tree visible to later readers. Returns whether there was one.
+    fn show_change(&self, space: &TableSpace) -> bool {
+        let is_changed = self.history.add(&self.tree, space.visible());
+        self.history.remove_before(space.advance());
+        is_changed
+    }
+
     /// Returns the number of runs that are not merged yet. A read searches each of them.
     pub fn unmerged_runs(&self) -> usize {
-        self.tree.l0_run_count()
+        self.history.at(SeqNo::MAX).runs_of_level(0)
     }
 
-    /// Returns figures of which at least one changes with each compaction.
-    fn shape(&self) -> ([usize; LEVELS], usize, u64) {
-        let levels = std::array::from_fn(|level| self.tree.level_table_count(level).unwrap_or(0));
-        (levels, self.tree.l0_run_count(), self.tree.disk_space())
-    }
-
+    /// Returns the size of all tables in bytes.
     pub fn disk_bytes(&self) -> u64 {
-        self.tree.disk_space()
+        self.history.at(SeqNo::MAX).disk_bytes()
     }
 
     /// Returns the owner and the directory of the tables.
@@ -154,9 +153,9 @@ impl Drop for Tree {
 }
 
 impl TreeEntries {
-    fn entry(&self, guard: IterGuardImpl) -> Result<(Bytes, Bytes), StoreError> {
-        let (key, value) = guard.into_inner().map_err(|error| self.name.error(&error))?;
-        Ok((key.into(), value.into()))
+    fn entry(&self, entry: lsm_tree::Result<InternalValue>) -> Result<(Bytes, Bytes), StoreError> {
+        let entry = entry.map_err(|error| self.name.error(&error))?;
+        Ok((entry.key.user_key.into(), entry.value.into()))
     }
 }
 
@@ -164,15 +163,15 @@ impl Iterator for TreeEntries {
     type Item = Result<(Bytes, Bytes), StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let guard = self.entries.next()?;
-        Some(self.entry(guard))
+        let entry = self.entries.next()?;
+        Some(self.entry(entry))
     }
 }
 
 impl DoubleEndedIterator for TreeEntries {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let guard = self.entries.next_back()?;
-        Some(self.entry(guard))
+        let entry = self.entries.next_back()?;
+        Some(self.entry(entry))
     }
 }
 
@@ -213,7 +212,7 @@ impl TableWriter<'_> {
             return Err(self.fail(&error));
         }
         drop(self.writing.take());
-        self.space.advance();
+        self.tree.show_change(self.space);
         Ok(())
     }
 
