@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Weak};
 
-use lsm_tree::config::{CompressionPolicy, RestartIntervalPolicy};
+use lsm_tree::config::{CompressionPolicy, PartitioningPolicy, RestartIntervalPolicy};
 use lsm_tree::{AbstractTree, Cache, CompressionType, Config, DescriptorTable, SeqNo, SequenceNumberCounter};
 use parking_lot::{Mutex, RwLock};
 
@@ -121,6 +121,10 @@ impl TableSpace {
             .use_descriptor_table(Some(self.files.clone()))
             .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
             .data_block_restart_interval_policy(RestartIntervalPolicy::new([10, 16]))
+            // Otherwise each table of the first levels has one block of index, of 2 MB where the cache of blocks may have
+            // 64, and one of filters. They push each other out, and reads read them again and again.
+            .index_block_partitioning_policy(PartitioningPolicy::all(true))
+            .filter_block_partitioning_policy(PartitioningPolicy::all(true))
             .with_compaction_filter_factory(Some(Arc::new(filter)));
         let tree = name.guarded(|| config.open().map_err(|error| name.error(&error)))?;
         // New entries must have higher numbers than all existing entries to win over them.
