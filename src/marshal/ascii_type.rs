@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
-/// Names that are ASCII text. Cassandra 0.4 to 0.6 did not check them despite the type's name and accepted bytes
-/// above 0x7f; 0.7 began to refuse them.
+/// Names that are ASCII text. Releases 0.4 to 0.6 accept any bytes; 0.7 and later refuse bytes above 0x7f.
 #[derive(Debug)]
 pub struct AsciiType {
     since: Release,
@@ -75,7 +74,7 @@ mod tests {
     use crate::marshal::at;
 
     #[test]
-    fn only_0_7_and_later_refuse_other_bytes() {
+    fn only_0_7_and_later_refuse_bytes_above_7f() {
         let ascii = AsciiType::default();
         for release in Release::ALL {
             let view = at(&ascii, release);
@@ -91,14 +90,14 @@ mod tests {
     }
 
     #[test]
-    fn order_is_that_of_unsigned_bytes() {
+    fn names_sort_by_unsigned_bytes() {
         let ascii = AsciiType::default();
         let names: [&[u8]; 6] = [b"", b"A", b"Z", b"a", b"aa", b"\x80"];
         assert!(names.is_sorted_by(|left, right| ascii.compare(left, right).is_lt()));
     }
 
     #[test]
-    fn text_is_the_name() {
+    fn invalid_bytes_are_shown_as_replacement_characters_and_refused_in_text() {
         let ascii = AsciiType::default();
         assert_eq!(ascii.to_text(b"a\xc3b"), "a\u{fffd}b");
         assert_eq!(ascii.parse_text("ab"), Ok(b"ab".to_vec()));

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::{AbstractType, MarshalError, StoredOrder};
 
-/// Names that are plain bytes: every name is valid, and a prefix sorts before the names that it begins.
+/// Names that are plain bytes. Every name is valid, and a prefix sorts before longer names that begin with it.
 #[derive(Debug)]
 pub struct BytesType;
 
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn anything_is_valid_and_ordered_unsigned() {
+    fn any_bytes_are_valid_and_sort_as_unsigned() {
         let names: [&[u8]; 6] = [b"", b"\x00", b"\x00\x00", b"\x7f", b"\x80", b"\xff"];
         assert!(names.is_sorted_by(|left, right| BytesType.compare(left, right).is_lt()));
         assert!(names.iter().all(|name| BytesType.validate(name).is_ok()));

@@ -1,4 +1,4 @@
-//! Whole collections as single values, and the classes of collections with a cell for each element.
+//! Collections whose whole value is one cell. Collections with a cell for each element use the same class names.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub enum CollectionKind {
     List,
     /// Distinct elements, sorted by their type.
     Set,
-    /// Values by distinct keys, sorted by the type of the keys.
+    /// Pairs of a key and a value with distinct keys, sorted by the type of the keys.
     Map,
 }
 
@@ -28,7 +28,7 @@ impl CollectionKind {
     }
 
     /// Returns the kind's name in messages.
-    fn called(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             CollectionKind::List => "list",
             CollectionKind::Set => "set",
@@ -37,19 +37,19 @@ impl CollectionKind {
     }
 }
 
-/// `ListType(T)`, `SetType(T)`, `MapType(K,V)`, and the same in a `FrozenType`. They are ordered by their elements,
-/// one after the other; a map's by key, then value.
+/// `ListType(T)`, `SetType(T)`, `MapType(K,V)`, and the same inside a `FrozenType`. Values are compared element by
+/// element, those of maps by key, then by value.
 #[derive(Debug)]
 pub struct CollectionType {
     class_name: String,
     kind: CollectionKind,
-    /// The type of the elements, or a map's two types.
+    /// The type of the elements; for a map the types of its keys and its values.
     held: Vec<Inner>,
     views: Vec<CollectionType>,
 }
 
 impl CollectionType {
-    /// Returns the type of collections that hold these types: one, or two for a map.
+    /// Returns the type of collections of a kind. `held` has one type, or two for a map: keys and values.
     pub fn new(kind: CollectionKind, held: &[TypeRef], is_frozen: bool) -> CollectionType {
         let names: Vec<&str> = held.iter().map(|held| held.class_name()).collect();
         let plain = format!("{PACKAGE}{}({})", kind.class(), names.join(","));
@@ -73,7 +73,7 @@ impl CollectionType {
         parts::of_collection(value, self.per_entry())
     }
 
-    /// Returns the type of the part at a position: keys and values alternate.
+    /// Returns the type of the part at a position. In maps, keys and values alternate.
     fn held_at(&self, at: usize) -> Option<&Inner> {
         self.held.get(at % self.per_entry())
     }
@@ -90,7 +90,7 @@ impl AbstractType for CollectionType {
             return Ok(());
         }
         let Some(parts) = self.parts(value) else {
-            return Err(MarshalError(format!("Not enough bytes to read a {}", self.kind.called())));
+            return Err(MarshalError(format!("Not enough bytes to read a {}", self.kind.name())));
         };
         for (at, part) in parts.into_iter().enumerate() {
             if let (Some(held), Some(part)) = (self.held_at(at), part) {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_checked() {
+    fn each_element_is_validated() {
         let list = class("ListType(Int32Type)");
         assert_eq!(list.validate(&ints(&[1, 2])), Ok(()));
         assert_eq!(list.validate(&[0, 0, 0, 1]).unwrap_err().0, "Not enough bytes to read a list");

@@ -1,5 +1,5 @@
-//! The last component of cell names in a CQL table with collections: an element, whose type depends on the component
-//! before it.
+//! The last component of cell names in a CQL table with collections. It is an element of a collection, and its type
+//! depends on the component before it, which is the collection's column.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -8,17 +8,17 @@ use super::views::{self, Inner};
 use super::{AbstractType, BytesType, CqlType, MarshalError, PACKAGE, StoredOrder, TypeRef, Types};
 use crate::util::Release;
 
-/// `ColumnToCollectionType(hex:MapType(A,B),...)`: the collections' types by the columns' names in hex.
+/// `ColumnToCollectionType(hex:MapType(A,B),...)`: the type of each collection, by the name of its column in hex.
 #[derive(Debug)]
 pub struct ColumnToCollectionType {
     class_name: String,
-    /// The types of elements in names: a map's keys, a set's elements, a list's time UUIDs.
+    /// The type of the last component for each column: of a map's keys, a set's elements, a list's time UUIDs.
     elements: BTreeMap<Vec<u8>, Inner>,
     views: Vec<ColumnToCollectionType>,
 }
 
 impl ColumnToCollectionType {
-    /// Returns the last component of names in a table with these collections: their names in cells, and their types.
+    /// Returns the type of the last component in a table with these collections, given as column name and type.
     pub fn new(collections: &[(Vec<u8>, CqlType)], types: &Types) -> ColumnToCollectionType {
         let element = |(name, cql_type): &(Vec<u8>, CqlType)| {
             (name.clone(), Inner::new(element_class(cql_type).type_ref(types)))
@@ -35,7 +35,7 @@ impl ColumnToCollectionType {
     }
 }
 
-/// Returns the type of the elements in the names of a collection's cells.
+/// Returns the type of the last component in the names of a collection's cells.
 fn element_class(cql_type: &CqlType) -> CqlType {
     match cql_type {
         CqlType::Map { key, .. } => (**key).clone(),
@@ -44,8 +44,7 @@ fn element_class(cql_type: &CqlType) -> CqlType {
     }
 }
 
-/// Returns the class of a table's collections, which are in the order of a Java HashMap, as the old servers wrote
-/// them.
+/// Returns the class name. The collections are in the order of a Java HashMap, as the old servers wrote them.
 fn class_name(collections: &[(Vec<u8>, CqlType)]) -> String {
     let mut slots = 16u32;
     while collections.len() as u64 * 4 > u64::from(slots) * 3 {
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn collections_come_in_the_order_of_a_java_map() {
+    fn the_class_name_has_collections_in_the_order_of_a_java_hash_map() {
         let text = |cql_type: Native| CqlType::Native(cql_type);
         let set = CqlType::Set { element: Box::new(text(Native::Text)), is_frozen: false };
         let list = CqlType::List { element: Box::new(text(Native::Int)), is_frozen: false };
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_sort_by_the_type_of_their_column_and_statics_before_all() {
+    fn elements_sort_by_the_type_of_their_column_and_static_names_sort_first() {
         let comparator = class(
             "CompositeType(Int32Type,UTF8Type,ColumnToCollectionType(6d:MapType(UTF8Type,Int32Type),\
              73:SetType(Int32Type)))",
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_collection_that_is_added_leaves_stored_names_as_they_are() {
+    fn adding_a_collection_does_not_change_stored_names() {
         let plain = class("CompositeType(Int32Type,UTF8Type)");
         let more = class("CompositeType(Int32Type,UTF8Type,ColumnToCollectionType(73:SetType(Int32Type)))");
         let mut name = Vec::new();

@@ -15,13 +15,13 @@ use super::views::{self, Inner, push_escaped, read_escaped};
 use super::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef};
 use crate::util::Release;
 
-/// `CompositeType(A,B,...)`: ordered by the first component, then the next; a name sorts before the longer names that
-/// it begins.
+/// `CompositeType(A,B,...)`: ordered by the first component, then by the next. A name sorts before longer names with
+/// the same first components.
 #[derive(Debug)]
 pub struct CompositeType {
     class_name: String,
     components: Vec<Inner>,
-    /// Whether names may be static: from 2.0 on.
+    /// Whether names may be static, which 2.0 introduced.
     takes_static: bool,
     views: Vec<CompositeType>,
 }
@@ -32,7 +32,8 @@ pub(super) struct Component<'a> {
     pub end: u8,
 }
 
-/// The prefix of the name of a static column of a CQL table: no component has the length that this would mean.
+/// The prefix of the names of static columns of a CQL table. Read as a length it would be 65535, which no component
+/// has.
 pub const STATIC_PREFIX: [u8; 2] = [0xFF, 0xFF];
 
 /// Returns the components of a stored name; `None` if it does not consist of whole components.
@@ -258,8 +259,8 @@ impl AbstractType for CompositeType {
         Ok(left.is_empty().cmp(&right.is_empty()).reverse())
     }
 
-    /// 2.1 parses composites first (`AbstractCompoundCellNameType.fromByteBuffer`), and of the end-of-component bytes
-    /// it uses only the last one.
+    /// Rewrites a bound as 2.1 does, which parses composites before it compares them
+    /// (`AbstractCompoundCellNameType.fromByteBuffer`) and of the end-of-component bytes keeps only the last one.
     fn read_unchecked(&self, bound: &[u8]) -> Result<Vec<u8>, MarshalError> {
         let (is_static, mut rest) = self.static_part(bound);
         let mut read = if is_static { STATIC_PREFIX.to_vec() } else { Vec::with_capacity(bound.len()) };
@@ -274,8 +275,8 @@ impl AbstractType for CompositeType {
         Ok(read)
     }
 
-    /// Writes each component's ordered bytes, escaped, and the rank of its end; before them a 0 if the name is
-    /// static.
+    /// Appends the ordered bytes of each component, escaped, and the rank of its end-of-component byte. A static name
+    /// begins with a 0.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         let (is_static, mut rest) = split_static(name);
         if is_static {
@@ -340,7 +341,8 @@ impl AbstractType for CompositeType {
         self.views.get(release as usize).map(|view| view as &dyn AbstractType)
     }
 
-    /// Components between colons; one within a component is written `\:`, and `:!` at the end means a positive end.
+    /// Separates components with colons. A colon inside a component is written `\:`; `:!` at the end stands for a
+    /// positive end-of-component byte.
     fn to_text(&self, value: &[u8]) -> String {
         let mut parts = Vec::new();
         let (is_static, mut rest) = self.static_part(value);
@@ -389,7 +391,7 @@ impl AbstractType for CompositeType {
     }
 }
 
-/// Splits a text at colons that no backslash stands before.
+/// Splits a text at colons that are not preceded by a backslash.
 pub(super) fn split_components(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut characters = text.chars().peekable();
@@ -423,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_lie_around_what_they_mean() {
+    fn a_bound_sorts_before_or_after_all_names_with_its_components() {
         let one = 1i64.to_be_bytes();
         let in_order = [
             Vec::new(),
@@ -439,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_in_the_old_words() {
+    fn invalid_names_are_refused_in_cassandras_words() {
         let text = |bytes: &[u8]| composite().validate(bytes).unwrap_err().0;
         assert_eq!(text(b"\0"), "Not enough bytes to read value size of component 0");
         assert_eq!(text(b"\0\x02a"), "Not enough bytes to read value of component 0");
@@ -450,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn text_has_colons() {
+    fn text_separates_components_with_colons() {
         let value = composite().parse_text("a\\:b:5").unwrap();
         assert_eq!(value, name(&[(b"a:b", 0), (&5i64.to_be_bytes(), 0)]));
         assert_eq!(composite().to_text(&value), "a\\:b:5");

@@ -7,8 +7,8 @@ use crate::util::limits::TYPE_NESTING_MAX;
 
 static BUILTIN: LazyLock<Types> = LazyLock::new(Types::builtin);
 
-/// The text of a class and what stands in its brackets: `ListType(X)` is `("ListType", Some("X"))`. The package of
-/// Cassandra's own is left out.
+/// Splits the text of a class into its name and the text inside its parentheses: `ListType(X)` is `("ListType",
+/// Some("X"))`. The package of Cassandra's own classes is removed.
 pub fn split_class(text: &str) -> (&str, Option<&str>) {
     let text = text.trim();
     let short = text.strip_prefix(PACKAGE).unwrap_or(text);
@@ -18,7 +18,7 @@ pub fn split_class(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Parts of a text between commas that stand in no further brackets.
+/// Splits a text at the commas that are not inside parentheses.
 pub fn split_arguments(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut from) = (0usize, 0usize);
@@ -53,8 +53,8 @@ pub fn unreversed(class: &str) -> (&str, bool) {
     }
 }
 
-/// Whether names of a type may have components under a `ReversedType`. The names of a DynamicCompositeType bring types
-/// along.
+/// Returns whether names of a type may have components under a `ReversedType`. The names of a DynamicCompositeType
+/// specify their types themselves, so they always may.
 pub fn has_reversed_components(class: &str) -> bool {
     let (whole, _) = unreversed(class);
     whole.contains("ReversedType(") || whole.contains("DynamicCompositeType")
@@ -72,7 +72,8 @@ fn from_hex(text: &str) -> Option<String> {
 /// Finds user types by their keyspaces and names.
 pub type FindUser<'a> = &'a dyn Fn(&str, &str) -> Option<Arc<UserType>>;
 
-/// The user type that a UserType's brackets name. One that is found by its name is not read: it may be long.
+/// Returns the user type for the arguments of a `UserType`. If `find` knows its name, the fields are not parsed,
+/// because the text may be long.
 fn user_type(inner: &str, depth: usize, find: FindUser<'_>) -> Option<CqlType> {
     let mut beginning = inner.splitn(3, ',').map(str::trim);
     let (keyspace, name) = (beginning.next()?, from_hex(beginning.next()?)?);
@@ -123,22 +124,24 @@ fn custom(class: &str) -> Option<CqlType> {
 }
 
 impl CqlType {
-    /// Returns the type of a class's text; bytes if the class is unknown here.
+    /// Returns the CQL type of a class; `blob` if the class is unknown.
     pub fn of_class(class: &str) -> CqlType {
         CqlType::of_class_with(class, &|_, _| None)
     }
 
-    /// The same; user types that are found by their keyspaces and names are those, whatever the text has in their brackets.
+    /// Returns the CQL type of a class; `blob` if the class is unknown. For user types that `find` returns, the fields
+    /// in the text are ignored.
     pub fn of_class_with(class: &str, find: FindUser<'_>) -> CqlType {
         read(class, 0, find).unwrap_or(CqlType::Native(Native::Blob))
     }
 
-    /// The type of a comparator or validator; a user's own is called by its class.
+    /// Returns the CQL type of a comparator or validator. A custom comparator becomes `CqlType::Custom`.
     pub fn of(of: &TypeRef) -> CqlType {
         read(of.class_name(), 0, &|_, _| None).unwrap_or_else(|| CqlType::Custom(of.clone()))
     }
 
-    /// The class by which the store keeps values of this type: bytes, where its class name is too long to be read.
+    /// Returns the class with which the store handles values of this type: BytesType if the class name is longer than
+    /// the limit or unknown.
     pub fn type_ref(&self, types: &Types) -> TypeRef {
         match self {
             CqlType::Custom(class) => class.clone(),
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_become_types_and_classes_again() {
+    fn classes_are_converted_to_types_and_back() {
         let texts = [
             "UTF8Type",
             "MapType(UTF8Type,Int32Type)",
@@ -178,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_texts_are_bytes() {
+    fn unknown_and_malformed_classes_become_blob() {
         for text in [
             "",
             "NoType",

@@ -10,9 +10,10 @@ use super::{Native, PACKAGE, TypeRef, UserType};
 pub enum CqlType {
     /// One of Cassandra's own: `text`, `bigint`.
     Native(Native),
-    /// A class by its name, in quotes: a comparator of a user's, or a composite one.
+    /// A class name in quotes: a custom comparator or a composite type.
     Custom(TypeRef),
-    /// Collections. One that is not frozen takes a cell for each element; a frozen one is a single value.
+    /// Elements in the order of the statement. A collection that is not frozen has a cell for each element; a frozen
+    /// one is a single value.
     List {
         /// The type of the elements.
         element: Box<CqlType>,
@@ -26,7 +27,7 @@ pub enum CqlType {
         /// Whether the set is a single value.
         is_frozen: bool,
     },
-    /// Values by distinct keys, sorted.
+    /// Pairs of a key and a value with distinct keys, sorted by key.
     Map {
         /// The type of the keys, which sorts them.
         key: Box<CqlType>,
@@ -35,9 +36,9 @@ pub enum CqlType {
         /// Whether the map is a single value.
         is_frozen: bool,
     },
-    /// Always a single value.
+    /// A tuple, which is always a single value.
     Tuple(Vec<CqlType>),
-    /// Always a single value.
+    /// A user-defined type, whose values are always single values.
     User(Arc<UserType>),
 }
 
@@ -62,7 +63,7 @@ impl CqlType {
         )
     }
 
-    /// Returns whether statements add to values of the type, and never set them.
+    /// Returns whether the type is `counter`: statements add to its values and never set them.
     pub fn is_counter(&self) -> bool {
         matches!(self, CqlType::Native(Native::Counter))
     }
@@ -79,17 +80,17 @@ impl CqlType {
         }
     }
 
-    /// The full class name, as schemas and Thrift's results have it.
+    /// Returns the full class name, as in schemas and in results of Thrift.
     pub fn class_name(&self) -> String {
         self.class_in(false)
     }
 
-    /// The same, with user types by their keyspaces and names alone: the form in which schemas are stored.
+    /// Returns the class name in which user types have only their keyspaces and names. Stored schemas have this form.
     pub fn class_by_name(&self) -> String {
         self.class_of(false, &|user| user.short_class_name())
     }
 
-    /// Does the same; inside a frozen type, FrozenType is not repeated.
+    /// Returns the full class name of the type inside another one. Inside a frozen type, FrozenType is not repeated.
     pub(super) fn class_in(&self, in_frozen: bool) -> String {
         self.class_of(in_frozen, &UserType::class_name)
     }
@@ -120,7 +121,7 @@ impl CqlType {
         }
     }
 
-    /// The type as a part of a frozen one: with everything in it a single value.
+    /// Returns the type as a part of a frozen one: all collections in it are frozen.
     pub fn frozen(self) -> CqlType {
         let freeze = |held: Box<CqlType>| Box::new(held.frozen());
         match self {
@@ -135,7 +136,7 @@ impl CqlType {
 }
 
 impl PartialEq for CqlType {
-    /// Types are the same when their classes are.
+    /// Two types are equal if their class names are.
     fn eq(&self, other: &CqlType) -> bool {
         match (self, other) {
             (CqlType::User(one), CqlType::User(other)) if Arc::ptr_eq(one, other) => true,
@@ -147,7 +148,7 @@ impl PartialEq for CqlType {
 impl Eq for CqlType {}
 
 impl CqlType {
-    /// As Cassandra 2.1 writes it: what can only be frozen need not say so.
+    /// Formats the type as Cassandra 2.1 does: without `frozen` around tuples and user types, which are always frozen.
     pub fn text_of_2_1(&self) -> String {
         let frozen = |is_frozen: bool, text: String| if is_frozen { format!("frozen<{text}>") } else { text };
         match self {

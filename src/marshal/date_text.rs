@@ -1,4 +1,4 @@
-//! Dates as text: `2009-08-18 01:15:30+0000`.
+//! The text forms of timestamps: `2009-08-18 01:15:30+0000`.
 
 use crate::util::Release;
 
@@ -6,14 +6,14 @@ const MS_PER_DAY: i64 = 86_400_000;
 
 /// Returns the days since 1970 of a date of the Gregorian calendar.
 pub(super) fn days_of(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March here, so that the leap day is a year's last.
+    // Years are counted from March here, so that the leap day is the last day of a year.
     let year = if month <= 2 { year - 1 } else { year };
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// Returns the date of a day.
+/// Returns year, month and day of a number of days since 1970.
 pub(super) fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -35,17 +35,18 @@ pub(super) fn to_text(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}+0000")
 }
 
-/// The same with milliseconds, as JSON has it: `2009-08-18 01:15:30.000Z`.
+/// Formats milliseconds since 1970 as Cassandra does in JSON: `2009-08-18 01:15:30.000Z`.
 pub fn timestamp_text(ms: i64) -> String {
     let whole = to_text(ms);
     let seconds = whole.strip_suffix("+0000").unwrap_or(&whole);
     format!("{seconds}.{:03}Z", ms.rem_euclid(1000))
 }
 
-/// Reads milliseconds, or a date with or without a time and a zone: `yyyy-MM-dd[ HH:mm[:ss[.SSS]]][zone]`, with a `T`
-/// for the blank if one likes. `now` is left to who knows the time.
+/// Parses a number of milliseconds, or a date with or without a time and a zone: `yyyy-MM-dd[ HH:mm[:ss[.SSS]]][zone]`.
+/// A `T` may replace the blank. `now` is not known here; callers that have a clock handle it.
 ///
-/// As in Java, numbers may have fewer digits, and those after the point are milliseconds however few they are.
+/// As in Java, numbers may have fewer digits, and the digits after the point are a number of milliseconds: `.5` is 5
+/// ms.
 pub(super) fn parse(text: &str) -> Option<i64> {
     if let Ok(ms) = text.parse::<i64>() {
         return Some(ms);
@@ -83,7 +84,8 @@ fn is_digit(character: char) -> bool {
     character.is_ascii_digit()
 }
 
-/// Takes a number of at most so many digits off the front, with blanks before it, which Java passes over.
+/// Removes a number of at most `digits_max` digits from the beginning of the text and returns it. Blanks before it are
+/// ignored, as in Java.
 fn take_number(rest: &mut &str, digits_max: usize) -> Option<i64> {
     *rest = rest.trim_start_matches([' ', '\t']);
     let end = rest.find(|character| !is_digit(character)).unwrap_or(rest.len());
@@ -95,13 +97,14 @@ fn take_number(rest: &mut &str, digits_max: usize) -> Option<i64> {
     digits.parse().ok()
 }
 
-/// Takes a sign off the front.
+/// Removes a character from the beginning of the text; `None` if the text begins otherwise.
 fn take_sign<'a, 'b>(rest: &'a mut &'b str, sign: char) -> Option<&'a mut &'b str> {
     *rest = rest.strip_prefix(sign)?;
     Some(rest)
 }
 
-/// Takes a time off the front, with what stands before it: its milliseconds.
+/// Removes a time, and the blank or `T` before it, from the beginning of the text. Returns its milliseconds since
+/// midnight.
 fn take_time(rest: &mut &str) -> Option<i64> {
     *rest = rest.strip_prefix([' ', 'T'])?;
     let hour = take_number(rest, 2)?;
@@ -120,7 +123,7 @@ fn take_time(rest: &mut &str) -> Option<i64> {
     (hour < 24 && minute < 60).then_some((hour * 60 + minute) * 60_000 + ms)
 }
 
-/// What a zone is ahead of UTC, in milliseconds: nothing, `Z`, a name of UTC's, or `+hh[[:]mm]`.
+/// Returns the offset of a zone from UTC in milliseconds. A zone is empty, `Z`, `UTC`, `GMT` or `+hh[[:]mm]`.
 fn zone(text: &str) -> Option<i64> {
     let text = text.trim_start_matches(' ');
     if ["", "Z", "UTC", "GMT"].contains(&text) {
@@ -149,18 +152,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn seconds_come_back(second in -60_000_000_000i64..200_000_000_000) {
+        fn seconds_are_parsed_back(second in -60_000_000_000i64..200_000_000_000) {
             prop_assert_eq!(parse(&to_text(second * 1000)), Some(second * 1000));
         }
 
         #[test]
-        fn foreign_text_is_none_and_no_panic(text in "\\PC{0,24}") {
+        fn random_text_never_panics(text in "\\PC{0,24}") {
             let _ = (parse(&text), is_date_of(&text, Release::V1_2));
         }
     }
 
     #[test]
-    fn forms() {
+    fn dates_are_parsed_in_the_forms_of_each_release() {
         for text in [
             "2009-08-18",
             "2009-08-18 00:00",

@@ -7,11 +7,11 @@ use super::stored::compare_stored;
 use super::{AbstractType, BytesType, MarshalError, StoredOrder};
 use crate::util::limits::DECIMAL_BYTES_MAX;
 
-/// A scale of four bytes and an unscaled integer in two's complement: 1.0 and 1.00 are one name.
+/// Names that are a scale of 4 bytes and an unscaled integer in two's complement. 1.0 and 1.00 are the same name.
 #[derive(Debug)]
 pub struct DecimalType;
 
-/// A number taken apart: it is `0.DIGITS * 10^exponent`, and its digits neither begin nor end with 0.
+/// The parts of the number `0.DIGITS * 10^exponent`. The digits neither begin nor end with 0.
 struct Parts {
     is_negative: bool,
     /// Empty for zero.
@@ -37,7 +37,8 @@ impl AbstractType for DecimalType {
         "org.apache.cassandra.db.marshal.DecimalType"
     }
 
-    /// The old servers accepted any bytes, and failed later on fewer than four.
+    /// Refuses bytes shorter than the scale, which the old servers accepted and failed on later, and numbers that would
+    /// take too long to convert.
     fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
         match value.len() {
             1..=3 => Err(MarshalError(format!("Expected 0 or at least 4 bytes ({})", value.len()))),
@@ -52,7 +53,8 @@ impl AbstractType for DecimalType {
         compare_stored(self, left, right)
     }
 
-    /// Sign, exponent, digits (each one up) and 0; all but the sign turned over for negative numbers.
+    /// Appends sign, exponent, digits (each increased by 1) and a 0. For negative numbers all bytes after the sign are
+    /// inverted.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         if name.is_empty() {
             return;
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn text_comes_back() {
+    fn text_is_parsed_back() {
         for text in ["0", "-1", "1.50", "0.007", "-123456789012345678901234567890.5", "1E9"] {
             assert_eq!(DecimalType.to_text(&decimal(text)), text);
         }
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_has_so_many_bytes_and_no_more() {
+    fn a_number_longer_than_the_limit_is_refused() {
         assert!(DecimalType.validate(&[1; DECIMAL_BYTES_MAX]).is_ok());
         let why = DecimalType.validate(&[1; DECIMAL_BYTES_MAX + 1]).unwrap_err().0;
         assert_eq!(why, "Expected at most 4096 bytes (4097)");

@@ -1,31 +1,33 @@
-//! Durations as text: `1y2mo3d4h5m6s7ms8us9ns`, or of ISO 8601 `P1Y2M3DT4H5M6S`, `P3W` and `P0001-02-03T04:05:06`.
+//! The text forms of durations: `1y2mo3d4h5m6s7ms8us9ns`, and those of ISO 8601, `P1Y2M3DT4H5M6S`, `P3W` and
+//! `P0001-02-03T04:05:06`.
 
 use super::duration_type::Duration;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// What a unit counts.
+/// The part of a duration that a unit belongs to, and how much of it the unit is.
 #[derive(Debug, Clone, Copy)]
-enum Of {
+enum Unit {
     Months(i32),
     Days(i32),
     Nanos(i64),
 }
 
-/// The units from the longest to the shortest, with their names in messages.
-const UNITS: [(&str, &str, Of); 10] = [
-    ("y", "years", Of::Months(12)),
-    ("mo", "months", Of::Months(1)),
-    ("w", "weeks", Of::Days(7)),
-    ("d", "days", Of::Days(1)),
-    ("h", "hours", Of::Nanos(3600 * SECOND)),
-    ("m", "minutes", Of::Nanos(60 * SECOND)),
-    ("s", "seconds", Of::Nanos(SECOND)),
-    ("ms", "milliseconds", Of::Nanos(1_000_000)),
-    ("us", "microseconds", Of::Nanos(1000)),
-    ("ns", "nanoseconds", Of::Nanos(1)),
+/// The units from the longest to the shortest: the symbol, and the name in messages.
+const UNITS: [(&str, &str, Unit); 10] = [
+    ("y", "years", Unit::Months(12)),
+    ("mo", "months", Unit::Months(1)),
+    ("w", "weeks", Unit::Days(7)),
+    ("d", "days", Unit::Days(1)),
+    ("h", "hours", Unit::Nanos(3600 * SECOND)),
+    ("m", "minutes", Unit::Nanos(60 * SECOND)),
+    ("s", "seconds", Unit::Nanos(SECOND)),
+    ("ms", "milliseconds", Unit::Nanos(1_000_000)),
+    ("us", "microseconds", Unit::Nanos(1000)),
+    ("ns", "nanoseconds", Unit::Nanos(1)),
 ];
 
+/// Formats a duration in units, `1y2mo3d`. Weeks are written as days.
 pub(super) fn to_text(duration: Duration) -> String {
     let Duration { months, days, nanos } = duration;
     let is_negative = months < 0 || days < 0 || nanos < 0;
@@ -33,15 +35,15 @@ pub(super) fn to_text(duration: Duration) -> String {
     let (mut months, days, mut nanos) = (months.unsigned_abs(), days.unsigned_abs(), nanos.unsigned_abs());
     for (unit, _, of) in UNITS {
         let count = match of {
-            Of::Months(each) => {
+            Unit::Months(each) => {
                 let each = each.unsigned_abs();
                 let count = months / each;
                 months %= each;
                 u64::from(count)
             }
-            Of::Days(1) => u64::from(days),
-            Of::Days(_) => 0,
-            Of::Nanos(each) => {
+            Unit::Days(1) => u64::from(days),
+            Unit::Days(_) => 0,
+            Unit::Nanos(each) => {
                 let count = nanos / each.unsigned_abs();
                 nanos %= each.unsigned_abs();
                 count
@@ -54,7 +56,7 @@ pub(super) fn to_text(duration: Duration) -> String {
     if text.is_empty() { "0ns".to_owned() } else { text }
 }
 
-/// Reads a duration. The error is the old server's sentence.
+/// Parses a duration. The error is Cassandra's message.
 pub(super) fn parse(text: &str) -> Result<Duration, String> {
     let unreadable = || format!("Unable to convert '{text}' to a duration");
     let (is_negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
@@ -73,22 +75,22 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
             return Err(format!("Invalid duration. The {} should be after {name}", UNITS[before].1));
         }
         last = Some(at);
-        // Negative numbers go further.
+        // The sign is applied before the range check: i32::MIN has no positive counterpart.
         let count = if is_negative { i64::try_from(count).map(|count| -count) } else { i64::try_from(count) };
         let too_large =
             || format!("Invalid duration. The total number of {name} must be less or equal to its maximum");
         let count = count.map_err(|_| too_large())?;
         let small = i32::try_from(count).map_err(|_| too_large());
         let added = match of {
-            Of::Months(each) => {
+            Unit::Months(each) => {
                 let more = small?.checked_mul(each);
                 more.and_then(|more| sum.months.checked_add(more)).map(|months| sum.months = months)
             }
-            Of::Days(each) => {
+            Unit::Days(each) => {
                 let more = small?.checked_mul(each);
                 more.and_then(|more| sum.days.checked_add(more)).map(|days| sum.days = days)
             }
-            Of::Nanos(each) => {
+            Unit::Nanos(each) => {
                 let more = count.checked_mul(each);
                 more.and_then(|more| sum.nanos.checked_add(more)).map(|nanos| sum.nanos = nanos)
             }
@@ -98,7 +100,7 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
     Ok(sum)
 }
 
-/// A number off the front.
+/// Removes a number from the beginning of the text and returns it.
 fn take_number(rest: &mut &str) -> Option<u64> {
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let (digits, after) = rest.split_at_checked(end)?;
@@ -106,7 +108,7 @@ fn take_number(rest: &mut &str) -> Option<u64> {
     digits.parse().ok()
 }
 
-/// Numbers with units, and the places of those.
+/// Parses numbers with units. Returns each number with the index of its unit in `UNITS`.
 fn unit_parts(text: &str) -> Option<Vec<(u64, usize)>> {
     let mut rest = text;
     let mut parts = Vec::new();
@@ -121,7 +123,7 @@ fn unit_parts(text: &str) -> Option<Vec<(u64, usize)>> {
     (!parts.is_empty()).then_some(parts)
 }
 
-/// The parts of what stands after the `P` of ISO 8601.
+/// Parses a duration of ISO 8601 without its `P`. Returns each number with the index of its unit in `UNITS`.
 fn iso_parts(text: &str) -> Option<Vec<(u64, usize)>> {
     if let Some(parts) = iso_alternative(text) {
         return Some(parts);
@@ -147,7 +149,7 @@ fn iso_parts(text: &str) -> Option<Vec<(u64, usize)>> {
     (!parts.is_empty()).then_some(parts)
 }
 
-/// `0001-02-03T04:05:06`.
+/// Parses the alternative form of ISO 8601, `0001-02-03T04:05:06`.
 fn iso_alternative(text: &str) -> Option<Vec<(u64, usize)>> {
     let (date, time) = text.split_once('T')?;
     let widths = |text: &str, separator: char, widths: [usize; 3]| {
@@ -168,7 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn forms() {
+    fn all_forms_are_parsed_and_one_is_written() {
         let all = Duration { months: 14, days: 3, nanos: ((4 * 60 + 5) * 60 + 6) * SECOND };
         assert_eq!(parse("1y2mo3d4h5m6s"), Ok(all));
         assert_eq!(parse("P1Y2M3DT4H5M6S"), Ok(all));
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused() {
+    fn text_that_is_not_a_duration_is_refused() {
         assert_eq!(parse("1d1y").unwrap_err(), "Invalid duration. The days should be after years");
         assert_eq!(parse("1d2d").unwrap_err(), "Invalid duration. The days are specified multiple times");
         for text in ["1", "d", "1x", "P", "PT", "P1H", "1d ", "", "-", "P1-2-3T4:5:6"] {
@@ -195,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn foreign_text_is_no_panic(text in "[-PT0-9ymodwhsnuµ:é]{0,20}") {
+        fn random_text_never_panics(text in "[-PT0-9ymodwhsnuµ:é]{0,20}") {
             let _ = parse(&text);
         }
     }

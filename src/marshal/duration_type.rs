@@ -1,8 +1,9 @@
-//! Durations, of 3.10: months, days and nanoseconds, none of which is always as long as so many of the others.
+//! Durations, which 3.10 introduced: months, days and nanoseconds. They are three numbers because a month has no fixed
+//! number of days and a day no fixed number of nanoseconds.
 //!
 //! ```text
 //!   value    vint months | vint days | vint nanoseconds
-//!   vint     the first byte's leading ones tell how many bytes follow; the sign is the last bit
+//!   vint     the leading ones of the first byte are the number of bytes that follow; the last bit is the sign
 //! ```
 
 use std::cmp::Ordering;
@@ -10,7 +11,7 @@ use std::cmp::Ordering;
 use super::duration_text;
 use super::{AbstractType, BytesType, MarshalError, StoredOrder};
 
-/// A duration. All its parts have the same sign.
+/// A duration. Its parts never have different signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Duration {
     pub months: i32,
@@ -37,7 +38,7 @@ impl Duration {
         }
         let limited = |number: i64, what: &str| {
             i32::try_from(number)
-                .map_err(|_| format!("Invalid duration {what}: {number} is no integer of 32 bits"))
+                .map_err(|_| format!("The duration {what} must be a 32 bits integer but was: {number}"))
         };
         let (months, days) = (limited(months, "months")?, limited(days, "days")?);
         let signs = [months.signum(), days.signum(), nanos.signum() as i32];
@@ -52,7 +53,8 @@ impl Duration {
 
 fn push_vint(number: i64, out: &mut Vec<u8>) {
     let bits = (number << 1 ^ number >> 63).cast_unsigned();
-    // Seven bits of each byte are left for the number, and eight bytes are the most that follow.
+    // Each byte has seven bits of the number, because each byte that follows takes a bit of the first. At most eight
+    // follow.
     let used = 64 - (bits | 1).leading_zeros();
     let extra = (used.saturating_sub(1) / 7).min(8) as usize;
     let bytes = bits.to_be_bytes();
@@ -126,7 +128,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn durations_come_back(months in 0..=i32::MAX, days in 0..=i32::MAX, nanos in 0..=i64::MAX, is_negative: bool) {
+        fn durations_are_decoded_and_parsed_back(months in 0..=i32::MAX, days in 0..=i32::MAX, nanos in 0..=i64::MAX, is_negative: bool) {
             let sign = if is_negative { -1 } else { 1 };
             let duration = Duration { months: sign * months, days: sign * days, nanos: i64::from(sign) * nanos };
             prop_assert_eq!(Duration::of(&duration.bytes()), Ok(duration));
@@ -135,7 +137,7 @@ mod tests {
         }
 
         #[test]
-        fn vints_come_back(number: i64) {
+        fn vints_are_decoded_back(number: i64) {
             let mut bytes = Vec::new();
             push_vint(number, &mut bytes);
             let mut rest = &bytes[..];
@@ -144,13 +146,13 @@ mod tests {
         }
 
         #[test]
-        fn foreign_bytes_are_refused_or_shown(bytes in prop::collection::vec(any::<u8>(), 0..24)) {
+        fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..24)) {
             let _ = (DurationType.validate(&bytes), DurationType.to_text(&bytes));
         }
     }
 
     #[test]
-    fn bytes_are_those_of_cassandra() {
+    fn durations_are_encoded_as_cassandra_does() {
         assert_eq!(DurationType.parse_text("1mo2d3ns").unwrap(), [2, 4, 6]);
         assert_eq!(DurationType.parse_text("-1d").unwrap(), [0, 1, 0]);
         assert_eq!(DurationType.parse_text("64mo").unwrap(), [0x80, 0x80, 0, 0]);

@@ -1,4 +1,4 @@
-//! Names composed of several values, each with its type.
+//! Names composed of several values, each of which specifies its type.
 //!
 //! ```text
 //!   component   header | u16 length | value | end-of-component
@@ -19,7 +19,8 @@ use crate::util::Release;
 /// The types that a header may specify.
 static TYPES: LazyLock<Types> = LazyLock::new(Types::builtin);
 
-/// `DynamicCompositeType(a=>A,b=>B,...)`: component by component; different types sort by their names.
+/// `DynamicCompositeType(a=>A,b=>B,...)`: compared component by component. Components of different types sort by the
+/// names of their types.
 #[derive(Debug)]
 pub struct DynamicCompositeType {
     class_name: String,
@@ -29,7 +30,7 @@ pub struct DynamicCompositeType {
 }
 
 impl DynamicCompositeType {
-    /// Returns the comparator of names whose components state their types, by one of these aliases or by a class name.
+    /// Returns the comparator of names whose components specify their types by one of these aliases or by a class name.
     pub fn new(aliases: BTreeMap<u8, TypeRef>) -> DynamicCompositeType {
         let alias = |(alias, of): (&u8, &TypeRef)| format!("{}=>{}", char::from(*alias), of.class_name());
         let listed: Vec<String> = aliases.iter().map(alias).collect();
@@ -44,7 +45,7 @@ impl DynamicCompositeType {
         DynamicCompositeType { class_name, aliases, release: None, views }
     }
 
-    /// Takes the header off a name and returns its type.
+    /// Removes a header from the beginning of the name and returns the type that it specifies.
     fn header(&self, name: &mut &[u8], position: usize) -> Result<TypeRef, MarshalError> {
         let fail = |text: &str| Err(MarshalError(format!("{text} component {position}")));
         let Some((header, rest)) = name.split_first_chunk::<2>() else {
@@ -63,11 +64,11 @@ impl DynamicCompositeType {
             return fail("Not enough bytes to read comparator name of");
         };
         *name = rest;
-        let found = std::str::from_utf8(text).ok().and_then(nameable);
+        let found = std::str::from_utf8(text).ok().and_then(type_in_header);
         found.map(reversed_component).map_or_else(|| fail("Cannot find comparator for"), Ok)
     }
 
-    /// Takes one component with its type off; `None` at the end, or at what is no component.
+    /// Removes one component with its header. Returns `None` at the end of the name and if the rest is not a component.
     fn take<'a>(&self, name: &mut &'a [u8]) -> Option<(TypeRef, Component<'a>)> {
         let mut rest = *name;
         let of = self.header(&mut rest, 0).ok()?;
@@ -84,14 +85,14 @@ impl DynamicCompositeType {
     }
 }
 
-/// Returns the type in a name's header. Types whose values contain types themselves are excluded, because names could
-/// be nested without limit.
-fn nameable(text: &str) -> Option<TypeRef> {
+/// Returns the type that a header specifies by its class. Types whose names specify types themselves are refused,
+/// because names could be nested without limit.
+fn type_in_header(text: &str) -> Option<TypeRef> {
     TYPES.resolve(text).filter(|of| !of.class_name().contains("DynamicCompositeType"))
 }
 
-/// The type of a component: where it is reversed, an empty one sorts last. Other types are stored here as they are where
-/// they order whole names.
+/// Returns the type as that of a component: under a `ReversedType` an empty component sorts last. Other types keep the
+/// stored order that they have for whole names.
 fn reversed_component(of: TypeRef) -> TypeRef {
     if simple_name(of.class_name()) == "ReversedType" { component_of(of) } else { of }
 }
@@ -102,7 +103,7 @@ fn simple_name(class_name: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }
 
-/// The order of components of different types.
+/// Compares the types of two components: by simple class name, then by full class name.
 fn compare_classes(left: &TypeRef, right: &TypeRef) -> Ordering {
     let (left, right) = (left.class_name(), right.class_name());
     simple_name(left).cmp(simple_name(right)).then_with(|| left.cmp(right))
@@ -171,7 +172,7 @@ impl AbstractType for DynamicCompositeType {
         Ok(left.is_empty().cmp(&right.is_empty()).reverse())
     }
 
-    /// For each component its type's names, its ordered bytes, and what its end is worth.
+    /// Appends for each component the names of its type, its ordered bytes, and the rank of its end-of-component byte.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         let mut rest = name;
         let mut ordered = Vec::new();
@@ -190,12 +191,13 @@ impl AbstractType for DynamicCompositeType {
         }
     }
 
-    /// An alias and the type that it stands for are the same here, so the name is kept.
+    /// The stored form does not contain whether the header had an alias or a class name, so the store keeps the name.
     fn restore(&self, _ordered: &[u8]) -> Option<Vec<u8>> {
         None
     }
 
-    /// Exact, unless a release sees one of the types in another order than it is stored in.
+    /// The order is exact unless the release orders one of the types differently from how it is stored. Without aliases
+    /// a header can specify any type, so all types are checked.
     fn stored_order(&self) -> StoredOrder {
         let is_exact = |of: &TypeRef| self.view(of).stored_order() == StoredOrder::Exact;
         let is_known = self.aliases.values().all(is_exact);
@@ -212,7 +214,7 @@ impl AbstractType for DynamicCompositeType {
         self.views.get(release as usize).map(|view| view as &dyn AbstractType)
     }
 
-    /// `Type@value` or `alias@value` between colons.
+    /// Writes components as `Type@value` or `alias@value`, separated by colons.
     fn to_text(&self, value: &[u8]) -> String {
         let mut parts = Vec::new();
         let mut rest = value;
@@ -259,7 +261,7 @@ impl AbstractType for DynamicCompositeType {
                     of
                 }
                 None => {
-                    let of = nameable(label).ok_or_else(unreadable)?;
+                    let of = type_in_header(label).ok_or_else(unreadable)?;
                     let length = u16::try_from(label.len()).map_err(|_| unreadable())?;
                     name.extend_from_slice(&length.to_be_bytes());
                     name.extend_from_slice(label.as_bytes());

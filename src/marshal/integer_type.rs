@@ -6,11 +6,12 @@ use super::big_number::{digits_of, of_digits};
 use super::{AbstractType, BytesType, MarshalError, StoredOrder};
 use crate::util::limits::DECIMAL_BYTES_MAX;
 
-/// Two's complement, big-endian. Leading bytes that only repeat the sign do not count: 00 and 0000 are one name.
+/// Names that are integers of any length in two's complement, big-endian. Leading bytes that only repeat the sign are
+/// ignored: 00 and 0000 are the same name.
 #[derive(Debug)]
 pub struct IntegerType;
 
-/// Returns the shortest form of a number.
+/// Returns a number without the leading bytes that only repeat its sign.
 pub(super) fn shortest(mut number: &[u8]) -> &[u8] {
     while let [first, rest @ ..] = number
         && let Some(second) = rest.first()
@@ -47,7 +48,7 @@ impl AbstractType for IntegerType {
         }
     }
 
-    /// Sign, length (turned over for negative numbers), number.
+    /// Appends sign, length (inverted for negative numbers) and number.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         if name.is_empty() {
             return;
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_is_numeric_and_leading_signs_do_not_count() {
+    fn order_is_numeric_and_repeated_sign_bytes_are_ignored() {
         let names: [&[u8]; 8] =
             [b"", b"\xff\x00\x00", b"\xff\x7f", b"\x80", b"\xff", b"\x00", b"\x7f", b"\x00\x80"];
         assert!(names.is_sorted_by(|a, b| IntegerType.compare(a, b).is_lt()));

@@ -1,4 +1,4 @@
-//! UUIDs of any version, in the order of Java's own UUID class.
+//! UUIDs of any version, in the order of `java.util.UUID`.
 
 use std::cmp::Ordering;
 
@@ -8,8 +8,9 @@ use super::uuid_text::{parse_uuid_text, uuid_to_text};
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
-/// UUIDs that are compared as two signed numbers of 8 bytes, because `java.util.UUID.compareTo` does so. The
-/// order is thus not lexical: 80.. is smallest and 7f.. largest. Stored with both sign bits turned over.
+/// UUIDs that are compared as two signed 8-byte numbers, as `java.util.UUID.compareTo` does. Despite the type's name
+/// the order is not lexical: 80.. is the smallest first byte and 7f.. the largest. The stored form has both sign bits
+/// flipped.
 #[derive(Debug)]
 pub struct LexicalUUIDType {
     since: Release,
@@ -27,7 +28,7 @@ impl Default for LexicalUUIDType {
     }
 }
 
-/// The halves that Java compares.
+/// Returns the two numbers that Java compares; `None` if the name is not 16 bytes long.
 fn halves(name: &[u8]) -> Option<(i64, i64)> {
     let bits = u128::from_be_bytes(name.try_into().ok()?);
     Some(((bits >> 64) as i64, bits as i64))
@@ -42,7 +43,7 @@ impl LexicalUUIDType {
         })
     }
 
-    /// The UUID at the head of bytes that may be longer.
+    /// Returns the two numbers of the UUID in the first 16 bytes; further bytes are ignored.
     fn leading_halves(&self, value: &[u8]) -> Result<(i64, i64), MarshalError> {
         value.get(..16).and_then(halves).ok_or_else(|| self.length_error(value.len()))
     }
@@ -82,7 +83,7 @@ impl AbstractType for LexicalUUIDType {
         }
     }
 
-    /// Turning the signs over once more gives the name back.
+    /// Flips the sign bits a second time.
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
         let mut name = Vec::with_capacity(ordered.len());
         self.ordered(ordered, &mut name);
@@ -112,7 +113,7 @@ mod tests {
     use crate::marshal::at;
 
     #[test]
-    fn a_uuid_has_16_bytes_or_none() {
+    fn a_name_that_is_neither_16_bytes_long_nor_empty_is_refused() {
         let lexical = LexicalUUIDType::default();
         let text = |release| at(&lexical, release).validate(b"x").unwrap_err().to_string();
         assert_eq!(text(Release::V0_4), "UUIDs must be exactly 16 bytes");
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn both_halves_are_signed() {
+    fn both_halves_compare_as_signed_numbers() {
         let lexical = LexicalUUIDType::default();
         let mut names = vec![Vec::new()];
         for first in [0x80, 0xff, 0x00, 0x7f] {
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_canonical() {
+    fn only_canonical_text_is_parsed() {
         let lexical = LexicalUUIDType::default();
         let text = "00000000-0001-1000-8000-0000000000ff";
         let name = lexical.parse_text(text).unwrap();

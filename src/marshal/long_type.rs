@@ -1,4 +1,4 @@
-//! Signed numbers of 8 bytes.
+//! Signed 8-byte integers.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use super::unchecked::compare_signed_first;
 use super::{AbstractType, BytesType, MarshalError, StoredOrder};
 use crate::util::Release;
 
-/// Names that are big-endian `i64`s, in numeric order. Stored with the sign bit turned over.
+/// Names that are big-endian `i64`s, in numeric order. The stored form has the sign bit flipped.
 #[derive(Debug)]
 pub struct LongType {
     since: Release,
@@ -53,7 +53,7 @@ impl AbstractType for LongType {
         }
     }
 
-    /// Turning the sign over once more gives the name back.
+    /// Flips the sign bit a second time.
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
         let mut name = Vec::with_capacity(ordered.len());
         self.ordered(ordered, &mut name);
@@ -91,7 +91,7 @@ mod tests {
     use crate::marshal::at;
 
     #[test]
-    fn a_long_has_8_bytes_or_none() {
+    fn a_name_that_is_neither_8_bytes_long_nor_empty_is_refused() {
         let long = LongType::default();
         for release in Release::ALL {
             let view = at(&long, release);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_numeric_and_empty_first() {
+    fn the_empty_name_sorts_before_numbers_in_numeric_order() {
         let long = LongType::default();
         let mut names = vec![Vec::new()];
         names.extend([i64::MIN, -2, -1, 0, 1, 256, i64::MAX].map(|number| number.to_be_bytes().to_vec()));

@@ -11,11 +11,11 @@ pub enum Native {
     Bigint,
     /// Any bytes.
     Blob,
-    /// One byte; 0 is false.
+    /// One byte: 0 is false, any other value true.
     Boolean,
-    /// A sum of 8 bytes, to which statements only add.
+    /// A signed integer of 8 bytes that statements increment and never set.
     Counter,
-    /// A day: days since 1970, plus 2^31 (2.2).
+    /// Days since 1970, plus 2^31 (2.2).
     Date,
     /// A varint with a scale of 4 bytes.
     Decimal,
@@ -63,7 +63,7 @@ pub enum ValueKind {
         /// Its length.
         bytes: usize,
     },
-    /// A whole number of 8 bytes that is only ever added to.
+    /// A counter: a signed integer of 8 bytes that is only incremented.
     Counter,
     /// A signed integer of any length.
     Varint,
@@ -168,7 +168,7 @@ impl Native {
         &NATIVES[self as usize]
     }
 
-    /// What CQL calls it.
+    /// Returns the name of the type in CQL.
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -178,7 +178,7 @@ impl Native {
         self.row().class
     }
 
-    /// What its values are.
+    /// Returns the kind of the type's values.
     pub fn kind(self) -> ValueKind {
         self.row().kind
     }

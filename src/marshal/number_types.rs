@@ -1,4 +1,4 @@
-//! Types whose values are numbers of a fixed length: one row of a table each.
+//! Types whose values are numbers of a fixed length. Each is a constant of one implementation.
 
 use std::cmp::Ordering;
 
@@ -11,34 +11,34 @@ use super::{AbstractType, BytesType, MarshalError, StoredOrder, date_text, day_t
 enum Form {
     /// Two's complement, big-endian.
     Signed,
-    /// Milliseconds since 1970 that compare as unsigned numbers: dates before sort last (0.8 to 2.1).
+    /// Milliseconds since 1970, compared as unsigned numbers: dates before 1970 sort last (0.8 to 2.1).
     UnsignedDate,
-    /// The same that compare as signed numbers (2.0 and later).
+    /// Milliseconds since 1970, compared as signed numbers (2.0 and later).
     SignedDate,
-    /// Days, of which 2^31 is the first of 1970 (2.2).
+    /// Days, unsigned; 2^31 is 1970-01-01 (2.2).
     UnsignedDay,
-    /// Nanoseconds of a day (2.2).
+    /// Nanoseconds since midnight (2.2).
     TimeOfDay,
-    /// IEEE 754, in the order of Java: -0.0 before 0.0, and what is no number last.
+    /// IEEE 754 in Java's order: -0.0 sorts before 0.0, and NaN sorts last.
     Float,
 }
 
-/// The day of 1970-01-01 in an UnsignedDay.
+/// The number of 1970-01-01 in `Form::UnsignedDay`.
 const DAY_OF_1970: i64 = 1 << 31;
 
-/// Where a TimeOfDay ends.
+/// The first number that is not a valid `Form::TimeOfDay`.
 const NS_PER_DAY: u64 = 86_400_000_000_000;
 
-/// A type of numbers.
+/// A comparator of numbers of a fixed length.
 #[derive(Debug)]
 pub struct NumberType {
     class_name: &'static str,
     form: Form,
-    /// Bytes of a value. None is a value too: the empty one.
+    /// Length of a value in bytes. Empty bytes are valid too.
     width: usize,
-    /// What the old servers call it when the length is wrong.
+    /// The name of the type in the old servers' message about a wrong length.
     called: &'static str,
-    /// What they call it when a text is not a value.
+    /// The name of the type in their message about a text that cannot be parsed.
     text_called: &'static str,
 }
 
@@ -145,7 +145,7 @@ impl NumberType {
         MarshalError(format!("Expected {} or 0 {} ({length})", self.width, self.called))
     }
 
-    /// The number at the head of bytes that may be longer.
+    /// Returns the rank of the number at the beginning of the value; further bytes are ignored.
     fn leading_rank(&self, value: &[u8]) -> Result<u64, MarshalError> {
         let number = value.get(..self.width).and_then(|number| self.rank(number));
         number.ok_or_else(|| self.length_error(value.len()))
@@ -256,7 +256,7 @@ impl AbstractType for &'static NumberType {
             (Form::UnsignedDate | Form::SignedDate, _) => {
                 date_text::parse(text).ok_or_else(unreadable)?.to_be_bytes().to_vec()
             }
-            // Java has one NaN, whatever sign is written before it.
+            // Java writes the same bits for every NaN, also for one with a sign.
             (Form::Float, 4) => {
                 let number: f32 = text.parse().map_err(|_| unreadable())?;
                 (if number.is_nan() { f32::NAN } else { number }).to_be_bytes().to_vec()
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_sort_as_java_sorts_them() {
+    fn numbers_sort_as_in_java() {
         let doubles = [f64::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-300, 2.0, f64::INFINITY, f64::NAN];
         let names: Vec<Vec<u8>> = doubles.iter().map(|number| number.to_be_bytes().to_vec()).collect();
         assert!(names.is_sorted_by(|a, b| (&&DOUBLE).compare(a, b).is_lt()));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_lengths_are_told_in_the_old_words() {
+    fn wrong_lengths_are_refused_in_cassandras_words() {
         let text = |comparator: &'static NumberType| comparator.validate(b"x").unwrap_err().0;
         assert_eq!(text(&INT32), "Expected 4 or 0 byte int (1)");
         assert_eq!(text(&DATE), "Expected 8 or 0 byte long for date (1)");
@@ -311,11 +311,11 @@ mod tests {
     }
 
     #[test]
-    fn text_forms() {
+    fn numbers_and_dates_are_parsed_and_formatted() {
         assert_eq!((&DOUBLE).to_text(&1.5f64.to_be_bytes()), "1.5");
         assert_eq!((&INT32).parse_text("x").unwrap_err().0, "unable to make int from 'x'");
-        let moment = (&DATE).parse_text("2009-08-18 01:15:30+0000").unwrap();
-        assert_eq!((&DATE).to_text(&moment), "2009-08-18 01:15:30+0000");
-        assert_eq!(moment, 1_250_558_130_000i64.to_be_bytes());
+        let timestamp = (&DATE).parse_text("2009-08-18 01:15:30+0000").unwrap();
+        assert_eq!((&DATE).to_text(&timestamp), "2009-08-18 01:15:30+0000");
+        assert_eq!(timestamp, 1_250_558_130_000i64.to_be_bytes());
     }
 }

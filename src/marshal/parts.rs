@@ -1,15 +1,15 @@
-//! The parts of values that are made of others: frozen collections, tuples and types of several fields.
+//! The parts of composed values: frozen collections, tuples and user-defined types.
 //!
 //! ```text
 //!   collection   i32 count | (i32 length | bytes) ...
 //!   tuple        (i32 length | bytes) ...             length -1: null
 //!
 //!   stored       01 (02 escaped | 01) ...             02: a part's ordered bytes; 01: null
-//!                02 bytes                             what is no value of the kind
+//!                02 bytes                             bytes that are not a value of the type
 //! ```
 //!
-//! Parts are compared one by one. Null sorts before every value, and a value with fewer parts before the longer ones
-//! that it begins.
+//! Parts are compared one by one. Null sorts before every value, and a value sorts before longer values that begin with
+//! the same parts.
 
 use std::cmp::Ordering;
 
@@ -25,7 +25,7 @@ fn take_i32(rest: &mut &[u8]) -> Option<i32> {
     Some(i32::from_be_bytes(*number))
 }
 
-/// Takes one part with its length off; `None` where the bytes end too early.
+/// Removes one part and its length from the beginning of the bytes. Returns `None` if the bytes end too early.
 pub(super) fn take_part<'a>(rest: &mut &'a [u8]) -> Option<Part<'a>> {
     let length = take_i32(rest)?;
     let Ok(length) = usize::try_from(length) else { return Some(None) };
@@ -34,7 +34,7 @@ pub(super) fn take_part<'a>(rest: &mut &'a [u8]) -> Option<Part<'a>> {
     Some(Some(part))
 }
 
-/// The parts of a collection with so many for each that it counts; `None` where the bytes are none.
+/// Returns the parts of a collection, `per_entry` for each counted element; `None` if the bytes are not a collection.
 pub(super) fn of_collection(value: &[u8], per_entry: usize) -> Option<Vec<Part<'_>>> {
     let mut rest = value;
     let count = usize::try_from(take_i32(&mut rest)?).ok()?;
@@ -45,7 +45,8 @@ pub(super) fn of_collection(value: &[u8], per_entry: usize) -> Option<Vec<Part<'
     rest.is_empty().then_some(found)
 }
 
-/// The fields of a tuple with at most so many; `None` where the bytes are none. Null has only one form.
+/// Returns the fields of a tuple that has at most `at_most` fields; `None` if the bytes are not a tuple. Of the
+/// negative lengths only -1 is accepted as null, so that equal values have equal bytes.
 pub(super) fn of_tuple(value: &[u8], at_most: usize) -> Option<Vec<Part<'_>>> {
     let mut rest = value;
     let mut found = Vec::new();
@@ -63,7 +64,7 @@ pub(super) fn of_tuple(value: &[u8], at_most: usize) -> Option<Vec<Part<'_>>> {
     Some(found)
 }
 
-/// Writes a collection's parts.
+/// Appends a part with its length.
 pub(super) fn push_part(part: Part<'_>, out: &mut Vec<u8>) {
     match part {
         Some(part) => {
@@ -99,7 +100,7 @@ pub(super) fn compare<'a>(
     left_parts.len().cmp(&right_parts.len())
 }
 
-/// Appends the bytes by which the store sorts a value of these parts.
+/// Appends the bytes by which the store sorts a value of these parts; `None` for bytes that are not a value.
 pub(super) fn ordered<'a>(
     (value, parts): (&[u8], Option<Vec<Part<'_>>>),
     kind: impl Fn(usize) -> Option<&'a Inner>,
@@ -130,10 +131,11 @@ pub(super) fn ordered<'a>(
     }
 }
 
-/// What `ordered` made these bytes of.
+/// A value that `restore` has read from its stored form.
 pub(super) enum Restored {
-    /// The whole value.
+    /// The value's bytes: it is empty, or not a value of the type.
     Whole(Vec<u8>),
+    /// The parts of the value; `None` is null.
     Parts(Vec<Option<Vec<u8>>>),
 }
 

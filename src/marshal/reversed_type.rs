@@ -1,9 +1,9 @@
-//! Another type's values in reverse order.
+//! The values of another type in reverse order.
 //!
 //! An empty whole name sorts first, as under every comparator, because it is the open end of a slice. An empty
-//! component of a composite name is a value like any other: it is the smallest of its type, so it sorts last.
-//! Cassandra 2.1 sorts so. From 0.8 to 2.0 an empty component came first; this is not copied, because all releases
-//! share the stored order.
+//! component of a composite name is an ordinary value: it is the smallest of its type, so it sorts last, as in
+//! Cassandra 2.1. From 0.8 to 2.0 an empty component sorted first; this is not copied, because all releases share the
+//! stored order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::util::Release;
 pub struct ReversedType {
     class_name: String,
     inner: Inner,
-    /// Orders the components of names, not whole names.
+    /// Whether the type orders components of names instead of whole names.
     is_component: bool,
     views: Vec<ReversedType>,
 }
@@ -41,7 +41,7 @@ impl ReversedType {
         ReversedType { class_name, inner, is_component, views }
     }
 
-    /// The order where one side is a whole name that is empty.
+    /// Compares two whole names if at least one is empty; `None` for others and for components.
     fn empty_name_first(&self, left: &[u8], right: &[u8]) -> Option<Ordering> {
         if self.is_component { None } else { empty_first(left, right) }
     }
@@ -67,7 +67,7 @@ impl AbstractType for ReversedType {
         }
     }
 
-    /// The inner type's bytes, escaped so that none is the beginning of another, and turned over.
+    /// Appends the inner type's bytes, escaped so that none is a prefix of another, and inverted.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         if name.is_empty() && !self.is_component {
             return;
@@ -79,7 +79,8 @@ impl AbstractType for ReversedType {
         out[from..].iter_mut().for_each(|byte| *byte = !*byte);
     }
 
-    /// No bytes are the empty component of data directories up to format 3, which are upgraded.
+    /// Empty bytes are the empty component in data directories up to format 3; an upgrade reads them with this
+    /// function.
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
         if ordered.is_empty() {
             return Some(Vec::new());

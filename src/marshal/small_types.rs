@@ -1,11 +1,11 @@
-//! Small types: booleans, addresses, and the empty type.
+//! Small types: booleans, IP addresses, and the empty type.
 
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::{AbstractType, BytesType, MarshalError, StoredOrder};
 
-/// One byte: 0 is false. Bytes of any other number are equal to nothing at all.
+/// One byte: 0 is false, any other value true. Values of any other length compare equal to the empty value.
 #[derive(Debug)]
 pub struct BooleanType;
 
@@ -75,7 +75,7 @@ impl AbstractType for InetAddressType {
         "org.apache.cassandra.db.marshal.InetAddressType"
     }
 
-    /// Empty bytes are let pass as open bounds of slices, though 1.2 refuses them as values.
+    /// Accepts empty bytes because they are the open bounds of slices, although 1.2 refuses them as values.
     fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
         match value.len() {
             0 | 4 | 16 => Ok(()),
@@ -116,7 +116,7 @@ impl AbstractType for InetAddressType {
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        // Java looks names up. The one that needs no name server is known here.
+        // Java resolves host names. Only `localhost` is supported here, because it needs no name server.
         if text.eq_ignore_ascii_case("localhost") {
             return Ok(Ipv4Addr::LOCALHOST.octets().to_vec());
         }
@@ -131,7 +131,8 @@ impl AbstractType for InetAddressType {
     }
 }
 
-/// An address of fewer than four numbers, or with zeros before them: the last number fills the bytes that are left.
+/// Parses an IPv4 address that has fewer than four numbers or leading zeros: the last number fills the remaining bytes,
+/// as in Java.
 fn short_address(text: &str) -> Option<u32> {
     let parts: Vec<&str> = text.split('.').collect();
     let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -141,7 +142,7 @@ fn short_address(text: &str) -> Option<u32> {
         address |= u32::from(part.parse::<u8>().ok()?) << (24 - 8 * at);
     }
     let last: u32 = last.parse().ok()?;
-    // As many bytes are left as there are numbers less than five.
+    // `n` numbers leave 5 - n bytes for the last one.
     (u64::from(last) < 1 << (8 * (5 - parts.len()))).then_some(address | last)
 }
 

@@ -2,8 +2,8 @@
 
 use super::{composite_parts, split_arguments, split_class, unreversed};
 
-/// Returns whether names stored under one comparator, given by its class, have the same stored form under another: it
-/// has more collections, or accepts more values in the same order.
+/// Returns whether names stored under one comparator, given by its class, have the same stored form under another. This
+/// is so if the other has more collections, or accepts more values in the same order.
 pub fn may_succeed(old: &str, new: &str) -> bool {
     if old == new {
         return true;
@@ -22,7 +22,7 @@ pub fn may_succeed(old: &str, new: &str) -> bool {
         && old_parts.iter().zip(new_parts).all(|(old, new)| widens(old, new))
 }
 
-/// Whether names that hold an element of one collection hold one of the other.
+/// Returns whether every element of one collection that is stored in a name is an element of the other.
 fn same_in_names(old: &str, new: &str) -> bool {
     let kind = |collection: &str| {
         let (_, class) = collection.split_once(':')?;
@@ -32,7 +32,8 @@ fn same_in_names(old: &str, new: &str) -> bool {
     kind(old) == kind(new) && in_names(old).zip(in_names(new)).is_some_and(is_wider)
 }
 
-/// The part of a collection that stands in cells' names: a map's keys, a set's elements, a list's time UUIDs.
+/// Returns the type that a collection stores in the names of its cells: a map's keys, a set's elements, a list's time
+/// UUIDs.
 fn in_names(collection: &str) -> Option<&str> {
     let (_, class) = collection.split_once(':')?;
     match split_class(class) {
@@ -51,9 +52,9 @@ fn without_collections<'a, 'b>(parts: &'b [&'a str]) -> (&'b [&'a str], Vec<&'a 
     (parts, Vec::new())
 }
 
-/// Whether every value of one type is one of another, in the same order and stored by the same bytes: text of ASCII is
-/// text, and both are bytes. What is made of others may have wider ones, and a tuple or a user's type more fields: values
-/// that lack the last ones are values still.
+/// Returns whether every value of one type is a value of another, in the same order and with the same stored bytes.
+/// ASCII text is UTF-8 text, and both are bytes. The types inside a composed type may widen too. Tuples and
+/// user-defined types may also get more fields, because values that lack the last fields are valid.
 pub fn widens(old: &str, new: &str) -> bool {
     let ((old, old_reversed), (new, new_reversed)) = (unreversed(old), unreversed(new));
     let rank = |class: &str| {
@@ -65,7 +66,7 @@ pub fn widens(old: &str, new: &str) -> bool {
             || widens_parts(old, new))
 }
 
-/// The same of types that are made of others. The depth of a class is capped where it is read.
+/// Does the same for composed types. The recursion ends because the parser of classes limits their depth.
 fn widens_parts(old: &str, new: &str) -> bool {
     let ((old, Some(old_parts)), (new, Some(new_parts))) = (split_class(old), split_class(new)) else {
         return false;
@@ -110,7 +111,7 @@ mod tests {
         assert!(!may_succeed(set, other));
         let wider =
             "CompositeType(Int32Type,UTF8Type,ColumnToCollectionType(6d:MapType(A,C),73:SetType(Int32Type)))";
-        assert!(may_succeed(both, wider), "values stand in no names");
+        assert!(may_succeed(both, wider), "the values of a map are not stored in names");
         assert!(!may_succeed(plain, "CompositeType(LongType,UTF8Type)"));
         assert!(!may_succeed(plain, "CompositeType(Int32Type,UTF8Type,UTF8Type)"));
         assert!(may_succeed("AsciiType", "UTF8Type") && !may_succeed("UTF8Type", "AsciiType"));
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn types_of_fields_may_have_more_of_them() {
+    fn tuples_and_user_types_may_get_more_fields() {
         let tuple = "FrozenType(ListType(TupleType(Int32Type,AsciiType)))";
         assert!(may_succeed(tuple, "FrozenType(ListType(TupleType(Int32Type,UTF8Type,LongType)))"));
         assert!(!may_succeed(tuple, "FrozenType(ListType(TupleType(LongType,AsciiType)))"));

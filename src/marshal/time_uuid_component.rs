@@ -1,4 +1,4 @@
-//! Version 1 UUIDs as parts of composite and reversed types.
+//! `TimeUUIDType` as the type of a component of composite and reversed names.
 
 use std::cmp::Ordering;
 
@@ -7,11 +7,11 @@ use super::time_uuid_type::{TIME_BYTES, TimeUUIDType, time};
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
-/// `TimeUUIDType` with the order of 0.7 and later as the stored one: types that hold other types came with 0.8, so no
-/// older order is asked of them. UUIDs of the same time are ordered by their bytes, signed.
+/// `TimeUUIDType` whose stored order is that of 0.7 and later. Composite and reversed types came with 0.8, so a
+/// component needs no older order. UUIDs of the same time are ordered by their bytes, compared as signed numbers.
 ///
 /// ```text
-/// stored   | time 8 | byte 6, with the version | clock and node 8 |   sign bits turned over behind the time
+/// stored   | time 8 | byte 6, with the version | clock and node 8 |   sign bits after the time are flipped
 /// ```
 #[derive(Debug)]
 pub(super) struct TimeUUIDComponent {
@@ -27,7 +27,7 @@ impl TimeUUIDComponent {
     }
 }
 
-/// Bytes of a stored name.
+/// Length of the stored form of a valid name.
 const STORED_BYTES: usize = TIME_BYTES + 9;
 
 impl AbstractType for TimeUUIDComponent {
@@ -51,7 +51,8 @@ impl AbstractType for TimeUUIDComponent {
         self.texts.compare_unchecked(left, right)
     }
 
-    /// Names of a wrong length are stored as they are, but never with the length of a right one's stored form.
+    /// Names of an invalid length are stored unchanged. A zero byte after the longer ones ensures that none of them has
+    /// the length of a valid name's stored form.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         let Ok(uuid) = <[u8; 16]>::try_from(name) else {
             out.extend_from_slice(name);

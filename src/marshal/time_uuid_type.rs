@@ -1,4 +1,4 @@
-//! Version 1 UUIDs, ordered by their time.
+//! Version 1 UUIDs, ordered by their timestamps.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use super::uuid_text::{parse_uuid_text, uuid_to_text};
 use super::{AbstractType, MarshalError, StoredOrder, TypeRef};
 use crate::util::Release;
 
-/// Bytes of the time at the head of the stored form.
+/// Length of the time, which begins the stored form.
 pub(super) const TIME_BYTES: usize = 8;
 
-/// Bytes of a stored name: its time and then the UUID itself.
+/// Length of the stored form of a valid name: the time, then the UUID.
 const STORED_BYTES: usize = TIME_BYTES + 16;
 
-/// Names that are version 1 UUIDs, in the order of their 60-bit times. What two UUIDs of the same time are to
-/// each other changed between the releases:
+/// Names that are version 1 UUIDs, in the order of their 60-bit timestamps. Releases differ in how they compare two
+/// UUIDs of the same time:
 ///
 /// ```text
-/// 0.4, 0.5   one name
-/// 0.6        two, ordered by all their bytes, unsigned
-/// 0.7 on     two, ordered by all their bytes, signed: 80..ff before 00..7f
+/// 0.4, 0.5        they are the same name
+/// 0.6             ordered by all 16 bytes, unsigned
+/// 0.7 and later   ordered by all 16 bytes, signed: 80..ff before 00..7f
 /// ```
 ///
-/// The stored form, `time | all 16 bytes`, is the order of 0.6; the other releases are served from it by putting
-/// names of the same time in order in memory.
+/// The stored form, `time | all 16 bytes`, has the order of 0.6. For the other releases, names of the same time are
+/// sorted again in memory.
 #[derive(Debug)]
 pub struct TimeUUIDType {
     since: Release,
@@ -46,31 +46,32 @@ impl Default for TimeUUIDType {
 }
 
 impl TimeUUIDType {
-    /// The view of the releases that began with this one.
+    /// Returns the view of the type in the releases from this one to the next entry of `VIEWS`.
     pub(super) const fn of_release(since: Release) -> TimeUUIDType {
         TimeUUIDType { since }
     }
 }
 
-/// The time in units of 100 ns, its parts put in order of weight; the version's four bits take no part.
+/// Returns the timestamp of a UUID in units of 100 ns. The UUID has the parts of the timestamp in the opposite order.
+/// The version, 4 bits, is not part of it.
 ///
 /// ```text
 /// UUID  | low 4 | mid 2 | version and high 2 | clock and node 8 |
-/// time  | high 2 | mid 2 | low 4 |
+/// time  | high 2, without the version | mid 2 | low 4 |
 /// ```
 pub(super) fn time(uuid: [u8; 16]) -> u64 {
     let [l0, l1, l2, l3, m0, m1, h0, h1, ..] = uuid;
     u64::from_be_bytes([h0 & 0x0f, h1, m0, m1, l0, l1, l2, l3])
 }
 
-/// Java's order of bytes: signed.
+/// Compares bytes as Java does: as signed numbers.
 fn compare_signed(left: &[u8], right: &[u8]) -> Ordering {
     let signed = |byte: &u8| *byte as i8;
     left.iter().map(signed).cmp(right.iter().map(signed))
 }
 
 impl TimeUUIDType {
-    /// The order of two names of the same time.
+    /// Compares two names of the same time.
     fn compare_ties(&self, left: &[u8], right: &[u8]) -> Ordering {
         match self.since {
             since if since < Release::V0_6 => Ordering::Equal,
@@ -79,14 +80,15 @@ impl TimeUUIDType {
         }
     }
 
-    /// The order when a name has not 16 bytes, with the same regard to the first bytes of the stored form.
-    fn compare_misfits(&self, left: &[u8], right: &[u8]) -> Ordering {
+    /// Compares two names of which at least one is not 16 bytes long: by the first bytes of their stored forms, then as
+    /// names of the same time.
+    fn compare_invalid(&self, left: &[u8], right: &[u8]) -> Ordering {
         let (left, right) = (stored_form(self, left), stored_form(self, right));
         let head = |stored: &[u8]| stored[..stored.len().min(TIME_BYTES)].to_vec();
         head(&left).cmp(&head(&right)).then_with(|| self.compare_ties(&left, &right))
     }
 
-    /// What is wrong with a name of any other length than 16 and 0.
+    /// Returns the message of the release for a name whose length is neither 16 nor 0.
     fn length_error(&self, length: usize) -> String {
         match self.since {
             since if since < Release::V0_7 => "UUIDs must be exactly 16 bytes".to_owned(),
@@ -121,7 +123,7 @@ impl AbstractType for TimeUUIDType {
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
         match (<[u8; 16]>::try_from(left), <[u8; 16]>::try_from(right)) {
             (Ok(l), Ok(r)) => time(l).cmp(&time(r)).then_with(|| self.compare_ties(&l, &r)),
-            _ => self.compare_misfits(left, right),
+            _ => self.compare_invalid(left, right),
         }
     }
 
@@ -134,7 +136,8 @@ impl AbstractType for TimeUUIDType {
         Ok(order.then_with(|| self.compare_ties(left, right)))
     }
 
-    /// Names of a wrong length are stored as they are, but never with the length of a right one's stored form.
+    /// Names of an invalid length are stored unchanged. A zero byte after the longer ones ensures that none of them has
+    /// the length of a valid name's stored form.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         if let Ok(uuid) = <[u8; 16]>::try_from(name) {
             out.extend_from_slice(&time(uuid).to_be_bytes());
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_refusal() {
+    fn an_invalid_name_is_refused_in_the_words_of_the_release() {
         let version_4 = uuid_bytes("00000000-0000-4000-8000-000000000005");
         let texts = |release| {
             let text = |name: &[u8]| view(release).validate(name).unwrap_err().to_string();
@@ -218,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_high_part_of_the_time_weighs_most() {
+    fn names_sort_by_the_high_part_of_the_time_first() {
         let names = [
             Vec::new(),
             uuid("00000000-0000-1000-8000-000000000000"),
@@ -237,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_of_each_release() {
+    fn names_of_the_same_time_compare_as_in_the_release() {
         let node = |byte: &str| uuid(&format!("d3010000-4644-11ea-8000-{byte}0000000001"));
         let [low, high] = [node("7f"), node("80")];
         assert_eq!(view(Release::V0_4).compare(&low, &high), Ordering::Equal);
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_order_of_0_6_is_stored() {
+    fn the_stored_order_is_exact_only_for_0_6() {
         assert_eq!(TimeUUIDType::default().stored_order(), StoredOrder::Exact);
         assert_eq!(view(Release::V0_6).stored_order(), StoredOrder::Exact);
         assert_eq!(view(Release::V0_5).stored_order(), StoredOrder::WithinPrefix(8));
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_any_length_come_back() {
+    fn names_of_any_length_are_restored() {
         let time_uuid = TimeUUIDType::default();
         for length in 0..40 {
             let name = vec![0x11; length];
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn only_version_1_is_read() {
+    fn text_of_other_versions_than_1_is_refused() {
         let time_uuid = TimeUUIDType::default();
         let error = time_uuid.parse_text("00000000-0000-4000-8000-000000000005").unwrap_err();
         assert_eq!(error.to_string(), "TimeUUID supports only version 1 UUIDs");

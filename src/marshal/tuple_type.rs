@@ -1,4 +1,4 @@
-//! Values of several fields: tuples, and the types that keyspaces define.
+//! Values of several fields: tuples and user-defined types.
 
 use std::cmp::Ordering;
 
@@ -8,12 +8,12 @@ use super::views::{self, Inner};
 use super::{AbstractType, MarshalError, PACKAGE, StoredOrder, TypeRef};
 use crate::util::Release;
 
-/// `TupleType(A,B,...)` and `UserType(keyspace,hexname,hexfield:A,...)`: field by field. Fields at the end may be
-/// missing.
+/// `TupleType(A,B,...)` and `UserType(keyspace,hexname,hexfield:A,...)`: compared field by field. The last fields of a
+/// value may be missing.
 #[derive(Debug)]
 pub struct TupleType {
     class_name: String,
-    /// As messages call a value of it.
+    /// The name of the type in error messages: `tuple` or `UDT`.
     called: &'static str,
     fields: Vec<Inner>,
     views: Vec<TupleType>,
@@ -26,7 +26,7 @@ impl TupleType {
         TupleType::named(format!("{PACKAGE}TupleType({})", names.join(",")), "tuple", fields)
     }
 
-    /// A keyspace's type: its name and those of its fields.
+    /// Returns the type of values of a user-defined type.
     pub fn user(keyspace: &str, name: &str, fields: &[(String, TypeRef)]) -> TupleType {
         let hex = |text: &str| -> String { text.bytes().map(|byte| format!("{byte:02x}")).collect() };
         let mut class = format!("{PACKAGE}UserType({keyspace},{}", hex(name));
@@ -107,7 +107,7 @@ impl AbstractType for TupleType {
         self.views.get(release as usize).map(|view| view as &dyn AbstractType)
     }
 
-    /// Fields between colons, `@` for null; a colon or `@` in a field has a backslash before it.
+    /// Separates fields with colons and writes `@` for null. A colon or `@` inside a field is preceded by a backslash.
     fn to_text(&self, value: &[u8]) -> String {
         let Some(found) = self.parts(value) else { return super::BytesType.to_text(value) };
         let text = |(at, part): (usize, Part<'_>)| match part {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn null_sorts_before_values_and_what_is_missing_before_null() {
+    fn a_missing_field_sorts_before_null_and_null_before_values() {
         let (minus, one) = ((-1i32).to_be_bytes(), 1i32.to_be_bytes());
         let sorted = [
             Vec::new(),
@@ -175,16 +175,16 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_in_the_old_words() {
-        let told = |bytes: &[u8]| tuple().validate(bytes).unwrap_err().0;
-        assert_eq!(told(b"\0"), "Not enough bytes to read size of 0th component");
-        assert_eq!(told(b"\0\0\0\x04a"), "Not enough bytes to read 0th component");
-        assert_eq!(told(&value(&[None, None, None])), "Invalid remaining data after end of tuple value");
-        assert_eq!(told(&value(&[Some(b"x")])), "Expected 4 or 0 byte int (1)");
+    fn invalid_values_are_refused_in_cassandras_words() {
+        let message = |bytes: &[u8]| tuple().validate(bytes).unwrap_err().0;
+        assert_eq!(message(b"\0"), "Not enough bytes to read size of 0th component");
+        assert_eq!(message(b"\0\0\0\x04a"), "Not enough bytes to read 0th component");
+        assert_eq!(message(&value(&[None, None, None])), "Invalid remaining data after end of tuple value");
+        assert_eq!(message(&value(&[Some(b"x")])), "Expected 4 or 0 byte int (1)");
     }
 
     #[test]
-    fn text_has_colons_and_signs_of_null() {
+    fn text_separates_fields_with_colons_and_writes_null_as_at_sign() {
         let bytes = value(&[None, Some(b"a:b@c")]);
         assert_eq!(tuple().to_text(&bytes), "@:a\\:b\\@c");
         assert_eq!(tuple().parse_text("@:a\\:b\\@c"), Ok(bytes));

@@ -1,4 +1,4 @@
-//! Reads the text of a type: `LongType`, `ReversedType(TimeUUIDType)`, `CompositeType(UTF8Type, LongType)`,
+//! Parses the text of a type: `LongType`, `ReversedType(TimeUUIDType)`, `CompositeType(UTF8Type, LongType)`,
 //! `DynamicCompositeType(a=>AsciiType,t=>TimeUUIDType)`, `TimeUUIDType(reversed=true)`.
 
 use std::collections::BTreeMap;
@@ -28,14 +28,14 @@ pub enum TypeError {
     },
 }
 
-/// Reads a text from its beginning.
+/// A position in the text of a type.
 struct Parser<'a> {
     text: &'a str,
     at: usize,
     types: &'a Types,
 }
 
-/// Reads a whole text. The empty one is BytesType.
+/// Parses a whole text. The empty text is BytesType.
 pub(super) fn parse(text: &str, types: &Types) -> Result<TypeRef, TypeError> {
     let mut parser = Parser { text, at: 0, types };
     if text.len() > TYPE_TEXT_BYTES_MAX {
@@ -76,7 +76,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes a sign if it comes next.
+    /// Skips a symbol if it comes next, and returns whether it does.
     fn takes(&mut self, sign: &str) -> bool {
         self.blanks();
         let is_next = self.text.as_bytes()[self.at..].starts_with(sign.as_bytes());
@@ -102,12 +102,12 @@ impl Parser<'_> {
         self.types.simple(name).ok_or_else(|| TypeError::Unknown(full_name(name)))
     }
 
-    /// Reads a type with its parameters.
+    /// Parses a type with its parameters.
     fn one(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
         self.one_of(depth, false)
     }
 
-    /// Does the same; `is_frozen` if the type is the parameter of a FrozenType.
+    /// Parses a type with its parameters; `is_frozen` if it is the parameter of a FrozenType.
     fn one_of(&mut self, depth: usize, is_frozen: bool) -> Result<TypeRef, TypeError> {
         if depth > TYPE_NESTING_MAX {
             return Err(self.fail("types are nested too deep"));
@@ -151,7 +151,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads types in brackets; none if there are no brackets.
+    /// Parses a list of types in parentheses. Without parentheses the list is empty.
     fn list(&mut self, depth: usize) -> Result<Vec<TypeRef>, TypeError> {
         let mut found = Vec::new();
         if !self.takes("(") || self.takes(")") {
@@ -168,7 +168,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the types of a collection's parts, in brackets.
+    /// Parses the parameters of a collection's type.
     fn collection(
         &mut self,
         kind: CollectionKind,
@@ -183,7 +183,7 @@ impl Parser<'_> {
         Ok(Arc::new(CollectionType::new(kind, &held, is_frozen)))
     }
 
-    /// Reads the parameter of a FrozenType. It changes only the types of collections.
+    /// Parses the parameter of a FrozenType, which only has an effect on collections.
     fn frozen(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
         if !self.takes("(") {
             return Err(self.fail("FrozenType takes exactly one argument"));
@@ -192,14 +192,14 @@ impl Parser<'_> {
         if self.takes(")") { Ok(inner) } else { Err(self.fail("a bracket is missing")) }
     }
 
-    /// Reads a text in hex.
+    /// Parses a name that is written in hex.
     fn hex_name(&mut self) -> Result<String, TypeError> {
         let hex = self.identifier()?;
         let bytes = BytesType.parse_text(&hex).map_err(|error| self.fail(&error.0))?;
-        String::from_utf8(bytes).map_err(|_| self.fail("a name is no text"))
+        String::from_utf8(bytes).map_err(|_| self.fail("a name is not UTF-8 text"))
     }
 
-    /// `keyspace,hexname,hexfield:Type,...` in brackets.
+    /// Parses the parameters of a UserType: `(keyspace,hexname,hexfield:Type,...)`.
     fn user(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
         if !self.takes("(") {
             return Err(self.fail("UserType takes arguments"));
@@ -223,7 +223,7 @@ impl Parser<'_> {
         Ok(Arc::new(TupleType::user(&keyspace, &name, &fields)))
     }
 
-    /// `hex:MapType(A,B)` in brackets.
+    /// Parses the parameters of a ColumnToCollectionType: `(hex:MapType(A,B),...)`.
     fn collections(&mut self) -> Result<Vec<(Vec<u8>, CqlType)>, TypeError> {
         let mut found = Vec::new();
         if !self.takes("(") || self.takes(")") {
@@ -249,7 +249,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The text up to the next comma or closing bracket that belongs to no bracket opened in it.
+    /// Skips and returns the text up to the next comma or closing parenthesis that is not inside parentheses.
     fn balanced(&mut self) -> &str {
         let from = self.at;
         let mut depth = 0usize;
@@ -265,7 +265,7 @@ impl Parser<'_> {
         &self.text[from..self.at]
     }
 
-    /// `a=>Type` in brackets.
+    /// Parses the parameters of a DynamicCompositeType: `(a=>Type,...)`.
     fn aliases(&mut self, depth: usize) -> Result<BTreeMap<u8, TypeRef>, TypeError> {
         let mut found = BTreeMap::new();
         if !self.takes("(") || self.takes(")") {
@@ -278,7 +278,7 @@ impl Parser<'_> {
                 return Err(self.fail("=> is missing"));
             }
             if found.insert(*alias, self.one(depth + 1)?).is_some() {
-                return Err(self.fail("an alias stands twice"));
+                return Err(self.fail("an alias is defined twice"));
             }
             if self.takes(")") {
                 return Ok(found);
@@ -289,7 +289,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `reversed=true` in brackets; other parameters mean nothing. Returns whether the order is turned round.
+    /// Parses the parameters of a plain type, such as `(reversed=true)`. Parameters with other names are ignored.
+    /// Returns whether the type is reversed.
     fn parameters(&mut self) -> Result<bool, TypeError> {
         let mut is_reversed = false;
         if !self.takes("(") || self.takes(")") {
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_all_forms_are_read() {
+    fn types_of_all_forms_are_parsed() {
         assert_eq!(class_of(""), "BytesType");
         assert_eq!(class_of("LongType"), "LongType");
         assert_eq!(class_of("org.apache.cassandra.db.marshal.LongType"), "LongType");
@@ -346,24 +347,24 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
-        let told = |text: &str| parse(text, &Types::builtin()).unwrap_err().to_string();
+    fn an_error_has_the_position_and_the_reason() {
+        let message = |text: &str| parse(text, &Types::builtin()).unwrap_err().to_string();
         assert_eq!(
-            told("FooType"),
+            message("FooType"),
             "Unable to find abstract-type class 'org.apache.cassandra.db.marshal.FooType'"
         );
         assert_eq!(
-            told("CompositeType(LongType"),
+            message("CompositeType(LongType"),
             "Syntax error parsing 'CompositeType(LongType' at char 22: a comma or a bracket is missing"
         );
         let deep = "ReversedType(".repeat(100);
-        assert!(told(&deep).ends_with("types are nested too deep"));
-        assert!(told(&"x".repeat(100_000)).ends_with("the text is too long"));
+        assert!(message(&deep).ends_with("types are nested too deep"));
+        assert!(message(&"x".repeat(100_000)).ends_with("the text is too long"));
     }
 
     proptest! {
         #[test]
-        fn foreign_text_is_an_error_and_no_panic(text in "(\\PC|[(),=>]|LongType|CompositeType|ReversedType){0,12}") {
+        fn random_text_never_panics(text in "(\\PC|[(),=>]|LongType|CompositeType|ReversedType){0,12}") {
             let _ = parse(&text, &Types::builtin());
         }
     }

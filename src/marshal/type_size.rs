@@ -1,26 +1,28 @@
-//! The size of a type's full text, computed without writing it.
+//! The length of a type's full class name, computed without formatting it.
 //!
-//! User types are shared in memory and by their names in a stored schema. But class names, the results' metadata of the
-//! native protocol and messages have each of them in full, with all that its fields are made of. With
-//! `CREATE TYPE u2 (a frozen<u1>, b frozen<u1>)` and so on each type takes twice what the one before takes.
+//! A user type is shared in memory, and a stored schema refers to it by name. But class names, error messages and the
+//! result metadata of the native protocol contain it in full, with the types of all its fields. In a chain of types
+//! such as `CREATE TYPE u2 (a frozen<u1>, b frozen<u1>)`, the text of each type is twice as long as that of the type
+//! before.
 
 use super::{CqlType, PACKAGE, UserType};
 use crate::util::limits::{TYPE_NESTING_MAX, USER_TYPE_TEXT_BYTES_MAX};
 
-/// Types around the innermost one at most. FrozenType may be around all of them when they are read again.
+/// The largest allowed depth. One level is reserved for the FrozenType that may enclose the type when it is parsed
+/// again.
 const DEPTH_MAX: usize = TYPE_NESTING_MAX - 1;
 
-/// What a type takes where it is written in full. Numbers stay at their highest rather than overflow.
+/// The length and depth of a type's full text. Both saturate instead of overflowing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TypeSize {
-    /// Bytes of its class name without FrozenType.
+    /// Length of the class name without FrozenType, in bytes.
     pub text_bytes: usize,
-    /// Types around its innermost one.
+    /// The number of types around the innermost one.
     pub depth: usize,
 }
 
 impl TypeSize {
-    /// A type that holds others, with so many bytes of its own.
+    /// Returns the size of a type that contains others and has `own_bytes` of text itself.
     fn around(own_bytes: usize, held: impl Iterator<Item = TypeSize>) -> TypeSize {
         held.fold(TypeSize { text_bytes: own_bytes, depth: 0 }, |size, held| TypeSize {
             text_bytes: size.text_bytes.saturating_add(held.text_bytes),
@@ -34,21 +36,22 @@ impl TypeSize {
         TypeSize::around(own + names, user.fields.iter().map(|(_, field)| field.size()))
     }
 
-    /// Returns whether the type may be written in full.
+    /// Returns whether the type is within the limits of length and depth.
     pub fn is_within_limits(self) -> bool {
         self.excess().is_none()
     }
 
-    /// Returns which limit the type exceeds, as the end of a sentence that begins with the type.
+    /// Returns a clause for a message, without its subject, that says which limit the type exceeds; `None` if it
+    /// exceeds none.
     pub fn excess(self) -> Option<String> {
         if self.depth > DEPTH_MAX {
             Some(format!(
-                "has types in types {} deep, and at most {DEPTH_MAX} are allowed: use a blob for the inner ones",
+                "nests types {} deep, and at most {DEPTH_MAX} levels are allowed: use a blob for inner types",
                 self.depth
             ))
         } else if self.text_bytes > USER_TYPE_TEXT_BYTES_MAX {
             Some(format!(
-                "has a class name of {} bytes with all that it is made of, and at most {USER_TYPE_TEXT_BYTES_MAX} are \
+                "has a class name of {} bytes with the types of all fields, and at most {USER_TYPE_TEXT_BYTES_MAX} are \
                  allowed: use fewer fields or shorter names, or a blob for inner types",
                 self.text_bytes
             ))
@@ -59,7 +62,8 @@ impl TypeSize {
 }
 
 impl CqlType {
-    /// What it takes where it is written in full. Takes as long as the type was written: user types know theirs.
+    /// Returns the size of the type's full text. The time is proportional to the length of the statement that defined
+    /// the type, because user types store their size.
     pub fn size(&self) -> TypeSize {
         let one = |held: &CqlType| std::iter::once(held.size());
         let own = |class: &str| PACKAGE.len() + class.len();
@@ -96,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_those_of_the_class_name() {
+    fn the_size_is_the_length_of_the_class_name() {
         for count in 0..9 {
             let user = CqlType::User(doubled(count));
             assert_eq!((user.size().text_bytes, user.size().depth), (user.class_name().len(), count + 1));
@@ -115,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_64_doubling_types_is_measured_and_named_without_being_written() {
+    fn the_size_of_a_chain_of_64_doubling_types_is_computed_without_formatting() {
         let user = doubled(64);
         assert_eq!(user.size(), TypeSize { text_bytes: usize::MAX, depth: 65 });
         assert!(!user.size().is_within_limits());

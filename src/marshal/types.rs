@@ -1,4 +1,4 @@
-//! The table of built-in comparators, and the registry to which users can add their own.
+//! The table of built-in comparators, and the registry to which an application can add its own.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use super::{
     LexicalUUIDType, LongType, TimeUUIDType, TypeError, TypeRef, UTF8Type, UUIDType, type_parser,
 };
 
-/// The package of class names without a dot.
+/// The package that is assumed for class names without a dot.
 pub const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
 
 /// The validator of counter column families.
 pub const COUNTER_COLUMN_TYPE: &str = "org.apache.cassandra.db.marshal.CounterColumnType";
 
-/// Makes one built-in comparator.
+/// A constructor of a built-in comparator.
 type Make = fn() -> TypeRef;
 
-/// Every built-in comparator, by its short Java class name. A new one is a file and a row here.
+/// All built-in comparators by their simple Java class names. A new one needs a file and a row here.
 pub const TYPES: &[(&str, Make)] = &[
     ("AsciiType", || Arc::new(AsciiType::default())),
     ("BooleanType", || Arc::new(BooleanType)),
@@ -47,35 +47,35 @@ pub const TYPES: &[(&str, Make)] = &[
     ("UUIDType", || Arc::new(UUIDType::default())),
 ];
 
-/// The comparators that a schema may use: the built-in and the registered ones.
+/// The comparators that a schema may use: the built-in ones and those that an application has registered.
 #[derive(Debug, Clone)]
 pub struct Types {
     by_class: BTreeMap<String, TypeRef>,
 }
 
 impl Types {
-    /// The built-in comparators.
+    /// Returns the built-in comparators.
     pub fn builtin() -> Types {
         let by_class = TYPES.iter().map(|(name, make)| (format!("{PACKAGE}{name}"), make())).collect();
         Types { by_class }
     }
 
-    /// Adds a comparator under its own class name; one of the same name is replaced.
+    /// Adds a comparator under its class name. It replaces a comparator of the same name.
     pub fn register(&mut self, comparator: TypeRef) {
         self.by_class.insert(comparator.class_name().to_owned(), comparator);
     }
 
-    /// The type of a text as schemas write it, which may be made of others: `ReversedType(LongType)`.
+    /// Parses a type as schemas write it, with its parameters: `ReversedType(LongType)`.
     pub fn parse(&self, text: &str) -> Result<TypeRef, TypeError> {
         type_parser::parse(text, self)
     }
 
-    /// Does the same; `None` if the text names no known type.
+    /// Parses a type as `parse` does. Returns `None` if the text names no known type.
     pub fn resolve(&self, text: &str) -> Option<TypeRef> {
         self.parse(text).ok()
     }
 
-    /// The type of a plain class name: without a dot it is one of Cassandra's own.
+    /// Returns the type of a class name without parameters. A name without a dot belongs to Cassandra's package.
     pub(super) fn simple(&self, class_name: &str) -> Option<TypeRef> {
         if class_name.contains('.') {
             self.by_class.get(class_name).cloned()
@@ -84,7 +84,7 @@ impl Types {
         }
     }
 
-    /// Full class names of all that can be named.
+    /// Returns the full class names of all comparators.
     pub fn class_names(&self) -> impl Iterator<Item = &str> {
         self.by_class.keys().map(String::as_str)
     }

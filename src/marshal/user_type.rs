@@ -1,28 +1,29 @@
-//! Types that are made with CREATE TYPE.
+//! Types that CREATE TYPE defines.
 
 use std::collections::BTreeMap;
 
 use super::type_size::TypeSize;
 use super::{CqlType, PACKAGE};
 
-/// A type that was made with CREATE TYPE. Whatever is made of it shares it: a chain of types each of which has the one
-/// before twice is as long in memory as it was written, although its class name doubles with each.
+/// A user-defined type. All types with a field of it share it. So the memory of a chain of types, each of which has two
+/// fields of the type before, is proportional to the statements that defined them, although the class name doubles with
+/// each type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserType {
     /// The keyspace that the type is defined in.
     pub keyspace: String,
     /// The name in CREATE TYPE, without quotes.
     pub name: String,
-    /// Names and types, in the order in which values have them.
+    /// Names and types of the fields, in the order in which values have them.
     pub fields: Vec<(String, CqlType)>,
-    /// The places of the fields, by their names.
+    /// The positions of the fields, by name.
     places: BTreeMap<String, usize>,
     size: TypeSize,
     has_durations: bool,
 }
 
 impl UserType {
-    /// Returns the type of values with these fields, in this order.
+    /// Returns the type with these fields, in this order.
     pub fn new(keyspace: &str, name: &str, fields: Vec<(String, CqlType)>) -> UserType {
         let mut made = UserType {
             keyspace: keyspace.to_owned(),
@@ -46,13 +47,14 @@ impl UserType {
         self.places.get(field).copied()
     }
 
-    /// Whether there are durations in it, which have no order.
+    /// Returns whether a field is or contains a duration. Durations have no order.
     pub fn has_durations(&self) -> bool {
         self.has_durations
     }
 
-    /// The full class name: keyspace, then in hex the name and the fields' names, with their types. What is too large for
-    /// that, since a version without limits has made it, is called by its keyspace and name alone.
+    /// Returns the full class name: the keyspace, the name in hex, and the fields, each with its name in hex and its
+    /// type. For a type that exceeds the limits, which a version without limits has created, returns the class name
+    /// without fields.
     pub fn class_name(&self) -> String {
         let mut class = self.class_beginning();
         if self.size.is_within_limits() {
@@ -64,7 +66,7 @@ impl UserType {
         class
     }
 
-    /// The class name without fields, which names the type of its keyspace in a stored schema.
+    /// Returns the class name without fields, which refers to the type in a stored schema.
     pub fn short_class_name(&self) -> String {
         format!("{})", self.class_beginning())
     }

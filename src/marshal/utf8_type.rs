@@ -5,17 +5,18 @@ use std::cmp::Ordering;
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
-/// Names that are UTF-8 text. What is valid, and with it the order, changed between the releases:
+/// Names that are UTF-8 text. Releases differ in which bytes are valid, and therefore in the order:
 ///
 /// ```text
-/// 0.4, 0.5   anything; order of the decoded text's UTF-16 code units
-/// 0.6        well-formed UTF-8; order of the bytes, which is that of the code points
-/// 0.7 on     what a laxer check lets pass; order of the bytes
+/// 0.4, 0.5        any bytes; ordered by the UTF-16 code units of the decoded text
+/// 0.6             well-formed UTF-8; ordered by bytes, which is the order of code points
+/// 0.7 and later   what an incomplete check accepts (`lax_char_bytes`); ordered by bytes
 /// ```
 ///
-/// The first of them decodes malformed bytes to U+FFFD, so that differently malformed names can be one. We decode
-/// as today's decoders do, one U+FFFD for each longest beginning of a sequence; Java gives an encoded surrogate
-/// one where we give two or three, and its decoders of 2009 may have differed for overlong sequences too.
+/// 0.4 and 0.5 decode malformed bytes to U+FFFD, so names with different malformed bytes can be the same name. We
+/// decode as decoders do today: one U+FFFD for each longest prefix of a valid sequence. For an encoded surrogate Java
+/// produces one U+FFFD where we produce two or three. Java's decoders of 2009 may also have differed for overlong
+/// sequences.
 ///
 /// "0.6" means 0.6.4 and later: 0.6.0 to 0.6.3 still behaved as 0.5.
 #[derive(Debug)]
@@ -32,15 +33,16 @@ impl Default for UTF8Type {
     }
 }
 
-/// The order of Java strings: by UTF-16 code units, in which U+10000 stands before U+E000.
+/// Compares decoded text as Java compares strings: by UTF-16 code units, which sort U+10000 before U+E000.
 fn compare_decoded(left: &[u8], right: &[u8]) -> Ordering {
     let (left, right) = (String::from_utf8_lossy(left), String::from_utf8_lossy(right));
     left.encode_utf16().cmp(right.encode_utf16())
 }
 
-/// Length of the character at the head of `bytes` if the check of 0.7 to 2.1 lets it pass. That check has holes,
-/// and applications may have stored what passes through them: C0 leads any continuation byte, E0 and F0 look at a
-/// few bits of what follows them only, F4 to F7 lead beyond U+10FFFF, and surrogates pass.
+/// Returns the length of the first character if the check of 0.7 to 2.1 accepts it. That check is incomplete, and
+/// applications may have stored bytes that it accepts: C0 may be followed by any continuation byte, after E0 and F0
+/// only some bits of the next byte are checked, F4 to F7 encode code points beyond U+10FFFF, and surrogates are
+/// accepted.
 fn lax_char_bytes(bytes: &[u8]) -> Option<usize> {
     let next = |byte: u8| byte & 0xc0 == 0x80;
     match *bytes {
@@ -54,7 +56,7 @@ fn lax_char_bytes(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether 0.7 to 2.1 take the bytes for UTF-8.
+/// Returns whether 0.7 to 2.1 accept the bytes as UTF-8.
 fn is_lax_utf8(value: &[u8]) -> bool {
     let mut rest = value;
     while !rest.is_empty() {
@@ -66,7 +68,7 @@ fn is_lax_utf8(value: &[u8]) -> bool {
     true
 }
 
-/// The bytes as Java prints an array of them: `[-61, 40]`.
+/// Formats bytes as Java prints a byte array: `[-61, 40]`.
 fn java_array(value: &[u8]) -> String {
     let signed: Vec<String> = value.iter().map(|byte| (*byte as i8).to_string()).collect();
     format!("[{}]", signed.join(", "))
@@ -129,7 +131,7 @@ mod tests {
         at(&TYPE, release)
     }
 
-    /// Well-formed characters at the ends of each length's range.
+    /// The first and last characters of each encoded length.
     const GOOD: [&str; 8] = [
         "",
         "\0",
@@ -141,7 +143,7 @@ mod tests {
         "\u{10000}\u{10ffff}",
     ];
 
-    /// What no release since 0.6.4 lets pass: stray, missing and impossible bytes.
+    /// Bytes that 0.6.4 and later refuse: stray continuation bytes, truncated sequences, impossible bytes.
     const BAD: [&[u8]; 9] = [
         b"\x80",
         b"\xff",
@@ -154,7 +156,7 @@ mod tests {
         b"\xf8\x88\x80\x80\x80",
     ];
 
-    /// The holes in the check of 0.7 and later.
+    /// Malformed bytes that the check of 0.7 and later accepts.
     const LAX: [&[u8]; 7] = [
         b"\xc0\x80",
         b"\xc0\xbf",
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_bytes_pass_before_0_6_only() {
+    fn malformed_bytes_are_valid_only_before_0_6() {
         for bad in BAD {
             assert_eq!(view(Release::V0_5).validate(bad), Ok(()));
             for release in Release::ALL.into_iter().filter(|release| *release >= Release::V0_6) {
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_holes_of_0_7_are_kept() {
+    fn malformed_bytes_that_0_7_accepted_are_valid_from_0_7_on() {
         for lax in LAX {
             assert!(view(Release::V0_6).validate(lax).is_err(), "{lax:x?}");
             for release in Release::ALL.into_iter().filter(|release| *release >= Release::V0_7) {
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_refusal() {
+    fn an_invalid_name_is_refused_in_the_words_of_the_release() {
         let text = |release, name: &[u8]| view(release).validate(name).unwrap_err().to_string();
         assert_eq!(text(Release::V0_6, b"\xff"), "invalid UTF8 bytes [-1]");
         assert_eq!(text(Release::V0_6, b"a\xc3("), "invalid UTF8 bytes [97, -61, 40]");

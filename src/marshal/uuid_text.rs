@@ -1,13 +1,14 @@
-//! The text form that both UUID types share.
+//! The text form of UUIDs, which all UUID types share.
 
 use uuid::Uuid;
 
 use super::{AbstractType, BytesType, MarshalError};
 
-/// Length of the canonical text, with its four hyphens: the only form that is read.
+/// Length of the canonical text with its four hyphens. No other form is accepted.
 const CANONICAL_CHARS: usize = 36;
 
-/// Canonical lower-case text; nothing for nothing, and hex for what is no UUID.
+/// Formats a UUID as canonical lower-case text. Empty bytes are formatted as the empty text, bytes of any other length
+/// in hex.
 pub(super) fn uuid_to_text(value: &[u8]) -> String {
     match Uuid::from_slice(value) {
         Ok(uuid) => uuid.to_string(),
@@ -15,7 +16,7 @@ pub(super) fn uuid_to_text(value: &[u8]) -> String {
     }
 }
 
-/// Reads canonical text of any version; the empty text is the empty value.
+/// Parses the canonical text of a UUID of any version. The empty text is the empty value.
 pub(super) fn parse_uuid_text(text: &str) -> Result<Vec<u8>, MarshalError> {
     if text.is_empty() {
         return Ok(Vec::new());

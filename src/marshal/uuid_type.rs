@@ -1,4 +1,4 @@
-//! UUIDs of any version: by version, then time, then bytes.
+//! UUIDs of any version, ordered by version, then by timestamp, then by bytes.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,8 @@ use super::uuid_text::{parse_uuid_text, uuid_to_text};
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
-/// UUIDs that sort by their version; those of version 1 by their time, and all then by their bytes.
+/// Names that are UUIDs, ordered by version. Those of version 1 are ordered by timestamp next, and all then by their
+/// bytes.
 #[derive(Debug)]
 pub struct UUIDType {
     since: Release,
@@ -21,7 +22,7 @@ impl Default for UUIDType {
     }
 }
 
-/// The version, and the time in the order of its bytes where it has one.
+/// Returns the version, and for version 1 the timestamp, most significant byte first.
 fn rank(uuid: &[u8; 16]) -> (u8, [u8; 8]) {
     let version = uuid[6] >> 4;
     let time = if version == 1 {
@@ -52,13 +53,13 @@ impl AbstractType for UUIDType {
         }
     }
 
-    /// Sorts bytes shorter than a UUID first, and cuts longer ones.
+    /// Sorts bytes shorter than a UUID first, and ignores bytes after the first 16.
     fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
         let ranked = |value: &[u8]| value.first_chunk::<16>().map(|uuid| (rank(uuid), *uuid));
         Ok(ranked(left).cmp(&ranked(right)))
     }
 
-    /// Writes the version, the time, and the UUID itself. Bytes of another length sort before all UUIDs.
+    /// Appends the version, the timestamp, and the UUID itself. Bytes of another length sort before all UUIDs.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         match <&[u8; 16]>::try_from(name) {
             Ok(uuid) => {

@@ -1,4 +1,4 @@
-//! An inner type in the view of a release, for types that hold other types.
+//! Types inside other types, and their views in a release.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::abstract_type::component_of;
 use super::{AbstractType, StoredOrder, TypeRef, at};
 use crate::util::Release;
 
-/// An inner type, and the release in whose view it is asked; none: the type itself.
+/// A type inside another type. With a release, its methods use the view of the type in that release.
 #[derive(Debug, Clone)]
 pub(super) struct Inner {
     pub of: TypeRef,
@@ -18,17 +18,17 @@ impl Inner {
         Inner { of: component_of(of), release: None }
     }
 
-    /// The same in the view of a release.
+    /// Returns the inner type with its view in a release.
     pub fn at(&self, release: Release) -> Inner {
         Inner { of: Arc::clone(&self.of), release: Some(release) }
     }
 
-    /// The type of a component after one of this value.
+    /// Returns the type of a component whose preceding component has this value.
     pub fn of_after(&self, previous: &[u8]) -> &TypeRef {
         self.of.after(previous).unwrap_or(&self.of)
     }
 
-    /// The same in the view of the release.
+    /// Returns the view of the type of a component whose preceding component has this value.
     pub fn view_after(&self, previous: &[u8]) -> &dyn AbstractType {
         let of = self.of_after(previous);
         match self.release {
@@ -51,12 +51,12 @@ pub(super) fn stored_order<'a>(parts: impl IntoIterator<Item = &'a Inner>) -> St
     if parts.into_iter().all(is_exact) { StoredOrder::Exact } else { StoredOrder::WithinPrefix(0) }
 }
 
-/// One view for each release, made by a function of the release.
+/// Returns the result of a function for each release, in the order of `Release`.
 pub(super) fn each<T>(make: impl Fn(Release) -> T) -> Vec<T> {
     Release::ALL.into_iter().map(make).collect()
 }
 
-/// Appends bytes so that they end visibly and sort as before: 00 as 00 FF, and 00 00 at the end.
+/// Appends bytes with a terminator, in an encoding that keeps their order: 00 becomes 00 FF, and 00 00 ends the bytes.
 pub(super) fn push_escaped(bytes: &[u8], out: &mut Vec<u8>) {
     for &byte in bytes {
         out.push(byte);
@@ -67,7 +67,7 @@ pub(super) fn push_escaped(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Reads escaped bytes, and gives what follows them.
+/// Decodes escaped bytes. Returns them and the bytes after their terminator.
 pub(super) fn read_escaped(mut bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut out = Vec::new();
     loop {
