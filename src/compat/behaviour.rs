@@ -1,4 +1,4 @@
-//! The behaviour of a release: all its rules in one place.
+//! The behaviour of a release: all its rules.
 
 use super::Line;
 use super::rules::{CellRules, CqlRules, LoginRules, ReadRules, SchemaRules, WireRules, WriteRules};
@@ -7,14 +7,21 @@ use crate::util::Release;
 /// How one release behaves where releases differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Behaviour {
-    /// The release: its comparators, texts and features apply.
+    /// The release, whose comparators, messages and features apply.
     pub release: Release,
+    /// Rules of cells and tombstones.
     pub cells: CellRules,
+    /// Rules of reads over Thrift.
     pub reads: ReadRules,
+    /// Rules of writes over Thrift.
     pub writes: WriteRules,
+    /// Rules of definitions of keyspaces and column families.
     pub schema: SchemaRules,
+    /// Rules of logins and permissions.
     pub logins: LoginRules,
+    /// Rules of Thrift messages.
     pub wire: WireRules,
+    /// Rules of CQL 3 statements.
     pub cql: CqlRules,
 }
 
@@ -24,7 +31,7 @@ impl Behaviour {
         &TABLE[release as usize]
     }
 
-    /// Returns whether a cell that expires at `expires_at_s` has expired at `now_s`.
+    /// Returns whether a cell that expires at `expires_at_s` has expired at `now_s`. Both are seconds since 1970.
     pub fn is_expired(&self, expires_at_s: i32, now_s: i32) -> bool {
         if self.cells.expires_when_second_begins { now_s >= expires_at_s } else { now_s > expires_at_s }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Behaviour;
 use crate::util::Release;
 
-/// A line of releases by its major and minor number, as 2.1 or 3.11.
+/// A line of releases: its major and minor number, such as 2.1 or 3.11.
 ///
 /// A [`Release`] is a line whose behaviour the server implements. Later lines have no behaviour of their own here,
 /// but they introduced messages and features of CQL.
@@ -13,7 +13,7 @@ use crate::util::Release;
 pub struct Line(pub u16, pub u16);
 
 impl Line {
-    /// The line of a release.
+    /// Returns the line of a release.
     pub const fn of(release: Release) -> Line {
         match release {
             Release::V0_3 => Line(0, 3),

@@ -20,12 +20,12 @@ impl Span {
     /// No release.
     pub const NEVER: Span = Span { first: Span::END, last: Line(0, 0) };
 
-    /// Returns the releases from one to another, both included.
+    /// Returns the releases from `first` to `last`, both included.
     pub const fn between(first: Release, last: Release) -> Span {
         Span { first: Line::of(first), last: Line::of(last) }
     }
 
-    /// Returns the lines from one up to another, exclusive.
+    /// Returns the lines from `first` up to `end`, without `end`.
     pub const fn lines(first: Line, end: Line) -> Span {
         let last = if end.1 > 0 { Line(end.0, end.1 - 1) } else { Line(end.0.saturating_sub(1), u16::MAX) };
         Span { first, last }
@@ -56,7 +56,7 @@ impl Span {
         !line.is_before(self.first) && !self.last.is_before(line)
     }
 
-    /// Returns the releases that are in both.
+    /// Returns the releases that are in both spans.
     #[must_use]
     pub fn and(self, other: Span) -> Span {
         Span { first: self.first.max(other.first), last: self.last.min(other.last) }
@@ -79,12 +79,12 @@ pub const fn since(first: Release) -> Span {
     Span { first: Line::of(first), last: Span::END }
 }
 
-/// Returns the releases before one.
+/// Returns the releases before `end`.
 pub const fn before(end: Release) -> Span {
     Span::lines(Line(0, 0), Line::of(end))
 }
 
-/// Returns one release.
+/// Returns a span of one release.
 pub const fn only(release: Release) -> Span {
     Span::between(release, release)
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_have_their_ends() {
+    fn a_span_includes_its_first_and_last_release() {
         let names = |span: Span| -> Vec<&str> {
             Release::ALL.into_iter().filter(|release| span.has(*release)).map(Release::name).collect()
         };
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_meet_in_what_both_have() {
+    fn the_intersection_of_two_spans_may_be_one_release_or_none() {
         let both = since(Release::V0_5).and(before(Release::V0_6));
         assert_eq!(both.only_release(), Some(Release::V0_5));
         assert_eq!(since(Release::V0_5).only_release(), None);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_lasts_until_the_next() {
+    fn a_value_holds_until_the_release_of_the_next_value() {
         let eras = Eras([(Release::V0_4, 'a'), (Release::V0_7, 'b'), (Release::V2_1, 'c')]);
         let all: String = Release::ALL.into_iter().map(|release| eras.at(release)).collect();
         assert_eq!(all, "aaaabbbbbbc");

@@ -11,34 +11,47 @@ use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1};
 /// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
+    /// `bool`.
     Bool,
+    /// `i32`.
     Int,
+    /// `double`.
     Double,
+    /// `string`.
     Text,
+    /// `map<string,string>`.
     Map,
 }
 
 /// The value that a release shows for a field that is not set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FieldDefault {
+    /// The field is not set.
     Absent,
+    /// A boolean.
     Bool(bool),
+    /// A number.
     Int(i32),
+    /// A number with a fraction.
     Double(f64),
+    /// A text.
     Text(&'static str),
+    /// The pairs of a map.
     Map(&'static [(&'static str, &'static str)]),
 }
 
 /// One field of a CfDef.
 #[derive(Debug)]
 pub struct CfField {
-    /// Its number in the struct.
+    /// The field's number in the struct.
     pub id: i16,
+    /// The field's name in the struct.
     pub name: &'static str,
+    /// The field's type.
     pub kind: FieldKind,
-    /// The releases that show it.
+    /// The releases whose CfDef has the field.
     pub releases: Span,
-    /// Its defaults, each with the first release that shows it.
+    /// The field's defaults, each with the first release that has it.
     defaults: &'static [(Release, FieldDefault)],
 }
 
@@ -52,7 +65,7 @@ const fn field(
     CfField { id, name, kind, releases, defaults }
 }
 
-/// Every such field, by its number (`CFMetaData.toThrift` of each release).
+/// All fields without an effect, by number (`CFMetaData.toThrift` of each release).
 pub const CF_FIELDS: &[CfField] = &[
     field(9, "row_cache_size", FieldKind::Double, Span::between(V0_7, V1_0), &[(V0_7, Double(0.0))]),
     field(11, "key_cache_size", FieldKind::Double, Span::between(V0_7, V1_0), &[(V0_7, Double(200_000.0))]),

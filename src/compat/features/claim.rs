@@ -1,4 +1,4 @@
-//! The version that the server reports, by which drivers choose the system tables that they query.
+//! The version that the server reports. Drivers choose by it which system tables they query.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -9,11 +9,11 @@ use crate::util::Release;
 /// The default port of the native protocol.
 const NATIVE_PORT: u16 = 9042;
 
-/// The CQL versions that a cqlsh may require.
+/// The CQL versions that the supported releases of cqlsh require.
 const CQL_VERSIONS: [&str; 4] = ["3.4.5", "3.4.4", "3.3.1", "3.2.1"];
 
-/// The release of Cassandra that the server reports. Its rules and messages are independent of this: those are
-/// `Behaviour`'s.
+/// The version of Cassandra that the server reports. The rules of requests do not depend on it but on `Behaviour`;
+/// messages do only from 2.2 on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// `4.0.11` or `4.0.11-SNAPSHOT`.
@@ -21,7 +21,7 @@ pub struct Claim {
     line: Line,
     /// The newest supported version of the native protocol.
     native_protocol: u8,
-    /// The address for clients of the native protocol; `None`: the node's own address.
+    /// The address for clients of the native protocol; `None` means the node's own address.
     rpc_address: Option<IpAddr>,
     rpc_port: u16,
 }
@@ -31,14 +31,14 @@ static V2_0: Claim = Claim::last_of("2.0.17", Line(2, 0), 2);
 static V2_1: Claim = Claim::last_of("2.1.22", Line(2, 1), 3);
 
 impl Default for Claim {
-    /// Returns 4.0, the first release for which cqlsh lets the server DESCRIBE.
+    /// Returns 4.0, the first release for which cqlsh sends DESCRIBE to the server.
     fn default() -> Claim {
         Claim::last_of("4.0.11", Line(4, 0), 5)
     }
 }
 
 impl Claim {
-    /// The first line with messages of its own but without a behaviour of its own.
+    /// The first line with messages of its own but without behaviour of its own.
     const OWN_WORDS_SINCE: Line = Line(2, 2);
 
     const fn last_of(release_version: &'static str, line: Line, native_protocol: u8) -> Claim {
@@ -59,14 +59,14 @@ impl Claim {
     pub fn new(release_version: &str) -> Result<Claim, String> {
         let mistake = |why: &str| {
             format!(
-                "cannot pass for release {release_version:?}: {why}; write major.minor.patch and perhaps -suffix, from \
+                "cannot report release {release_version:?}: {why}; use major.minor.patch, with an optional -suffix, from \
                  1.2.0 to 4.1.x, such as 2.2.19, 3.11.17 or 4.0.11"
             )
         };
         let (number, suffix) = release_version.split_once('-').unwrap_or((release_version, "x"));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
         if suffix.is_empty() || !suffix.chars().all(is_plain) {
-            return Err(mistake("the suffix has letters, digits and . - _ + only"));
+            return Err(mistake("a suffix consists of letters, digits and . - _ +"));
         }
         let part = |text: &str| {
             let is_number = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -74,11 +74,11 @@ impl Claim {
         };
         let parts: Option<Vec<u16>> = number.split('.').map(part).collect();
         let Some([major, minor, _]) = parts.as_deref() else {
-            return Err(mistake("it is not of the form a.b.c"));
+            return Err(mistake("it is not of the form major.minor.patch"));
         };
         let line = Line(*major, *minor);
         if !(Line(1, 2)..=Line(4, 1)).contains(&line) {
-            return Err(mistake("drivers would ask for what is not here"));
+            return Err(mistake("drivers would query system tables that this server does not have"));
         }
         let native_protocol = match line {
             line if line < Line(2, 0) => 1,
@@ -105,18 +105,22 @@ impl Claim {
         Claim { rpc_address, rpc_port: address.port(), ..self }
     }
 
+    /// Returns the whole version, such as `4.0.11`.
     pub fn release_version(&self) -> &str {
         &self.release_version
     }
 
+    /// Returns the newest supported version of the native protocol.
     pub fn native_protocol_version(&self) -> u8 {
         self.native_protocol
     }
 
+    /// Returns the address for clients of the native protocol; `None` means the node's own address.
     pub fn rpc_address(&self) -> Option<IpAddr> {
         self.rpc_address
     }
 
+    /// Returns the port for clients of the native protocol.
     pub fn rpc_port(&self) -> u16 {
         self.rpc_port
     }
@@ -178,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn claims_follow_from_a_releases_number() {
+    fn cql_and_protocol_versions_follow_from_the_reported_release() {
         for (release, cql, protocol) in [
             ("1.2.19", "3.0.5", 1),
             ("2.0.17", "3.1.7", 2),
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn other_numbers_are_refused_with_what_is_allowed() {
+    fn the_error_for_another_release_lists_the_allowed_ones() {
         for release in
             ["", "4.0", "4.0.x", "4.0.1.2", "4.0.1-", "4.0.1-a b", "+4.0.1", "1.1.9", "5.0.2", "99999.0.0"]
         {
@@ -209,16 +213,16 @@ mod tests {
     }
 
     #[test]
-    fn the_thrift_claim_is_that_of_the_sessions_release() {
-        let claimed = |release| Claim::of_release(Behaviour::of(release)).release_version().to_owned();
+    fn thrift_clients_see_the_last_version_of_the_sessions_release() {
+        let reported = |release| Claim::of_release(Behaviour::of(release)).release_version().to_owned();
         assert_eq!(
-            [Release::V0_7, Release::V1_2, Release::V2_0, Release::V2_1].map(claimed),
+            [Release::V0_7, Release::V1_2, Release::V2_0, Release::V2_1].map(reported),
             ["1.2.19", "1.2.19", "2.0.17", "2.1.22"]
         );
     }
 
     #[test]
-    fn an_address_of_every_interface_is_none() {
+    fn an_unspecified_address_is_not_reported() {
         let at = |text: &str| Claim::default().reached_at(text.parse().unwrap());
         assert_eq!(at("10.0.0.7:9142").rpc_address(), Some([10, 0, 0, 7].into()));
         assert_eq!((at("0.0.0.0:9142").rpc_address(), at("[::]:9142").rpc_port()), (None, 9142));

@@ -5,17 +5,17 @@ use crate::util::Release;
 use crate::util::Release::{V1_2, V2_0};
 
 const ALWAYS: Span = Span::ALWAYS;
-/// Denotes every strategy.
+/// The options of all strategies have this strategy.
 const ANY: &str = "";
 
 const SIZE_TIERED: &str = "SizeTieredCompactionStrategy";
 const LEVELED: &str = "LeveledCompactionStrategy";
 const DATE_TIERED: &str = "DateTieredCompactionStrategy";
 
-/// Strategies of compaction.
+/// The compaction strategies.
 const STRATEGIES: [(&str, Span); 3] = [(SIZE_TIERED, ALWAYS), (LEVELED, ALWAYS), (DATE_TIERED, since(V2_0))];
 
-/// Compaction options, each with its strategy (`validateOptions` of each).
+/// The options of compaction strategies: strategy, name, releases (`validateOptions` of each class).
 const OPTIONS: [(&str, &str, Span); 26] = [
     (ANY, "tombstone_threshold", ALWAYS),
     (ANY, "tombstone_compaction_interval", ALWAYS),
@@ -45,7 +45,7 @@ const OPTIONS: [(&str, &str, Span); 26] = [
     (DATE_TIERED, "max_window_size_seconds", since(V2_0)),
 ];
 
-/// Compressors of tables.
+/// The compressors.
 const COMPRESSORS: [(&str, Span); 3] =
     [("SnappyCompressor", ALWAYS), ("DeflateCompressor", ALWAYS), ("LZ4Compressor", since(V1_2))];
 

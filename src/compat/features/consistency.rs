@@ -13,21 +13,27 @@ pub enum ConsistencyLevel {
     Zero,
     /// A write that any node has recorded, even as a hint (0.6 and later).
     Any,
+    /// One replica.
     One,
+    /// More than half of the replicas.
     Quorum,
     /// A quorum of the caller's data centre (0.5, 0.6).
     DcQuorum,
     /// A quorum of every data centre (0.5, 0.6).
     DcQuorumSync,
+    /// All replicas.
     All,
     /// A quorum of the caller's data centre (0.7 and later).
     LocalQuorum,
     /// A quorum of every data centre (0.7 and later).
     EachQuorum,
+    /// Two replicas (0.7 and later).
     Two,
+    /// Three replicas (0.7 and later).
     Three,
-    /// Linearizable reads and conditional updates (2.0 and later).
+    /// A quorum that agrees on the order of conditional updates (2.0 and later).
     Serial,
+    /// Such a quorum within the caller's data centre (2.0 and later).
     LocalSerial,
     /// One replica of the caller's data centre (1.2.11 and later).
     LocalOne,

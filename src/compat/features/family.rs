@@ -1,12 +1,12 @@
-//! Generations of the API: releases whose calls have the same shapes.
+//! API generations: releases whose calls have the same arguments.
 
 use crate::compat::Line;
 use crate::util::Release;
 
-/// Releases whose calls have the same shapes.
+/// An API generation: releases whose calls have the same arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// 0.3: calls have a table argument and a text that names the column family and columns.
+    /// 0.3: calls have a table argument, and a text that names the column family and columns.
     WithTextPaths,
     /// 0.4 to 0.6: calls have a keyspace argument.
     WithKeyspace,
@@ -15,8 +15,9 @@ pub enum Family {
 }
 
 impl Family {
-    /// The first lines of the second and the third.
+    /// The first line of the second generation.
     const WITH_KEYSPACE_SINCE: Line = Line::of(Release::V0_4);
+    /// The first line of the third generation.
     const AFTER_SET_KEYSPACE_SINCE: Line = Line::of(Release::V0_7);
 
     /// Returns the generation of a release line.

@@ -3,7 +3,7 @@
 use crate::compat::Line;
 use crate::util::Release;
 
-/// Functions that came after 1.2, in lower case, and when.
+/// Functions that came after 1.2, in lower case, with the line that introduced them.
 const FUNCTIONS: [(&str, Line); 15] = [
     ("uuid", Line(2, 0)),
     ("avg", Line(2, 2)),
@@ -22,7 +22,7 @@ const FUNCTIONS: [(&str, Line); 15] = [
     ("tounixtimestamp", Line(2, 2)),
 ];
 
-/// Types that came after 1.2, and when.
+/// Types that came after 1.2, with the line that introduced them.
 const TYPES: [(&str, Line); 5] = [
     ("date", Line(2, 2)),
     ("time", Line(2, 2)),
@@ -31,7 +31,7 @@ const TYPES: [(&str, Line); 5] = [
     ("duration", Line(3, 10)),
 ];
 
-/// Properties of tables that came after 1.2, and when.
+/// Table properties that came after 1.2, with the line that introduced them.
 const PROPERTIES: [(&str, Line); 5] = [
     ("default_time_to_live", Line(2, 0)),
     ("speculative_retry", Line(2, 0)),
@@ -40,21 +40,21 @@ const PROPERTIES: [(&str, Line); 5] = [
     ("max_index_interval", Line(2, 1)),
 ];
 
-/// Names that 2.1 reserved: no user type may have them, and later releases have types of these names.
+/// Names that 2.1 reserves for types of later releases: user types must not have them.
 const KEPT_FREE: [&str; 2] = ["date", "smallint"];
 
-/// The language that statements are written in.
+/// The version of CQL 3 that statements may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
-    /// All that this server knows, whichever release had it first.
+    /// Everything that this server supports, whichever release introduced it.
     #[default]
     Newest,
-    /// What this release had.
+    /// Only what this release supports.
     Of(Release),
 }
 
 impl Language {
-    /// Whether there is what came with a release line. CQL 3 begins with 1.2.
+    /// Returns whether the language includes what a release line introduced. CQL 3 begins with 1.2.
     pub fn has(self, since: Line) -> bool {
         match self {
             Language::Newest => true,
@@ -62,7 +62,7 @@ impl Language {
         }
     }
 
-    /// Whether it is all that this server knows.
+    /// Returns whether the language is everything that this server supports.
     pub fn is_newest(self) -> bool {
         self == Language::Newest
     }
@@ -71,22 +71,22 @@ impl Language {
         came.iter().any(|(known, since)| is_meant(known) && !self.has(*since))
     }
 
-    /// Returns whether a function of this name came later.
+    /// Returns whether a function of this name was introduced later than the language.
     pub fn lacks_function(self, name: &str) -> bool {
         self.lacks(&FUNCTIONS, |known| known.eq_ignore_ascii_case(name))
     }
 
-    /// Returns whether a type of this name came later.
+    /// Returns whether a type of this name was introduced later than the language.
     pub fn lacks_type(self, name: &str) -> bool {
         self.lacks(&TYPES, |known| known == name)
     }
 
-    /// Returns whether a table property of this name came later.
+    /// Returns whether a table property of this name was introduced later than the language.
     pub fn lacks_property(self, name: &str) -> bool {
         self.lacks(&PROPERTIES, |known| known == name)
     }
 
-    /// Returns whether the name is reserved, so that no user type may have it.
+    /// Returns whether the language reserves the name, so that no user type may have it.
     pub fn keeps_free(self, type_name: &str) -> bool {
         self.lacks_type(type_name) && KEPT_FREE.contains(&type_name)
     }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_release_has_what_came_before_it() {
+    fn a_language_includes_what_earlier_releases_introduced() {
         for (release, line) in
             [(Release::V1_2, Line(1, 2)), (Release::V2_0, Line(2, 0)), (Release::V2_1, Line(2, 1))]
         {

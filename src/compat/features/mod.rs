@@ -1,4 +1,4 @@
-//! The features of releases: syntax and types of CQL, fields of structs, levels, classes, versions.
+//! The features of releases: syntax and types of CQL, fields of structs, consistency levels, classes, versions.
 
 mod cf_fields;
 mod claim;

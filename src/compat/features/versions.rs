@@ -2,8 +2,8 @@
 
 use crate::util::Release;
 
-/// Returns the API version that a release reports: 0.3 and 0.4 the version of the product, 0.5 and 0.6 that of the
-/// interface.
+/// Returns the API version that a release reports. In 0.3 and 0.4 it is the version of the product, from 0.5 on that of
+/// the Thrift interface.
 pub fn api_version(release: Release) -> &'static str {
     match release {
         Release::V0_3 => "0.3.0",
@@ -19,7 +19,7 @@ pub fn api_version(release: Release) -> &'static str {
     }
 }
 
-/// Returns the version of CQL 3 that a release has. The first was not done.
+/// Returns the version of CQL 3 that a release has. Releases before 1.2 had a beta version.
 pub fn cql3_version(release: Release) -> &'static str {
     match release {
         Release::V2_1 => "3.2.1",

@@ -4,33 +4,35 @@ use super::rules;
 use crate::compat::span::{Eras, before, only, since};
 use crate::util::Release::{V0_3, V0_4, V0_6, V0_7, V1_1, V2_1};
 
-/// How two timestamps are compared when one cell meets another.
+/// How the timestamps of two versions of a cell are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimestampOrder {
-    /// By the sign of their wrapping difference, unless the cell that is there is a tombstone: two that lie
-    /// 2^63 or more apart compare the wrong way round.
+    /// By the sign of their wrapping difference, unless the stored cell is a tombstone. Timestamps that are 2^63 or
+    /// more apart then compare in reverse.
     WrappingUnlessOldIsDeleted,
-    /// By the sign of their wrapping difference, unless either is a tombstone.
+    /// By the sign of their wrapping difference, unless either cell is a tombstone.
     WrappingBetweenValues,
+    /// As signed numbers.
     Plain,
 }
 
-/// Which of two values with one timestamp wins.
+/// Which of two values with the same timestamp wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueTie {
+    /// The one that was written last.
     LastWritten,
-    /// By unsigned bytes; a longer value beats its own prefix.
+    /// The larger one by unsigned bytes; a longer value wins over its own prefix.
     LargerUnsigned,
-    /// By bytes as Java's, -128 to 127.
+    /// The larger one by signed bytes, as Java compares them.
     LargerSigned,
 }
 
-/// Which super columns use up a slice's count.
+/// Which super columns count towards the limit of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuperCount {
-    /// Those without a tombstone of their own, whether or not anything in them is live.
+    /// Those without a tombstone of their own, even if they have no live cell.
     WithoutTombstone,
-    /// Those with a live cell newer than their tombstone.
+    /// Those that have a live cell newer than their tombstone.
     WithLiveCell,
 }
 
@@ -43,36 +45,38 @@ rules! {
             (V0_6, TimestampOrder::WrappingBetweenValues),
             (V0_7, TimestampOrder::Plain),
         ]);
-        /// Which of two values with one timestamp wins (the same methods).
+        /// Which of two values with the same timestamp wins (the same methods).
         value_tie: ValueTie = Eras([
             (V0_3, ValueTie::LastWritten),
             (V0_6, ValueTie::LargerUnsigned),
             (V0_7, ValueTie::LargerSigned),
         ]);
-        /// Which super columns use up a slice's count (`SliceQueryFilter.collectReducedColumns`). A slice of 0.3 goes by
-        /// positions: a super column that takes one and is not returned would hide the next.
+        /// Which super columns count towards the limit of a slice (`SliceQueryFilter.collectReducedColumns`). A slice
+        /// of 0.3 has an offset besides its limit: a super column that is counted but not returned would hide the next
+        /// one.
         super_count: SuperCount = Eras([
             (V0_3, SuperCount::WithLiveCell),
             (V0_4, SuperCount::WithoutTombstone),
             (V0_7, SuperCount::WithLiveCell),
         ]);
-        /// In a deleted row a super column uses up a slice's count when anything in it is newer than the row's deletion,
-        /// even a tombstone (0.4); after, when a live cell is.
+        /// In a deleted row, a super column counts towards the limit if a cell in it is newer than the row's deletion,
+        /// even if that cell is a tombstone (0.4). In later releases the cell must be live.
         super_counts_by_tombstones: bool = only(V0_4);
-        /// Two deletions of a row in one mutation merge like any two (1.1 and later); before, the second takes the
-        /// place of the first even when it is older (`ColumnFamily.delete`).
+        /// Two deletions of a row in one mutation merge like any two deletions (1.1 and later). Before, the second
+        /// replaces the first even if it is older (`ColumnFamily.delete`).
         row_deletions_merge: bool = since(V1_1);
-        /// An expiring cell is gone when its second begins (1.1 and later), not when it is over
-        /// (`ExpiringColumn.isMarkedForDelete`). Releases without expiring cells see those of others as newer ones do.
+        /// An expiring cell is no longer returned from the beginning of its second of expiry (1.1 and later); before,
+        /// from the end of that second (`ExpiringColumn.isMarkedForDelete`). Releases without expiring cells treat
+        /// those that other clients wrote as newer releases do.
         expires_when_second_begins: bool = Eras([(V0_3, true), (V0_7, false), (V1_1, true)]);
-        /// A counter's tombstone wins whatever the timestamps (2.1): a deleted counter stays deleted. Before, it
-        /// begins anew with what is added later (`CounterColumn.reconcile`).
+        /// A counter's tombstone wins whatever the timestamps, so a deleted counter stays deleted (2.1). Before, later
+        /// increments start it again from zero (`CounterColumn.reconcile`).
         counter_deletions_are_final: bool = since(V2_1);
-        /// A read finds the range tombstone of a name by a search in the sorted list of them (2.1,
-        /// `RangeTombstoneList.searchInternal`); before, it goes through all of them beside the cells.
+        /// A read finds the range tombstone of a name by a binary search in their sorted list (2.1,
+        /// `RangeTombstoneList.searchInternal`). Before, it goes through all of them together with the cells.
         range_tombstones_are_searched: bool = since(V2_1);
-        /// Range tombstones that a statement makes begin with the bound's own name (before 2.1) or after it; the end of
-        /// component is 0 or 0xFF.
+        /// The start of a range tombstone from a CQL statement has the end-of-component byte 0, the same as the bound's
+        /// own name (before 2.1); in 2.1 it is 0xFF, which sorts before that name.
         range_tombstones_begin_at_name: bool = before(V2_1);
     }
 }

@@ -4,66 +4,70 @@ use super::rules;
 use crate::compat::span::{Eras, Span, before, since};
 use crate::util::Release::{V0_3, V2_0, V2_1};
 
-/// A SELECT with a LIMIT over partitions of a dense table may not have strict bounds (2.0 and 2.1). This rule depends
-/// on the reported line: servers that report 2.2 do not have it.
+/// A SELECT with a LIMIT over partitions of a dense table must not have strict bounds (2.0 and 2.1). This rule depends
+/// on the reported version: servers that report 2.2 do not have it.
 pub const STRICT_BOUNDS_ARE_REFUSED: Span = Span::between(V2_0, V2_1);
 
 rules! {
-    /// The rules of CQL 3 statements.
+    /// Rules of CQL 3 statements.
     pub struct CqlRules {
-        /// Rows of a SELECT without LIMIT (`SelectStatement` before 2.0).
+        /// The limit of a SELECT without LIMIT (`SelectStatement` before 2.0).
         default_limit: Option<usize> = Eras([(V0_3, Some(10_000)), (V2_0, None)]);
-        /// DISTINCT is a keyword (2.0 and later); before, it is a column's name.
+        /// DISTINCT is a keyword (2.0 and later); before, it is the name of a column.
         has_distinct: bool = since(V2_0);
         /// SELECT refuses Super column families (to 1.2).
         select_refuses_super: bool = before(V2_0);
-        /// An IN of one value is an equality everywhere (1.2); later, only on columns outside of the primary key.
+        /// An IN with one value is an equality everywhere (1.2); later, only on columns outside of the primary key.
         in_of_one_is_equality: bool = before(V2_0);
-        /// The keys of IN are sorted, and each is read once (2.1); before, they are read as listed.
+        /// The partition keys of an IN are sorted and read once each (2.1); before, they are read as listed.
         in_keys_are_sorted: bool = since(V2_1);
-        /// ORDER BY over several partitions needs its columns in the result (before 2.1, CASSANDRA-4911).
+        /// ORDER BY over several partitions requires its columns in the selection (before 2.1, CASSANDRA-4911).
         order_needs_selected_columns: bool = before(V2_1);
-        /// A condition on other columns needs an indexed column with an equality first of all (before 2.1).
+        /// A SELECT whose conditions need an index is refused, before further checks, unless one of them is an equality
+        /// on an indexed column (before 2.1).
         conditions_need_index_first: bool = before(V2_1);
-        /// Timestamps have the class DateType, which sorts by unsigned numbers (to 1.2).
+        /// CQL's `timestamp` is the class DateType, which compares unsigned numbers (to 1.2).
         timestamps_are_dates: bool = before(V2_0);
-        /// A blob may be hex in quotes (to 1.2).
+        /// A blob may be written as hex digits in quotes (to 1.2).
         blobs_in_quotes: bool = before(V2_0);
-        /// Messages name operators by words, EQ for = (to 1.2).
+        /// Messages name operators by words, such as EQ for = (to 1.2).
         operators_are_words: bool = before(V2_0);
-        /// A syntax error ends with the words around it (2.1).
+        /// The message of a syntax error ends with the words around the error (2.1).
         syntax_errors_show_words: bool = since(V2_1);
         /// The class of a single marker after IN is a frozen list (2.1).
         in_markers_are_frozen: bool = since(V2_1);
-        /// A session that selected this release with --compat sees notes on its markers (2.1).
+        /// If --compat selects the release, the metadata of bind markers over Thrift has the description of the column
+        /// that 2.1 sends; otherwise only its name (2.1).
         markers_have_notes: bool = since(V2_1);
-        /// Timestamps that the server makes have milliseconds only (before 2.1, CASSANDRA-6106).
+        /// Timestamps that the server generates have a resolution of milliseconds (before 2.1, CASSANDRA-6106).
         own_timestamps_are_millis: bool = before(V2_1);
-        /// Counters use the server's time, whatever timestamp the statement has (before 2.1, CASSANDRA-6649); later,
-        /// such a timestamp is refused.
+        /// A counter update uses the server's time and ignores the statement's timestamp (before 2.1, CASSANDRA-6649).
+        /// Later, such a timestamp is refused.
         counters_ignore_timestamps: bool = before(V2_1);
-        /// A batch may not have counters beside other writes, whatever its kind (before 2.1); later, that is checked by
-        /// statements.
+        /// A batch of any kind must not mix counter updates with other writes (before 2.1). In 2.1 this depends on the
+        /// kind of the batch.
         batch_keeps_counters_apart: bool = before(V2_1);
-        /// The smallest timestamp is refused (2.0 and later), because it denotes a missing timestamp.
+        /// The smallest timestamp is refused, because internally it means a missing timestamp (2.0 and later).
         smallest_timestamp_is_refused: bool = since(V2_0);
-        /// UPDATE writes the row's marker too (to 1.2).
+        /// UPDATE also writes the row marker (to 1.2).
         update_marks_rows: bool = before(V2_0);
-        /// A DELETE of columns may name no row, and then deletes nothing (2.1).
+        /// A DELETE of columns may omit the clustering columns, and then deletes nothing (2.1).
         delete_may_lack_clustering: bool = since(V2_1);
         /// `m = m - {keys}` removes keys from a map (2.1, CASSANDRA-6599).
         maps_lose_keys: bool = since(V2_1);
-        /// An element of an empty list is refused as one of null (2.1); before, as an index out of bounds.
+        /// The error for an element of an empty list is that of a null list (2.1); before, that of an index out of
+        /// bounds.
         empty_lists_are_null: bool = since(V2_1);
         /// Collections may be indexed (2.1, CASSANDRA-4511).
         indexes_collections: bool = since(V2_1);
         /// Columns of the primary key may be indexed (2.0 and later, CASSANDRA-5125).
         indexes_primary_key: bool = since(V2_0);
-        /// The partition key of a COMPACT STORAGE table may not be indexed (2.1).
+        /// Columns of the partition key of a COMPACT STORAGE table must not be indexed (2.1).
         compact_keys_have_no_index: bool = since(V2_1);
-        /// system.schema_columns lists columns of the key and an empty value (2.0 and later).
+        /// system.schema_columns also lists the columns of the primary key and the empty value of a dense table (2.0
+        /// and later).
         lists_key_columns: bool = since(V2_0);
-        /// LIST PERMISSIONS has a column with the role: 2.2 and later do, and no release here.
+        /// LIST PERMISSIONS has a column with the role. Only 2.2 and later have it, so no release here does.
         permissions_name_roles: bool = Span::NEVER;
     }
 }

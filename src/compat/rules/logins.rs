@@ -5,10 +5,10 @@ use crate::compat::span::since;
 use crate::util::Release::V1_2;
 
 rules! {
-    /// The rules of logins and permissions.
+    /// Rules of logins and permissions.
     pub struct LoginRules {
-        /// Refusals name the permissions and resources of 1.2 (`Permission`, `DataResource`); before, those of the file
-        /// with rights.
+        /// Messages about missing permissions name permissions and resources as 1.2 does (`Permission`,
+        /// `DataResource`); before, as the access.properties file does.
         permissions_name_resources: bool = since(V1_2);
     }
 }

@@ -1,4 +1,4 @@
-//! The rules of releases, by topic. A rule is one row: its meaning, its name, its releases.
+//! The rules of releases, by topic. A rule is one row: its meaning, its name and its releases.
 //!
 //! A row `name: bool = since(V1_1);` holds in 1.1 and later; [`Eras`](super::span::Eras) defines a rule whose values
 //! are not boolean. To change a rule of a release, change its row: no other code compares releases.

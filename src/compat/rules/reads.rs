@@ -7,72 +7,79 @@ use crate::util::Release::{V0_3, V0_4, V0_5, V0_6, V0_7, V1_0, V1_1, V1_2, V2_0,
 /// How get_count counts a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountBy {
-    /// By one read of the slice, with all its checks.
+    /// It reads the slice at once, with all checks of a read.
     Slice,
-    /// By pages of the slice, with all its checks: a count below a page's is applied to what the page has.
+    /// It reads the slice in pages, with all checks of a read. A limit below the page size applies to the columns of a
+    /// page.
     Pages,
-    /// By pages, checking only the column family: keys, levels and bounds may be anything.
+    /// It reads the slice in pages and checks only the column family, but no key, consistency level or bound.
     UncheckedPages,
 }
 
 rules! {
-    /// The rules of reads.
+    /// Rules of reads.
     pub struct ReadRules {
-        /// How get_count counts a range of columns; names are always counted by one read (`CassandraServer.get_count`
-        /// of 1.0, `QueryPagers.countPaged` of 2.0).
+        /// How get_count counts a slice range. Columns given by name are always counted with one read
+        /// (`CassandraServer.get_count` of 1.0, `QueryPagers.countPaged` of 2.0).
         count_by: CountBy = Eras([(V0_3, CountBy::Slice), (V1_0, CountBy::Pages), (V2_0, CountBy::UncheckedPages)]);
-        /// get_count and get_column_count count tombstones that are still kept (0.3, 0.4).
+        /// get_count and get_column_count also count tombstones that gc_grace still keeps (0.3, 0.4).
         count_includes_tombstones: bool = before(V0_5);
-        /// get_count checks keyspace and super column as other reads do (not in 0.4).
+        /// get_count checks the keyspace and the super column as other reads do (all but 0.4).
         count_checks_parent: bool = Eras([(V0_3, true), (V0_4, false), (V0_5, true)]);
-        /// get of a super column answers NotFound when it has ever been deleted, and an empty one when only its
-        /// columns were (0.4).
+        /// get of a super column throws NotFoundException if the super column has ever been deleted itself, and returns
+        /// an empty super column if only its columns have been deleted (0.4).
         get_sees_super_tombstones: bool = only(V0_4);
-        /// Predicates must have exactly one of names and range (0.5 and later); 0.4 prefers the names.
+        /// A predicate must have either names or a range (0.5 and later); with both, 0.4 uses the names.
         predicate_is_checked: bool = since(V0_5);
         /// Reads at ALL are refused (0.4 to 0.6.2).
         refuses_reads_at_all: bool = before(V0_6);
-        /// Reads at ANY are refused; before 0.6 there was no ANY.
+        /// Reads at ANY, which 0.6 introduced, are refused (0.6 and later).
         refuses_reads_at_any: bool = since(V0_6);
-        /// Reads at EACH_QUORUM are refused (1.1 and later, `ThriftValidation`, then `ConsistencyLevel.validateForRead`).
+        /// Reads at EACH_QUORUM are refused (1.1 and later, `ThriftValidation`, then
+        /// `ConsistencyLevel.validateForRead`).
         refuses_reads_at_each_quorum: bool = since(V1_1);
-        /// LOCAL_QUORUM and EACH_QUORUM need a keyspace whose strategy knows data centres (to 1.1,
+        /// LOCAL_QUORUM and EACH_QUORUM require a keyspace whose strategy has data centres (to 1.1,
         /// `ThriftValidation.validateConsistencyLevel`).
         data_centre_levels_need_strategy: bool = before(V1_2);
-        /// The level of a read of many rows is checked before their keys (1.1 and later, `CassandraServer`).
+        /// The consistency level of a read of many rows is checked before their keys (1.1 and later,
+        /// `CassandraServer`).
         level_is_checked_before_keys: bool = since(V1_1);
-        /// Scans check their level (0.7 and later); 0.6 fails with an internal error at ZERO and accepts ANY.
+        /// Range scans check their consistency level (0.7 and later); 0.6 fails with an internal error at ZERO and
+        /// accepts ANY.
         scan_checks_level: bool = since(V0_7);
-        /// Reads of many rows need at least one key (0.4, 0.5).
+        /// Reads of many rows require at least one key (0.4, 0.5).
         reads_need_a_key: bool = Span::between(V0_4, V0_5);
-        /// get_key_range does not see super columns that were deleted and filled again (0.4).
+        /// get_key_range ignores super columns that were deleted and then written again (0.4).
         key_range_misses_refilled_supers: bool = only(V0_4);
-        /// The count and the lengths of both bounds of a slice are checked before the bounds' names (1.2 and later).
+        /// The count of a slice and the lengths of both bounds are checked before the bounds are validated as names
+        /// (1.2 and later).
         slice_lengths_are_checked_first: bool = since(V1_2);
-        /// A range of rows may go from a key to a token (1.1 and later, `ThriftValidation.validateKeyRange`).
+        /// A KeyRange may have a start key and an end token (1.1 and later, `ThriftValidation.validateKeyRange`).
         key_range_may_end_with_token: bool = since(V1_1);
-        /// A bound that is not checked is printed where columns are defined, and so has to be a name (2.1).
+        /// If the column family has column definitions, a bound of a slice that is not validated must still be a valid
+        /// name, because the old server formats it (2.1).
         unchecked_bounds_are_printed: bool = since(V2_1);
-        /// get_paged_slice checks its start column as a bound that is not checked (2.1).
+        /// get_paged_slice parses its start column like a bound that is not validated (2.1).
         page_start_is_read_as_name: bool = since(V2_1);
-        /// get_paged_slice begins in the middle of its first row only if that is the row that the range names (2.0 and
-        /// later); before, of whatever row comes first.
+        /// get_paged_slice applies its start column only to the row of its start key (2.0 and later); before, to the
+        /// first row that it reads, whatever its key.
         page_start_is_of_named_row: bool = since(V2_0);
-        /// A condition needs the name of a column of a Standard column family: 2.1 fails inside when it makes a cell's
-        /// name of another.
+        /// An index expression requires a non-empty name of a column of a Standard column family. Otherwise 2.1 fails
+        /// with an internal error, because it cannot build a cell name.
         condition_needs_plain_name: bool = since(V2_1);
-        /// Conditions without an index see all columns (2.0 and later); 1.1 and 1.2 see those that were asked for by
-        /// name and no others.
+        /// Index expressions on columns without an index are applied to all columns of a row (2.0 and later); 1.1 and
+        /// 1.2 apply them only to the columns that the predicate names.
         conditions_see_all_columns: bool = since(V2_0);
-        /// A reversed slice of rows that meet conditions is reversed once more (2.1).
+        /// The columns of a reversed slice are returned in ascending order in the result of index expressions (2.1).
         conditions_turn_reversed_slices: bool = since(V2_1);
-        /// Names of a table's columns are checked against the table (2.0 and later).
+        /// Column names of a CQL table are checked against its definition (2.0 and later).
         names_are_checked_by_table: bool = since(V2_0);
-        /// Invalid names are compared as 0.6 does: by the time of a TimeUUIDType first, and never as a long.
+        /// Deletions with invalid names are compared with stored names as in 0.6: TimeUUIDs by their times first, and a
+        /// LongType accepts any length.
         compares_times_before_names: bool = since(V0_6);
-        /// The token with which the ring of RandomPartitioner begins is -1 (0.7 and later), not 0.
+        /// RandomPartitioner's smallest token is -1 (0.7 and later); before, it is 0.
         random_ring_begins_below_zero: bool = since(V0_7);
-        /// get_string_property has a token map (0.4 and later).
+        /// get_string_property has the property "token map" (0.4 and later).
         has_token_map_property: bool = since(V0_4);
     }
 }

@@ -3,58 +3,59 @@
 use super::{V2_0, V2_1, V2_2, texts};
 
 texts! {
-    /// An unprepared statement whose number of values differs from that of its markers (`QueryProcessor`).
+    /// The number of values of an unprepared statement differs from the number of its markers (`QueryProcessor`).
     wrong_value_count() {
         "Cannot execute query with bind variables";
         V2_0: "Invalid amount of bind variables"
     }
 
-    /// A prepared statement whose number of values differs from that of its markers
+    /// The number of values of a prepared statement differs from the number of its markers
     /// (`QueryProcessor.processPrepared`).
     wrong_bound_count(markers: usize, values: usize) {
         "there were {markers} markers(?) in CQL but {values} bound variables"
     }
 
-    /// A constant of another type than its column's (`Constants.Literal`).
+    /// A constant does not have the type of its column (`Constants.Literal`).
     wrong_constant(kind: &str, constant: &str, column: &str, of: &str) {
         "Invalid {kind} constant ({constant}) for {column} of type {of}";
         V2_1: "Invalid {kind} constant ({constant}) for \"{column}\" of type {of}"
     }
 
-    /// A text for a column of ASCII with other characters (`AsciiType.fromString`); `length` is that of the first one in
-    /// UTF-16, and `why` what validation says.
+    /// A text for an ASCII column has other characters (`AsciiType.fromString`). `why` is the validator's message, and
+    /// `length` the number of UTF-16 code units of the first such character.
     not_ascii(why: &str, length: usize) {
         "{why}";
         V2_0: "Invalid ASCII character in string literal: java.nio.charset.UnmappableCharacterException: Input length = \
                {length}"
     }
 
-    /// A condition on a clustering column after one that leaves it open (`SelectStatement`); `why` is 2.0's.
+    /// A condition on a clustering column after one that is not restricted by an equality (`SelectStatement`). `why` is
+    /// only in the message of 2.0 and later.
     clustering_gap(name: &str, before: &str, why: &str) {
         "PRIMARY KEY part {name} cannot be restricted (preceding part {before} is either not restricted or by a non-EQ \
          relation)";
         V2_0: "PRIMARY KEY column \"{name}\" cannot be restricted (preceding column \"{before}\" {why})"
     }
 
-    /// A condition of several columns on one that does not sort (`MultiColumnRelation`).
+    /// A condition on several columns, one of which is not a clustering column (`MultiColumnRelation`).
     not_clustering(name: &str) {
         "Multi-column relations can only be applied to clustering columns: {name}";
         V2_2: "Multi-column relations can only be applied to clustering columns but was applied to: {name}"
     }
 
-    /// A DELETE of a column that names no row (`DeleteStatement`).
+    /// A DELETE of a column without a clustering column in WHERE (`DeleteStatement`).
     deleted_column_without_row(part: &str, column: &str) {
         "Missing mandatory PRIMARY KEY part {part} since {column} specified";
         V2_1: "Primary key column '{part}' must be specified in order to delete column '{column}'"
     }
 
-    /// A write to a dense table that leaves out a clustering column (`UpdateStatement`).
+    /// A write to a dense table without a clustering column (`UpdateStatement`).
     missing_clustering(column: &str) {
         "Invalid empty value for clustering column of COMPACT TABLE";
         V2_1: "Missing PRIMARY KEY part {column}"
     }
 
-    /// A batch with one time to live for all (`BatchStatement`).
+    /// A batch with USING TTL (`BatchStatement`).
     batch_with_ttl() {
         "Global TTL on the BATCH statement is not supported."
     }

@@ -3,131 +3,130 @@
 use super::{V0_4, V0_7, V0_8, V1_0, V1_1, V2_0, V2_1, V2_2, texts};
 
 texts! {
-    /// A keyspace that is not defined (`ThriftValidation.validateKeyspace`).
+    /// A call names an undefined keyspace (`ThriftValidation.validateKeyspace`).
     unknown_keyspace(name: &str) {
         "Table {name} does not exist in this schema.";
         V0_4: "Keyspace {name} does not exist in this schema.";
         V0_7: "Keyspace {name} does not exist"
     }
 
-    /// An undefined keyspace that a session selects (`ClientState.setKeyspace`).
+    /// set_keyspace or USE names an undefined keyspace (`ClientState.setKeyspace`).
     unknown_keyspace_to_use(name: &str) {
         "Keyspace {name} does not exist";
         V1_0: "Keyspace '{name}' does not exist"
     }
 
-    /// A keyspace that is not defined and is to be dropped (`CassandraServer.system_drop_keyspace`, later
-    /// `MigrationManager`).
+    /// An undefined keyspace is to be dropped (`CassandraServer.system_drop_keyspace`, later `MigrationManager`).
     unknown_keyspace_to_drop(name: &str) {
         "Keyspace does not exist.";
         V0_8: "Cannot drop non existing keyspace '{name}'."
     }
 
-    /// A keyspace whose ring is described and that has none (`CassandraServer.describe_ring`).
+    /// describe_ring names a keyspace without a ring (`CassandraServer.describe_ring`).
     no_ring(name: &str) {
         "There is no ring for the keyspace: {name}"
     }
 
-    /// describe_ring of a keyspace that is not defined. Releases before 2.1 answer as for a keyspace without a ring.
+    /// describe_ring names an undefined keyspace. Releases before 2.1 answer as for a keyspace without a ring.
     unknown_keyspace_of_ring(name: &str) {
         "There is no ring for the keyspace: {name}";
         V2_1: "No such keyspace: {name}"
     }
 
-    /// A call without a keyspace before one was chosen (`ClientState.getKeyspace`).
+    /// A call needs the session's keyspace before set_keyspace (`ClientState.getKeyspace`).
     no_keyspace() {
         "You have not set a keyspace for this session";
         V1_1: "no keyspace has been specified";
         V2_0: "No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename"
     }
 
-    /// A change of one of the server's own keyspaces.
+    /// A Thrift call changes a keyspace of the server, such as `system`.
     own_keyspace(name: &str) {
         "{name} keyspace is not user-modifiable"
     }
 
-    /// The same if CQL creates it, alters it or writes to it.
+    /// A CQL statement creates, alters or writes to a keyspace of the server.
     own_keyspace_in_cql(name: &str) {
         "{name} keyspace is not user-modifiable."
     }
 
-    /// A new keyspace that already exists (`AlreadyExistsException`).
+    /// A keyspace to create already exists (`AlreadyExistsException`).
     existing_keyspace(name: &str) {
         "Cannot add existing keyspace \"{name}\""
     }
 
-    /// A column family that is not defined (`ThriftValidation.validateColumnFamily`).
+    /// A call names an undefined column family (`ThriftValidation.validateColumnFamily`).
     unknown_table(name: &str) {
         "Column Family {name} is invalid.";
         V0_4: "unconfigured columnfamily {name}";
         V2_2: "unconfigured table {name}"
     }
 
-    /// A column family that is not defined and is to be dropped (`CassandraServer.system_drop_column_family`).
+    /// An undefined column family is to be dropped (`CassandraServer.system_drop_column_family`).
     unknown_table_to_drop(name: &str) {
         "CF is not defined in that keyspace.";
         V0_8: "unconfigured columnfamily {name}"
     }
 
-    /// A new column family that already exists (`AlreadyExistsException`).
+    /// A column family to create already exists (`AlreadyExistsException`).
     existing_table(keyspace: &str, name: &str) {
         "Cannot add already existing column family \"{name}\" to keyspace \"{keyspace}\""
     }
 
-    /// A column family of a keyspace that is not defined (`MigrationManager`).
+    /// A column family is to be created in an undefined keyspace (`MigrationManager`).
     table_without_keyspace(keyspace: &str, name: &str) {
         "Cannot add column family '{name}' to non existing keyspace '{keyspace}'."
     }
 
-    /// A change to an incompatible comparator (`CFMetaData.apply`).
+    /// A comparator is changed to an incompatible one (`CFMetaData.apply`).
     other_comparator() {
         "comparators do not match or are not compatible."
     }
 
-    /// The same of subcomparators; from 2.0 on both are one.
+    /// A subcomparator is changed to an incompatible one. In 2.0 and later it is part of the comparator.
     other_subcomparator() {
         "subcolumncomparators do not match or are note compatible.";
         V2_0: "comparators do not match or are not compatible."
     }
 
-    /// An index that does not exist in the keyspace (`DropIndexStatement`).
+    /// DROP INDEX names an index that the keyspace does not have (`DropIndexStatement`).
     unknown_index(name: &str, keyspace: &str) {
         "Index '{name}' could not be found in any of the column families of keyspace '{keyspace}'";
         V2_1: "Index '{name}' could not be found in any of the tables of keyspace '{keyspace}'"
     }
 
-    /// A second index of a column.
+    /// A second index on a column.
     existing_index() {
         "Index already exists"
     }
 
-    /// A second index of a name.
+    /// A second index with the same name.
     duplicate_index(name: &str) {
         "Duplicate index names {name}";
         V0_8: "Duplicate index name {name}"
     }
 
-    /// A column that is to be indexed and not defined.
+    /// An index on a column that is not defined.
     unknown_indexed_column(name: &str) {
         "No column definition found for column {name}"
     }
 
-    /// An option that a strategy of replication does not know (`AbstractReplicationStrategy`).
+    /// An option that the replication strategy does not have (`AbstractReplicationStrategy`).
     unknown_strategy_option(option: &str, strategy: &str, keyspace: &str) {
         "Unrecognized strategy option {{{option}}} passed to {strategy} for keyspace {keyspace}"
     }
 
-    /// A replication factor of NetworkTopologyStrategy.
+    /// The option `replication_factor` with NetworkTopologyStrategy.
     factor_of_other_strategy() {
         "replication_factor is an option for SimpleStrategy, not NetworkTopologyStrategy"
     }
 
-    /// A class that is not a compressor (`CompressionParameters`).
+    /// An unknown compressor (`CompressionParameters`).
     unknown_compressor(class: &str) {
         "Could not create Compression for type {class}"
     }
 
-    /// A class that is not a compaction strategy (`CFMetaData.createCompactionStrategy`).
+    /// An unknown compaction strategy (`CFMetaData.createCompactionStrategy`).
     unknown_compaction(class: &str) {
         "Unable to find compaction strategy class '{class}'"
     }

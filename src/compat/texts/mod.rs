@@ -1,7 +1,7 @@
-//! Messages to clients, by topic: one row per error, one column per era.
+//! Messages to clients, by topic. Each error is a row with its texts.
 //!
-//! A row is a name, typed arguments and texts. The first text holds from the beginning; a later one begins with the line
-//! of releases that brought it. To change what 1.2 says, change its column, or add one:
+//! A row has a name, typed arguments and texts. The first text holds from the first release on; each later text begins
+//! with the line of releases that introduced it. To change the message of 1.2, change its text or add one:
 //!
 //! ```text
 //! unknown_keyspace(name: &str) {
@@ -11,8 +11,9 @@
 //! }
 //! ```
 //!
-//! becomes `unknown_keyspace(line, name)`, where `line` is a `Release`, a `&Behaviour`, or a later `Line` that the server
-//! passes for. Sentences that one place says, in one release's words, stay at that place.
+//! becomes the function `unknown_keyspace(line, name)`, where `line` is a `Release`, a `&Behaviour`, or the later
+//! `Line` that the server reports. A message that only one place uses, and that is the same in all releases, is written
+//! at that place.
 
 mod cql;
 mod definitions;
@@ -35,10 +36,11 @@ const V1_1: Line = Line::of(Release::V1_1);
 const V1_2: Line = Line::of(Release::V1_2);
 const V2_0: Line = Line::of(Release::V2_0);
 const V2_1: Line = Line::of(Release::V2_1);
-/// The first line that has messages but no behaviour of its own: drivers see them if the server reports 2.2 or later.
+/// The first line with messages of its own but without behaviour of its own. Drivers see these messages if the server
+/// reports 2.2 or later.
 const V2_2: Line = Line(2, 2);
 
-/// Returns the last of the eras that has begun, given in their order; `None` before the first.
+/// Returns the last of the eras, given in order, that does not begin after a line; `None` if all do.
 fn era_of(line: Line, eras: &[Line]) -> Option<Line> {
     eras.iter().rev().find(|era| **era <= line).copied()
 }
@@ -67,12 +69,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_lasts_until_the_next() {
-        let said = |release| unknown_keyspace(release, "K");
-        assert_eq!(said(Release::V0_3), "Table K does not exist in this schema.");
-        assert_eq!(said(Release::V0_4), said(Release::V0_6));
-        assert_eq!(said(Release::V0_6), "Keyspace K does not exist in this schema.");
-        assert_eq!(said(Release::V2_1), "Keyspace K does not exist");
+    fn a_text_holds_until_the_line_of_the_next_text() {
+        let text = |release| unknown_keyspace(release, "K");
+        assert_eq!(text(Release::V0_3), "Table K does not exist in this schema.");
+        assert_eq!(text(Release::V0_4), text(Release::V0_6));
+        assert_eq!(text(Release::V0_6), "Keyspace K does not exist in this schema.");
+        assert_eq!(text(Release::V2_1), "Keyspace K does not exist");
         assert_eq!(unknown_table(Line(2, 1), "T"), "unconfigured columnfamily T");
         assert_eq!(unknown_table(Line(3, 11), "T"), "unconfigured table T");
     }
