@@ -1,4 +1,4 @@
-//! What the tests of backups share.
+//! Code that the tests of backups share.
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
@@ -19,7 +19,7 @@ pub fn backed_up(source: &Path, target: &Path) -> BackupSummary {
     summary
 }
 
-/// Why a backup is refused. Nothing is left of it.
+/// Makes a backup that must fail; checks that it leaves no files, and returns the error.
 pub fn refusal(source: &Path, target: &Path) -> String {
     let error = storage::back_up(&options(source, target), &mut |_| {}).unwrap_err();
     assert!(!unfinished(target).exists() && !target.exists(), "{error}");
@@ -44,7 +44,7 @@ pub fn files_under(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The files of tables of a data directory: `tables/1.1/tables/7`.
+/// Returns the table files of a data directory, such as `tables/1.1/tables/7`.
 pub fn tables_under(directory: &Path) -> Vec<PathBuf> {
     let is_table = |path: &PathBuf| {
         path.parent().is_some_and(|parent| parent.ends_with("tables"))
@@ -53,7 +53,7 @@ pub fn tables_under(directory: &Path) -> Vec<PathBuf> {
     files_under(directory).into_iter().filter(is_table).collect()
 }
 
-/// All that can be seen of the files in a directory: bytes, permissions, and when they were written.
+/// Returns the content, permissions and modification times of all files under a directory.
 pub fn state_of(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32, i64, i64)> {
     let files = files_under(directory).into_iter().map(|path| {
         let metadata = fs::metadata(&path).unwrap();

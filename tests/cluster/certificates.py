@@ -1,4 +1,4 @@
-"""What a ring needs for TLS, made by Java's own keytool: an authority, and a certificate for all of its nodes."""
+"""Creates the authority and the nodes' certificate of a ring with TLS, with Java's keytool."""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +10,7 @@ DAYS = "30"
 
 
 def make_certificates(folder, addresses):
-    """The settings of a ring with TLS: its key store and its authority's certificate, in `folder`."""
+    """Creates key store and authority in `folder`, and returns the settings of a ring with TLS."""
     keys = Path(folder) / "node.p12"
     authority = Path(folder) / "ca.p12"
     certificate = Path(folder) / "ca.pem"
@@ -30,11 +30,11 @@ def make_certificates(folder, addresses):
 
 
 def _keytool(store, alias, command, *options, given=b""):
-    """What keytool prints when it does that with an entry of a key store."""
+    """Runs a command of keytool on an entry of a key store, and returns what it prints."""
     tool = jars.java().with_name("keytool")
     words = [str(tool), command, "-keystore", str(store), "-storetype", "PKCS12", "-storepass", PASSWORD]
     answer = subprocess.run([*words, "-alias", alias, *options], input=given, capture_output=True, check=False)
     if answer.returncode != 0:
-        said = (answer.stdout + answer.stderr).decode(errors="replace").strip()
-        raise jars.Trouble(f"keytool {command} fails: {said}")
+        output = (answer.stdout + answer.stderr).decode(errors="replace").strip()
+        raise jars.RingError(f"keytool {command} fails: {output}")
     return answer.stdout

@@ -1,6 +1,6 @@
 //! `thriftstore copy` to a ring and back. `tests/cluster/run` starts the ring.
 //!
-//! A hundred thousand cells are copied, or as many as `THRIFTSTORE_COPY_CELLS` says.
+//! `THRIFTSTORE_COPY_CELLS` sets the number of cells; the default is 100,000.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
@@ -13,7 +13,7 @@ use crate::cluster_support;
 use crate::copy_support;
 use copy_support::{
     T, apply, bare_conf, bytes, conf, config, copy, cql, dumped, family, fill, fill_made, live, open,
-    runtime, said,
+    run_copy, runtime,
 };
 use thriftstore::copy::{OpenOptions, Place};
 use thriftstore::cql::Outcome;
@@ -28,7 +28,7 @@ fn cells_wanted() -> usize {
     std::env::var("THRIFTSTORE_COPY_CELLS").map_or(100_000, |count| count.parse().expect("a number of cells"))
 }
 
-/// Leaves nothing of this test on the ring.
+/// Drops the keyspaces of this test from the ring.
 async fn clear() {
     let (types, config) = (Types::builtin(), config(&bare_conf("Murmur3Partitioner")));
     let options = cluster_support::options();
@@ -71,7 +71,7 @@ async fn fill_many(directory: &Path, cells: usize) {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn a_copy_to_a_ring_and_back_is_the_same() {
+fn data_copied_to_a_ring_and_back_is_the_same() {
     let directory = tempfile::tempdir().unwrap();
     let in_it = directory.path();
     fs::write(in_it.join("random.xml"), conf("RandomPartitioner")).unwrap();
@@ -83,22 +83,22 @@ fn a_copy_to_a_ring_and_back_is_the_same() {
     let ring = format!("cluster:{}", cluster_support::ring().join(","));
 
     let there = ["--from", "data:a", "--config", "random.xml", "--to", &ring, "--to-config", "murmur.xml"];
-    let (is_content, text) = said(in_it, &there);
+    let (is_content, text) = run_copy(in_it, &there);
     assert!(!is_content && text.contains("tables created by CQL: made.books"), "{text}");
     let began = Instant::now();
     let progress = ["--skip-cql-tables", "--progress-file", "progress.json", "--verify"];
     let text = copy(in_it, &[&there[..], &progress].concat());
-    println!("there, and compared: {:?}\n{text}", began.elapsed());
+    println!("copied to the ring and compared: {:?}\n{text}", began.elapsed());
     let text = copy(in_it, &[&there[..], &progress].concat());
     assert!(text.contains("K.Cells was copied before"), "{text}");
-    // Once more, and no counter counts twice.
+    // A second copy does not count counters twice.
     let counters = ["--keyspace", "made", "--column-family", "counted", "--verify"];
     copy(in_it, &[&there[..], &counters].concat());
 
     let began = Instant::now();
     let back = ["--from", &ring, "--config", "murmur.xml", "--to", "data:b"];
     let text = copy(in_it, &[&back[..], &["--verify"]].concat());
-    println!("back, and compared: {:?}\n{text}", began.elapsed());
+    println!("copied back and compared: {:?}\n{text}", began.elapsed());
 
     let both = ["--from", "data:a", "--config", "random.xml", "--to", "data:b", "--to-config", "murmur.xml"];
     for (keyspace, family) in

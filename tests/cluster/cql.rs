@@ -1,4 +1,4 @@
-//! CQL over Thrift on a ring: statements that the cluster runs, answered in Thrift's shapes.
+//! CQL over Thrift on a ring: the cluster runs the statements, and their results become Thrift structs.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const ALL: i32 = 5;
 const SERIAL: i32 = 9;
 const NONE: Value = Value::I32(2);
 
-/// A gateway on the ring, and the keyspaces that a test makes.
+/// A gateway on the ring, and the keyspaces that a test creates.
 struct Gateway {
     runtime: tokio::runtime::Runtime,
     service: Service,
@@ -48,7 +48,7 @@ impl Gateway {
         in_process::client(&self.service, &self.runtime)
     }
 
-    /// Makes a keyspace by CQL, of so many copies.
+    /// Creates a keyspace with CQL and a replication factor.
     fn keyspace(&mut self, what: &str, copies: usize) -> String {
         let name = own_name(&format!("cqlpass_{what}"));
         let replication = format!("{{'class': 'SimpleStrategy', 'replication_factor': {copies}}}");
@@ -81,7 +81,7 @@ fn void() -> Reply {
     Reply::Result([(0, fields([(1, Value::I32(2))]))].into_iter().collect())
 }
 
-/// Rows of a result, as columns' values; `None` is null.
+/// Returns the rows of a result as values of columns; `None` is null.
 fn rows(reply: &Reply) -> Vec<Vec<Option<Vec<u8>>>> {
     let value = |column: &Value| match column {
         Value::Struct(fields) => fields.get(&2).map(|value| value.bytes().to_vec()),
@@ -91,7 +91,7 @@ fn rows(reply: &Reply) -> Vec<Vec<Option<Vec<u8>>>> {
     reply.value().field(2).items().iter().map(row).collect()
 }
 
-/// The types of a result's columns, without the package.
+/// Returns the types of a result's columns, without the package.
 fn value_types(reply: &Reply) -> Vec<(String, String)> {
     let Value::Map(_, _, pairs) = reply.value().field(4).field(2) else { panic!("no types: {reply:?}") };
     let short = |class: &Value| class.str().replace("org.apache.cassandra.db.marshal.", "");
@@ -111,7 +111,7 @@ fn execute(client: &mut Client<InProcess>, id: i64, values: &[&[u8]]) -> Reply {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn statements_are_answered_in_thrifts_shapes() {
+fn results_of_statements_are_thrift_structs() {
     let mut gateway = Gateway::new(&Arc::default());
     let keyspace = gateway.keyspace("shapes", 3);
     let mut client = gateway.client();
@@ -173,7 +173,7 @@ fn statements_are_answered_in_thrifts_shapes() {
     assert_eq!(rows(&reply), [[Some(vec![0]), None]]);
     assert_eq!(rows(&cql(&mut client, "SELECT s FROM t WHERE k = 1", SERIAL)), [[None]]);
     done(&mut client, "ALTER TABLE t ADD v int");
-    // A write that a third replica has still to do may come to it after the table was emptied.
+    // A write that has not reached the third replica yet may reach it after the truncate, so it is written at ALL.
     let batch = "BEGIN BATCH UPDATE t SET v = 1 WHERE k = 1 AND c = 'x'; APPLY BATCH";
     assert_eq!(cql(&mut client, batch, ALL), void());
     done(&mut client, "TRUNCATE t");
@@ -183,7 +183,7 @@ fn statements_are_answered_in_thrifts_shapes() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn results_of_many_pages_are_whole() {
+fn results_of_many_pages_are_complete() {
     let mut gateway = Gateway::new(&Arc::default());
     let keyspace = gateway.keyspace("pages", 1);
     let mut client = gateway.client();
@@ -201,7 +201,7 @@ fn results_of_many_pages_are_whole() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn each_client_has_a_keyspace_of_its_own() {
+fn each_client_has_its_own_keyspace() {
     let mut gateway = Gateway::new(&Arc::default());
     let clients: Vec<_> = ["a", "b"]
         .map(|what| {
@@ -234,9 +234,9 @@ fn each_client_has_a_keyspace_of_its_own() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn failures_are_the_clusters_in_the_callers_exceptions() {
+fn errors_of_the_cluster_become_thrift_exceptions() {
     let mut gateway = Gateway::new(&Arc::default());
-    // More copies than there are nodes: ALL can never be reached.
+    // The replication factor is larger than the number of nodes, so ALL always fails.
     let keyspace = gateway.keyspace("copies", 5);
     let mut client = gateway.client();
     done(&mut client, &format!("USE {keyspace}"));
@@ -261,7 +261,7 @@ fn failures_are_the_clusters_in_the_callers_exceptions() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn what_thrift_writes_cql_reads() {
+fn cql_reads_what_thrift_clients_write() {
     let keyspace = own_name("cqlpass_served");
     let gateway = Gateway::new(&catalog(&keyspace, [CfDef::new(&keyspace, "Served")]));
     let mut client = gateway.client();

@@ -1,4 +1,4 @@
-//! What docs/cluster.md says of a gateway that no recording of an old server can show.
+//! Differences of a gateway that docs/cluster.md lists and that no recording of an old server shows.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use thriftstore::util::Clock;
 const ONE: i32 = 1;
 const QUORUM: i32 = 2;
 
-/// A gateway on the ring with a keyspace of a plain and a counter column family.
+/// A gateway on the ring, with a keyspace of a Standard and a counter column family.
 struct Gateway {
     runtime: tokio::runtime::Runtime,
     service: Service,
@@ -90,14 +90,14 @@ fn add(client: &mut Client<InProcess>, column: &str, delta: i64) {
     client.call("add", &args).void();
 }
 
-/// The NotFoundException of `get`.
+/// Returns whether the reply is the NotFoundException of `get`.
 fn is_not_found(reply: &Reply) -> bool {
     matches!(reply, Reply::Result(fields) if fields.contains_key(&2))
 }
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn a_ttl_is_what_is_left_of_it() {
+fn reads_return_the_remaining_ttl() {
     let gateway = Gateway::new("ttl_left");
     let mut client = gateway.client();
     let column = fields([(1, text("a")), (2, text("v")), (3, Value::I64(7)), (4, Value::I32(1000))]);
@@ -111,7 +111,7 @@ fn a_ttl_is_what_is_left_of_it() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn the_smallest_timestamp_of_all_is_refused() {
+fn the_smallest_timestamp_is_refused() {
     let gateway = Gateway::new("smallest_timestamp");
     let mut client = gateway.client();
     let column = |timestamp| fields([(1, text("a")), (2, text("v")), (3, Value::I64(timestamp))]);
@@ -137,7 +137,7 @@ fn a_removed_counter_stays_removed() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn a_logged_batch_may_be_too_large() {
+fn a_large_logged_batch_is_refused_by_the_cluster() {
     let gateway = Gateway::new("large_batch");
     let mut client = gateway.client();
     let column = fields([(1, text("a")), (2, text("x".repeat(2000))), (3, Value::I64(1))]);

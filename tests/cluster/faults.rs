@@ -1,4 +1,4 @@
-//! Gateways of a ring whose nodes are killed, freeze and return.
+//! Gateways of a ring whose nodes are killed, frozen and restarted.
 // ring: --nodes 3
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -17,26 +17,26 @@ use support::calls::{ALL, ONE, QUORUM, columns};
 use support::client::Reply;
 use support::server::{Server, wait_for_log};
 
-/// Writes that are to be acknowledged while a node is killed and returns.
+/// The number of writes that are acknowledged while a node is killed and restarted.
 const WRITES: u64 = 100_000;
 const WRITERS: usize = 12;
 const READERS: usize = 2;
 const COUNTERS: usize = 2;
-/// How long one who counts rests: an addition costs the ring more than other writes.
+/// The pause of a client that increments a counter. Increments cost the ring more than other writes.
 const COUNT_PAUSE: Duration = Duration::from_millis(10);
-/// How long all go on once the killed node is back.
+/// How long all clients continue after the killed node is back.
 const AFTER_RETURN: Duration = Duration::from_secs(5);
-/// Columns of each writer that are written again and again.
+/// Number of columns that each writer overwrites repeatedly.
 const REGISTERS: u64 = 8;
-/// Columns of a row that are written once.
+/// Number of columns in a row whose columns are written once.
 const ROW: u64 = 1000;
 
-/// The fields of exceptions.
+/// The fields of UnavailableException and TimedOutException in results.
 const OLD_INSERT: (i16, i16) = (2, 3);
 const GET: (i16, i16) = (3, 4);
 const MODERN_WRITE: (i16, i16) = (2, 3);
 
-/// Says that it is over, however a test ends: threads that go on until then would otherwise be waited for.
+/// Sets a flag when dropped, even if a test panics. Otherwise the threads that run until then would never end.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -45,7 +45,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// The ring is whole before each test, and a keyspace of its own is made.
+/// Waits until all nodes of the ring are up, starts a gateway and creates a keyspace for the test.
 fn begin(what: &str, directory: &Path, nodes: &[String]) -> (Server, String) {
     ring(&["heal"]);
     let gateway = gateway::start(directory, nodes, "");
@@ -55,15 +55,15 @@ fn begin(what: &str, directory: &Path, nodes: &[String]) -> (Server, String) {
     (gateway, keyspace)
 }
 
-/// What the writers have been told.
+/// The answers that the writers have received.
 struct Journal {
-    /// How many writes are acknowledged.
+    /// The number of acknowledged writes.
     acknowledged: AtomicU64,
     /// The last acknowledged value of each register.
     registers: Vec<AtomicU64>,
-    /// How many requests ended in an exception, and were sent again by their client.
+    /// The number of requests that ended with an exception and were sent again.
     failures: AtomicU64,
-    /// The longest that a request took, in milliseconds.
+    /// The longest time of a request, in milliseconds.
     slowest_ms: AtomicU64,
     reads: AtomicU64,
     is_over: AtomicBool,
@@ -81,7 +81,7 @@ impl Journal {
         }
     }
 
-    fn goes_on(&self) -> bool {
+    fn is_running(&self) -> bool {
         !self.is_over.load(Ordering::SeqCst) || self.acknowledged.load(Ordering::SeqCst) < WRITES
     }
 
@@ -113,20 +113,20 @@ impl AnyClient {
     }
 }
 
-/// A register's place.
+/// Returns the row key and column name of a register.
 fn register(number: usize) -> (String, &'static str) {
     (format!("register{number}"), "value")
 }
 
-/// Where a writer's own column stands that is written once.
+/// Returns the row key and name of a column that a writer writes once.
 fn own_column(writer: usize, step: u64) -> (String, String) {
     (format!("writer{writer} row{}", step / ROW), format!("{step:07}"))
 }
 
-/// Writes, every second time to a register, until all is over; answers with how many steps it took.
+/// Writes until the test is over, every second time to a register. Returns the number of writes.
 fn write(writer: usize, mut client: AnyClient, journal: &Journal) -> u64 {
     let mut step = 0;
-    while journal.goes_on() {
+    while journal.is_running() {
         step += 1;
         let number = writer * REGISTERS as usize + (step / 2 % REGISTERS) as usize;
         let (key, name) = if step % 2 == 0 {
@@ -135,7 +135,7 @@ fn write(writer: usize, mut client: AnyClient, journal: &Journal) -> u64 {
         } else {
             own_column(writer, step)
         };
-        // The same write again until it is acknowledged.
+        // The same write is sent until it is acknowledged.
         loop {
             let reply = journal.time(|| client.insert((&key, &name), &step.to_string(), step as i64));
             match exception(&reply) {
@@ -152,10 +152,10 @@ fn write(writer: usize, mut client: AnyClient, journal: &Journal) -> u64 {
     step
 }
 
-/// Reads registers, none of which may go back behind what was acknowledged before.
+/// Reads registers. None may have an older value than was acknowledged before the read.
 fn read(mut client: Modern, journal: &Journal, seed: u64) {
     let mut chance = Chance::new(seed);
-    while journal.goes_on() {
+    while journal.is_running() {
         let number = chance.below(journal.registers.len());
         let (key, name) = register(number);
         let floor = journal.registers[number].load(Ordering::SeqCst);
@@ -170,14 +170,14 @@ fn read(mut client: Modern, journal: &Journal, seed: u64) {
     }
 }
 
-/// Counts; answers with how many additions are acknowledged, and with those whose outcome is not known.
+/// Increments a counter. Returns the number of acknowledged increments, and of those with an unknown outcome.
 fn count(mut client: Modern, name: &str, journal: &Journal) -> (i64, i64) {
     let (mut acknowledged, mut unsure) = (0, 0);
-    while journal.goes_on() {
+    while journal.is_running() {
         let reply = journal.time(|| client.add("Counts", ("row", name), QUORUM));
         match exception(&reply) {
             None => acknowledged += 1,
-            // Nothing was done.
+            // UnavailableException: the increment was not applied.
             Some(2) => {}
             Some(3) => unsure += 1,
             Some(_) => panic!("{reply:?}"),
@@ -218,11 +218,11 @@ fn nothing_acknowledged_is_lost_when_a_node_is_killed_and_returns() {
         journal.wait_for(WRITES / 8);
         ring(&["kill", "2"]);
         ring(&["wait"]);
-        all_needs_each_node(&gateway, &keyspace);
+        check_level_all(&gateway, &keyspace);
         let while_down = journal.acknowledged.load(Ordering::SeqCst);
         journal.wait_for(while_down + WRITES / 8);
         ring(&["start-node", "2"]);
-        // A node that has forgotten additions tells so only when it leads others.
+        // A node that has lost increments shows that only when it coordinates further ones.
         thread::sleep(AFTER_RETURN);
         drop(over);
         let steps: Vec<u64> = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
@@ -243,8 +243,8 @@ fn nothing_acknowledged_is_lost_when_a_node_is_killed_and_returns() {
     gateway.stop();
 }
 
-/// At ALL with a node down, clients of every generation are told so.
-fn all_needs_each_node(gateway: &Server, keyspace: &str) {
+/// With a node down, requests at ALL fail with UnavailableException in every API generation.
+fn check_level_all(gateway: &Server, keyspace: &str) {
     let mut old = Old::connect(gateway, keyspace);
     let at = ("all", "name");
     assert_eq!(exception(&old.insert("Cf", at, "value", 1, ALL)), Some(OLD_INSERT.0));
@@ -255,12 +255,12 @@ fn all_needs_each_node(gateway: &Server, keyspace: &str) {
     assert_eq!(exception(&modern.add("Counts", at, ALL)), Some(MODERN_WRITE.0));
     assert_eq!(exception(&modern.get("Cf", at, ALL)), Some(GET.0));
     assert_eq!(value(&modern.get("Cf", at, QUORUM)).as_deref(), Some("value"));
-    // It takes all nodes.
+    // A truncate requires all nodes.
     let reply = modern.call("truncate", support::value::text("Counts"));
     assert_eq!(exception(&reply), Some(2));
 }
 
-/// Every column that was written once is there, and every register has its last value.
+/// Checks that every column that was written once exists and that every register has its last value.
 fn check_all(gateway: &Server, keyspace: &str, journal: &Journal, steps: &[u64]) {
     let mut client = Modern::connect(gateway, keyspace);
     for (writer, last) in steps.iter().enumerate() {
@@ -285,7 +285,7 @@ fn check_all(gateway: &Server, keyspace: &str, journal: &Journal, steps: &[u64])
     }
 }
 
-/// No counter has lost what was acknowledged, and none has counted anything twice.
+/// Checks that no counter has lost an acknowledged increment or counted one twice.
 fn check_counters(gateway: &Server, keyspace: &str, counts: &[(i64, i64)]) {
     let mut client = Modern::connect(gateway, keyspace);
     for (number, (acknowledged, unsure)) in counts.iter().enumerate() {
@@ -298,7 +298,7 @@ fn check_counters(gateway: &Server, keyspace: &str, counts: &[(i64, i64)]) {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn a_frozen_node_is_gone_around() {
+fn requests_succeed_while_a_node_is_frozen() {
     let directory = tempfile::tempdir().unwrap();
     let (gateway, keyspace) = begin("frozen", directory.path(), &cluster_support::ring());
     let is_over = AtomicBool::new(false);
@@ -312,15 +312,15 @@ fn a_frozen_node_is_gone_around() {
                 scope.spawn(move || go_on(client, number, is_over, frozen_at))
             })
             .collect();
-        // The schema changes without the node, and it learns of that later.
+        // The schema changes without the frozen node.
         let mut modern = Modern::connect(&gateway, &keyspace);
         let began = Instant::now();
         modern.call("system_add_column_family", cf_def(&keyspace, "Late")).value();
         println!("a column family was made in {:.1} s", began.elapsed().as_secs_f64());
         assert_eq!(exception(&modern.insert("Late", ("key", "name"), "value", 1, QUORUM)), None);
-        // Too slow, until the others hold the node for down.
-        let told = exception(&modern.insert("Cf", ("all", "name"), "value", 1, ALL));
-        assert!(told == Some(MODERN_WRITE.0) || told == Some(MODERN_WRITE.1), "{told:?}");
+        // TimedOutException until the other nodes consider the frozen one down, then UnavailableException.
+        let failure = exception(&modern.insert("Cf", ("all", "name"), "value", 1, ALL));
+        assert!(failure == Some(MODERN_WRITE.0) || failure == Some(MODERN_WRITE.1), "{failure:?}");
         thread::sleep(Duration::from_secs(2));
         drop(over);
         for client in clients {
@@ -329,19 +329,20 @@ fn a_frozen_node_is_gone_around() {
             assert!(slowest < Duration::from_secs(13), "{slowest:?}");
         }
         ring(&["thaw", "3"]);
-        // It comes back without the column family, and whoever asks it is sent on.
+        // The node comes back without the column family; the gateway sends requests that it refuses to other nodes.
         let thawed = Instant::now();
         while thawed.elapsed() < Duration::from_secs(3) {
             let reply = modern.insert("Late", ("thawed", "name"), "value", 1, QUORUM);
             assert_eq!(exception(&reply), None, "{reply:?}");
         }
-        // When it asks the others for the schema is not for sure; a restart, which operators are advised, ends the matter.
+        // The node may take long to fetch the schema from the others. A restart, which docs/cluster.md recommends,
+        // makes it do so.
         ring(&["stop-node", "3"]);
         ring(&["start-node", "3"]);
         eventually("all nodes are asked again", Duration::from_secs(60), || {
             exception(&modern.insert("Late", ("all", "name"), "value", 1, ALL)).is_none().then_some(())
         });
-        // The node may have been asked to make the column family before others were, and have come to it last.
+        // The node may have received the creation of the column family first and applied it last.
         assert_eq!(value(&modern.get("Late", ("key", "name"), ALL)).as_deref(), Some("value"));
         for number in 0..100 {
             let key = format!("key{number}");
@@ -352,8 +353,8 @@ fn a_frozen_node_is_gone_around() {
     gateway.stop();
 }
 
-/// Writes and reads until it is over. Answers with the number of requests, how many timed out, and the slowest of all
-/// and of those that began when the node had been frozen for a while.
+/// Writes and reads until the test is over. Returns the number of requests, the number of time-outs, the longest time
+/// of all requests, and the longest of those that began when the node had been frozen for a while.
 fn go_on(
     mut client: Modern,
     number: usize,
@@ -388,7 +389,7 @@ fn go_on(
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn fronts_outlive_their_contact_points() {
+fn gateways_keep_serving_without_their_contact_points() {
     let (directory, waiting, ended) =
         (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let nodes = cluster_support::ring();
@@ -400,7 +401,7 @@ fn fronts_outlive_their_contact_points() {
     ring(&["kill", "1"]);
     ring(&["kill", "2"]);
     ring(&["wait"]);
-    // The one that is left was found through those that are gone.
+    // The gateway has found the remaining node through the nodes that are now down.
     assert_eq!(exception(&old.insert("Cf", at, "after", 2, ONE)), None);
     assert_eq!(value(&modern.get("Cf", at, ONE)).as_deref(), Some("after"));
     for level in [QUORUM, ALL] {
@@ -419,7 +420,7 @@ fn fronts_outlive_their_contact_points() {
         let late = scope.spawn(|| {
             let late = gateway::start(waiting.path(), &nodes[..2], "");
             let mut client = Modern::connect(&late, &keyspace);
-            // What was written at ONE is on the node that was left, and at ALL that is asked too.
+            // The value written at ONE is on the node that remained, which a read at ALL includes.
             let found = eventually("the late gateway serves", Duration::from_secs(60), || {
                 let reply = client.get("Cf", at, ALL);
                 matches!(exception(&reply), None | Some(2)).then(|| value(&reply))
@@ -427,9 +428,9 @@ fn fronts_outlive_their_contact_points() {
             late.stop();
             found
         });
-        // One that waits ends when it is told to.
+        // A gateway that waits for the cluster stops on SIGTERM.
         std::fs::write(ended.path().join("storage-conf.xml"), gateway::config(&nodes[..2], "")).unwrap();
-        let mut hopeless = Server::spawn_silent(ended.path(), &["--cluster", &nodes[..2].join(",")]);
+        let mut hopeless = Server::spawn_only(ended.path(), &["--cluster", &nodes[..2].join(",")]);
         wait_for_log(ended.path(), "cannot reach the cluster");
         let pid = rustix::process::Pid::from_raw(hopeless.id().try_into().unwrap()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();

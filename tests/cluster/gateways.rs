@@ -1,4 +1,4 @@
-//! Two servers before a ring: what the database layer asks of a cluster, and a schema that both change.
+//! Two gateways of a ring: the requests of the database layer, and a schema that both change.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
@@ -109,7 +109,7 @@ fn is(column: &'static str, value: &'static str) -> IndexExpression {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn two_gateways_serve_one_schema_and_leave_to_the_ring_what_is_its_own() {
+fn two_gateways_share_rows_conditions_and_schema() {
     let name = own_name("Gateways");
     runtime().block_on(async {
         let (one, other) = (gateway().await, gateway().await);
@@ -138,7 +138,7 @@ fn two_gateways_serve_one_schema_and_leave_to_the_ring_what_is_its_own() {
     });
 }
 
-/// Batches through one gateway, and all ways to read many rows through the other.
+/// Writes batches through one gateway, and reads many rows in all ways through the other.
 async fn write_and_read(one: &Database, other: &Database, name: &[u8]) {
     let keys: Vec<Bytes> = (0..ROWS).map(|at| Bytes::from(format!("row{at:03}"))).collect();
     for (at, key) in keys.iter().enumerate() {
@@ -154,7 +154,7 @@ async fn write_and_read(one: &Database, other: &Database, name: &[u8]) {
         .multiget_slice(&keys, &parent, &predicate)
         .await
         .unwrap();
-    assert!(rows.iter().map(|(key, _)| key).eq(&keys), "the rows come in another order");
+    assert!(rows.iter().map(|(key, _)| key).eq(&keys), "the rows are in another order");
     assert!(rows.iter().all(|(_, columns)| columns.len() == 2), "a write is missing");
 
     let all = KeyRange::of_keys(Bytes::new(), Bytes::new(), 1000);
@@ -171,7 +171,7 @@ async fn write_and_read(one: &Database, other: &Database, name: &[u8]) {
     };
     let expected: Vec<Bytes> = scanned.iter().filter(meets).map(|row| row.key.clone()).collect();
     assert_eq!(expected.len(), ROWS / 3);
-    // Page by page, each from the last row of the one before.
+    // Each page begins with the last row of the page before.
     let mut found: Vec<Bytes> = Vec::new();
     loop {
         let expressions = vec![is("born", "1970"), is("state", "UT")];
@@ -200,7 +200,7 @@ async fn write_and_read(one: &Database, other: &Database, name: &[u8]) {
     assert!(rows.iter().map(|row| &row.key).eq(&expected));
 }
 
-/// Conditional updates of one row through both gateways at the same time: each sees what the others have left.
+/// Runs conditional updates of one row through both gateways at the same time. Each sees the result of the one before.
 async fn conditions(one: &Arc<Database>, other: &Arc<Database>, name: &[u8]) {
     let request = |key: &Bytes, expected: Vec<NewColumn>, value| CasRequest {
         key: key.clone(),
@@ -212,7 +212,7 @@ async fn conditions(one: &Arc<Database>, other: &Arc<Database>, name: &[u8]) {
     let cas = async |database: &Arc<Database>, request| {
         database.request(name, QUORUM, level()).writes().cas(request).await
     };
-    // Of two that meet, one may end with nobody knowing what has become of it. That row says nothing.
+    // Of two updates at the same time one may time out with an unknown outcome. Such a row is skipped.
     let mut rows = (0..20).map(|number| Bytes::from(format!("locked{number}")));
     let (key, outcomes) = loop {
         let key = rows.next().unwrap();
@@ -237,7 +237,7 @@ async fn conditions(one: &Arc<Database>, other: &Arc<Database>, name: &[u8]) {
     assert_eq!(applied, CasOutcome::Applied);
 }
 
-/// Changes of the keyspace through both gateways at the same time.
+/// Changes the keyspace through both gateways at the same time.
 async fn change_both(one: &Arc<Database>, other: &Arc<Database>, name: &str) {
     let (of_one, of_other) = (one.schema_changes(level()), other.schema_changes(level()));
     let (first, second) = tokio::join!(

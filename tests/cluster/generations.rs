@@ -1,4 +1,4 @@
-//! Two gateways of a ring, as processes, with clients of two generations on each; and one that has too much to do.
+//! Two gateways of a ring, as processes, with clients of two API generations on each; and a gateway under overload.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use std::thread;
@@ -14,15 +14,16 @@ use support::client::{Client, Reply, Style};
 use support::server::Server;
 use support::value::{Value, fields, text, texts};
 
-/// Column families that each gateway makes while the other makes as many.
+/// The number of column families that each gateway creates at the same time as the other.
 const AT_ONCE: usize = 3;
 
-/// Clients of a flood, what each asks for before it reads an answer, and how often; and how large a value is, in bytes.
+/// The number of clients, of requests that each sends before it reads answers, and of such rounds; and the length of
+/// values in bytes.
 const CLIENTS: usize = 96;
 const UNREAD: usize = 8;
 const ROUNDS: usize = 4;
 const VALUE: usize = 32 * 1024;
-/// What a gateway may need for that, in bytes.
+/// The most additional memory of the gateway, in bytes.
 const MEMORY: u64 = 192 * 1024 * 1024;
 
 /// Clients of both generations on one gateway.
@@ -36,7 +37,7 @@ impl Side {
         Side { old: Old::connect(gateway, keyspace), modern: Modern::connect(gateway, keyspace) }
     }
 
-    /// What each of the two finds in a column.
+    /// Returns the value of a column that each of the two clients reads.
     fn found(&mut self, family: &str, at: (&str, &str)) -> [Option<String>; 2] {
         [value(&self.old.get(family, at, QUORUM)), value(&self.modern.get(family, at, QUORUM))]
     }
@@ -48,7 +49,7 @@ fn is_invalid(reply: &Reply) -> bool {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn what_is_done_through_one_gateway_is_seen_through_the_other() {
+fn writes_and_schema_changes_through_one_gateway_are_visible_through_the_other() {
     let (directory, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (one, other) =
         (gateway::start(directory.path(), &ring(), ""), gateway::start(second.path(), &ring(), ""));
@@ -88,7 +89,7 @@ fn write_through_each(sides: &mut [Side; 2]) {
     }
 }
 
-/// Each change through one gateway is served by the other as soon as it is answered.
+/// Checks that a gateway serves each schema change through the other as soon as that call has returned.
 fn change_the_schema([one, other]: &mut [Side; 2], name: &str) {
     let at = ("row", "name");
     one.modern.call("system_add_column_family", cf_def(name, "Later")).value();
@@ -175,8 +176,8 @@ fn empty_and_drop([one, other]: &mut [Side; 2], name: &str) {
     assert!(is_invalid(&one.modern.call("set_keyspace", text(name))));
 }
 
-/// Writes of one client. Each round is sent whole before its answers are read; answers with how many of its writes were
-/// done, and how many were refused.
+/// Writes of one client. Each round of requests is sent before its answers are read. Returns the keys of the
+/// acknowledged writes, and the number of refused ones.
 fn flood(mut client: Client, keyspace: &str, number: usize) -> (Vec<String>, usize) {
     let value = vec![b'v'; VALUE];
     let (mut done, mut refused) = (Vec::new(), 0);
@@ -192,7 +193,7 @@ fn flood(mut client: Client, keyspace: &str, number: usize) -> (Vec<String>, usi
             match exception(&reply) {
                 None => done.push(key),
                 Some(2) => refused += 1,
-                // TimedOutException: done or not.
+                // TimedOutException: the write may have been applied or not.
                 Some(3) => {}
                 Some(_) => panic!("{reply:?}"),
             }
@@ -203,7 +204,7 @@ fn flood(mut client: Client, keyspace: &str, number: usize) -> (Vec<String>, usi
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn a_gateway_with_too_much_to_do_refuses_some_and_serves_the_rest() {
+fn an_overloaded_gateway_refuses_some_requests_and_serves_the_others() {
     let directory = tempfile::tempdir().unwrap();
     let gateway = gateway::start(directory.path(), &ring(), "<MaxRequests>4</MaxRequests>");
     let name = own_name("Flood");
@@ -227,7 +228,7 @@ fn a_gateway_with_too_much_to_do_refuses_some_and_serves_the_rest() {
     assert!(done.len() > 8 && refused > 0, "{} done, {refused} refused", done.len());
     assert!(grown.is_none_or(|grown| grown < MEMORY), "{grown:?}");
 
-    // What was acknowledged is there, and the gateway has room again: for one request of many rows too.
+    // Acknowledged writes exist, and the gateway has capacity again, also for one request of many rows.
     modern.call("set_keyspace", text(&name)).void();
     for keys in done.chunks(50) {
         let args = fields([

@@ -1,4 +1,4 @@
-"""Java, and the jars of Cassandra: fetched by Maven once, and only taken if they are whole."""
+"""Finds Java 17, and downloads the jars of Cassandra once with Maven."""
 
 import fcntl
 import functools
@@ -18,17 +18,17 @@ TARGET = HERE.parent.parent / "target" / "cluster"
 JAVA_RELEASE = 17
 
 
-class Trouble(Exception):
-    """What went wrong, in a sentence for the user."""
+class RingError(Exception):
+    """An error with a message for the user."""
 
 
-class Missing(Trouble):
-    """What this machine lacks, and how to put it right."""
+class MissingTool(RingError):
+    """A tool that this machine does not have, with how to install it."""
 
 
 @functools.cache
 def java():
-    """The path of a Java 17, which Cassandra 5.0 wants."""
+    """Returns the path of a Java 17, which Cassandra 5.0 requires."""
     candidates = []
     if os.environ.get("JAVA_HOME"):
         candidates.append(Path(os.environ["JAVA_HOME"]) / "bin" / "java")
@@ -39,11 +39,11 @@ def java():
         if _release(candidate) == JAVA_RELEASE:
             return candidate
     package = f"openjdk-{JAVA_RELEASE}-jdk-headless"
-    raise Missing(f"no Java {JAVA_RELEASE} here: install it ({package}), or point JAVA_HOME at one")
+    raise MissingTool(f"Java {JAVA_RELEASE} is not installed: install {package}, or set JAVA_HOME")
 
 
 def classpath():
-    """The jars, downloaded if they are not there or not whole."""
+    """Returns the class path of the jars. Downloads them if they are missing or incomplete."""
     TARGET.mkdir(parents=True, exist_ok=True)
     with open(TARGET / "lib.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -62,7 +62,7 @@ def _release(candidate):
 
 
 def _contents(lib):
-    """What identifies the jars cheaply; what is inside has been looked at when they came."""
+    """Returns the names and sizes of the jars. Their contents were checked after the download."""
     sizes = {jar.name: jar.stat().st_size for jar in sorted(lib.glob("*.jar"))}
     return {"pom": hashlib.sha256(POM.read_bytes()).hexdigest(), "sizes": sizes}
 
@@ -75,9 +75,9 @@ def _is_whole(lib):
 
 
 def _download(lib):
-    """Into a folder of another name, which gets its own when every jar has been read to the end."""
+    """Downloads the jars into a temporary folder, which is renamed when every jar has been read to its end."""
     if not shutil.which("mvn"):
-        raise Missing("no mvn here to download Cassandra with: install Maven")
+        raise MissingTool("mvn is not installed: install Maven, which downloads Cassandra")
     print("ring: downloading Cassandra (70 MB, once)", file=sys.stderr, flush=True)
     part = lib.with_name("lib.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -85,27 +85,27 @@ def _download(lib):
     command += ["dependency:copy-dependencies", f"-DoutputDirectory={part}"]
     answer = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
-        raise Trouble(f"Maven cannot download Cassandra:\n{_beginning(answer.stdout + answer.stderr)}")
+        raise RingError(f"Maven cannot download Cassandra:\n{_beginning(answer.stdout + answer.stderr)}")
     for jar in sorted(part.glob("*.jar")):
         _read_through(jar)
     if not any(part.glob("cassandra-all-*.jar")):
-        raise Trouble("Maven has downloaded no cassandra-all jar")
+        raise RingError("Maven has not downloaded a cassandra-all jar")
     (part / "whole.json").write_text(json.dumps(_contents(part), indent=1))
     shutil.rmtree(lib, ignore_errors=True)
     part.rename(lib)
 
 
 def _read_through(jar):
-    """Every entry has the checksum that the jar says."""
+    """Checks that every entry of a jar has its checksum."""
     try:
         with zipfile.ZipFile(jar) as archive:
             broken = archive.testzip()
     except (zipfile.BadZipFile, EOFError, OSError) as error:
         broken = str(error)
     if broken:
-        raise Trouble(f"{jar.name} is damaged ({broken}): delete it from Maven's repository (~/.m2) and start again")
+        raise RingError(f"{jar.name} is damaged ({broken}): delete it from Maven's repository (~/.m2) and try again")
 
 
 def _beginning(text, lines=4):
-    """Maven says first what is wrong, and then at length where to read on."""
+    """Returns the first error lines of Maven's output, which name the cause."""
     return "\n".join([line for line in text.splitlines() if "ERROR" in line][:lines])

@@ -1,4 +1,4 @@
-//! A server before a real cluster. `tests/cluster/run` starts the cluster and runs them.
+//! Gateways of a real cluster. `tests/cluster/run` starts the cluster and runs these tests.
 
 #[path = "../cluster_support/mod.rs"]
 mod cluster_support;

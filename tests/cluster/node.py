@@ -1,4 +1,4 @@
-"""One node of a ring: a Cassandra process, its folder, and what it sees of the others."""
+"""A node of a ring: a Cassandra process and its folder, and how many nodes it sees."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 MAIN_CLASS = "org.apache.cassandra.service.CassandraDaemon"
 LOGIN = ("cassandra", "cassandra")
 
-# What Cassandra 5.0 lists for Java 17 in conf/jvm17-server.options, as far as a node without remote JMX uses it.
+# The options of conf/jvm17-server.options in Cassandra 5.0 that a node without remote JMX needs.
 EXPORTED = (
     "java.base/java.lang.ref java.base/jdk.internal.misc java.management.rmi/com.sun.jmx.remote.internal.rmi "
     "java.rmi/sun.rmi.registry java.rmi/sun.rmi.server java.sql/java.sql jdk.attach/sun.tools.attach "
@@ -35,12 +35,12 @@ MACHINE = """
     -Dio.netty.tryReflectionSetAccessible=true -Dio.netty.allocator.numDirectArenas=2
     -Dio.netty.allocator.numHeapArenas=2 -Dio.netty.eventLoopThreads=4
 """.split()
-# Machines are small, and a ring does not live long: a small heap, and no second compiler.
+# Test machines are small and rings are short-lived: a small heap, and no C2 compiler.
 SMALL = "-Xms160m -Xmx400m -XX:TieredStopAtLevel=1".split()
-# Of three nodes on eight GB.
+# For three nodes on a machine with 8 GB.
 FAST = "-Xms1g -Xmx1g".split()
 
-# The nodes know their places and come up together: there is nothing to wait for.
+# The nodes have fixed tokens and start together, so they need not wait for gossip.
 PROPERTIES = {
     "cassandra-foreground": "yes",
     "cassandra.ring_delay_ms": "500",
@@ -50,18 +50,18 @@ PROPERTIES = {
     "cassandra.consistent.rangemovement": "false",
     "cassandra.shutdown_announce_in_ms": "200",
     "cassandra.available_processors": "2",
-    # Who was frozen while the schema changed asks for it soon.
+    # A node that was frozen during a schema change fetches the schema soon.
     "cassandra.migration_delay_ms": "2000",
     "cassandra.schema_pull_interval_ms": "5000",
-    # A start otherwise measures this, for seconds.
+    # Without this, the node measures the overhead at startup, which takes seconds.
     "cassandra.memtable.row_overhead_size": "180",
-    # What has been written has to outlive the process, not the machine.
+    # Data must survive a killed process, but not a power failure.
     "cassandra.skip_sync": "true",
 }
 
 
 class Node:
-    """Node `number` (from 1) of the ring that `settings` (see `ring`) describe."""
+    """Node `number` (from 1) of a ring with these `settings` (see `ring`)."""
 
     def __init__(self, settings, number):
         self.settings = settings
@@ -76,8 +76,8 @@ class Node:
 
     @property
     def pid(self):
-        """The process, if it is there and is this node: a number may have gone to somebody else."""
-        # Another script may have started the node again since.
+        """Returns the id of the node's process, or None. The id in the file may belong to another process by now."""
+        # Another process of the script may have restarted the node.
         if self.child and self.child.poll() is None:
             return self.child.pid
         try:
@@ -103,11 +103,11 @@ class Node:
         return self.pid is not None and not self.is_frozen
 
     def start(self):
-        """Starts the process on the data that the folder has. The caller has seen to it that it does not run."""
+        """Starts the process on the data in the folder. The node must not be running."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "cassandra.yaml").write_text(self._configuration())
         with open(self.folder / "output", "ab") as output:
-            # A session of its own: what a terminal sends to the script is not for the nodes.
+            # In its own session the node does not get the terminal's signals.
             self.child = subprocess.Popen(
                 self._command(),
                 cwd=self.folder,
@@ -119,7 +119,7 @@ class Node:
         (self.folder / "pid").write_text(str(self.child.pid))
 
     def signal(self, number):
-        """False if there is no such process."""
+        """Sends a signal. Returns False if the process does not exist."""
         pid = self.pid
         if pid is None:
             return False
@@ -127,7 +127,7 @@ class Node:
         return True
 
     def await_end(self, seconds):
-        """Whether the process has gone in that time."""
+        """Waits for the end of the process. Returns whether it ended in time."""
         until = time.monotonic() + seconds
         while True:
             if self.pid is None:
@@ -137,22 +137,22 @@ class Node:
             time.sleep(0.02)
 
     def kill(self):
-        """Ends the process at once, frozen or not, as a crash would. False if there was none."""
+        """Kills the process, even a frozen one. Returns False if it did not exist."""
         found = self.signal(signal.SIGKILL)
         self.await_end(10)
         (self.folder / "pid").unlink(missing_ok=True)
         return found
 
     def remove_data(self):
-        """Leaves what tells how it went: the configuration and the log."""
+        """Deletes the data, but not the configuration and the logs."""
         for name in ("data", "commitlog", "hints", "saved_caches", "cdc_raw"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def sees(self):
-        """How many nodes this one holds for up, itself included; 0 if it does not answer, or does not know the ring and
-        its schema yet.
+        """Returns how many nodes this one considers up, itself included; 0 if it does not answer, or does not know the
+        ring and its schema yet.
 
-        A scan of everything at ALL needs each node. It says how many are there if they are too few.
+        A scan at ALL requires every node. If some are down, the error has the number of nodes that are up.
         """
         nodes = self.settings["nodes"]
         try:
@@ -174,7 +174,7 @@ class Node:
         return protocol.Connection(self.address, self.settings["port"], timeout, login, certificate)
 
     def last_words(self, lines=12):
-        """The end of what the process has said, for whoever wants to know why it ended."""
+        """Returns the last lines of the process's output or log, which show why it ended."""
         for name in ("output", "system.log"):
             try:
                 text = (self.folder / name).read_text(errors="replace").strip()
@@ -182,7 +182,7 @@ class Node:
                 continue
             if text:
                 return "\n".join(text.splitlines()[-lines:])
-        return "(it has said nothing)"
+        return "(no output)"
 
     def _command(self):
         properties = dict(PROPERTIES)
@@ -224,11 +224,11 @@ class Node:
 
 
 def token(partitioner, number, nodes):
-    """Where node `number` (from 1) stands if all have the same share."""
+    """Returns the token of node `number` (from 1) if all nodes have the same share of the ring."""
     share = number - 1
     if partitioner == "Murmur3Partitioner":
         return str(-(2**63) + (2 * share + 1) * 2**63 // nodes)
     if partitioner == "RandomPartitioner":
         return str((2 * share + 1) * 2**126 // nodes)
-    # The ordering ones: a byte as hexadecimal digits.
+    # The ordered partitioners: a byte in hex.
     return f"{(2 * share + 1) * 128 // nodes:02x}"

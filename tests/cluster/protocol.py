@@ -1,4 +1,4 @@
-"""As much of CQL's native protocol, version 4, as asking a node how it is takes."""
+"""A small client of version 4 of the native protocol, to query the state of a node."""
 
 import socket
 import ssl
@@ -12,14 +12,14 @@ AUTH_RESPONSE, AUTH_SUCCESS = 0x0F, 0x10
 UNAVAILABLE = 0x1000
 ROWS = 2
 SKIP_METADATA = 0x02
-# A node's answers to what is asked here are far shorter.
+# The answers to these queries are much shorter.
 LARGEST_ANSWER = 16 << 20
 
 
 class NodeError(Exception):
-    """What a node answers instead of a result.
+    """An error of a node.
 
-    `alive` is how many replicas it sees, where it says that they are too few.
+    `alive` is the number of replicas that it sees, if it has too few for the consistency level.
     """
 
     def __init__(self, code, message, alive=None):
@@ -29,10 +29,10 @@ class NodeError(Exception):
 
 
 class Connection:
-    """One connection; a context manager."""
+    """A connection. It is a context manager."""
 
     def __init__(self, address, port, timeout=6, login=None, certificate=None):
-        """`login` is a user and a password, `certificate` the file of the authority that signed the node's."""
+        """`login` is a user and a password, `certificate` the file with the certificate of the node's authority."""
         self.stream = socket.create_connection((address, port), timeout)
         try:
             if certificate:
@@ -50,7 +50,7 @@ class Connection:
         self.stream.close()
 
     def query(self, statement, consistency=ONE):
-        """The rows, each a list of values as bytes or None; none for what has no rows."""
+        """Returns the rows, each a list of values as bytes or None. A result without rows is an empty list."""
         text = statement.encode()
         body = struct.pack(">i", len(text)) + text + struct.pack(">HB", consistency, SKIP_METADATA)
         _, body = self._ask(QUERY, body, {RESULT})

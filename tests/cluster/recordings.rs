@@ -1,4 +1,5 @@
-//! Conversations with old servers replayed before a cluster: all is answered as then, but for what docs/cluster.md says.
+//! Recorded conversations with old servers, replayed on a gateway of a cluster. Replies differ only as docs/cluster.md
+//! lists.
 // ring: --nodes 1
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -14,10 +15,10 @@ use support::recording::Recording;
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, text};
 
-/// Differences that are shown of one recording.
+/// The most differences of one recording that are printed.
 const SHOWN_MAX: usize = 10;
 
-/// The listed differences: by recording and line the causes.
+/// Returns the listed differences: the causes by recording and line.
 fn listed() -> BTreeMap<(String, usize), Vec<String>> {
     let file = support::idl::repository("tests/cluster/differences.txt");
     let mut listed = BTreeMap::new();
@@ -29,7 +30,7 @@ fn listed() -> BTreeMap<(String, usize), Vec<String>> {
         let causes: Vec<String> = words.map(str::to_owned).collect();
         assert!(!causes.is_empty(), "{line:?} has no cause");
         let before = listed.insert((recording.to_owned(), number), causes);
-        assert!(before.is_none(), "{line:?} is there twice");
+        assert!(before.is_none(), "{line:?} is listed twice");
     }
     listed
 }
@@ -44,7 +45,7 @@ macro_rules! recordings {
             }
         )*
 
-        /// What nobody replays may be listed wrongly.
+        /// Differences of a recording that no test replays would not be checked.
         #[test]
         fn every_listed_recording_is_replayed() {
             let replayed: BTreeSet<String> = [$($name.to_owned()),*].into();
@@ -54,7 +55,7 @@ macro_rules! recordings {
     };
 }
 
-// Those of one configuration stand together: tests run in the order of their names.
+// Recordings with the same configuration are adjacent, because tests run in the order of their names.
 recordings! {
     v0_4_mixed: "0.4-mixed", 27 differ;
     v0_6_standard: "0.6-standard", 0 differ;
@@ -66,11 +67,12 @@ recordings! {
     v2_1_super: "2.1-super", 1 differ;
 }
 
-/// The ring is used by one test at a time. What is in it: the tables of this configuration, and rows of recordings.
+/// The configuration whose tables the ring has. One test at a time uses the ring, which also has rows of earlier
+/// recordings.
 static RING: Mutex<Option<String>> = Mutex::new(None);
 
-/// The ring, empty or with the tables of a configuration that defines some. Making those takes longer than a recording;
-/// and the keys of each recording with such a configuration begin with letters of its own.
+/// Returns the ring, empty or with the tables of a configuration that defines some. Creating those takes longer than a
+/// recording, so they are kept; the keys of each recording with such a configuration begin with different letters.
 fn ring_for(config: &str) -> MutexGuard<'static, Option<String>> {
     let mut ring = RING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !(config.contains("<Keyspace ") && ring.as_deref() == Some(config)) {
@@ -95,15 +97,20 @@ fn replay(name: &str, count: usize) {
     let unlisted: Vec<&str> = unlisted.map(|difference| &difference.text[..]).collect();
     let found: BTreeSet<usize> = differences.iter().map(|difference| difference.line).collect();
     let gone: Vec<&usize> = expected.difference(&found).collect();
-    assert!(gone.is_empty(), "{name}: listed, and not different any more: lines {gone:?}");
+    assert!(gone.is_empty(), "{name}: listed but no longer different: lines {gone:?}");
     let shown = &unlisted[..unlisted.len().min(SHOWN_MAX)];
-    assert!(shown.is_empty(), "{name}: {} replies differ unlisted:\n{}", unlisted.len(), shown.join("\n"));
+    assert!(
+        shown.is_empty(),
+        "{name}: {} replies differ and are not listed:\n{}",
+        unlisted.len(),
+        shown.join("\n")
+    );
     println!("{name}: {} of {} replies differ, as listed", found.len(), recording.calls());
 }
 
-/// Each cause has a row of the table of what differs, which begins with it.
+/// The table of differences in docs/cluster.md has a row that begins with each cause.
 #[test]
-fn the_table_has_every_cause() {
+fn the_documentation_has_every_cause() {
     let document = fs::read_to_string(support::idl::repository("docs/cluster.md")).unwrap();
     let causes: BTreeSet<String> = listed().into_values().flatten().collect();
     assert!(!causes.is_empty());
@@ -113,11 +120,11 @@ fn the_table_has_every_cause() {
     }
 }
 
-/// What jobs of Hadoop ask first: where the ring is, and how to cut it. The nodes' estimates come every few minutes, so
-/// some are made up here.
+/// The first calls of Hadoop jobs: where the ring is, and how to split it. The nodes update their estimates only every
+/// few minutes, so the test writes some.
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn a_batch_job_gets_the_ring_in_parts() {
+fn a_hadoop_job_gets_the_ring_and_its_splits() {
     let config = storage_conf("<Partitioner>Murmur3Partitioner</Partitioner>");
     let _ring = ring_for(&config);
     let directory = tempfile::tempdir().unwrap();
@@ -134,13 +141,13 @@ fn a_batch_job_gets_the_ring_in_parts() {
         found.items().iter().map(|token| token.str().to_owned()).collect::<Vec<_>>()
     };
     runtime().block_on(cql("DELETE FROM system.size_estimates WHERE keyspace_name = 'Keyspace1'"));
-    assert_eq!(splits(&start, &end, 100), [&start[..], &end], "nothing is known of the rows yet");
+    assert_eq!(splits(&start, &end, 100), [&start[..], &end], "there are no estimates of rows yet");
     let low = i64::MIN;
     runtime().block_on(cql(&format!(
         "INSERT INTO system.size_estimates (keyspace_name, table_name, range_start, range_end, mean_partition_size, \
          partitions_count) VALUES ('Keyspace1', 'Standard1', '{low}', '0', 100, 1000)"
     )));
-    assert_eq!(splits("-1000", "1000", 1), ["-1000", "1000"], "there are few rows in so short a range");
+    assert_eq!(splits("-1000", "1000", 1), ["-1000", "1000"], "a short range has few rows");
     assert_eq!(splits("0", "0", 1000), ["0", &low.to_string(), "0"]);
     assert_eq!(splits(&start, &end, 100).len(), 21, "half of the ring has 1000 rows");
     server.stop();

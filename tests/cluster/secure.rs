@@ -1,4 +1,4 @@
-//! A gateway of a cluster that speaks TLS alone and asks for a password.
+//! A gateway of a cluster that requires TLS and a password.
 
 // ring: --nodes 1 --password-auth --tls
 
@@ -21,7 +21,7 @@ fn of_ring(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("no {name}: run tests/cluster/run"))
 }
 
-/// A configuration with the ring as its cluster; `more` stands in its `<Cluster>`.
+/// Writes a configuration with the ring as its cluster. `more` are further elements of `<Cluster>`.
 fn configure(directory: &Path, more: &str) {
     let points: String = of_ring("THRIFTSTORE_RING")
         .split(',')
@@ -35,7 +35,7 @@ fn configure(directory: &Path, more: &str) {
     fs::write(directory.join("wrong"), "guess\n").unwrap();
 }
 
-/// What the ring's nodes are to be known by, and we to them.
+/// Returns elements with the right certificate authority and password.
 fn right() -> String {
     format!(
         "<CertificateAuthorities>{}</CertificateAuthorities><User>cassandra</User><PasswordFile>password</PasswordFile>",
@@ -45,10 +45,10 @@ fn right() -> String {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn who_has_the_password_and_trusts_the_authority_serves() {
+fn a_gateway_with_the_password_and_the_authority_serves() {
     let directory = tempfile::tempdir().unwrap();
     configure(directory.path(), &right());
-    // The ring is the configuration's: no directory beside it.
+    // The configuration specifies the ring, so no data directory is needed.
     let cluster = of_ring("THRIFTSTORE_RING");
     let more = ["--cluster", cluster.as_str(), "--status", "127.0.0.1:0"];
     let mut server = Server::start_again(directory.path(), &more);
@@ -62,7 +62,7 @@ fn who_has_the_password_and_trusts_the_authority_serves() {
     assert!(page.contains("requests waiting: 0\n"), "{page}");
     server.stop();
 
-    // What was written is there for another gateway, too.
+    // Another gateway reads the value too.
     let other = Server::start_again(directory.path(), &more);
     let found = value_of(&mut other.client(Style::FRAMED), b"alive", b"alive");
     assert_eq!(found.as_deref(), Some(b"yes".as_slice()), "in {KS}");
@@ -71,7 +71,7 @@ fn who_has_the_password_and_trusts_the_authority_serves() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn whoever_else_is_told_at_once_why_not() {
+fn a_gateway_without_the_password_or_the_authority_fails_at_once() {
     let directory = tempfile::tempdir().unwrap();
     configure(directory.path(), &right());
     let other = directory.path().join("other.pem");
@@ -99,7 +99,7 @@ fn whoever_else_is_told_at_once_why_not() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn an_order_that_the_cluster_does_not_keep_is_refused() {
+fn a_partitioner_other_than_the_cluster_s_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     configure(
         directory.path(),

@@ -21,7 +21,7 @@ use thriftstore::schema::{CfDef, ColumnType};
 use thriftstore::storage::{Store, StoreError};
 use thriftstore::util::{Clock, Release};
 
-/// Numbers without a pattern, the same in every run of a seed.
+/// Pseudo-random numbers, the same in every run with a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -48,7 +48,7 @@ fn family(keyspace: &str, name: &str, comparator: &str, subcomparator: Option<&s
     CfDef { column_type, comparator: types.parse(comparator).unwrap(), ..CfDef::new(keyspace, name) }
 }
 
-/// A name of a type, one of eight; those of numbers are on both sides of 0.
+/// Returns one of eight names of a type. Numbers are negative and positive.
 fn name_of(comparator: &str, number: u64) -> Bytes {
     let signed = i64::try_from(number).unwrap() - 4;
     match comparator {
@@ -74,19 +74,19 @@ fn name_of(comparator: &str, number: u64) -> Bytes {
     }
 }
 
-/// What is asked of both stores.
-struct Twins<'a> {
+/// A generator of the changes and reads for both stores.
+struct Requests<'a> {
     cf: Arc<CfDef>,
     types: (&'a str, Option<&'a str>),
     dice: Dice,
-    /// Timestamps that have been given.
+    /// The number of timestamps so far.
     stamps: i64,
-    /// Rows in which a run of names has been deleted.
+    /// Rows that have a range tombstone.
     ranged: HashSet<Bytes>,
     now_s: i32,
 }
 
-impl Twins<'_> {
+impl Requests<'_> {
     fn key(&mut self) -> Bytes {
         Bytes::from(format!("row{}", self.dice.below(6)))
     }
@@ -100,7 +100,8 @@ impl Twins<'_> {
         name_of(of, self.dice.below(8))
     }
 
-    /// No two changes have one timestamp: who wins a tie is not the same on both.
+    /// Returns a new timestamp. No two changes have the same one, because ties are resolved differently on the two
+    /// stores.
     fn timestamp(&mut self, step: i64) -> i64 {
         let late = i64::try_from(self.dice.below(40)).unwrap();
         self.stamps += 1;
@@ -120,10 +121,10 @@ impl Twins<'_> {
             }
             2 => {
                 let within = super_column.filter(|_| self.dice.one_in(2));
-                let bound = |twins: &mut Self| match twins.dice.below(4) {
+                let bound = |requests: &mut Self| match requests.dice.below(4) {
                     0 => Bytes::new(),
-                    _ if within.is_some() => twins.inner(),
-                    _ => twins.outer(),
+                    _ if within.is_some() => requests.inner(),
+                    _ => requests.outer(),
                 };
                 let (start, finish) = (bound(self), bound(self));
                 let deletion = self.deletion(step);
@@ -145,8 +146,9 @@ impl Twins<'_> {
         }
     }
 
-    /// Whether the old servers have a way of their own with changes, which the model has too: deletions of a row in one
-    /// mutation replace each other, and where those of several runs of names meet, reversed slices see another end.
+    /// Returns whether the old servers, and therefore the model, treat changes differently from a ring: deletions of a
+    /// row in one mutation replace each other, and where several range tombstones meet, reversed slices see other
+    /// bounds.
     fn has_quirks(&mut self, key: &Bytes, changes: &[Change]) -> bool {
         let deletions = changes.iter().filter(|change| matches!(change, Change::DeleteRow { .. })).count();
         let ranges = changes.iter().filter(|change| matches!(change, Change::DeleteRange(_))).count();
@@ -156,12 +158,13 @@ impl Twins<'_> {
     fn command(&mut self) -> ReadCommand {
         let super_column = (self.types.1.is_some() && self.dice.one_in(2)).then(|| self.outer());
         let is_inner = super_column.is_some() || self.types.1.is_none();
-        let name = |twins: &mut Self| if is_inner { twins.inner() } else { twins.outer() };
+        let name = |requests: &mut Self| if is_inner { requests.inner() } else { requests.outer() };
         let predicate = if self.dice.one_in(4) {
             let count = 1 + self.dice.below(4);
             Predicate::Names((0..count).map(|_| name(self)).collect())
         } else {
-            let bound = |twins: &mut Self| if twins.dice.one_in(2) { Bytes::new() } else { name(twins) };
+            let bound =
+                |requests: &mut Self| if requests.dice.one_in(2) { Bytes::new() } else { name(requests) };
             let (start, finish) = (bound(self), bound(self));
             let (reversed, count) = (self.dice.one_in(2), usize::try_from(1 + self.dice.below(6)).unwrap());
             Predicate::Range(SliceRange { start, finish, reversed, count })
@@ -178,7 +181,7 @@ impl Twins<'_> {
     }
 }
 
-/// What a client sees. Times to live are what is left of them on a ring, and differ by a second now and then.
+/// Returns what a client sees. A ring returns the remaining TTL, which may differ by seconds, so TTLs are not compared.
 fn seen(columns: RowColumns) -> RowColumns {
     let plain = |cell: &mut Cell| {
         if let CellKind::Expiring { ttl_s, expires_at_s } = &mut cell.kind {
@@ -201,20 +204,20 @@ fn seen(columns: RowColumns) -> RowColumns {
     }
 }
 
-/// Writes to both stores and reads from both.
-async fn compare(twins: &mut Twins<'_>, ring: &dyn Store, model: &dyn Store) {
+/// Applies changes to both stores and compares reads.
+async fn compare(requests: &mut Requests<'_>, ring: &dyn Store, model: &dyn Store) {
     for step in 1..=250 {
-        let changes = (0..1 + twins.dice.below(3)).map(|_| twins.change(step)).collect::<Vec<_>>();
-        let key = twins.key();
-        if !twins.has_quirks(&key, &changes) {
-            let mutation = Mutation::of(key, twins.cf.clone(), changes);
+        let changes = (0..1 + requests.dice.below(3)).map(|_| requests.change(step)).collect::<Vec<_>>();
+        let key = requests.key();
+        if !requests.has_quirks(&key, &changes) {
+            let mutation = Mutation::of(key, requests.cf.clone(), changes);
             for store in [ring, model] {
                 let applied = store.apply(vec![mutation.clone()], behaviour(), ConsistencyLevel::Quorum);
                 applied.await.unwrap();
             }
         }
         for _ in 0..2 {
-            let (key, command) = (twins.key(), twins.command());
+            let (key, command) = (requests.key(), requests.command());
             let read = async |store: &dyn Store| {
                 seen(store.read(key.clone(), command.clone(), ConsistencyLevel::Quorum).await.unwrap())
             };
@@ -222,15 +225,15 @@ async fn compare(twins: &mut Twins<'_>, ring: &dyn Store, model: &dyn Store) {
             assert_eq!(found, expected, "step {step}, row {key:?}, {:?}", command.predicate);
         }
         if step % 25 == 0 {
-            compare_scans(twins, ring, model).await;
+            compare_scans(requests, ring, model).await;
         }
     }
 }
 
-async fn compare_scans(twins: &mut Twins<'_>, ring: &dyn Store, model: &dyn Store) {
+async fn compare_scans(requests: &mut Requests<'_>, ring: &dyn Store, model: &dyn Store) {
     for _ in 0..4 {
-        let (start, end) = (twins.key(), twins.key());
-        let bounds = match twins.dice.below(3) {
+        let (start, end) = (requests.key(), requests.key());
+        let bounds = match requests.dice.below(3) {
             0 => Bounds::Keys { start: Bytes::new(), end: Bytes::new() },
             1 => Bounds::Keys { start, end: Bytes::new() },
             _ => {
@@ -242,9 +245,9 @@ async fn compare_scans(twins: &mut Twins<'_>, ring: &dyn Store, model: &dyn Stor
                 Bounds::Tokens { start: token(&start), end: token(&end) }
             }
         };
-        let mut read = twins.command();
-        if twins.dice.one_in(2) {
-            let count = if twins.dice.one_in(2) { 2 } else { usize::MAX };
+        let mut read = requests.command();
+        if requests.dice.one_in(2) {
+            let count = if requests.dice.one_in(2) { 2 } else { usize::MAX };
             read.super_column = None;
             read.predicate = Predicate::Range(SliceRange { count, ..SliceRange::all() });
         }
@@ -260,7 +263,7 @@ async fn compare_scans(twins: &mut Twins<'_>, ring: &dyn Store, model: &dyn Stor
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn a_table_that_is_noted_and_not_there_is_made() {
+fn a_recorded_table_that_is_missing_is_created() {
     let keyspace = own_name("followed");
     let schema = catalog(&keyspace, [family(&keyspace, "Cf", "UTF8Type", None)]);
     runtime().block_on(async {
@@ -276,7 +279,7 @@ fn a_table_that_is_noted_and_not_there_is_made() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn who_has_missed_a_note_changes_no_tables() {
+fn a_store_that_has_not_read_the_newest_records_cannot_change_tables() {
     let keyspace = own_name("missed");
     runtime().block_on(async {
         let (one, other) = (store(&options()).await, store(&options()).await);
@@ -305,7 +308,7 @@ fn who_has_missed_a_note_changes_no_tables() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn a_ring_answers_as_the_reference_model() {
+fn a_ring_answers_like_the_reference_model() {
     let keyspace = own_name("twin");
     let kinds: &[(&str, &str, Option<&str>)] = &[
         ("Texts", "UTF8Type", None),
@@ -328,7 +331,7 @@ fn a_ring_answers_as_the_reference_model() {
             let cf = schema.column_family(&keyspace, name).unwrap().clone();
             let model = ReferenceModel::new(Arc::new(Murmur3Partitioner), clock.clone());
             let types = (*comparator, *inner);
-            let mut twins = Twins {
+            let mut requests = Requests {
                 cf,
                 types,
                 dice: Dice(seed),
@@ -336,8 +339,8 @@ fn a_ring_answers_as_the_reference_model() {
                 ranged: HashSet::new(),
                 now_s: clock.now_s(),
             };
-            compare(&mut twins, &ring, &model).await;
-            println!("{name}: alike");
+            compare(&mut requests, &ring, &model).await;
+            println!("{name}: no differences");
         }
         for cf in schema.column_families() {
             ring.drop_family(cf.clone()).await.unwrap();

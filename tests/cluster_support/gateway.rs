@@ -1,4 +1,4 @@
-//! Gateways of the ring, as processes of their own, and what their clients see.
+//! Gateways of the ring as separate processes, and clients of them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 
@@ -13,7 +13,7 @@ use crate::support::client::{Client, Reply, Style};
 use crate::support::server::Server;
 use crate::support::value::{Value, fields, map, structs, text};
 
-/// A configuration without keyspaces. `more` are elements of `<Cluster>`.
+/// Returns a configuration without keyspaces. `more` are elements of `<Cluster>`.
 pub fn config(nodes: &[String], more: &str) -> String {
     let points: String = nodes.iter().map(|node| format!("<ContactPoint>{node}</ContactPoint>")).collect();
     format!(
@@ -25,11 +25,11 @@ pub fn config(nodes: &[String], more: &str) -> String {
 
 /// Starts a gateway and waits until it serves.
 pub fn start(directory: &Path, nodes: &[String], more: &str) -> Server {
-    // The command line would choose a directory otherwise.
+    // Without a cluster the command line would choose a data directory.
     Server::start(directory, &config(nodes, more), &["--cluster", &nodes.join(",")])
 }
 
-/// Has the script of the ring do something, and says how long it took.
+/// Runs a command of the script `tests/cluster/ring`, and prints the time that it took.
 pub fn ring(words: &[&str]) {
     let began = Instant::now();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/ring");
@@ -38,7 +38,7 @@ pub fn ring(words: &[&str]) {
     println!("ring {} took {:.1} s", words.join(" "), began.elapsed().as_secs_f64());
 }
 
-/// A client of 0.6: calls carry the keyspace.
+/// A client of 0.6, whose calls have a keyspace argument.
 pub struct Old {
     pub client: Client,
     pub keyspace: String,
@@ -68,13 +68,13 @@ impl Old {
     }
 }
 
-/// A client of 2.1: the connection has a keyspace.
+/// A client of 2.1, whose session has a keyspace.
 pub struct Modern {
     pub client: Client,
 }
 
 impl Modern {
-    /// A client without a keyspace.
+    /// Connects a client without a keyspace.
     pub fn idle(gateway: &Server) -> Modern {
         let mut client = gateway.client(Style::FRAMED);
         client.call("describe_version", &fields([])).value();
@@ -118,13 +118,13 @@ impl Modern {
         self.client.call("add", &args)
     }
 
-    /// A call of one argument, such as a change of the schema.
+    /// Sends a call with one argument, such as a schema change.
     pub fn call(&mut self, method: &str, argument: Value) -> Reply {
         self.client.call(method, &fields([(1, argument)]))
     }
 }
 
-/// A keyspace that is kept three times.
+/// Returns a KsDef with three replicas.
 pub fn ks_def(name: &str, families: Vec<Value>) -> Value {
     let options = map(TType::String, vec![("replication_factor", text("3"))]);
     fields([
@@ -135,17 +135,17 @@ pub fn ks_def(name: &str, families: Vec<Value>) -> Value {
     ])
 }
 
-/// A column family whose names are texts.
+/// Returns a CfDef whose names are texts.
 pub fn cf_def(keyspace: &str, name: &str) -> Value {
     fields([(1, text(keyspace)), (2, text(name)), (5, text("UTF8Type"))])
 }
 
-/// One of counters.
+/// Returns a CfDef of counters.
 pub fn counters_def(keyspace: &str, name: &str) -> Value {
     fields([(1, text(keyspace)), (2, text(name)), (5, text("UTF8Type")), (15, text("CounterColumnType"))])
 }
 
-/// The field of a reply that holds an exception; `None`: it is an answer.
+/// Returns the field of a reply that has an exception; `None` if the call succeeded.
 pub fn exception(reply: &Reply) -> Option<i16> {
     match reply {
         Reply::Result(fields) => fields.keys().copied().find(|field| *field != 0),
@@ -153,7 +153,7 @@ pub fn exception(reply: &Reply) -> Option<i16> {
     }
 }
 
-/// The value of the column in an answer of `get`; `None` if there is none.
+/// Returns the value of the column in an answer of `get`; `None` if the column does not exist.
 pub fn value(reply: &Reply) -> Option<String> {
     match exception(reply) {
         // NotFoundException
@@ -162,7 +162,7 @@ pub fn value(reply: &Reply) -> Option<String> {
     }
 }
 
-/// The names of a keyspace's column families, sorted, as a gateway tells them just now.
+/// Returns the sorted names of a keyspace's column families, as a gateway describes them.
 pub fn families(client: &mut Modern, keyspace: &str) -> Vec<String> {
     let described = client.call("describe_keyspace", text(keyspace));
     let families = described.value().field(5).items();
@@ -171,7 +171,7 @@ pub fn families(client: &mut Modern, keyspace: &str) -> Vec<String> {
     names
 }
 
-/// Asks until something is so.
+/// Calls a function until it returns a value. Panics after `patience`.
 pub fn eventually<T>(what: &str, patience: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {

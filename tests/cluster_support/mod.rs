@@ -1,4 +1,4 @@
-//! What the tests on a ring share: where it is, and stores on it.
+//! Helpers for tests on a ring: its address, and stores on it.
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
@@ -10,10 +10,10 @@ use thriftstore::storage::Store;
 use thriftstore::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
 use thriftstore::util::Clock;
 
-/// The nodes of the ring that `tests/cluster/run` has started.
+/// Returns the addresses of the nodes of the ring that `tests/cluster/run` has started.
 pub fn ring() -> Vec<String> {
     let nodes =
-        std::env::var("THRIFTSTORE_RING").expect("THRIFTSTORE_RING names the ring: run tests/cluster/run");
+        std::env::var("THRIFTSTORE_RING").expect("THRIFTSTORE_RING is not set: run tests/cluster/run");
     nodes.split(',').map(str::to_owned).collect()
 }
 
@@ -21,12 +21,12 @@ pub fn options() -> ClusterOptions {
     ClusterOptions::new(ring())
 }
 
-/// A runtime as the server has one: the driver's tasks go on between requests.
+/// Returns a runtime like the server's, in which the driver's tasks run between requests.
 pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// A store on the ring, which has read what gateways have noted there: it may change tables.
+/// Opens a store on the ring that has read the metadata records there, so it may change tables.
 pub async fn store(options: &ClusterOptions) -> ClusterStore {
     let link = ClusterLink::open(options).await.unwrap();
     let class = link.partitioner_class().await.unwrap();
@@ -36,8 +36,8 @@ pub async fn store(options: &ClusterOptions) -> ClusterStore {
     store
 }
 
-/// Drops every keyspace that is not the cluster's own, with what gateways have noted: only for a ring that nobody else
-/// uses.
+/// Drops every keyspace that is not a system keyspace, including the metadata records of gateways. Only for a ring that
+/// nothing else uses.
 pub async fn empty() {
     let link = ClusterLink::open(&options()).await.unwrap();
     for name in texts(&link, "SELECT keyspace_name FROM system_schema.keyspaces").await {
@@ -47,13 +47,13 @@ pub async fn empty() {
     }
 }
 
-/// Runs a statement on the ring, past any store.
+/// Runs a statement on the ring, without a store.
 pub async fn cql(text: &str) {
     let link = ClusterLink::open(&options()).await.unwrap();
     link.session.query_unpaged(text, ()).await.unwrap();
 }
 
-/// The names of a keyspace's tables on the ring, sorted.
+/// Returns the sorted names of a keyspace's tables on the ring.
 pub async fn tables(keyspace: &str) -> Vec<String> {
     let link = ClusterLink::open(&options()).await.unwrap();
     let text = format!("SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{keyspace}'");
@@ -62,18 +62,18 @@ pub async fn tables(keyspace: &str) -> Vec<String> {
     names
 }
 
-/// What a query of one text finds.
+/// Returns the result of a query that selects one text.
 async fn texts(link: &ClusterLink, query: &str) -> Vec<String> {
     let found = link.session.query_unpaged(query, ()).await.unwrap().into_rows_result().unwrap();
     found.rows::<(String,)>().unwrap().map(|row| row.unwrap().0).collect()
 }
 
-/// A name that no other run has.
+/// Returns a name that no other run uses.
 pub fn own_name(what: &str) -> String {
     format!("{what}_{}", std::process::id())
 }
 
-/// A schema of one keyspace, kept three times.
+/// Returns a catalog of one keyspace with three replicas.
 pub fn catalog(keyspace: &str, families: impl IntoIterator<Item = CfDef>) -> Arc<Catalog> {
     let mut def = KeyspaceDef { replication_factor: 3, ..KeyspaceDef::new(keyspace) };
     for cf in families {

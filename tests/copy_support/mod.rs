@@ -1,4 +1,4 @@
-//! What the tests of `thriftstore copy` share: data of all kinds, and the program.
+//! Code that the tests of `thriftstore copy` share: column families with all kinds of data, and running the program.
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
@@ -20,10 +20,10 @@ use thriftstore::schema::CfDef;
 use thriftstore::storage::{DumpCommand, RowPiece};
 use thriftstore::util::{Clock, Release};
 
-/// Microseconds since 1970, some years ago.
+/// The timestamp of most cells, in microseconds; it is some years ago.
 pub const T: i64 = 1_500_000_000_000_000;
 
-/// A configuration with a keyspace of all sorts.
+/// Returns a configuration with a keyspace that has several types of column families.
 pub fn conf(partitioner: &str) -> String {
     format!(
         r#"<Storage>
@@ -42,7 +42,7 @@ pub fn conf(partitioner: &str) -> String {
     )
 }
 
-/// A configuration with a partitioner and no keyspace.
+/// Returns a configuration without keyspaces.
 pub fn bare_conf(partitioner: &str) -> String {
     format!(
         "<Storage><ClusterName>Test Cluster</ClusterName>\
@@ -58,7 +58,7 @@ pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// Opens a data directory as a copy does.
+/// Opens a data directory as `thriftstore copy` does.
 pub async fn open(directory: &Path, conf: &str) -> Side {
     let (config, types) = (config(conf), Types::builtin());
     let clock = Arc::new(Clock::system());
@@ -108,17 +108,17 @@ fn held(holder: &str, number: i64, value: &str, timestamp: i64) -> Change {
     Change::Cell { super_column: Some(bytes(holder)), cell }
 }
 
-/// A column family of the side.
+/// Returns a column family of one side of a copy.
 pub fn family(side: &Side, keyspace: &str, name: &str) -> Arc<CfDef> {
     side.column_family(keyspace, name).unwrap_or_else(|| panic!("no {keyspace}.{name}"))
 }
 
-/// Cells, tombstones of every kind and times to live, in the configured column families.
+/// Writes cells, all kinds of tombstones, and expiring columns to the configured column families.
 pub async fn fill(side: &Side) {
     let now_s = Clock::system().now_s();
     let deleted_at = |marked_for_delete_at| DeletionTime { marked_for_delete_at, local_deletion_time: now_s };
     let cells = family(side, "K", "Cells");
-    let run = |from: &str, to: &str| {
+    let range = |from: &str, to: &str| {
         let (start, finish) = (bytes(from), bytes(to));
         Change::DeleteRange(RangeDeletion { super_column: None, start, finish, deletion: deleted_at(T) })
     };
@@ -142,8 +142,8 @@ pub async fn fill(side: &Side) {
         (
             "runs",
             vec![
-                run("b", "d"),
-                run("", "a"),
+                range("b", "d"),
+                range("", "a"),
                 live("b5", "hidden", T - 1),
                 live("b6", "x", T + 1),
                 live("e", "x", T),
@@ -182,7 +182,7 @@ pub async fn fill(side: &Side) {
     apply(side, rows).await;
 }
 
-/// A keyspace that clients have made: an index, counters, and a table of CQL.
+/// Creates the client-defined keyspace `made` with an index, counters and a CQL table, and fills it.
 pub async fn fill_made(side: &Side) {
     for statement in [
         "CREATE KEYSPACE made WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
@@ -210,7 +210,7 @@ pub async fn fill_made(side: &Side) {
     cql(side, "DELETE tags FROM books WHERE author = 'a2' AND year = 2").await;
 }
 
-/// All that a side tells of a column family.
+/// Returns all rows of a column family with their tombstones.
 pub async fn dumped(side: &Side, cf: &Arc<CfDef>) -> Vec<RowPiece> {
     let mut rows: Vec<RowPiece> = Vec::new();
     let mut after = None;
@@ -231,34 +231,34 @@ pub async fn dumped(side: &Side, cf: &Arc<CfDef>) -> Vec<RowPiece> {
     }
 }
 
-/// Column families of a database, by keyspace and name.
+/// Returns the keyspace and name of each column family.
 pub fn families(database: &Database) -> Vec<(String, String)> {
     let catalog = database.catalog();
     catalog.column_families().map(|cf| (cf.keyspace.clone(), cf.name.clone())).collect()
 }
 
-/// The program, told to copy in a directory.
+/// Returns the command `thriftstore copy`, to be run in a directory.
 pub fn command(directory: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
     command.arg("copy").args(words).current_dir(directory).stdin(Stdio::null());
     command
 }
 
-/// What the program prints, and whether it was content.
-pub fn said(directory: &Path, words: &[&str]) -> (bool, String) {
+/// Runs `thriftstore copy`. Returns whether it succeeded, and all that it printed.
+pub fn run_copy(directory: &Path, words: &[&str]) -> (bool, String) {
     let output = command(directory, words).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8(text).unwrap())
 }
 
-/// Runs it to an end that is good.
+/// Runs `thriftstore copy`, checks that it succeeds, and returns all that it printed.
 pub fn copy(directory: &Path, words: &[&str]) -> String {
-    let (is_content, text) = said(directory, words);
-    assert!(is_content, "copy {words:?}: {text}");
+    let (succeeded, text) = run_copy(directory, words);
+    assert!(succeeded, "copy {words:?}: {text}");
     text
 }
 
-/// Starts it, and leaves it running.
+/// Starts `thriftstore copy` without waiting for its end.
 pub fn started(directory: &Path, words: &[&str]) -> Child {
     let log = fs::File::create(directory.join("copy.log")).unwrap();
     command(directory, words).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap()

@@ -1,4 +1,4 @@
-//! A disk that counts the bytes that are written to it. What is written to mapped files is not counted.
+//! A disk that counts the bytes written to it. Writes to mapped files are not counted.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use thriftstore::storage::disk::{Disk, DiskFile, FreeSpace, Mapping, RealDisk};
 
-/// The disk, with its count.
+/// The real disk with a counter of written bytes.
 #[derive(Debug, Clone, Default)]
 pub struct CountingDisk(Arc<AtomicU64>);
 
@@ -18,7 +18,7 @@ struct CountedFile {
 }
 
 impl CountingDisk {
-    /// Bytes that have been written.
+    /// Returns the number of bytes written so far.
     pub fn written(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! Indexes against a naive scan: whatever is written, deleted, overwritten by older timestamps or expires, and
-//! however often the server restarts, an index finds the rows that a look at every row finds, in the same order.
+//! Compares indexes with full scans: after random writes, deletions, writes with older timestamps, expired cells and
+//! restarts, a query by index returns the same rows as a scan of all rows, in the same order.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -80,7 +80,7 @@ fn everything() -> SlicePredicate {
     SlicePredicate { column_names: None, slice_range: Some(range) }
 }
 
-/// One write of any kind.
+/// Applies one random write.
 async fn write(database: &Database, chance: &mut Chance) {
     let key = Bytes::from(format!("row{}", chance.below(ROWS)));
     let timestamp = chance.below(40) as i64;
@@ -114,7 +114,7 @@ fn has(row: &Row, name: &str, value: &[u8]) -> bool {
     cells.iter().any(|cell| cell.name == name.as_bytes() && cell.value == value)
 }
 
-/// Asks the index for every value, and every row.
+/// Compares the rows that the index returns for every value with those that a scan finds.
 async fn compare(database: &Database) {
     let range = KeyRange::of_keys(Bytes::new(), Bytes::new(), 1000);
     let rows = database
@@ -143,7 +143,7 @@ async fn compare(database: &Database) {
         let expected: Vec<Row> = rows.iter().filter(|row| has(row, name, &value)).cloned().collect();
         let all = ask(Bytes::new(), 100).await;
         assert_eq!(all, expected, "{name} = {value:?}");
-        // The same in pages of two: each begins with the last row of the one before.
+        // The same in pages of two rows. Each page begins with the last row of the page before.
         let mut paged = ask(Bytes::new(), 2).await;
         while let Some(last) = paged.last().map(|row| row.key.clone()) {
             let page = ask(last, 2).await;
@@ -157,7 +157,7 @@ async fn compare(database: &Database) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_index_finds_what_a_scan_finds() {
+async fn an_index_returns_the_rows_that_a_scan_finds() {
     let seed = Chance::seed_from("INDEX_SEED");
     println!("INDEX_SEED={seed}");
     let mut chance = Chance::new(seed);
@@ -173,7 +173,7 @@ async fn an_index_finds_what_a_scan_finds() {
         compare(&database).await;
         if round % 10 == 9 {
             database.store().close().await.unwrap();
-            stores::let_go(database).await;
+            stores::wait_until_unused(database).await;
             database = open(directory.path(), &clock).await;
             compare(&database).await;
         }
@@ -181,7 +181,7 @@ async fn an_index_finds_what_a_scan_finds() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_index_over_data_that_are_there_is_built_while_they_change() {
+async fn an_index_on_existing_data_is_built_while_the_data_changes() {
     let seed = Chance::seed_from("INDEX_SEED");
     println!("INDEX_SEED={seed}");
     let mut chance = Chance::new(seed);
@@ -197,7 +197,7 @@ async fn an_index_over_data_that_are_there_is_built_while_they_change() {
         write(&database, &mut chance).await;
         compare(&database).await;
     }
-    // Dropped and made again, it has forgotten nothing and invented nothing.
+    // An index that is dropped and created again has all entries and no others.
     database.schema_changes(level()).update_column_family(family(false)).await.unwrap();
     for _ in 0..50 {
         write(&database, &mut chance).await;
@@ -205,13 +205,13 @@ async fn an_index_over_data_that_are_there_is_built_while_they_change() {
     database.schema_changes(level()).update_column_family(family(true)).await.unwrap();
     database.indexes().until_built().await;
     compare(&database).await;
-    stores::let_go(database).await;
+    stores::wait_until_unused(database).await;
     let database = open(directory.path(), &clock).await;
     compare(&database).await;
 }
 
 #[tokio::test]
-async fn truncating_and_dropping_empty_the_index_too() {
+async fn truncating_or_dropping_a_column_family_empties_its_index() {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(Clock::manual(stores::START_S * 1000));
     let database = open(directory.path(), &clock).await;

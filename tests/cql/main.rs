@@ -1,4 +1,5 @@
-//! CQL without sockets: scripts of statements with their answers, a reference model of statements, indexes.
+//! CQL without sockets: scripts of statements and their answers, random statements compared with a reference model, and
+//! indexes.
 
 mod indexes;
 mod schema;

@@ -1,5 +1,5 @@
-//! Tables of CQL over the embedded store: what is declared is there after a restart, and a collection that is added
-//! leaves the names that are stored already as they are.
+//! CQL tables on the embedded store: definitions survive a restart, and adding a collection does not change the names
+//! that are already stored.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -124,7 +124,7 @@ async fn write(database: &Database, at: i32, column: &str, element: Option<i32>,
     database.request(b"k", ONE, level()).writes().apply(mutations).await.unwrap();
 }
 
-/// The names in the row, each as its comparator shows it.
+/// Returns the names of a row's cells in the text form of the comparator.
 async fn names(database: &Database, cf: &Arc<CfDef>, key: &'static [u8]) -> Vec<String> {
     let all = Predicate::Range(SliceRange::all());
     let request = database.request(b"k", ONE, level());
@@ -134,7 +134,7 @@ async fn names(database: &Database, cf: &Arc<CfDef>, key: &'static [u8]) -> Vec<
 }
 
 #[tokio::test]
-async fn declarations_are_there_after_a_restart() {
+async fn definitions_survive_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let written = {
         let database = open(directory.path()).await;
@@ -144,7 +144,7 @@ async fn declarations_are_there_after_a_restart() {
         database.indexes().until_built().await;
         let catalog = database.catalog();
         database.store().close().await.unwrap();
-        stores::let_go(database).await;
+        stores::wait_until_unused(database).await;
         keyspace_to_json(catalog.keyspace("k").unwrap())
     };
     let database = open(directory.path()).await;
@@ -159,7 +159,7 @@ async fn declarations_are_there_after_a_restart() {
 }
 
 #[tokio::test]
-async fn a_collection_is_added_over_stored_rows() {
+async fn adding_a_collection_does_not_change_stored_names() {
     let directory = tempfile::tempdir().unwrap();
     let database = open(directory.path()).await;
     run(&database, keyspace()).await;
@@ -172,13 +172,13 @@ async fn a_collection_is_added_over_stored_rows() {
     let expected = ["2:s:fffffff9", "2:s:00000007", "2:v", "1:v"];
     assert_eq!(names(&database, &family(&database, "wide"), b"\0\0\0\x01").await, expected);
     database.store().close().await.unwrap();
-    stores::let_go(database).await;
+    stores::wait_until_unused(database).await;
     let database = open(directory.path()).await;
     assert_eq!(names(&database, &family(&database, "wide"), b"\0\0\0\x01").await, expected);
 }
 
 #[tokio::test]
-async fn indexes_lead_to_partitions_whenever_they_are_made() {
+async fn an_index_finds_partitions_written_before_and_after_its_creation() {
     let directory = tempfile::tempdir().unwrap();
     let database = open(directory.path()).await;
     for statement in [keyspace(), table("wide", false), add_set()] {

@@ -1,23 +1,24 @@
-//! Runs the scripts in `tests/cql/` on every backend: statements, `---`, answers.
+//! Runs the scripts in `tests/cql/` on every backend. A script has statements, `---` and their answers.
 //!
-//! A script is a list of blocks with a blank line between them. All statements of a block run, and their answers
-//! follow `---`; a block without answers says `ok`. `REWRITE=1` writes down what the store on disk answers.
+//! A script is a list of blocks with a blank line between them. All statements of a block run, and their answers follow
+//! `---`; a block without answers has `ok` there. `REWRITE=1` writes the answers of the store on disk into the scripts.
 //!
 //! ```text
 //!   SELECT ...;                         a statement ends with a line that ends with `;`
-//!   with V, V: SELECT ... ?;            prepared, with the values of its markers in hex, as 'text', `null` or `unset`;
-//!                                       a value may have its marker's name before it: `name=V`
-//!   markers SELECT ... ?;               the places of the partition key's markers, and what all markers stand for
-//!   explain SELECT ...;                 the row keys and cells that it reads and writes
-//!   cells TABLE KEY                     a stored row, as rows and as cells; the key in its type's text form or as 0x...
-//!   release 1.2                         whose rules and words apply from here on
-//!   language 1.2                        and how much of the language there is; all of it unless this is said
-//!   roles                               from here on users log in; whoever runs the statements is `cassandra`
+//! with V, V: SELECT ... ?;            prepares the statement and runs it with these values of its markers, in hex, as
+//! 'text', `null` or `unset`; a value may be preceded by its marker's name: `name=V`
+//! markers SELECT ... ?;               prints the positions of the partition key's markers, and names and types of all
+//!   explain SELECT ...;                 prints the row keys and cells that the statement reads and writes
+//! cells TABLE KEY                     prints a stored row, as rows and as cells; the key in its type's text form or as
+//!   0x...
+//!   release 1.2                         uses the rules and messages of this release from here on
+//!   language 1.2                        accepts only the language of this release from here on; by default all of it
+//!   roles                               requires logins from here on; the user is `cassandra` until `as`
 //!   as USER PASSWORD                    logs in
-//!   claim 4.0.11                        what the server says it is from here on
-//!   clock SECONDS                       moves the clock on, which stands still otherwise
-//!   settle                              waits until indexes are built over what is there
-//!   restart                             closes and opens the store on disk; a store in memory goes on
+//!   claim 4.0.11                        reports this version from here on
+//!   clock SECONDS                       moves the clock on, which otherwise stands still
+//!   settle                              waits until the indexes on existing data are built
+//!   restart                             closes and opens the store on disk; a store in memory is kept
 //! ```
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -43,10 +44,11 @@ enum Backend {
     Memory,
 }
 
-/// Where the clock starts: elements are put before a list's in a mirror of 2010, and must not meet it.
+/// The first time of the clock. It is well after 2010, because names of elements that are prepended to a list are
+/// mirrored at that year.
 const START_MS: i64 = 1_400_000_000_000;
 
-/// A script's run.
+/// A run of a script on a backend.
 struct Run {
     backend: Backend,
     directory: tempfile::TempDir,
@@ -74,7 +76,7 @@ impl Run {
             has_roles: false,
             user: None,
             database: None,
-            // The store steps aside for long work, which needs a runtime of several threads.
+            // The store moves long work to other threads, which requires a runtime with several threads.
             runtime: tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(2)
                 .enable_all()
@@ -103,7 +105,7 @@ impl Run {
             true => Authenticator::Password { are_permissions_enforced: true },
             false => Authenticator::AllowAll,
         };
-        // The fastest hashes there are.
+        // The lowest cost, because the tests create many hashes.
         let keeper = RoleKeeper::new(Hasher::with_cost(4));
         let database = Database::new(DatabaseParts {
             authenticator,
@@ -118,12 +120,12 @@ impl Run {
         if self.backend == Backend::Embedded {
             let database = self.database.take().unwrap();
             self.runtime.block_on(database.store().close()).unwrap();
-            self.runtime.block_on(support::let_go(database));
+            self.runtime.block_on(support::wait_until_unused(database));
             self.open();
         }
     }
 
-    /// Logs in, as later statements then do.
+    /// Logs in. Later statements run as this user.
     fn log_in(&mut self, name: &str, password: &str) -> String {
         let credentials = [("username", name), ("password", password)]
             .map(|(key, value)| (key.into(), Bytes::copy_from_slice(value.as_bytes())));
@@ -172,7 +174,7 @@ impl Run {
         String::new()
     }
 
-    /// What a statement answers, and the keyspace that it chose.
+    /// Runs a statement. Returns the keyspace that it selects, if any, and its answer.
     fn call(&self, word: &str, rest: &str, text: &str) -> Result<(Option<String>, String), CqlError> {
         let database = self.database.as_ref().unwrap();
         let (behaviour, language, keyspace) = (self.behaviour, self.language, self.keyspace.as_deref());
@@ -192,9 +194,9 @@ impl Run {
                     let (values, text) = unquoted_split(rest, ": ").unwrap();
                     let prepared = cql::prepare(&state, text)?;
                     let outcome = cql::execute_prepared(&state, &prepared, &with(values)).await?;
-                    Ok(told(database, outcome))
+                    Ok(formatted(database, outcome))
                 }
-                _ => Ok(told(database, cql::query(&state, text, &QueryOptions::default()).await?)),
+                _ => Ok(formatted(database, cql::query(&state, text, &QueryOptions::default()).await?)),
             }
         })
     }
@@ -212,14 +214,14 @@ fn kind_of(error: &CqlError) -> &'static str {
     }
 }
 
-/// What stands before and after a separator that is not in single quotes.
+/// Splits a text at the first separator that is not in single quotes.
 fn unquoted_split<'t>(text: &'t str, separator: &str) -> Option<(&'t str, &'t str)> {
     let is_outside = |at: &usize| text[..*at].matches('\'').count().is_multiple_of(2);
     let at = text.match_indices(separator).map(|(at, _)| at).find(is_outside)?;
     Some((&text[..at], &text[at + separator.len()..]))
 }
 
-/// Values of markers, by their places or by their names.
+/// Parses the values of markers, by position or by name.
 fn with(words: &str) -> QueryOptions {
     let mut options = QueryOptions::default();
     let mut rest = Some(words);
@@ -235,7 +237,7 @@ fn with(words: &str) -> QueryOptions {
     options
 }
 
-/// A marker's value: `null`, `unset`, `'text'` or hex.
+/// Parses the value of a marker: `null`, `unset`, `'text'` or hex.
 fn bound(word: &str) -> BoundValue {
     let text = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
     match (word, text) {
@@ -248,7 +250,7 @@ fn bound(word: &str) -> BoundValue {
 
 fn unhex(text: &str) -> Bytes {
     let text = text.strip_prefix("0x").unwrap_or(text);
-    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap_or_else(|_| panic!("{text}: no hex"));
+    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap_or_else(|_| panic!("{text} is not hex"));
     (0..text.len()).step_by(2).map(byte).collect()
 }
 
@@ -268,8 +270,8 @@ async fn cells(state: &QueryState<'_>, words: &str) -> Result<String, CqlError> 
     cql::stored_row(state, &name, &key).await
 }
 
-/// An outcome as text, and the keyspace that it chose.
-fn told(database: &Database, outcome: Outcome) -> (Option<String>, String) {
+/// Returns the keyspace that a statement selects, if any, and its outcome as text.
+fn formatted(database: &Database, outcome: Outcome) -> (Option<String>, String) {
     match outcome {
         Outcome::Void => (None, String::new()),
         Outcome::Warned(warning) => (None, format!("warning: {warning}\n")),
@@ -287,11 +289,15 @@ fn told(database: &Database, outcome: Outcome) -> (Option<String>, String) {
     }
 }
 
-/// Rows under their columns' names.
+/// Formats rows as a table with the names of the columns.
 fn table(database: &Database, rows: &ResultSet) -> String {
     let mut lines = vec![rows.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()];
     for row in &rows.rows {
-        assert_eq!(row.len(), rows.columns.len(), "a row has other columns than the result");
+        assert_eq!(
+            row.len(),
+            rows.columns.len(),
+            "a row does not have as many values as the result has columns"
+        );
         let cells = rows.columns.iter().zip(row).map(|(column, value)| match value {
             None => "null".to_owned(),
             Some(value) => show::literal(database, &column.cql_type, value),
@@ -313,7 +319,7 @@ fn table(database: &Database, rows: &ResultSet) -> String {
     text
 }
 
-/// The statements and commands of a block.
+/// Returns the statements and commands of a block.
 fn statements(input: &str) -> Vec<String> {
     let mut statements = Vec::new();
     let mut lines = Vec::new();
@@ -333,7 +339,7 @@ fn statements(input: &str) -> Vec<String> {
     statements
 }
 
-/// The whole script as it should be, by what this backend answers.
+/// Returns the script with the answers of a backend.
 fn answer(script: &str, backend: Backend) -> String {
     let mut run = Run::new(backend);
     let mut blocks = Vec::new();

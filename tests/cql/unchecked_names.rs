@@ -1,4 +1,4 @@
-//! Names of super columns that 0.4 counts under and 0.6 deletes without having checked them.
+//! Invalid names of super columns in get_count of 0.4 and in deletions of 0.6, which do not validate them.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -20,7 +20,7 @@ const ONE: ConsistencyLevel = ConsistencyLevel::One;
 const TIME: &str = "\0\0\0\0\0\0\x10\0\x012345678";
 const OTHER: &str = "\0\0\0\0\0\0\x40\0\x012345678";
 
-/// A database with a Super column family of each type, named as it.
+/// Returns a database with a Super column family for each type, which has the type's name.
 fn database(types: &[&str]) -> Database {
     let catalog = catalog(types.iter().map(|name| family(name, name, Some("BytesType"))));
     let (partitioner, clock) = (partitioner("RandomPartitioner"), manual_clock());
@@ -28,7 +28,7 @@ fn database(types: &[&str]) -> Database {
     Database::new(DatabaseParts::new(Arc::new(catalog), Arc::new(store), partitioner, clock))
 }
 
-/// A super column with two columns.
+/// Returns the insertion of a super column with two columns.
 fn write(name: &str) -> MutationRequest {
     let column = |name: &str| NewColumn {
         name: bytes(name),
@@ -46,10 +46,10 @@ fn delete(name: &str) -> MutationRequest {
     MutationRequest { insert: None, deletion: Some(Box::new(deletion)) }
 }
 
-/// What 0.6 says of a batch that changes one row.
+/// Returns the answer of 0.6 to a batch that changes one row.
 fn batch(database: &Database, of: &str, key: &str, requests: Vec<MutationRequest>) -> String {
     let row = RowBatch { key: bytes(key), families: vec![(bytes(of), requests)] };
-    told(wait(
+    formatted(wait(
         database
             .request(KEYSPACE.as_bytes(), ONE, Behaviour::of(Release::V0_6))
             .writes()
@@ -57,26 +57,28 @@ fn batch(database: &Database, of: &str, key: &str, requests: Vec<MutationRequest
     ))
 }
 
-/// What a release counts in a super column.
+/// Returns the count of columns in a super column by the rules of a release.
 fn count(database: &Database, of: &str, (key, name): (&str, impl Into<Bytes>), release: Release) -> String {
     let parent = ColumnParent { column_family: bytes(of), super_column: Some(name.into()) };
     let behaviour = Behaviour::of(release);
-    told(wait(database.request(KEYSPACE.as_bytes(), ONE, behaviour).reads().get_count(&bytes(key), &parent)))
+    formatted(wait(
+        database.request(KEYSPACE.as_bytes(), ONE, behaviour).reads().get_count(&bytes(key), &parent),
+    ))
 }
 
-fn told<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
+fn formatted<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
     outcome.map_or_else(|error| error.to_string(), |found| format!("{found:?}"))
 }
 
 #[test]
-fn counts_of_0_4_are_of_the_name_that_is_compared() {
+fn get_count_of_0_4_counts_under_the_stored_name_that_compares_equal() {
     let types = ["LongType", "LexicalUUIDType", "TimeUUIDType", "UTF8Type"];
     let database = database(&types);
     for (of, name) in types.into_iter().zip(["12345678", OTHER, TIME, "name"]) {
         assert_eq!(batch(&database, of, "k", vec![write(name)]), "()");
     }
     let uuid = "UUIDs must be exactly 16 bytes";
-    for (of, name, told) in [
+    for (of, name, expected) in [
         ("LongType", "12345678 and more".to_owned(), "2"),
         ("LongType", "12345679x".to_owned(), "0"),
         ("LongType", "1234567".to_owned(), "A long is exactly 8 bytes"),
@@ -86,7 +88,7 @@ fn counts_of_0_4_are_of_the_name_that_is_compared() {
         ("TimeUUIDType", TIME[1..].to_owned(), uuid),
         ("TimeUUIDType", OTHER.to_owned(), "TimeUUID only makes sense with version 1 UUIDs"),
     ] {
-        assert_eq!(count(&database, of, ("k", name.clone()), Release::V0_4), told, "{of} {name:?}");
+        assert_eq!(count(&database, of, ("k", name.clone()), Release::V0_4), expected, "{of} {name:?}");
         let of_empty = count(&database, of, ("none", name.clone()), Release::V0_4);
         assert_eq!(of_empty, "0", "{of} {name:?}");
     }
@@ -94,7 +96,7 @@ fn counts_of_0_4_are_of_the_name_that_is_compared() {
 }
 
 #[test]
-fn deletions_of_0_6_fail_where_there_is_a_name_to_compare() {
+fn a_deletion_of_0_6_fails_only_if_there_is_a_stored_name_to_compare() {
     let database = database(&["LexicalUUIDType", "TimeUUIDType"]);
     let uuid = "UUIDs must be exactly 16 bytes";
     for (of, name) in [("LexicalUUIDType", OTHER), ("TimeUUIDType", TIME)] {
@@ -105,7 +107,7 @@ fn deletions_of_0_6_fail_where_there_is_a_name_to_compare() {
         assert_eq!(batch(&database, of, "row", vec![delete("short")]), uuid);
         assert_eq!(count(&database, of, ("row", name), Release::V0_6), "2");
     }
-    // Of a longer name one type sees the head, the other all.
+    // Of a longer name LexicalUUIDType compares the first 16 bytes, TimeUUIDType all.
     assert_eq!(batch(&database, "LexicalUUIDType", "row", vec![delete(&format!("{OTHER}x"))]), "()");
     assert_eq!(count(&database, "LexicalUUIDType", ("row", OTHER), Release::V0_6), "0");
     assert_eq!(batch(&database, "TimeUUIDType", "row", vec![delete(&format!("{TIME}x"))]), "()");

@@ -1,4 +1,4 @@
-//! The faulty disk.
+//! The disk: calls with planned faults, and crashes.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,25 +18,26 @@ use super::leftovers;
 use super::names::{UnsyncedNames, remove_some};
 use super::pages::UnsyncedFile;
 
-/// Free space of a disk that has room, and the whole.
+/// The free space and the size of a disk that is not full.
 const ROOMY: FreeSpace = FreeSpace { free: 1 << 40, whole: 1 << 40 };
 
-/// A disk over a directory, which holds the store's data directory and the attic of what can be undone.
+/// A disk on a directory. The directory has the data directory of the store, and the attic: files that are needed to
+/// undo changes.
 #[derive(Debug, Clone)]
 pub struct FaultyDisk(Arc<Mutex<State>>);
 
-/// What calls change.
+/// The state that calls of the disk change.
 #[derive(Debug)]
 pub struct State {
     directory: PathBuf,
     calls: u64,
     fault: Option<Fault>,
     has_crashed: bool,
-    /// Of a full disk.
+    /// The reported space; see `set_full`.
     space: FreeSpace,
     is_full: bool,
     sync_takes: Duration,
-    /// By inode.
+    /// The files that have been opened, by inode.
     files: HashMap<u64, UnsyncedFile>,
     names: UnsyncedNames,
     chance: Chance,
@@ -57,7 +58,7 @@ impl State {
 }
 
 impl FaultyDisk {
-    /// A disk without faults. The data directory may exist; it is durable then.
+    /// Returns a disk without faults. An existing data directory counts as synced.
     pub fn new(directory: &Path, seed: u64) -> FaultyDisk {
         let state = State {
             directory: directory.join("data"),
@@ -74,44 +75,45 @@ impl FaultyDisk {
         FaultyDisk(Arc::new(Mutex::new(state)))
     }
 
-    /// The store's data directory.
+    /// Returns the path of the store's data directory.
     pub fn data(&self) -> PathBuf {
         self.state().directory.clone()
     }
 
-    /// How many calls there were since the disk was made, or since the last crash.
+    /// Returns the number of calls that change something, since the disk was created or since the last crash.
     pub fn calls(&self) -> u64 {
         self.state().calls
     }
 
-    /// Whether the call to crash at has come.
+    /// Returns whether the planned crash has happened.
     pub fn has_crashed(&self) -> bool {
         self.state().has_crashed
     }
 
-    /// Plans a fault in place of an earlier one.
+    /// Plans a fault and replaces an earlier one.
     pub fn plan(&self, fault: Option<Fault>) {
         self.state().fault = fault;
     }
 
-    /// Fills the disk, or makes room again.
+    /// Fills the disk, or frees space again.
     pub fn set_full(&self, is_full: bool) {
         let mut state = self.state();
         state.is_full = is_full;
         state.space = if is_full { FreeSpace { free: 4096, ..ROOMY } } else { ROOMY };
     }
 
-    /// Sets what free space is reported; writes go on.
+    /// Sets the reported free space. Writes still succeed.
     pub fn set_free_space(&self, space: FreeSpace) {
         self.state().space = space;
     }
 
-    /// Makes each sync take so long.
+    /// Sets how long each sync takes.
     pub fn set_sync_takes(&self, time: Duration) {
         self.state().sync_takes = time;
     }
 
-    /// Leaves in the directory what a crash may leave, and forgets the fault. No store has it open.
+    /// Changes the directory into a state that a crash may leave, and removes the planned fault. No store may have the
+    /// directory open.
     pub fn crash(&self, crash: Crash) {
         let state = &mut *self.state();
         if crash == Crash::PowerFailure {
@@ -130,8 +132,8 @@ impl FaultyDisk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a call that changes something, unless a fault comes in between. The call in which the process stops has done
-    /// nothing, all of it, or a random part.
+    /// Runs a call that changes something, or a planned fault. The call at which the process crashes has no effect, its
+    /// full effect, or a random part of it (`run_partly`).
     pub fn call<T>(
         &self,
         run: impl FnOnce(&mut State) -> io::Result<T>,
@@ -146,7 +148,7 @@ impl FaultyDisk {
             Some(Fault::CrashAt(call)) if call == state.calls => {
                 state.has_crashed = true;
                 let (kind, part) = (state.chance.below(3), state.chance.next() as usize);
-                // It fails whatever became of it.
+                // The call returns an error, whatever it has done.
                 match kind {
                     0 => {}
                     1 => drop(run_partly(state, part)),
@@ -167,13 +169,13 @@ impl FaultyDisk {
         }
     }
 
-    /// Runs a call that changes nothing.
+    /// Runs a call that changes nothing. It only fails after a crash.
     pub fn look<T>(&self, run: impl FnOnce(&mut State) -> io::Result<T>) -> io::Result<T> {
         let state = &mut *self.state();
         if state.has_crashed { Err(crashed()) } else { run(state) }
     }
 
-    /// Refuses what takes room on a full disk.
+    /// Returns an error if the disk is full.
     pub fn check_room(&self) -> io::Result<()> {
         if self.state().is_full { Err(error_of(ErrorKind::StorageFull)) } else { Ok(()) }
     }
@@ -225,7 +227,7 @@ impl Disk for FaultyDisk {
         self.call(|state| state.names.rename(from, to), nothing)
     }
 
-    /// Refused, as on a file system without links: a file has one name here.
+    /// Not supported, as on file systems without hard links. `UnsyncedNames` assumes that a file has one name.
     fn link(&self, _from: &Path, _to: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

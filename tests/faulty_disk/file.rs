@@ -7,10 +7,10 @@ use thriftstore::storage::disk::{DiskFile, Mapping};
 use super::FaultyDisk;
 use super::pages::UnsyncedFile;
 
-/// Bytes from which on a write may be cut short by a crash.
+/// Writes of at least this many bytes may be written in part by a crash.
 const SMALL_WRITE: usize = 16;
 
-/// An open file, known by its inode.
+/// An open file, identified by its inode.
 #[derive(Debug)]
 pub struct FaultyFile {
     pub disk: FaultyDisk,
@@ -34,7 +34,7 @@ impl DiskFile for FaultyFile {
         self.change(
             |file| file.write(bytes, offset),
             |file, part| {
-                // The operating system copies a few bytes at once.
+                // A write of a few bytes is never split.
                 let is_small = bytes.len() < SMALL_WRITE;
                 // Never all of them: a call that has written everything does not fail.
                 let written = if is_small { 0 } else { part % bytes.len() };
@@ -64,7 +64,7 @@ impl DiskFile for FaultyFile {
 
     fn map(&self, _begin: u64, _bytes: u64) -> io::Result<Mapping> {
         self.disk.check_room()?;
-        // A store into memory can neither fail nor be undone.
+        // Stores into mapped memory could neither fail nor be undone, so the store must use `write_at`.
         self.disk.call(|_| Err(ErrorKind::Unsupported.into()), |_, _| Ok(()))
     }
 }

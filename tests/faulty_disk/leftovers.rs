@@ -1,5 +1,5 @@
-//! Leftovers of the tree library: files that a crash in the middle of a flush or a compaction leaves in a tree's
-//! directory, and that no tree lists.
+//! Leftovers of the tree library: files that a crash during a flush or a compaction leaves in a tree's directory, and
+//! that no list of tables contains.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::Chance;
 
-/// Adds leftovers to some of the trees in a directory of tables.
+/// Adds leftovers to randomly chosen trees in a directory of trees.
 pub fn add(tables: &Path, chance: &mut Chance) -> io::Result<()> {
     let Ok(entries) = fs::read_dir(tables) else { return Ok(()) };
     for entry in entries {
@@ -33,7 +33,7 @@ fn add_to_tree(tree: &Path, chance: &mut Chance) -> io::Result<()> {
         fs::write(tables.join(number.to_string()), chance.bytes(length))?;
     }
     if chance.below(3) == 0 {
-        // A list of tables that is cut short, which `current` does not name yet.
+        // A truncated list of tables, which `current` does not name yet.
         let last = next_of(numbers_in(tree, "v")?);
         let mut bytes = fs::read(tree.join(format!("v{}", last.saturating_sub(1)))).unwrap_or_default();
         bytes.truncate(chance.below(bytes.len() + 1));

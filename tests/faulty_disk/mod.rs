@@ -1,20 +1,20 @@
-//! A disk whose calls fail as planned, and which loses what was not synced.
+//! A simulated disk whose calls fail as planned, and which loses changes that were not synced.
 //!
-//! `FaultyDisk` passes every call on to a directory of the operating system and stores what it needs to undo the calls
-//! that no sync has made durable:
+//! `FaultyDisk` forwards every call to a directory of the operating system, and stores what it needs to undo changes
+//! that are not synced yet:
 //!
 //! ```text
 //!   write_at, set_length    undone page by page, until the file is synced         pages
 //!   create, rename, remove  undone name by name, until the directory is synced    names
 //! ```
 //!
-//! A crash test runs three steps: the store runs until a numbered call of the disk fails, and with it every later call
-//! (`Fault::CrashAt`); the store is dropped; `FaultyDisk::crash` turns the directory into one that a killed process or
-//! a power failure may leave. The same disk can then be used again: what a killed process had not synced is still
-//! unsynced, and a later power failure may take it.
+//! A crash test has three steps. The store runs until a numbered call of the disk and all later calls fail
+//! (`Fault::CrashAt`). The store is dropped. `FaultyDisk::crash` changes the directory into a state that a killed
+//! process or a power failure may leave. The disk can then be used again. Changes that a killed process had not synced
+//! are still unsynced, so a later power failure may lose them.
 //!
-//! The tree library writes tables without the trait and syncs them itself. Of its crashes this disk only makes the
-//! leftovers (`leftovers`): files that no tree lists.
+//! The tree library writes tables without the `Disk` trait and syncs them itself. This disk only simulates one effect
+//! of its crashes, the files that no list of tables contains (`leftovers`).
 #![allow(dead_code, unused_imports, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
@@ -31,7 +31,7 @@ pub use disk::FaultyDisk;
 pub use fault::{Crash, Fault};
 pub use tally::Tally;
 
-/// A directory for a test: in memory where there is such a place, so that syncs cost nothing.
+/// Returns a directory for a test. It is in memory if possible, where syncs are fast.
 pub fn work_directory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }

@@ -1,7 +1,7 @@
-//! The names that were made, changed or removed and that no sync of their directory has made durable.
+//! Names of files and directories that were created, renamed or removed since the last sync of their directory.
 //!
-//! What a removal or a rename takes away is moved to a directory outside of the store's (the attic), so that it can be put
-//! back.
+//! Files that are removed or replaced are moved to a directory outside of the data directory, the attic, so that a
+//! power failure can restore them.
 
 use std::fs;
 use std::io;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use super::Chance;
 
-/// A change of a name, and how it is undone.
+/// A change of a name, with what is needed to undo it.
 #[derive(Debug)]
 enum NameChange {
-    /// A file or directory was made.
+    /// A file or directory was created.
     Made(PathBuf),
     Renamed {
         from: PathBuf,
@@ -28,7 +28,7 @@ enum NameChange {
 }
 
 impl NameChange {
-    /// The directory whose sync makes it durable.
+    /// Returns the directory whose sync makes the change durable.
     fn directory(&self) -> &Path {
         let (NameChange::Made(path)
         | NameChange::Renamed { to: path, .. }
@@ -53,7 +53,7 @@ impl NameChange {
             }
             NameChange::Removed { path, kept } => {
                 if path.is_file() {
-                    // The tree library has made it again, and has synced its directory: the removal is durable.
+                    // The tree library has created the file again and synced the directory, so the removal is durable.
                     return remove(kept);
                 }
                 if path.exists() {
@@ -66,7 +66,7 @@ impl NameChange {
         }
     }
 
-    /// Removes what would be put back.
+    /// Removes the files in the attic that an undo would restore.
     fn forget(&self) -> io::Result<()> {
         match self {
             NameChange::Removed { kept, .. } | NameChange::Renamed { replaced: Some(kept), .. } => {
@@ -77,7 +77,7 @@ impl NameChange {
     }
 }
 
-/// The changes of names since the last syncs of their directories.
+/// The changes of names since the last sync of their directories.
 #[derive(Debug)]
 pub struct UnsyncedNames {
     attic: PathBuf,
@@ -96,7 +96,7 @@ impl UnsyncedNames {
         self.attic.join(self.count.to_string())
     }
 
-    /// Notes that a file was made.
+    /// Records that a file or directory was created.
     pub fn made(&mut self, path: &Path) {
         self.changes.push(NameChange::Made(path.to_owned()));
     }
@@ -123,7 +123,7 @@ impl UnsyncedNames {
         Ok(())
     }
 
-    /// Removes a file, or a directory with all that is in it.
+    /// Removes a file, or a directory with its contents.
     pub fn remove(&mut self, path: &Path) -> io::Result<()> {
         let kept = self.place_in_attic();
         fs::rename(path, &kept)?;
@@ -132,7 +132,7 @@ impl UnsyncedNames {
     }
 
     pub fn sync(&mut self, directory: &Path) -> io::Result<()> {
-        // A directory that is gone for good took the names in it along.
+        // If the removal of a directory becomes durable, changes of names inside it no longer matter.
         let mut gone: Vec<PathBuf> = Vec::new();
         for change in std::mem::take(&mut self.changes).into_iter().rev() {
             if change.directory() == directory {
@@ -153,7 +153,7 @@ impl UnsyncedNames {
         Ok(())
     }
 
-    /// Undoes some of the changes. What is left is durable.
+    /// Undoes a random part of the changes. The remaining ones become durable.
     pub fn lose_power(&mut self, chance: &mut Chance) -> io::Result<()> {
         let changes = std::mem::take(&mut self.changes);
         let (kind, prefix) = (chance.below(4), chance.below(changes.len() + 1));
@@ -165,7 +165,7 @@ impl UnsyncedNames {
                 2 => number < prefix,
                 _ => chance.below(2) == 0,
             };
-            // A later change that is kept needs those before it.
+            // A change that is kept depends on earlier changes of the same paths.
             let is_needed = change
                 .paths()
                 .any(|path| kept_paths.iter().any(|kept| kept.starts_with(path) || path.starts_with(kept)));
@@ -184,7 +184,7 @@ fn remove(path: &Path) -> io::Result<()> {
     if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
-/// Removes some of the files in a directory, as a removal that was cut short leaves it.
+/// Removes some of the files under a directory, as an interrupted removal would.
 pub fn remove_some(directory: &Path, chance: &mut Chance) -> io::Result<()> {
     let keep = chance.below(4);
     for entry in fs::read_dir(directory)? {
@@ -192,7 +192,7 @@ pub fn remove_some(directory: &Path, chance: &mut Chance) -> io::Result<()> {
         if path.is_dir() {
             remove_some(&path, chance)?;
             if keep == 0 {
-                // Not empty, if a file in it is kept.
+                // This fails if a file in the directory is kept.
                 let _ = fs::remove_dir(&path);
             }
         } else if keep != 3 && chance.below(3) >= keep {

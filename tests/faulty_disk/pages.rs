@@ -1,8 +1,8 @@
-//! The changes of a file that no sync has made durable.
+//! Changes of a file since its last sync.
 //!
-//! A power failure leaves each page of the file as it was after some of the changes, independently of the other pages:
-//! the operating system writes whole pages, in any order. The file's length grows with what is written to the disk, so
-//! the file may end at any byte, but has no zeros at its end in the place of lost bytes.
+//! After a power failure each page of the file has the effect of some first part of the changes, independently of other
+//! pages, because the operating system writes whole pages in any order. The length of the file grows when data is
+//! written to the disk. So the file may end at any byte, but it does not end with zeros in place of lost bytes.
 
 use std::fs::File;
 use std::io;
@@ -23,14 +23,14 @@ enum FileChange {
 /// A file and its changes since the last sync.
 #[derive(Debug)]
 pub struct UnsyncedFile {
-    /// Keeps the inode, which may have lost its name.
+    /// Keeps the inode alive, also if the file has been removed.
     file: File,
     synced: Vec<u8>,
     changes: Vec<FileChange>,
 }
 
 impl UnsyncedFile {
-    /// A file whose content is durable.
+    /// Returns the state of a file whose content counts as synced.
     pub fn new(file: File) -> io::Result<UnsyncedFile> {
         let mut synced = vec![0; usize::try_from(file.metadata()?.len()).unwrap()];
         file.read_exact_at(&mut synced, 0)?;
@@ -67,7 +67,7 @@ impl UnsyncedFile {
         }
     }
 
-    /// Loses some of the unsynced changes. What is left is durable.
+    /// Loses a random part of the unsynced changes. The remaining ones become durable.
     pub fn lose_power(&mut self, chance: &mut Chance) -> io::Result<()> {
         if self.changes.is_empty() {
             return Ok(());
@@ -84,7 +84,7 @@ impl UnsyncedFile {
             0 => self.synced.clone(),
             1 => self.with_pages(|_| all, None),
             2 => {
-                // A prefix of the changes, and the file ends anywhere in the last of them.
+                // The first changes survive, and the file ends anywhere in the last of them.
                 let kept = chance.below(all + 1);
                 let longest = self.length_after(kept);
                 let shortest = self.length_after(kept.saturating_sub(1)).min(longest);
@@ -103,7 +103,7 @@ impl UnsyncedFile {
         }
     }
 
-    /// The file's length after some of the changes.
+    /// Returns the length of the file after the first `kept` changes.
     fn length_after(&self, kept: usize) -> usize {
         self.changes[..kept].iter().fold(self.synced.len(), |length, change| match change {
             FileChange::Write { offset, bytes } => length.max(offset + bytes.len()),
@@ -111,8 +111,8 @@ impl UnsyncedFile {
         })
     }
 
-    /// The content when each page has so many of the changes. It is cut to `length` and behind the last byte that was
-    /// not lost.
+    /// Returns the content of the file if each page has its first `kept(page)` changes, cut to `length` and after the
+    /// last byte that was not lost.
     fn with_pages(&self, kept: impl Fn(usize) -> usize, length: Option<usize>) -> Vec<u8> {
         let mut bytes = self.synced.clone();
         for (number, change) in self.changes.iter().enumerate() {

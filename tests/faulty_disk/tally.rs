@@ -1,8 +1,8 @@
-//! How many crash points a test has tried.
+//! Counts the crash points that a test has tried, and limits its time.
 
 use std::time::{Duration, Instant};
 
-/// Time that is left, and what has been tried. It is printed at the end, also of a test that fails.
+/// The time limit and the counts of a test. They are printed at the end, also if the test fails.
 pub struct Tally {
     what: &'static str,
     began: Instant,

@@ -1,4 +1,4 @@
-//! A server before a cluster, which the reference model stands in for.
+//! Gateways of a cluster, for which the reference model stands in.
 
 #[path = "../reference_model/mod.rs"]
 mod reference_model;

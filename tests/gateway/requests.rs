@@ -1,4 +1,4 @@
-//! What is left to a cluster behind the server, and what is asked of it: against a cluster in memory.
+//! Which work a gateway leaves to the cluster, and which requests it sends: against a cluster in memory.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -48,7 +48,7 @@ fn family(indexed: &[&'static str]) -> CfRequest {
     }
 }
 
-/// A gateway with a keyspace of three replicas and an indexed column family.
+/// Starts a gateway with a keyspace of three replicas and an indexed column family.
 async fn gateway(cluster: &Arc<Cluster>) -> Arc<Database> {
     let database = cluster.gateway(Catalog::default()).await;
     let keyspace = KsRequest {
@@ -59,7 +59,7 @@ async fn gateway(cluster: &Arc<Cluster>) -> Arc<Database> {
         ..KsRequest::default()
     };
     database.schema_changes(level()).add_keyspace(keyspace).await.unwrap();
-    cluster.said();
+    cluster.take_log();
     database
 }
 
@@ -104,14 +104,15 @@ fn is(column: &'static str, value: &'static str) -> IndexExpression {
     }
 }
 
-/// The error of a slice at a consistency level.
+/// Returns the error of a slice at a consistency level.
 async fn refused_slice(database: &Database, consistency: ConsistencyLevel) -> Error {
     let request = database.request(KS, consistency, level());
     let slice = request.reads().get_slice(&Bytes::from("anna"), &parent(), &everything()).await;
     slice.unwrap_err()
 }
 
-async fn those_that(
+/// Returns the keys of the rows that meet all conditions.
+async fn keys_where(
     database: &Database,
     expressions: Vec<IndexExpression>,
     (start_key, count): (&str, i32),
@@ -126,52 +127,52 @@ async fn those_that(
 }
 
 #[tokio::test]
-async fn a_write_brings_no_entries_of_indexes_and_no_count_of_replicas() {
+async fn writes_add_no_index_entries_and_do_not_count_replicas() {
     let cluster = Cluster::new();
     let database = gateway(&cluster).await;
     insert(&database, "anna", "state", "UT").await;
-    assert_eq!(cluster.said(), ["apply People at QUORUM"]);
+    assert_eq!(cluster.take_log(), ["apply People at QUORUM"]);
     database.request(KS, ONE, level()).writes().batch_mutate(vec![batch("bert")]).await.unwrap();
-    assert_eq!(cluster.said(), ["apply People at ONE"]);
+    assert_eq!(cluster.take_log(), ["apply People at ONE"]);
     database
         .request(KS, QUORUM, level())
         .writes()
         .atomic_batch_mutate(vec![batch("carl"), batch("dora")])
         .await
         .unwrap();
-    assert_eq!(cluster.said(), ["logged People People at QUORUM"]);
+    assert_eq!(cluster.take_log(), ["logged People People at QUORUM"]);
     database.request(KS, QUORUM, level()).writes().atomic_batch_mutate(Vec::new()).await.unwrap();
-    assert_eq!(cluster.said(), [""; 0]);
-    // The cluster says how many are up, not we.
+    assert_eq!(cluster.take_log(), [""; 0]);
+    // The cluster decides how many replicas are up.
     let unavailable = StoreError::Unavailable { why: "one is down".to_owned(), required: 3, alive: 2 };
     cluster.fail_with(unavailable);
     let error = refused_slice(&database, ConsistencyLevel::All).await;
     assert!(matches!(error, Error::Unavailable { required: 3, alive: 2, .. }), "{error:?}");
-    // What never made sense is refused as before.
+    // A level that reads cannot have is still refused by the gateway.
     let error = refused_slice(&database, ConsistencyLevel::Any).await;
     assert_eq!(error.to_string(), "ANY ConsistencyLevel is only supported for writes");
 }
 
 #[tokio::test]
-async fn indexes_are_not_built_emptied_or_dropped() {
+async fn a_gateway_does_not_build_truncate_or_drop_indexes() {
     let cluster = Cluster::new();
     let database = gateway(&cluster).await;
     insert(&database, "anna", "born", "1970").await;
-    cluster.said();
+    cluster.take_log();
     database.schema_changes(level()).update_column_family(family(&["born"])).await.unwrap();
-    assert_eq!(cluster.said(), ["alter People retained 0"]);
+    assert_eq!(cluster.take_log(), ["alter People retained 0"]);
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
-    assert_eq!(those_that(&database, vec![is("born", "1970")], ("", 10)).await, ["anna"]);
-    cluster.said();
+    assert_eq!(keys_where(&database, vec![is("born", "1970")], ("", 10)).await, ["anna"]);
+    cluster.take_log();
     database.schema_changes(level()).truncate(KS, CF.as_bytes()).await.unwrap();
-    assert_eq!(cluster.said(), ["truncate People"]);
+    assert_eq!(cluster.take_log(), ["truncate People"]);
     database.schema_changes(level()).drop_column_family("Ks", CF).await.unwrap();
-    assert_eq!(cluster.said(), ["drop People", "alter  retained 0"]);
+    assert_eq!(cluster.take_log(), ["drop People", "alter  retained 0"]);
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
 }
 
 #[tokio::test]
-async fn a_conditional_update_is_the_cluster_s() {
+async fn conditional_updates_are_left_to_the_cluster() {
     let cluster = Cluster::new();
     let database = gateway(&cluster).await;
     let request = |expected: &[(&'static str, &'static str)], value| CasRequest {
@@ -183,10 +184,10 @@ async fn a_conditional_update_is_the_cluster_s() {
     };
     let cas = async |request| database.request(KS, QUORUM, level()).writes().cas(request).await.unwrap();
     assert_eq!(cas(request(&[], "UT")).await, CasOutcome::Applied);
-    assert_eq!(cluster.said(), ["cas at SERIAL then QUORUM"]);
+    assert_eq!(cluster.take_log(), ["cas at SERIAL then QUORUM"]);
     let CasOutcome::Refused(found) = cas(request(&[], "CA")).await else { panic!("applied twice") };
     assert_eq!(found[0].value, "UT");
-    assert!(found[0].timestamp > 1, "the client's timestamp was taken");
+    assert!(found[0].timestamp > 1, "the client's timestamp was used");
     assert_eq!(cas(request(&[("state", "UT")], "CA")).await, CasOutcome::Applied);
     let refused = request(&[], "UT");
     let refused = CasRequest { serial_consistency: QUORUM, ..refused };
@@ -195,7 +196,7 @@ async fn a_conditional_update_is_the_cluster_s() {
 }
 
 #[tokio::test]
-async fn columns_are_counted_page_by_page() {
+async fn columns_are_counted_in_pages() {
     let cluster = Cluster::new();
     let database = gateway(&cluster).await;
     let key = Bytes::from_static(b"wide");
@@ -229,7 +230,7 @@ async fn columns_are_counted_page_by_page() {
 }
 
 #[tokio::test]
-async fn many_rows_are_read_side_by_side_and_answered_in_order() {
+async fn many_rows_are_read_at_the_same_time_and_returned_in_order() {
     let cluster = Cluster::new();
     let database = gateway(&cluster).await;
     let mut keys: Vec<Bytes> = (0..300).map(|at| Bytes::from(format!("row{at:03}"))).collect();
@@ -254,7 +255,7 @@ async fn many_rows_are_read_side_by_side_and_answered_in_order() {
     assert!(found.iter().map(|(key, _)| key).eq(&expected) && found.iter().all(|(_, found)| found.is_some()));
     assert_eq!(cluster.reads_most.swap(0, Ordering::SeqCst), CLUSTER_ROWS_AT_ONCE);
 
-    let in_ring_order = those_that(&database, vec![is("state", "UT")], ("", 1000)).await;
+    let in_ring_order = keys_where(&database, vec![is("state", "UT")], ("", 1000)).await;
     assert_eq!(in_ring_order.len(), 300);
     assert_eq!(cluster.reads_most.swap(0, Ordering::SeqCst), CLUSTER_ROWS_AT_ONCE);
 
@@ -269,7 +270,7 @@ async fn many_rows_are_read_side_by_side_and_answered_in_order() {
 }
 
 #[tokio::test]
-async fn rows_that_meet_conditions_are_found_by_the_cluster_s_index_page_by_page() {
+async fn rows_that_meet_conditions_are_read_by_the_cluster_s_index_in_pages() {
     let cluster = Cluster::new();
     let database = gateway(&cluster).await;
     for at in 0..60 {
@@ -297,20 +298,20 @@ async fn rows_that_meet_conditions_are_found_by_the_cluster_s_index_page_by_page
         keys_of(&scanned.iter().filter(meets).cloned().collect::<Vec<_>>())
     };
     let (in_utah, of_1970) = (("state", "UT"), ("born", "1970"));
-    cluster.said();
-    assert_eq!(those_that(&database, vec![is("state", "UT")], ("", 100)).await, expected(&[in_utah]));
-    assert_eq!(cluster.said(), ["index from key , 100 keys"]);
+    cluster.take_log();
+    assert_eq!(keys_where(&database, vec![is("state", "UT")], ("", 100)).await, expected(&[in_utah]));
+    assert_eq!(cluster.take_log(), ["index from key , 100 keys"]);
 
-    // Of the first 16 some do not meet the second condition, so that another page is asked for.
+    // Some of the first 16 rows do not meet the second condition, so another page is read.
     let both = expected(&[in_utah, of_1970]);
-    let found = those_that(&database, vec![is("born", "1970"), is("state", "UT")], ("", 15)).await;
+    let found = keys_where(&database, vec![is("born", "1970"), is("state", "UT")], ("", 15)).await;
     assert_eq!(found, both[..15]);
-    assert_eq!(cluster.said(), ["index from key , 16 keys", "index from after a token, 16 keys"]);
+    assert_eq!(cluster.take_log(), ["index from key , 16 keys", "index from after a token, 16 keys"]);
 
-    // A later page begins with the last row of the one before.
-    let rest = those_that(&database, vec![is("state", "UT"), is("born", "1970")], (&both[14], 100)).await;
+    // A later page begins with the last row of the page before.
+    let rest = keys_where(&database, vec![is("state", "UT"), is("born", "1970")], (&both[14], 100)).await;
     assert_eq!(rest, both[14..]);
-    cluster.said();
+    cluster.take_log();
 
     let filtered = KeyRange { row_filter: vec![is("state", "UT"), is("born", "1970")], ..all.clone() };
     let rows = database
@@ -320,9 +321,9 @@ async fn rows_that_meet_conditions_are_found_by_the_cluster_s_index_page_by_page
         .await
         .unwrap();
     assert_eq!(keys_of(&rows), both);
-    assert_eq!(cluster.said(), ["index from key , 100 keys"]);
+    assert_eq!(cluster.take_log(), ["index from key , 100 keys"]);
 
-    // Without a condition that the index answers, every row is looked at.
+    // Without a condition on an indexed column every row is read.
     let filtered = KeyRange { row_filter: vec![is("born", "1970")], ..all };
     let rows = database
         .request(KS, ONE, level())
@@ -331,5 +332,5 @@ async fn rows_that_meet_conditions_are_found_by_the_cluster_s_index_page_by_page
         .await
         .unwrap();
     assert_eq!(keys_of(&rows), expected(&[of_1970]));
-    assert_eq!(cluster.said(), [""; 0]);
+    assert_eq!(cluster.take_log(), [""; 0]);
 }

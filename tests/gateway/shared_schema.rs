@@ -1,4 +1,5 @@
-//! Several servers before one cluster: what one changes of the schema, of users and their rights the others serve.
+//! Several gateways of one cluster: changes of the schema, of users and of permissions through one are served by the
+//! others.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -26,8 +27,8 @@ use thriftstore::thrift::wire::{MessageKind, TType};
 use thriftstore::thrift::{Compat, Service, Session, answer};
 use thriftstore::util::Release;
 
-/// How long a change may take until a server that only looks every second serves it.
-const SEEN_BY_WATCHING: Duration = Duration::from_secs(20);
+/// The longest time until an idle gateway, which looks for changes every second, serves a change.
+const WATCH_PATIENCE: Duration = Duration::from_secs(20);
 
 fn level() -> &'static Behaviour {
     Behaviour::of(Release::V2_1)
@@ -47,7 +48,7 @@ fn cf(keyspace: &str, name: &str) -> CfRequest {
     CfRequest { keyspace: keyspace.to_owned(), name: name.to_owned(), ..CfRequest::default() }
 }
 
-/// What is defined, as `Keyspace: Family Family`.
+/// Returns the schema, as `Keyspace: Family Family`.
 fn defined(database: &Database) -> Vec<String> {
     let line = |keyspace: &KeyspaceDef| {
         let families: Vec<&str> = keyspace.column_families.keys().map(String::as_str).collect();
@@ -93,14 +94,14 @@ async fn two_gateways() -> (Arc<Cluster>, Arc<Database>, Arc<Database>) {
 }
 
 #[tokio::test]
-async fn what_one_gateway_makes_the_other_serves_at_once() {
+async fn a_gateway_serves_at_once_what_another_has_created() {
     let (cluster, one, other) = two_gateways().await;
     let mut modern = Client::of(&one);
     let made = ks_def("Ks", vec![cf_def("Ks", "First")]);
     let made = modern.call("system_add_keyspace", &fields([(1, made)])).await;
     modern.call("set_keyspace", &fields([(1, text("Ks"))])).await.void();
 
-    // One of 0.6 names its keyspace in each call, one of 0.7 and later chooses it.
+    // A client of 0.6 names its keyspace in each call; one of 0.7 and later selects it.
     let mut old = Client::of(&other);
     let to_first = insert_args("Ks", b"k", path("First", None, Some(b"c")), (b"v", 1), calls::QUORUM);
     old.call("insert", &to_first).await.void();
@@ -123,7 +124,7 @@ async fn what_one_gateway_makes_the_other_serves_at_once() {
     ]);
     late.call("insert", &insert).await.void();
 
-    // The other way round, and the same is told of it.
+    // Now in the other direction. Both gateways describe the same schema.
     late.call("system_add_column_family", &fields([(1, cf_def("Ks", "Third"))])).await.value();
     let slice = get_slice_args("Ks", b"k", parent("Third", None), everything(), calls::ONE);
     let mut old = Client::of(&one);
@@ -132,14 +133,14 @@ async fn what_one_gateway_makes_the_other_serves_at_once() {
         assert_eq!(defined(gateway), ["Ks: First Second Third"]);
     }
     assert_eq!(one.schema_version(), other.schema_version());
-    assert!(*made.value() != text(one.schema_version()), "the version has stayed");
-    // Nobody has to make what somebody else has made.
-    let alters = cluster.said().into_iter().filter(|said| said.starts_with("alter")).count();
+    assert!(*made.value() != text(one.schema_version()), "the version has not changed");
+    // No gateway creates a table that another has created.
+    let alters = cluster.take_log().into_iter().filter(|request| request.starts_with("alter")).count();
     assert_eq!(alters, 2 + 3, "one at each start, and one for each change");
 }
 
 #[tokio::test]
-async fn what_is_described_is_the_newest() {
+async fn describe_calls_return_the_newest_schema() {
     let (_, one, other) = two_gateways().await;
     let mut client = Client::of(&other);
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["First"])).await.unwrap();
@@ -161,13 +162,13 @@ async fn what_is_described_is_the_newest() {
 }
 
 #[tokio::test]
-async fn a_front_that_is_asked_nothing_follows_by_itself_and_forgets_what_is_dropped() {
+async fn an_idle_gateway_follows_changes_and_drops() {
     let (cluster, one, other) = two_gateways().await;
     let watching = other.stored_schema().watch().unwrap();
     let until = async |expected: &[&str]| {
         let began = Instant::now();
         while defined(&other) != expected {
-            assert!(began.elapsed() < SEEN_BY_WATCHING, "still {:?}", defined(&other));
+            assert!(began.elapsed() < WATCH_PATIENCE, "still {:?}", defined(&other));
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
@@ -175,11 +176,11 @@ async fn a_front_that_is_asked_nothing_follows_by_itself_and_forgets_what_is_dro
     until(&["Ks: First Second"]).await;
     one.schema_changes(level()).drop_column_family("Ks", "First").await.unwrap();
     until(&["Ks: Second"]).await;
-    // What has not changed is not read again.
+    // Without a change the records are not read again.
     let reads = cluster.note_reads.load(Ordering::SeqCst);
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(cluster.note_reads.load(Ordering::SeqCst), reads);
-    // A cluster that is away for a while is followed again when it is back.
+    // A gateway continues to follow after the cluster was unavailable for a while.
     cluster.fail_with(StoreError::Io("away".to_owned()));
     tokio::time::sleep(Duration::from_millis(1200)).await;
     *cluster.failure.lock() = None;
@@ -193,7 +194,7 @@ async fn a_front_that_is_asked_nothing_follows_by_itself_and_forgets_what_is_dro
 }
 
 #[tokio::test]
-async fn a_local_store_has_nobody_to_follow() {
+async fn a_local_store_is_not_watched_for_changes() {
     let cluster = Cluster::new();
     let partitioner = cluster.partitioner.clone();
     let clock = Arc::new(thriftstore::util::Clock::system());
@@ -206,7 +207,7 @@ async fn a_local_store_has_nobody_to_follow() {
 }
 
 #[tokio::test]
-async fn many_who_ask_for_nonsense_cost_few_looks() {
+async fn many_requests_for_unknown_keyspaces_cause_few_reads_of_the_schema() {
     let (cluster, one, _) = two_gateways().await;
     cluster.version_asks.store(0, Ordering::SeqCst);
     let began = Instant::now();
@@ -226,11 +227,11 @@ async fn many_who_ask_for_nonsense_cost_few_looks() {
     }
     let most = 2 + began.elapsed().as_millis() / 50;
     let asks = cluster.version_asks.load(Ordering::SeqCst) as u128;
-    assert!((4..=most).contains(&asks), "{asks} looks in {:?}", began.elapsed());
+    assert!((4..=most).contains(&asks), "{asks} reads of the version in {:?}", began.elapsed());
 }
 
 #[tokio::test]
-async fn who_asks_for_the_unknown_is_not_told_that_it_is_not_there_when_nobody_can_look() {
+async fn a_request_for_an_unknown_keyspace_fails_with_the_error_of_reading_the_schema() {
     let (cluster, one, _) = two_gateways().await;
     let mut client = Client::of(&one);
     let slice = get_slice_args("No", b"k", parent("Such", None), everything(), calls::ONE);
@@ -240,12 +241,12 @@ async fn who_asks_for_the_unknown_is_not_told_that_it_is_not_there_when_nobody_c
     assert_eq!(client.call("get_slice", &slice).await.thrown(2), "");
     let set = client.call("set_keyspace", &fields([(1, text("No"))])).await;
     assert_eq!(set.application(6), "overloaded: full");
-    // Who asks what there is hears what is known.
+    // A describe call returns the schema that the gateway knows.
     client.call("describe_schema_versions", &fields([])).await.value();
 }
 
 #[tokio::test]
-async fn changes_of_one_keyspace_by_two_fronts_do_not_undo_one_another() {
+async fn changes_of_one_keyspace_through_two_gateways_are_all_kept() {
     let (_, one, other) = two_gateways().await;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &[])).await.unwrap();
     let mut changes = tokio::task::JoinSet::new();
@@ -267,52 +268,52 @@ async fn changes_of_one_keyspace_by_two_fronts_do_not_undo_one_another() {
         assert_eq!(defined(gateway), ["Ks: F2 F3 F4 F5"]);
     }
     let ids: std::collections::BTreeSet<i32> = one.catalog().column_families().map(|cf| cf.id).collect();
-    assert_eq!(ids.len(), 4, "two column families have one number");
+    assert_eq!(ids.len(), 4, "two column families have the same id");
     assert_eq!(one.schema_version(), other.schema_version());
 }
 
 #[tokio::test]
-async fn a_change_that_others_come_in_between_of_is_made_again_and_then_given_up() {
+async fn a_change_that_conflicts_with_another_is_retried_and_finally_fails() {
     let (cluster, one, other) = two_gateways().await;
-    cluster.intruders.store(3, Ordering::SeqCst);
+    cluster.conflicting_writes.store(3, Ordering::SeqCst);
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
-    assert_eq!(cluster.intruders.load(Ordering::SeqCst), 0);
-    cluster.intruders.store(usize::MAX, Ordering::SeqCst);
+    assert_eq!(cluster.conflicting_writes.load(Ordering::SeqCst), 0);
+    cluster.conflicting_writes.store(usize::MAX, Ordering::SeqCst);
     let error = one.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap_err();
     assert!(matches!(error, Error::SchemaDisagreement(_)), "{error:?}");
     let mut client = Client::of(&other);
     client.call("set_keyspace", &fields([(1, text("Ks"))])).await.void();
     let reply = client.call("system_add_column_family", &fields([(1, cf_def("Ks", "G"))])).await;
     assert_eq!(reply.thrown(2), "");
-    cluster.intruders.store(0, Ordering::SeqCst);
+    cluster.conflicting_writes.store(0, Ordering::SeqCst);
     one.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap();
     assert_eq!(defined(&one), ["Ks: F G"]);
 }
 
 #[tokio::test]
-async fn a_change_whose_answer_is_lost_is_looked_for() {
+async fn a_change_whose_answer_is_lost_is_looked_up() {
     let (cluster, one, other) = two_gateways().await;
     *cluster.loses_answer.lock() = true;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
     assert!(!*cluster.loses_answer.lock());
-    assert_eq!(cluster.said().last().unwrap(), "alter F retained 0");
+    assert_eq!(cluster.take_log().last().unwrap(), "alter F retained 0");
     other.stored_schema().refresh().await.unwrap();
     assert_eq!(defined(&other), ["Ks: F"]);
-    // Where it was not made, the client is told that it has timed out.
+    // If the change was not applied, the client receives a time-out.
     cluster.fail_with(StoreError::TimedOut("no answer".to_owned()));
     let error = one.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap_err();
     assert!(matches!(error, Error::TimedOut(_)), "{error:?}");
 }
 
 #[tokio::test]
-async fn a_column_family_is_noted_only_once_it_has_its_table() {
+async fn a_column_family_is_recorded_only_after_its_table_exists() {
     let (cluster, one, other) = two_gateways().await;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
     let version = cluster.notes_version();
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
     let error = one.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap_err();
     assert!(matches!(error, Error::TimedOut(_)), "{error:?}");
-    assert_eq!(cluster.notes_version(), version, "others could have seen it");
+    assert_eq!(cluster.notes_version(), version, "other gateways could have served it");
     *cluster.tables_failure.lock() = None;
     other.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap();
     one.stored_schema().refresh().await.unwrap();
@@ -320,10 +321,10 @@ async fn a_column_family_is_noted_only_once_it_has_its_table() {
 }
 
 #[tokio::test]
-async fn what_is_dropped_is_gone_for_all_fronts_or_for_none() {
+async fn a_drop_takes_effect_on_all_gateways_or_on_none() {
     let (cluster, one, other) = two_gateways().await;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F", "G"])).await.unwrap();
-    // Nothing can be noted.
+    // No record can be written.
     cluster.fail_with(StoreError::TimedOut("no answer".to_owned()));
     one.schema_changes(level()).drop_column_family("Ks", "F").await.unwrap_err();
     *cluster.failure.lock() = None;
@@ -339,21 +340,21 @@ async fn what_is_dropped_is_gone_for_all_fronts_or_for_none() {
         assert_eq!(defined(gateway), ["Ks: G"]);
     }
     assert!(cluster.tables.lock().contains("Ks.F"));
-    // One of that name cannot be made over its data, by nobody.
+    // No gateway can create a column family of that name over the old data.
     for gateway in [&one, &other] {
         gateway.schema_changes(level()).add_column_family(cf("Ks", "F")).await.unwrap_err();
     }
     *cluster.tables_failure.lock() = None;
-    cluster.said();
+    cluster.take_log();
     other.schema_changes(level()).add_column_family(cf("Ks", "F")).await.unwrap();
-    assert_eq!(cluster.said(), ["drop F", "alter G retained 0", "alter F G retained 0"]);
+    assert_eq!(cluster.take_log(), ["drop F", "alter G retained 0", "alter F G retained 0"]);
     one.stored_schema().refresh().await.unwrap();
     assert_eq!(defined(&one), ["Ks: F G"]);
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
 }
 
 #[tokio::test]
-async fn a_keyspace_that_is_dropped_in_part_leaves_nothing_to_the_next_of_its_name() {
+async fn a_partly_dropped_keyspace_leaves_no_data_to_the_next_one_of_its_name() {
     let (cluster, one, other) = two_gateways().await;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F", "G"])).await.unwrap();
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
@@ -364,14 +365,14 @@ async fn a_keyspace_that_is_dropped_in_part_leaves_nothing_to_the_next_of_its_na
     other.schema_changes(level()).add_keyspace(keyspace("Ks", &["G"])).await.unwrap();
     assert_eq!(cluster.note_names(), ["dropped/Ks/F", "keyspace/Ks"]);
     other.schema_changes(level()).add_column_family(cf("Ks", "H")).await.unwrap();
-    // Any later drop takes away what is left.
+    // Any later drop also drops the remaining table.
     one.schema_changes(level()).drop_column_family("Ks", "H").await.unwrap();
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
     assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.G"]);
 }
 
 #[tokio::test]
-async fn what_one_front_drops_another_that_is_dropping_too_does_not_make_again() {
+async fn two_gateways_that_drop_at_the_same_time_do_not_restore_each_other_s_column_family() {
     let (cluster, one, other) = two_gateways().await;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F", "G", "H"])).await.unwrap();
     other.stored_schema().refresh().await.unwrap();
@@ -389,7 +390,7 @@ async fn what_one_front_drops_another_that_is_dropping_too_does_not_make_again()
 }
 
 #[tokio::test]
-async fn what_has_not_changed_of_a_keyspace_stays_the_same_in_memory() {
+async fn unchanged_column_families_are_shared_with_the_catalog_before() {
     let (_, one, other) = two_gateways().await;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F", "G"])).await.unwrap();
     other.stored_schema().refresh().await.unwrap();
@@ -403,7 +404,7 @@ async fn what_has_not_changed_of_a_keyspace_stays_the_same_in_memory() {
 }
 
 #[tokio::test]
-async fn a_server_starts_beside_a_newer_one_and_does_not_write_over_what_it_cannot_read() {
+async fn a_server_does_not_overwrite_records_of_a_newer_one() {
     let (cluster, one, other) = two_gateways().await;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
     other.stored_schema().refresh().await.unwrap();
@@ -422,7 +423,7 @@ async fn a_server_starts_beside_a_newer_one_and_does_not_write_over_what_it_cann
 }
 
 #[tokio::test]
-async fn a_note_of_a_newer_server_takes_nothing_away() {
+async fn an_unreadable_record_of_a_newer_server_does_not_remove_a_keyspace() {
     let (cluster, one, other) = two_gateways().await;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
     one.schema_changes(level()).add_keyspace(keyspace("More", &[])).await.unwrap();
@@ -435,7 +436,7 @@ async fn a_note_of_a_newer_server_takes_nothing_away() {
 }
 
 #[tokio::test]
-async fn what_the_configuration_defines_stays_and_cannot_be_changed() {
+async fn keyspaces_of_the_configuration_stay_and_cannot_be_changed() {
     let cluster = Cluster::new();
     let mut configured = Catalog::default();
     let own = KeyspaceDef { is_configured: true, ..KeyspaceDef::new("Own") };
@@ -455,12 +456,12 @@ async fn what_the_configuration_defines_stays_and_cannot_be_changed() {
     assert_eq!(one.schema_version(), other.schema_version());
 }
 
-async fn front_with_users(cluster: &Arc<Cluster>) -> Arc<Database> {
+async fn gateway_with_users(cluster: &Arc<Cluster>) -> Arc<Database> {
     let make = |mut parts: thriftstore::db::DatabaseParts| {
         parts.authenticator = Authenticator::Password { are_permissions_enforced: true };
         Database::new(parts).with_roles(RoleKeeper::new(Hasher::with_cost(4)))
     };
-    cluster.front_of(Catalog::default(), make).await
+    cluster.gateway_with(Catalog::default(), make).await
 }
 
 fn credentials(name: &str, password: &str) -> Vec<Credential> {
@@ -469,10 +470,10 @@ fn credentials(name: &str, password: &str) -> Vec<Credential> {
 }
 
 #[tokio::test]
-async fn users_and_their_rights_are_those_of_all_gateways() {
+async fn all_gateways_share_users_and_permissions() {
     let cluster = Cluster::new();
-    let one = front_with_users(&cluster).await;
-    let other = front_with_users(&cluster).await;
+    let one = gateway_with_users(&cluster).await;
+    let other = gateway_with_users(&cluster).await;
     let log_in = async |gateway: &Arc<Database>, name: &str, password: &str| {
         gateway.logins().authenticate(&credentials(name, password), Release::V2_1).await
     };
@@ -482,12 +483,12 @@ async fn users_and_their_rights_are_those_of_all_gateways() {
     let anna = Role { can_login: true, salted_hash, ..Role::default() };
     one.logins().change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await.unwrap();
 
-    // A login is refused only after a look whether there is such a user by now.
+    // Before a gateway refuses a login it reads the roles again.
     log_in(&other, "anna", "secret").await.unwrap();
     let wrong = log_in(&other, "anna", "guess").await.unwrap_err();
     assert!(matches!(wrong, Error::Authentication(_)), "{wrong:?}");
 
-    // Both change rights at the same time; both changes stay.
+    // Both gateways grant permissions at the same time; both grants are kept.
     let resource = |name: &str| Resource::Keyspace(name.to_owned());
     let select = || [Permission::Select].into_iter().collect();
     let grant = |on: &'static str| {
@@ -511,7 +512,7 @@ async fn users_and_their_rights_are_those_of_all_gateways() {
         }
     }
 
-    // What was granted on what is dropped is gone everywhere.
+    // Dropping a keyspace removes the grants on it from all gateways.
     other.schema_changes(level()).drop_keyspace("Ks").await.unwrap();
     one.stored_schema().refresh().await.unwrap();
     assert!(!one.logins().roles().unwrap().permits("anna", Permission::Select, &resource("Ks")));
@@ -519,9 +520,9 @@ async fn users_and_their_rights_are_those_of_all_gateways() {
 }
 
 #[tokio::test]
-async fn a_role_that_only_a_newer_server_can_read_may_do_nothing_and_stays() {
+async fn a_role_of_a_newer_server_cannot_log_in_and_is_not_overwritten() {
     let cluster = Cluster::new();
-    let one = front_with_users(&cluster).await;
+    let one = gateway_with_users(&cluster).await;
     let salted_hash = Some(one.logins().roles().unwrap().hash("secret").await.unwrap());
     let anna = Role { can_login: true, salted_hash, ..Role::default() };
     one.logins().change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await.unwrap();
@@ -529,7 +530,7 @@ async fn a_role_that_only_a_newer_server_can_read_may_do_nothing_and_stays() {
         cluster.write_note(name, br#"{"version":9}"#);
     }
     one.stored_schema().refresh().await.unwrap();
-    let late = front_with_users(&cluster).await;
+    let late = gateway_with_users(&cluster).await;
     for gateway in [&one, &late] {
         for (name, password) in [("anna", "secret"), ("cassandra", "cassandra")] {
             let refused =
@@ -538,7 +539,7 @@ async fn a_role_that_only_a_newer_server_can_read_may_do_nothing_and_stays() {
         }
         let written =
             gateway.logins().change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await;
-        assert!(written.unwrap_err().to_string().contains("a newer server has made the role anna"));
+        assert!(written.unwrap_err().to_string().contains("the role anna was written by a newer server"));
     }
     one.logins().change_roles::<(), Error>(|roles| roles.put("bert", anna.clone())).await.unwrap();
     late.stored_schema().refresh().await.unwrap();
@@ -548,10 +549,10 @@ async fn a_role_that_only_a_newer_server_can_read_may_do_nothing_and_stays() {
 }
 
 #[tokio::test]
-async fn the_first_user_is_made_by_one_of_those_who_start_together() {
+async fn one_of_two_gateways_that_start_together_creates_the_first_user() {
     let cluster = Cluster::new();
-    cluster.intruders.store(1, Ordering::SeqCst);
-    let one = front_with_users(&cluster).await;
-    assert_eq!(cluster.note_names(), ["role/cassandra", "somebody's"]);
+    cluster.conflicting_writes.store(1, Ordering::SeqCst);
+    let one = gateway_with_users(&cluster).await;
+    assert_eq!(cluster.note_names(), ["role/cassandra", "unrelated"]);
     assert!(one.logins().authenticate(&credentials("cassandra", "cassandra"), Release::V2_1).await.is_ok());
 }

@@ -1,5 +1,5 @@
-//! CQL over Thrift where the store runs it itself, as a cluster does: what reaches the store, what does not, and how
-//! its answers look to clients.
+//! CQL over Thrift on a store that runs statements itself, as a cluster does: which statements reach the store, and how
+//! its answers look to Thrift clients.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -30,7 +30,7 @@ use thriftstore::util::{Clock, Release};
 const ONE: Value = Value::I32(1);
 const NONE: Value = Value::I32(2);
 
-/// What a statement was sent with.
+/// A statement that reached the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Sent {
     text: String,
@@ -39,7 +39,7 @@ struct Sent {
     is_paged: bool,
 }
 
-/// Answers as it was told to, and remembers what it was asked.
+/// A store that answers statements from a table and records them.
 #[derive(Default)]
 struct Script {
     answers: Mutex<HashMap<String, Result<RemoteOutcome, StoreError>>>,
@@ -96,7 +96,7 @@ impl RemoteCql for Script {
     }
 }
 
-/// Rows in memory, and statements as the script has them.
+/// A store with rows in memory, whose statements the script answers.
 struct Remote {
     rows: ReferenceModel,
     script: Arc<Script>,
@@ -207,7 +207,7 @@ fn types(types: &[(&str, &str)]) -> Value {
 }
 
 #[test]
-fn rows_look_as_those_of_the_old_servers() {
+fn rows_have_the_form_of_the_old_servers() {
     let bench = Bench::new();
     let mut client = bench.client();
     let list = Bytes::from_static(b"\0\0\0\x01\0\0\0\x02ab");
@@ -250,7 +250,7 @@ fn rows_look_as_those_of_the_old_servers() {
 }
 
 #[test]
-fn calls_have_the_names_that_they_were_typed_with() {
+fn columns_of_function_calls_have_the_names_in_the_client_s_statement() {
     let bench = Bench::new();
     let columns = [("a", "Int32Type"), ("system.totimestamp(u)", "TimestampType"), ("b", "LongType")];
     let columns = columns.map(|(name, class)| column(name, class)).to_vec();
@@ -263,7 +263,7 @@ fn calls_have_the_names_that_they_were_typed_with() {
 }
 
 #[test]
-fn clients_of_1_2_are_told_of_timestamps_by_their_old_name() {
+fn clients_of_1_2_see_timestamps_as_date_type() {
     let bench = Bench::of(Release::V1_2, Authenticator::AllowAll);
     let columns = vec![column("t", "TimestampType"), column("s", "SetType(TimestampType)")];
     let answer = RemoteOutcome::Rows(RemoteRows { columns, rows: Vec::new() });
@@ -318,21 +318,21 @@ fn prepared_statements_keep_their_keyspace_and_send_long_collections() {
     let why = execute(&mut client, id, &[b"\0\x02\0\x01a", b"\0\0", b"k"]).why().to_owned();
     assert_eq!(why, "Not enough bytes to read a list");
     assert!(execute(&mut client, id + 1, &[]).why().starts_with("Prepared query with ID"));
-    // Other connections know it, too.
+    // Other connections can execute it too.
     let mut other = bench.client();
     let short: [&[u8]; 3] = [b"\0\0", b"\0\0", b""];
     assert_eq!(execute(&mut other, id, &short).value(), &void());
 }
 
 #[test]
-fn the_sessions_keyspace_stays_the_sessions() {
+fn statements_use_the_keyspace_of_the_session() {
     let bench = Bench::new();
     let mut client = bench.client();
     let why = cql(&mut client, "SELECT a FROM t").why().to_owned();
     assert!(why.starts_with("No keyspace has been specified"), "{why}");
     assert_eq!(cql(&mut client, "USE \"Ks\"").value(), &void());
     cql(&mut client, "SELECT a FROM t");
-    // One that the cluster has and Thrift's clients have not made.
+    // A keyspace of the cluster that no Thrift client has created.
     assert_eq!(cql(&mut client, "use theirs").value(), &void());
     cql(&mut client, "SELECT a FROM t");
     assert_eq!(cql(&mut client, "USE nobodys").why(), "Keyspace 'nobodys' does not exist");
@@ -343,7 +343,7 @@ fn the_sessions_keyspace_stays_the_sessions() {
 }
 
 #[test]
-fn what_is_the_servers_own_does_not_reach_the_cluster() {
+fn statements_on_internal_keyspaces_and_users_do_not_reach_the_cluster() {
     let bench = Bench::new();
     let mut client = bench.client();
     for statement in [
@@ -371,7 +371,7 @@ fn what_is_the_servers_own_does_not_reach_the_cluster() {
     ] {
         assert!(!cql(&mut client, statement).why().is_empty(), "{statement}");
     }
-    // What Thrift's calls would make or change there is nobody's either.
+    // Thrift calls cannot create or change these keyspaces either.
     for keyspace in ["thriftstore", "ThriftStore", "system_distributed", "system_distributed_everywhere"] {
         let options = map(TType::String, vec![("replication_factor", text("1"))]);
         let definition = fields([
@@ -387,12 +387,12 @@ fn what_is_the_servers_own_does_not_reach_the_cluster() {
     }
     assert!(use_keyspace(&mut client, "thriftstore").why().contains("not open to clients"));
     assert_eq!(bench.script.texts(), <[String; 0]>::default());
-    // The cluster's own schema is everybody's to see.
+    // Every client may read the cluster's schema.
     assert_eq!(cql(&mut client, "SELECT * FROM system_schema.tables").value(), &void());
 }
 
 #[test]
-fn what_thrifts_clients_have_made_is_theirs_to_change() {
+fn cql_cannot_change_the_schema_that_thrift_clients_created() {
     let bench = Bench::new();
     let mut client = bench.client();
     use_keyspace(&mut client, "Ks").void();
@@ -424,13 +424,13 @@ fn cql_2_is_refused() {
     let query = fields([(1, text("SELECT * FROM Served")), (2, NONE)]);
     for method in ["execute_cql_query", "prepare_cql_query"] {
         let why = client.call(method, &query).why().to_owned();
-        assert!(why.contains("CQL 2 is not there"), "{why}");
+        assert!(why.contains("CQL 2 is not supported"), "{why}");
     }
     let version = |version: &str| fields([(1, text(version))]);
-    assert!(client.call("set_cql_version", &version("2.0.0")).why().contains("CQL 2 is not there"));
+    assert!(client.call("set_cql_version", &version("2.0.0")).why().contains("CQL 2 is not supported"));
     client.call("set_cql_version", &version("3.0.0")).void();
 
-    // In 1.1 the calls are those of either language.
+    // In 1.1 the same calls are used for CQL 2 and CQL 3.
     let bench = Bench::of(Release::V1_1, Authenticator::AllowAll);
     let mut client = bench.client();
     client.call("set_cql_version", &version("3.0.0-beta1")).void();
@@ -440,7 +440,7 @@ fn cql_2_is_refused() {
 }
 
 #[test]
-fn failures_of_the_cluster_are_those_of_the_generation() {
+fn errors_of_the_cluster_become_the_exceptions_of_the_call() {
     let bench = Bench::new();
     let mut client = bench.client();
     let unavailable = StoreError::Unavailable { why: "none".to_owned(), required: 2, alive: 1 };
@@ -459,7 +459,7 @@ fn failures_of_the_cluster_are_those_of_the_generation() {
 }
 
 #[test]
-fn users_may_do_what_they_may_do_over_thrift() {
+fn statements_require_the_same_permissions_as_thrift_calls() {
     let directory = tempfile::tempdir().unwrap();
     let (passwd_file, access_file) = (directory.path().join("passwd"), directory.path().join("access"));
     fs::write(&passwd_file, "reader=r\nroot=r\n").unwrap();
@@ -514,7 +514,7 @@ fn users_may_do_what_they_may_do_over_thrift() {
 }
 
 #[test]
-fn rights_are_those_of_who_executes() {
+fn executing_a_prepared_statement_requires_the_executing_user_s_permission() {
     let directory = tempfile::tempdir().unwrap();
     let (passwd_file, access_file) = (directory.path().join("passwd"), directory.path().join("access"));
     fs::write(&passwd_file, "writer=r\nreader=r\n").unwrap();

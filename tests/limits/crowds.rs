@@ -1,19 +1,23 @@
-//! Crowds of clients that take what all share, and the program with its usual limits and little memory: a client that
-//! behaves well is served beside them, and the memory has a bound. What `scarcity.rs` shows with small limits is
-//! shown here with the usual ones, as far as these numbers from the environment go:
+//! Crowds of clients that exhaust what all connections share, against the program with its default limits and little
+//! memory. A well-behaved client is served beside them, and the server's memory stays bounded. `scarcity.rs` does the
+//! same with small limits. The size of the crowds comes from the environment:
 //!
-//! - `CROWD_DEAF=404`: clients that ask for replies of 100 KB to 10 MB and never read;
-//! - `CROWD_FRAME_MB=250`: the length of five frames on each port that come before a login, all but their last byte;
-//! - `CROWD_SILENT=10050`: half-open TLS handshakes on each port, and as many clients that send nothing to a port where TLS
+//! - `CROWD_DEAF=404`: clients that request replies of 100 KB to 10 MB and never read;
+//! - `CROWD_FRAME_MB=250`: the length of the five frames that are sent to each port before a login, without their last
+//!   byte;
+//! - `CROWD_SILENT=10050`: half-open TLS handshakes on each port, and as many clients that send nothing to a port where
+//!   TLS
 //!   is optional;
-//! - `CROWD_DRIPPING=5000`: connections that send a byte each second;
+//! - `CROWD_DRIPPING=5000`: connections that send one byte per second;
 //! - `CROWD_IDLE=9900`: connections that have sent a request of 60 KB and are idle;
-//! - `CROWD_SECONDS=75`: how long the well-behaved clients are watched at least;
-//! - `CROWD_MEMORY_MB=512`: what the server may allocate. The default is 512, and 4096 where replies are not read: with 512
-//!   the replies of 404 such clients wait for each other, and large messages of others are refused until they are gone.
+//! - `CROWD_SECONDS=75`: for how long the well-behaved client runs at least;
+//! - `CROWD_MEMORY_MB=512`: how much the server may allocate. The default is 512, and 4096 for clients that do not
+//!   read:
+//! with 512 the replies of 404 such clients wait for each other, and large messages of other clients are refused until
+//!   these clients have gone.
 //!
-//! A process may need more open files than is usual (`ulimit -n 20000`). No more than `OPEN_MAX` clients of a crowd are open
-//! at one time: the oldest ones leave, which the server has closed by then.
+//! The process may need a higher limit of open files than usual (`ulimit -n 20000`). At most `OPEN_MAX` clients of a
+//! crowd are open at the same time. The oldest ones are closed first; the server has already closed them.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -41,32 +45,32 @@ use tokio_rustls::rustls::version::TLS13;
 
 const KS: &str = "Keyspace1";
 const MIB: u64 = 1024 * 1024;
-/// What servers may allocate: in a small container, and where large replies are asked for.
+/// Memory of the server: that of a small container, and for tests with large replies.
 const LITTLE_MB: usize = 512;
 const MORE_MB: usize = 4096;
 const INVALID: i32 = 0x2200;
-/// Values of a large message.
+/// Length of the value in a large message.
 const LARGE: usize = 10 * 1000 * 1000;
-/// Values that are asked for and not read.
+/// Lengths of the values that are requested and not read.
 const UNREAD: [usize; 5] = [100_000, 300_000, 1_000_000, 3_000_000, LARGE];
-/// Connections of a crowd that are open at one time.
+/// The most connections of a crowd that are open at the same time.
 const OPEN_MAX: usize = 14_000;
-/// Ten thousand idle connections may take so much.
+/// The most memory that ten thousand idle connections may take.
 const IDLE_BYTES_MAX: u64 = 300 * MIB;
 const INSERT: &str = "INSERT INTO \"Keyspace1\".\"Standard1\" (key, column1, value) VALUES (0x63, ?, ?)";
 const SELECT: &str = "SELECT value FROM \"Keyspace1\".\"Standard1\" WHERE key = 0x63 AND column1 = ?";
 
-/// A number from the environment.
+/// Returns a number from the environment.
 fn setting(name: &str, default: usize) -> usize {
     std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
-/// A server with little memory. Also lets this process open as many files as it may.
+/// Starts a server with little memory, and raises this process's limit of open files.
 fn start(directory: &Path, more: &[&str]) -> (Server, SocketAddr) {
     start_as(directory, (LITTLE_MB, &storage_conf("")), more)
 }
 
-/// The same with another memory and configuration.
+/// Starts a server with a given memory and configuration.
 fn start_as(directory: &Path, (memory_mb, config): (usize, &str), more: &[&str]) -> (Server, SocketAddr) {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }).unwrap();
@@ -93,11 +97,11 @@ fn by_name(name: &[u8]) -> Asked {
     Asked::values([Bound::Value(name.to_vec())])
 }
 
-/// The clients that are served.
+/// A well-behaved client, and how well it is served.
 struct WellBehaved {
     begin: Instant,
     rounds: usize,
-    /// The longest time of one call, and what it was.
+    /// The longest time of a call, and the call.
     slowest: (Duration, &'static str),
 }
 
@@ -113,13 +117,13 @@ impl WellBehaved {
         value
     }
 
-    /// Whether they have been watched for long enough.
+    /// Counts a round. Returns whether the client has run for long enough.
     fn is_done(&mut self) -> bool {
         self.rounds += 1;
         self.rounds > 2 && self.begin.elapsed() >= Duration::from_secs(setting("CROWD_SECONDS", 1) as u64)
     }
 
-    /// Small and large messages of both protocols, over connections that are there and new ones, until the time is over.
+    /// Sends small and large messages of both protocols over existing and new connections until the time is over.
     fn ask(&mut self, address: SocketAddr, native: SocketAddr) {
         let large = vec![b'x'; LARGE];
         let mut client = self.time("connect", || Client::connect(address, Style::FRAMED));
@@ -140,7 +144,7 @@ impl WellBehaved {
         }
     }
 
-    /// Prints how well they were served, and what the server took.
+    /// Prints the slowest call and the server's memory. Panics if the call took too long.
     fn report(&self, crowd: &str, server: &Server) {
         let ((slowest, name), peak) = (self.slowest, server.peak_bytes().unwrap_or_default() / MIB);
         println!("{crowd}: {} rounds, slowest {slowest:?} ({name}), peak {peak} MiB", self.rounds - 1);
@@ -185,7 +189,7 @@ fn a_crowd_that_never_reads_does_not_stop_others() {
 }
 
 #[test]
-fn long_frames_before_a_login_take_nothing() {
+fn long_frames_before_a_login_take_no_memory() {
     let length = setting("CROWD_FRAME_MB", 20) * 1000 * 1000;
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("passwd"), "jonas=secret\n").unwrap();
@@ -249,7 +253,7 @@ fn long_frames_before_a_login_take_nothing() {
     server.stop();
 }
 
-/// Connections that are open, the newest ones.
+/// The newest connections of a crowd, which are kept open.
 struct Crowd {
     open: VecDeque<TcpStream>,
     open_max: usize,
@@ -258,7 +262,7 @@ struct Crowd {
 
 impl Crowd {
     fn new() -> Crowd {
-        // Some are left for the clients that behave well.
+        // Some files are reserved for the well-behaved client.
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let open_max = usize::try_from(files).unwrap_or(usize::MAX).saturating_sub(500).min(OPEN_MAX);
         Crowd { open: VecDeque::new(), open_max, opened: 0 }
@@ -275,7 +279,7 @@ impl Crowd {
     }
 }
 
-/// A server whose clients speak TLS, with those who trust it.
+/// Starts a server with TLS. Also returns the authority that clients trust.
 fn encrypted(directory: &Path, mode: &str) -> (Server, SocketAddr, Authority) {
     let authority = Authority::new();
     authority.sign().write(directory);
@@ -284,7 +288,7 @@ fn encrypted(directory: &Path, mode: &str) -> (Server, SocketAddr, Authority) {
     (server, native, authority)
 }
 
-/// Asks by both protocols over TLS.
+/// Sends requests of both protocols over TLS.
 fn ask_over_tls(served: &mut WellBehaved, authority: &Authority, address: SocketAddr, native: SocketAddr) {
     let large = vec![b'x'; LARGE];
     let mut first = Client::over(authority.connect(address, &TLS13, None), Style::FRAMED);
@@ -355,7 +359,7 @@ fn a_crowd_that_sends_a_byte_a_second_does_not_stop_others() {
                 for (number, stream) in crowd.open.iter_mut().enumerate() {
                     let message = &messages[number % 2];
                     let at = at % message.len();
-                    // Those that gave way are closed.
+                    // The server has closed some of them to free their places.
                     closed += usize::from(stream.write_all(&message[at..=at]).is_err());
                 }
                 if is_over.load(Ordering::Relaxed) {
@@ -378,7 +382,8 @@ fn idle_connections_keep_little_memory() {
     let count = setting("CROWD_IDLE", 1000);
     let directory = tempfile::tempdir().unwrap();
     let (server, native) = start(directory.path(), &[]);
-    // Neither is kept but by the buffers of the connection: a row that is not there, and a value that is.
+    // One request reads a missing row, the other an existing value, so that only the buffers of the connections hold
+    // memory.
     let key = vec![b'k'; 60 * 1000];
     let asks_for_nothing = get_args(KS, &key, cell(b"none"), ONE);
     let mut client = server.client(Style::FRAMED);
@@ -402,12 +407,12 @@ fn idle_connections_keep_little_memory() {
             cql.push(client);
         }
     }
-    // The allocator gives freed memory back after a moment.
+    // The allocator returns freed memory to the system after a moment.
     thread::sleep(Duration::from_secs(1));
     let held = server.resident_bytes().unwrap().saturating_sub(before);
     println!("{count} idle connections: {} MiB, {} bytes each", held / MIB, held / count as u64);
     thrift.iter_mut().rev().take(3).for_each(check_alive);
-    // Buffers of the first few hundred may be larger.
+    // The first few hundred connections may have larger buffers.
     assert!(held < IDLE_BYTES_MAX * count as u64 / 10_000 + 30 * MIB, "{held} bytes");
     let mut served = WellBehaved::new();
     served.ask(server.address, native);

@@ -1,10 +1,10 @@
-//! Valid requests of both protocols that are too large, from many clients at once, to a server that may use little
-//! memory. Each is answered, or refused with the exception of its generation; a small client beside them is served
-//! throughout; the server stays within its limit.
+//! Valid but very large requests of both protocols, from many clients at once, to a server with little memory. Each
+//! request is answered, or refused with the exception of its API generation. A client with small requests is served all
+//! the time, and the server stays within its memory limit.
 //!
-//! `HEAVY_SECONDS=n` goes on for so long, `HEAVY_DATA_MB=n` asks of a store of this size, `HEAVY_CLIENTS=n` has so many
-//! clients, `HEAVY_PIPELINE=n` has some send so many requests at once, `HEAVY_LIMIT_MB=n` lets the server use so much
-//! address space beside what it has when it is idle, `HEAVY_SEED=n` chooses the same requests again.
+//! Environment: `HEAVY_SECONDS` is the duration, `HEAVY_DATA_MB` the size of the store, `HEAVY_CLIENTS` the number of
+//! heavy clients, `HEAVY_PIPELINE` the number of requests that some of them send at once, `HEAVY_LIMIT_MB` the address
+//! space that the server may use in addition to that of an idle one, and `HEAVY_SEED` repeats a choice of requests.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should stop")]
 
@@ -29,18 +29,18 @@ use thriftstore::thrift::wire::{MessageKind, TType};
 
 const KS: &str = "Keyspace1";
 const MIB: usize = 1024 * 1024;
-/// Heavy clients, unless it is said otherwise.
+/// The default number of heavy clients.
 const CLIENTS: usize = 8;
-/// Bytes of a value of the stored rows, and how many columns such a row has.
+/// Length of the values in the stored rows, and the number of columns in such a row.
 const VALUE_BYTES: usize = 2048;
 const COLUMNS: usize = 10;
-/// Columns of the row that has many.
+/// Number of columns of the wide row.
 const WIDE_COLUMNS: usize = 100_000;
 /// Rows of the CQL table.
 const TABLE_ROWS: usize = 20_000;
-/// A small request waits for no more than this many heavy ones of each client.
+/// The most heavy requests of each client that a small request may wait for.
 const WAITS_FOR_MAX: usize = 10;
-/// What a native request may be refused with: unavailable, overloaded, time-outs, syntax, invalid.
+/// Error codes with which a native request may be refused: unavailable, overloaded, time-outs, syntax, invalid.
 const REFUSALS: [i32; 6] = [0x1000, 0x1001, 0x1100, 0x1200, 0x2000, 0x2200];
 
 /// A number from the environment.
@@ -48,15 +48,15 @@ fn setting(name: &str, default: usize) -> usize {
     std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// What is counted while all clients are at work.
+/// Counts of all clients together.
 #[derive(Default)]
 struct Tally {
     is_over: AtomicBool,
-    /// Heavy requests that have been answered or refused.
+    /// The number of heavy requests that have been answered or refused.
     finished: AtomicUsize,
-    /// How often each kind of request was answered or refused in the same words.
+    /// The number of outcomes by kind of request and message.
     outcomes: Mutex<BTreeMap<(&'static str, String), usize>>,
-    /// What must not happen.
+    /// Failures of the test.
     wrong: Mutex<Vec<String>>,
 }
 
@@ -75,7 +75,7 @@ impl Tally {
     }
 }
 
-/// A sentence with each number as one letter, so that like ones are counted together.
+/// Replaces each number in a message by one letter, so that similar messages are counted together.
 fn without_numbers(sentence: &str) -> String {
     let mut short: String =
         sentence.chars().take(160).map(|c| if c.is_ascii_digit() { 'N' } else { c }).collect();
@@ -90,7 +90,7 @@ enum Outcome {
     Refused(String),
 }
 
-/// A size from a distribution that nobody expects: mostly the ends.
+/// Returns a random size, often the smallest or the largest.
 fn size(chance: &mut Chance, most: usize) -> usize {
     match chance.below(4) {
         0 => most,
@@ -104,7 +104,7 @@ fn count(chance: &mut Chance) -> i32 {
     *chance.pick(&[1, 100, 10_000, 1_000_000, i32::MAX])
 }
 
-/// A call of Thrift that reads or writes much.
+/// Returns a random Thrift call that reads or writes much.
 fn thrift_call(chance: &mut Chance) -> (&'static str, Value) {
     let everything = slice(b"", b"", chance.below(2) == 0, count(chance));
     let parent = parent("Standard1", None);
@@ -134,7 +134,7 @@ fn names_of(all: &[String]) -> Value {
     fields([(1, texts(all))])
 }
 
-/// One value of many bytes, or many small ones, for one of a few rows.
+/// Returns the mutations of a batch for one of a few rows: one large value, or many small ones.
 fn heavy_batch(chance: &mut Chance) -> Value {
     let (cells, bytes) = *chance.pick(&[(1, 16 * MIB), (100_000, 10), (1000, 10_000)]);
     let value = vec![b'v'; size(chance, bytes)];
@@ -153,7 +153,8 @@ impl Raw {
         Raw::over(stream)
     }
 
-    /// A heavy request takes its turn with those of all clients: the more there are, the longer it may take.
+    /// Sets the time limits. They grow with the number of clients, because a heavy request waits for those of the
+    /// others.
     fn over(stream: TcpStream) -> io::Result<Raw> {
         let patience = PATIENCE * u32::try_from(setting("HEAVY_CLIENTS", CLIENTS).div_ceil(CLIENTS)).unwrap();
         stream.set_read_timeout(Some(patience))?;
@@ -161,7 +162,7 @@ impl Raw {
         Ok(Raw(stream))
     }
 
-    /// Reads so many bytes and gives the first of them.
+    /// Reads `length` bytes and returns the first of them.
     fn skim(&mut self, length: usize) -> io::Result<Vec<u8>> {
         let mut kept = vec![0; length.min(1024)];
         self.0.read_exact(&mut kept)?;
@@ -169,12 +170,13 @@ impl Raw {
         Ok(kept)
     }
 
-    /// The reply to a framed call.
+    /// Reads the reply to a framed call.
     fn thrift_reply(&mut self, method: &str) -> io::Result<Outcome> {
         let mut length = [0; 4];
         self.0.read_exact(&mut length)?;
         let begin = self.skim(u32::from_be_bytes(length) as usize)?;
-        // Version and kind, name, number; then a field's type and id, or the end of the result.
+        // The header has version and kind, name and sequence number. The result begins with a field's type and id, or
+        // is empty.
         let result = begin.get(12 + method.len()..).unwrap_or_default();
         match (begin.get(3), result) {
             (Some(2), [0, ..] | [_, 0, 0, ..]) => Ok(Outcome::Answered),
@@ -183,7 +185,7 @@ impl Raw {
         }
     }
 
-    /// The answer to a request of version 4 of the native protocol.
+    /// Reads the answer to a request of version 4 of the native protocol.
     fn native_reply(&mut self) -> io::Result<Outcome> {
         let mut header = [0; 9];
         self.0.read_exact(&mut header)?;
@@ -205,7 +207,7 @@ fn printable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().filter(|c| !c.is_control() && *c != '\u{fffd}').collect()
 }
 
-/// Asks by Thrift until the time is over: one call, or several at once, and now and then without waiting for an answer.
+/// Sends heavy Thrift calls until the time is over: one or several at once, and sometimes without reading the replies.
 fn be_heavy_by_thrift(address: SocketAddr, mut chance: Chance, tally: &Tally) {
     let pipeline = setting("HEAVY_PIPELINE", 3);
     while !tally.is_over.load(Ordering::Relaxed) {
@@ -220,7 +222,7 @@ fn be_heavy_by_thrift(address: SocketAddr, mut chance: Chance, tally: &Tally) {
                 .iter()
                 .map(|(name, args)| Style::FRAMED.message(name, args, MessageKind::Call, 1))
                 .collect();
-            // The replies to the first are read while the last is sent.
+            // The first replies are read while the last calls are sent.
             thread::scope(|scope| {
                 scope.spawn(move || messages.iter().try_for_each(|message| sender.write_all(message)));
                 for (name, _) in calls.iter().filter(|_| !leaves) {
@@ -235,7 +237,7 @@ fn be_heavy_by_thrift(address: SocketAddr, mut chance: Chance, tally: &Tally) {
     }
 }
 
-/// A statement that reads or writes much.
+/// Returns a random statement that reads or writes much.
 fn statement(chance: &mut Chance) -> (&'static str, String) {
     let list =
         |count: usize, each: &dyn Fn(usize) -> String| (0..count).map(each).collect::<Vec<_>>().join(", ");
@@ -266,7 +268,7 @@ fn statement(chance: &mut Chance) -> (&'static str, String) {
     }
 }
 
-/// Asks by the native protocol until the time is over.
+/// Sends heavy statements over the native protocol until the time is over.
 fn be_heavy_by_cql(address: SocketAddr, mut chance: Chance, tally: &Tally) {
     while !tally.is_over.load(Ordering::Relaxed) {
         let mut raw = Raw::over(NativeClient::ready(address, 4).stream).unwrap();
@@ -284,7 +286,8 @@ fn be_heavy_by_cql(address: SocketAddr, mut chance: Chance, tally: &Tally) {
     }
 }
 
-/// Writes and reads one column after another. Says how many heavy requests ended at most while one of its own waited.
+/// Writes and reads one column after another. Returns the number of calls, and the most heavy requests that finished
+/// while one of these calls waited.
 fn be_well_behaved(address: SocketAddr, tally: &Tally) -> (usize, usize) {
     let mut client = Client::connect(address, Style::FRAMED);
     let (mut calls, mut worst) = (0, 0);
@@ -298,7 +301,7 @@ fn be_well_behaved(address: SocketAddr, tally: &Tally) -> (usize, usize) {
     (calls, worst)
 }
 
-/// Fills a store: rows of 20 KB, one row of many columns, and a table.
+/// Fills a store with rows of 20 KB, one wide row, and a table.
 fn fill(server: &mut Server, data_mb: usize) {
     let mut client = server.client(Style::FRAMED);
     let value = vec![b'x'; VALUE_BYTES];
@@ -330,7 +333,7 @@ fn fill(server: &mut Server, data_mb: usize) {
 }
 
 #[test]
-fn heavy_requests_hurt_nobody() {
+fn heavy_requests_do_not_stop_small_ones() {
     let seed = Chance::seed_from("HEAVY_SEED");
     println!("HEAVY_SEED={seed}");
     let clients = setting("HEAVY_CLIENTS", CLIENTS);

@@ -1,5 +1,5 @@
-//! What strangers, broken clients and bad networks send. After each, a normal call still works; at the end the
-//! server's memory is still small.
+//! Invalid input over Thrift, as from port scanners, broken clients and bad networks. After each input a normal call
+//! still works, and at the end the server's memory is still small.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -20,7 +20,7 @@ use thriftstore::thrift::wire::MessageKind;
 const KS: &str = "Keyspace1";
 const MIB: u64 = 1024 * 1024;
 
-/// Most physical memory that the server may use when nothing large is under way, in bytes.
+/// The most physical memory that the server may use without a large request in progress, in bytes.
 const RESIDENT_MAX: u64 = 600 * MIB;
 
 fn start() -> (Server, TempDir) {
@@ -28,8 +28,8 @@ fn start() -> (Server, TempDir) {
     (Server::start(directory.path(), &storage_conf(""), &["--cache-mb", "16"]), directory)
 }
 
-/// Sends bytes, says that there will be no more, and waits for the server to close; what it answered. The
-/// server may close before it has read all.
+/// Sends bytes, shuts down the sending side, and waits until the server closes the connection. Returns the answer. The
+/// server may close before it has read everything.
 fn converse(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut stream = raw(address);
     let mut answer = Vec::new();
@@ -72,7 +72,7 @@ fn hostile_sizes_are_refused() {
         b"\x0e\0\x01\x0b\x7f\xff\xff\xff",
         b"\x0d\0\x01\x0b\x0b\x7f\xff\xff\xff",
         b"\x0d\0\x01\x0c\x0c\xff\xff\xff\xff",
-        // Elements of no type, a field of no type, a list in a list of many.
+        // Elements and a field with an invalid type; nested lists with many elements.
         b"\x0f\0\x01\0\x7f\xff\xff\xff",
         b"\x0f\0\x01\x63\0\0\0\x05aaaaa",
         b"\x07\0\x01",
@@ -81,7 +81,7 @@ fn hostile_sizes_are_refused() {
     for args in hostile {
         let message = [HEADER, args, &[0; 64]].concat();
         converse(server.address, &message);
-        // Its end is known, so the connection can go on.
+        // The frame's end is known, so the connection stays open.
         let mut client = server.client(Style::FRAMED);
         client.send(&framed(&message));
         let (name, _, reply) = client.reply();
@@ -109,7 +109,7 @@ fn deep_nesting_is_refused() {
         client.reply().2.application(7);
         check_alive(&mut client);
     }
-    // Lists of lists of lists, each with one element.
+    // 100,000 nested lists, each with one element.
     let lists = [HEADER, b"\x0f\0\x01", &b"\x0f\0\0\0\x01".repeat(100_000), &[0; 16]].concat();
     converse(server.address, &lists);
     converse(server.address, &framed(&lists));
@@ -117,7 +117,7 @@ fn deep_nesting_is_refused() {
 }
 
 #[test]
-fn half_messages_stop_nobody_else() {
+fn unfinished_messages_do_not_stop_other_clients() {
     let (server, _directory) = start();
     let column = path("Standard1", None, Some(b"half"));
     let args = insert_args(KS, b"half", column, (b"v", 1), ONE);
@@ -136,7 +136,7 @@ fn half_messages_stop_nobody_else() {
     let mut client = server.client(Style::UNFRAMED);
     assert_eq!(value_of(&mut client, b"half", b"half"), None, "half a call does nothing");
     check(&server);
-    // Those that were silent can go on where they stopped.
+    // The clients with unfinished messages can continue them.
     for (mut stream, rest) in silent {
         stream.write_all(&rest).unwrap();
         let mut reply = [0; 1];
@@ -146,7 +146,7 @@ fn half_messages_stop_nobody_else() {
 }
 
 #[test]
-fn other_protocols_are_shown_the_door() {
+fn a_connection_with_another_protocol_is_closed() {
     let (server, _directory) = start();
     let foreign: [&[u8]; 8] = [
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -169,9 +169,9 @@ fn other_protocols_are_shown_the_door() {
     check(&server);
 }
 
-/// Opened and dropped in waves; of the last some are left open, and the server serves on.
+/// Connections are opened and closed in waves. The server serves beside the last ones, which stay open.
 #[test]
-fn ten_thousand_connections_come_and_go() {
+fn ten_thousand_connections_do_not_stop_the_server() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     const CONNECTIONS: usize = 10_000;
     const WAVE: usize = 2_000;
@@ -187,7 +187,7 @@ fn ten_thousand_connections_come_and_go() {
     for _ in 0..CONNECTIONS / WAVE {
         let mut open: Vec<TcpStream> = (0..WAVE).map(|_| raw(server.address)).collect();
         for (number, stream) in open.iter_mut().enumerate() {
-            // Some say nothing, some a little, some all.
+            // Some connections send nothing, some a part of a message, some a whole one.
             let _ = match number % 4 {
                 0 => Ok(()),
                 1 => stream.write_all(b"\x80"),
@@ -215,7 +215,7 @@ fn clients_that_never_read_hold_little_memory() {
         .map(|_| {
             let mut stream = raw(server.address);
             stream.set_nonblocking(true).unwrap();
-            // A hundred replies are a hundred mebibytes each.
+            // Each client requests a hundred replies of 1 MiB.
             let _ = stream.write(&call.repeat(100));
             stream
         })
@@ -228,9 +228,9 @@ fn clients_that_never_read_hold_little_memory() {
     check(&server);
 }
 
-/// Many large replies at one time: those that are too much for the server are dropped with their connections.
+/// Many large replies at the same time: the server closes the connections of those that exceed its memory.
 #[test]
-fn large_replies_that_nobody_reads_are_bounded() {
+fn large_unread_replies_take_bounded_memory() {
     let (server, _directory) = start();
     let column = || path("Standard1", None, Some(b"c"));
     let value = vec![b'x'; 32 * 1024 * 1024];
@@ -249,7 +249,7 @@ fn large_replies_that_nobody_reads_are_bounded() {
         check_memory(&server, 1500 * MIB);
     }
     drop(deaf);
-    // The server notices one by one that they are gone.
+    // The server detects one by one that the clients have gone.
     let start = Instant::now();
     while server.resident_bytes().is_some_and(|bytes| bytes >= RESIDENT_MAX) && start.elapsed() < PATIENCE {
         check(&server);
@@ -304,7 +304,7 @@ fn long_names_and_keys_are_refused_and_the_connection_goes_on() {
         client.call("insert", &args).void();
         assert_eq!(value_of(&mut client, longest, longest), Some(b"v".to_vec()));
     }
-    // The longest name of a method, and one letter more.
+    // The longest allowed name of a method, and one that is longer by a letter.
     let method = "m".repeat(256);
     let mut client = server.client(Style::UNFRAMED);
     client.call(&method, &fields([])).application(1);
@@ -313,9 +313,9 @@ fn long_names_and_keys_are_refused_and_the_connection_goes_on() {
     check(&server);
 }
 
-/// 20 years, and in 2.1 no later than 2038.
+/// The longest TTL is 20 years; in 2.1 the column must expire by 2038.
 #[test]
-fn columns_live_so_long_and_no_longer() {
+fn a_ttl_of_more_than_20_years_is_refused() {
     let longest = 20 * 365 * 24 * 60 * 60;
     for (compat, passes) in [("1.0", longest), ("2.1", 24 * 60 * 60)] {
         let (server, _directory) = Server::ephemeral(&["--compat", compat]);
@@ -341,7 +341,7 @@ fn columns_live_so_long_and_no_longer() {
 }
 
 #[test]
-fn a_hundred_mebibytes_pass_and_too_much_is_refused() {
+fn a_value_of_100_mib_is_stored_and_one_over_the_limit_is_refused() {
     let (server, _directory) = start();
     let value = vec![b'v'; 100 * 1024 * 1024];
     let mut client = server.client(Style::FRAMED);
@@ -350,7 +350,7 @@ fn a_hundred_mebibytes_pass_and_too_much_is_refused() {
     assert!(value_of(&mut client, b"huge", b"huge") == Some(value), "the value has changed");
     drop(client);
     let before = server.resident_bytes();
-    // A frame and a string of more than the limit are refused when they are announced.
+    // A frame and a string that exceed the limit are refused as soon as their length is known.
     let too_much = 256 * 1024 * 1024 + 1u32;
     let mut frame = raw(server.address);
     frame.write_all(&[&too_much.to_be_bytes()[..], HEADER].concat()).unwrap();
@@ -368,7 +368,7 @@ fn a_hundred_mebibytes_pass_and_too_much_is_refused() {
 }
 
 #[test]
-fn large_announcements_alone_take_no_memory() {
+fn a_large_length_alone_takes_no_memory() {
     let (server, _directory) = start();
     let announced = 200 * 1024 * 1024u32;
     let promises: Vec<TcpStream> = (0..200)
@@ -384,7 +384,7 @@ fn large_announcements_alone_take_no_memory() {
 }
 
 #[test]
-fn garbage_harms_nobody() {
+fn random_bytes_do_not_stop_other_clients() {
     let seed = Chance::seed_from("HOSTILE_SEED");
     println!("HOSTILE_SEED={seed}");
     let mut chance = Chance::new(seed);
@@ -404,9 +404,9 @@ fn garbage_harms_nobody() {
     check_memory(&server, RESIDENT_MAX);
 }
 
-/// A client that only sends must not keep a server from ending.
+/// A client that only sends must not keep the server from stopping.
 #[test]
-fn the_server_ends_although_a_client_never_reads() {
+fn the_server_stops_although_a_client_never_reads() {
     let (server, _directory) = start();
     let server = server.expecting("some connections did not finish in time");
     let column = || path("Standard1", None, Some(b"c"));

@@ -1,4 +1,4 @@
-//! What one client must not do to others: requests that are too large, crowds of connections, hostile bytes, little memory.
+//! One client must not stop the others: large requests, crowds of connections, hostile bytes, little memory.
 
 mod crowds;
 mod heavy_requests;

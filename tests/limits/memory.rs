@@ -1,7 +1,7 @@
-//! A server with little memory, and requests for more than that: each of them is refused in words, and small requests are
-//! answered all the time. Requests that take too long are refused too.
+//! Requests that need more memory than the server has. Each is refused with a message, and small requests are answered
+//! all the time. Requests that take too long are refused too.
 //!
-//! `COUNT_COLUMNS=10000000` counts a row of so many columns.
+//! `COUNT_COLUMNS=10000000` sets the number of columns in the row that get_count counts.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
@@ -24,17 +24,17 @@ use thriftstore::thrift::wire::TType;
 const KS: &str = "Keyspace1";
 const MIB: usize = 1024 * 1024;
 
-/// Memory of the server, in KiB: less than its data have.
+/// Memory of the server in KiB, less than its data has.
 const MEMORY_KIB: u64 = 512 * 1024;
-/// What its requests may hold, in MiB, and so a quarter of it for each.
+/// Memory of all requests in MiB. A single request may hold a quarter of it.
 const REQUEST_MIB: &str = "64";
 const LARGE_ROWS: usize = 640;
 const WIDE_COLUMNS: usize = 200_000;
-/// Columns of one batch.
+/// Number of columns of one batch.
 const BATCH: usize = 10_000;
 const HOSTILE: usize = 4;
 
-/// A server with 640 MiB of values, and a row of many small columns.
+/// Starts a server with 640 MiB of values, and a row of many small columns.
 fn start() -> (Server, SocketAddr, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let more = ["--cache-mb", "16", "--request-memory-mb", REQUEST_MIB, "--cql", "127.0.0.1:0"];
@@ -42,7 +42,7 @@ fn start() -> (Server, SocketAddr, tempfile::TempDir) {
         Server::start_within(directory.path(), MemoryLimit::DataKib(MEMORY_KIB), &storage_conf(""), &more);
     let native = server.native_address();
     let mut client = server.client(Style::FRAMED);
-    // A table cannot compress what looks random.
+    // Random bytes cannot be compressed in tables.
     let mut chance = support::Chance::new(7);
     let value = chance.bytes(MIB);
     for at in 0..LARGE_ROWS {
@@ -60,13 +60,13 @@ fn start() -> (Server, SocketAddr, tempfile::TempDir) {
     (server, native, directory)
 }
 
-/// Whether a call was refused for its size or for what others hold; anything else than that or its own answer is wrong.
+/// Returns whether a call was refused for lack of memory. Panics on any other error.
 fn is_refused(reply: &Reply) -> bool {
     match reply {
         Reply::Exception { .. } => panic!("{reply:?}"),
         Reply::Result(found) if found.contains_key(&0) => false,
         Reply::Result(found) => {
-            // InvalidRequestException has words, UnavailableException has none.
+            // InvalidRequestException has a message, UnavailableException has none.
             let why = found.get(&1).map(|exception| exception.field(1).str());
             assert!(
                 why.is_none_or(|why| why.contains("bytes of memory") && why.contains("ask for")),
@@ -77,7 +77,7 @@ fn is_refused(reply: &Reply) -> bool {
     }
 }
 
-/// Asks for more than there is, in many ways. Returns how often that was refused.
+/// Sends requests of many kinds that need more memory than the server has. Returns how many were refused.
 fn ask_for_too_much(address: SocketAddr) -> usize {
     let mut client = Client::connect(address, Style::FRAMED);
     let all = || slice(b"", b"", false, i32::MAX);
@@ -102,14 +102,14 @@ fn ask_for_too_much(address: SocketAddr) -> usize {
             fields([(1, text(KS)), (2, text("wide")), (3, standard("Standard2")), (4, Value::I32(ONE))]);
         let counted = client.call("get_count", &count);
         assert_eq!(counted.value().int(), i64::try_from(WIDE_COLUMNS).unwrap());
-        // The connection is as good as before.
+        // The connection still works.
         check_alive(&mut client);
     }
     refused
 }
 
 #[test]
-fn requests_for_more_than_there_is_are_refused_and_small_ones_answered() {
+fn requests_larger_than_memory_are_refused_and_small_ones_answered() {
     let (server, native, _directory) = start();
     let (is_over, address) = (AtomicBool::new(false), server.address);
     thread::scope(|scope| {
@@ -121,7 +121,7 @@ fn requests_for_more_than_there_is_are_refused_and_small_ones_answered() {
         });
         let hostile: Vec<_> = (0..HOSTILE).map(|_| scope.spawn(move || ask_for_too_much(address))).collect();
         for one in hostile {
-            // All but the keys that are not there, perhaps, when others hold nothing.
+            // Only the request for missing keys may succeed, if the other clients hold no memory at that time.
             assert!(one.join().unwrap() >= 6);
         }
         is_over.store(true, Ordering::Relaxed);
@@ -149,7 +149,7 @@ fn requests_for_more_than_there_is_are_refused_and_small_ones_answered() {
 }
 
 #[test]
-fn a_batch_that_takes_too_much_is_refused_before_it_is_written() {
+fn a_batch_that_needs_too_much_memory_is_refused_before_it_is_written() {
     let more = ["--request-memory-mb", "16"];
     let (server, _directory) = Server::ephemeral(&more);
     let mut client = server.client(Style::FRAMED);
@@ -164,9 +164,9 @@ fn a_batch_that_takes_too_much_is_refused_before_it_is_written() {
     assert!(value_of(&mut client, b"row", b"00000000").is_some());
 }
 
-/// A row of 270 MB, and requests that may hold 1 GB.
+/// The row has 270 MB, and a request may hold 1 GB.
 #[test]
-fn a_reply_has_so_many_bytes_and_no_more() {
+fn a_reply_larger_than_256_mib_is_refused() {
     let (mut server, _directory) =
         Server::ephemeral(&["--request-memory-mb", "4096", "--cql", "127.0.0.1:0"]);
     let native = server.native_address();
@@ -187,7 +187,7 @@ fn a_reply_has_so_many_bytes_and_no_more() {
     }
     assert_eq!(columns(client.call("get_slice", &slice(1)).value()).len(), 1);
     let mut native = NativeClient::ready(native, 4);
-    // One value, three times.
+    // The same value three times.
     let three =
         r#"SELECT value, value, value FROM "Keyspace1"."Standard1" WHERE key = 0x726f77 AND column1 = 0x61"#;
     let why = native.query(three).refused(0x2200);
@@ -215,7 +215,7 @@ fn reads_and_writes_that_take_too_long_time_out() {
     };
     let rows = Value::Map(TType::String, TType::Map, keys.iter().map(written).collect());
     client.call("batch_mutate", &batch_mutate_args(KS, rows, ONE)).thrown(3);
-    // A scan has no limit here, and the connection is as good as before.
+    // The time limit does not apply to range scans, and the connection still works.
     let range = range_slices_args(KS, parent("Standard1", None), everything(), key_range("", "", 10), ONE);
     client.call("get_range_slices", &range).value();
 
@@ -251,7 +251,7 @@ fn requests_that_take_too_long_time_out() {
     let reply = client.call("get_range_slices", &range(i32::MAX));
     let Reply::Result(found) = &reply else { panic!("{reply:?}") };
     assert!(found.contains_key(&3), "no TimedOutException: {:?}", found.keys());
-    // Reads by keys have no limit here, and the connection is as good as before.
+    // The time limit does not apply to reads by key, and the connection still works.
     let keys: Vec<String> = (0..1_000).map(|at| format!("3-{at}")).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let read =
@@ -304,9 +304,9 @@ fn a_count_of_a_long_row_takes_little_memory() {
     server.stop();
 }
 
-/// Of 16 MB a result may have half: its rows as they were read, and the reply.
+/// Of 16 MB, half is available for the rows of a result, and half for the reply.
 #[test]
-fn rows_of_a_result_are_not_counted_as_cells_too() {
+fn rows_of_a_result_are_not_also_charged_as_cells() {
     let (mut server, _directory) = Server::ephemeral(&["--request-memory-mb", "64", "--cql", "127.0.0.1:0"]);
     let mut native = NativeClient::ready(server.native_address(), 4);
     native.run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
@@ -344,7 +344,7 @@ fn truncates_that_take_too_long_time_out() {
         let (begin, mut late) = (Instant::now(), [0, 0]);
         while late.contains(&0) {
             assert!(begin.elapsed() < PATIENCE, "{late:?} have timed out");
-            // Each waits for those before it.
+            // Each truncate waits for the truncates before it.
             let body = native.query_body(r#"TRUNCATE "Keyspace1"."Standard2""#, &Asked::values([])).0;
             (0..64).for_each(|stream| native.send(stream, QUERY, &body));
             let truncated = client.call("truncate", &fields([(1, text("Standard2"))]));
@@ -360,15 +360,16 @@ fn truncates_that_take_too_long_time_out() {
                 }
             }
         }
-        // Of another column family: some truncates go on.
+        // The call uses another column family: some truncates are still running.
         check_alive(&mut client);
         server.stop();
     }
 }
 
-/// A truncate that has begun goes on when its request has timed out: else an index would be empty, and its rows there.
+/// A truncate that has begun continues after its request has timed out. Otherwise an index could be empty while its
+/// rows still exist.
 #[test]
-fn a_truncate_that_times_out_is_done_to_its_end() {
+fn a_truncate_that_times_out_is_still_completed() {
     let directory = tempfile::tempdir().unwrap();
     let more = ["--truncate-timeout-ms", "1", "--cql", "127.0.0.1:0"];
     let mut server = Server::start(directory.path(), &storage_conf(""), &more);
@@ -383,10 +384,13 @@ fn a_truncate_that_times_out_is_done_to_its_end() {
         while !native.rows("SELECT * FROM ks.t").rows.is_empty() {
             let is_late = begin.elapsed() > Duration::from_secs(2);
             if is_late && native.rows("SELECT * FROM ks.t WHERE v = 2").rows.len() == 1 {
-                // It has not begun: the one before was not quite over.
+                // The truncate timed out before it began, because the one before was still running.
                 native.query("TRUNCATE ks.t");
             }
-            assert!(begin.elapsed() < Duration::from_secs(20), "the row is there, and not in the index");
+            assert!(
+                begin.elapsed() < Duration::from_secs(20),
+                "the row exists, and the index does not have it"
+            );
             thread::sleep(Duration::from_millis(5));
         }
     }

@@ -1,5 +1,5 @@
-//! What strangers, broken clients and bad networks send to the native protocol's port. After each the server still
-//! answers, and its memory is small.
+//! Invalid input over the native protocol, as from port scanners, broken clients and bad networks. After each input the
+//! server still answers, and its memory is small.
 
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
@@ -19,12 +19,12 @@ const INVALID: i32 = 0x2200;
 const MIB: usize = 1024 * 1024;
 const KEYSPACE: &str =
     "CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
-/// Longest body that a frame may have.
+/// The length of the longest allowed body of a frame.
 const FRAME_MAX: usize = 256 * MIB;
-/// Most physical memory that the server may use when nothing large is under way, in bytes.
+/// The most physical memory that the server may use without a large request in progress, in bytes.
 const RESIDENT_MAX: u64 = 600 * MIB as u64;
 
-/// A server with `ks.t`, and a connection of version 4.
+/// Starts a server with the table `ks.t`, and returns a connection of version 4.
 fn start() -> (Server, SocketAddr, NativeClient, TempDir) {
     let (mut server, directory) = Server::ephemeral(&[]);
     let address = server.native_address();
@@ -53,7 +53,7 @@ fn check_memory(server: &Server) {
     assert!(bytes < RESIDENT_MAX, "{} MiB", bytes / MIB as u64);
 }
 
-/// One body of each message, of which nothing may be missing.
+/// Returns a body of each kind of message, of which no byte may be missing.
 fn bodies(client: &mut NativeClient) -> Vec<(u8, Vec<u8>)> {
     let version = client.version;
     let insert = client.prepare("INSERT INTO ks.t (k, v) VALUES (?, ?)");
@@ -111,7 +111,7 @@ fn a_body_that_ends_too_early_is_refused() {
             client.send(3, code, &body);
             let answer = client.receive();
             assert_ne!(answer.opcode, ERROR, "version {version}, opcode {code}: {}", answer.why());
-            // What is left over does no harm.
+            // Additional bytes are ignored.
             client.send(3, code, &[&body[..], &[0; 9]].concat());
             assert_ne!(client.receive().opcode, ERROR);
         }
@@ -165,7 +165,7 @@ fn frames_of_servers_and_of_other_versions_end_the_connection() {
             (9, "Invalid or unsupported protocol version (9); highest supported is 5 ".to_owned()),
         ] {
             let mut client = NativeClient::ready(address, version);
-            // What came before is answered.
+            // The request before it is answered.
             let mut second = query(&client, if bad & 0x7f > 5 { 3 } else { bad & 0x7f }, 6);
             second[0] = bad;
             let frames = [query(&client, version, 5), second].concat();
@@ -180,7 +180,7 @@ fn frames_of_servers_and_of_other_versions_end_the_connection() {
 }
 
 #[test]
-fn texts_are_utf_8() {
+fn text_that_is_not_utf_8_is_refused() {
     let (server, address, _first, _directory) = start();
     for version in VERSIONS {
         let mut client = NativeClient::ready(address, version);
@@ -201,7 +201,7 @@ fn texts_are_utf_8() {
 }
 
 #[test]
-fn lengths_and_counts_may_lie() {
+fn wrong_lengths_and_counts_are_refused() {
     let (server, address, _first, _directory) = start();
     for version in VERSIONS {
         let mut client = NativeClient::ready(address, version);
@@ -215,17 +215,17 @@ fn lengths_and_counts_may_lie() {
             1 => None,
             version => Some(Body::new().long_string(select).u16(1).flags(version, 1).raw(&values.0)),
         };
-        for lie in [
+        for wrong in [
             Body::new().u16(65_535),
             Body::new().u16(1).i32(i32::MAX),
             Body::new().u16(1).i32(100).raw(&[0; 99]),
             Body::new().u16(2).bytes(&[0; 4]),
         ] {
-            if let Some(body) = values(&client, lie) {
+            if let Some(body) = values(&client, wrong) {
                 client.call(QUERY, body).refused(PROTOCOL);
             }
         }
-        // All negative lengths were null before there was one for unset.
+        // Before version 4, which introduced unset values, every negative length means null.
         let body = Body::new().short_bytes(&insert.id);
         let two = |body: Body| body.u16(2).bytes(&[0; 4]).i32(-3);
         let answer = match version {
@@ -243,7 +243,7 @@ fn lengths_and_counts_may_lie() {
             let nested = Body::new().u8(0).u16(65_535).u8(1).short_bytes(&insert.id).u16(65_535);
             client.call(BATCH, nested).refused(PROTOCOL);
         }
-        // A collection within a value.
+        // A collection inside a value.
         let lists = client.prepare("INSERT INTO ks.t (k, l) VALUES (?, ?)");
         for list in [
             &[0x7f, 0xff, 0xff, 0xff][..],
@@ -280,7 +280,7 @@ fn a_frame_that_is_too_long_is_refused_and_the_connection_goes_on() {
     }
     client.stream.write_all(&[4]).unwrap();
     check(&mut client);
-    // Long bodies that are announced, and do not come.
+    // Headers with the length of long bodies, which are not sent.
     frame[5..].copy_from_slice(&u32::try_from(FRAME_MAX).unwrap().to_be_bytes());
     frame.extend_from_slice(&[0; 100]);
     let waiting: Vec<NativeClient> = VERSIONS[2..4]
@@ -301,7 +301,7 @@ fn a_frame_that_is_too_long_is_refused_and_the_connection_goes_on() {
 }
 
 #[test]
-fn what_is_packed_badly_is_refused() {
+fn an_invalid_compressed_body_is_refused() {
     let (server, address, _first, _directory) = start();
     for (version, packing) in
         [(1, Packing::Lz4), (2, Packing::Snappy), (3, Packing::Lz4), (4, Packing::Snappy), (4, Packing::Lz4)]
@@ -325,13 +325,13 @@ fn what_is_packed_badly_is_refused() {
             client.stream.write_all(&frame).unwrap();
             let answer = client.receive();
             assert_eq!(answer.stream, 5);
-            // Four zeros are a text without a word.
+            // The first four zeros are the length of an empty statement.
             let code = if body == packing.pack(&bomb) { 0x2000 } else { code };
             assert_eq!(answer.error().0, code, "{version} {packing:?} {}: {}", body.len(), answer.why());
         }
         check(&mut client);
     }
-    // Nobody said how.
+    // No compression was chosen in STARTUP.
     let mut client = NativeClient::ready(address, 4);
     let body = Packing::Lz4.pack(&client.query_body("SELECT key FROM system.local", &Asked::values([])).0);
     client.send_flagged(1, 2, QUERY, &body);
@@ -358,12 +358,12 @@ fn damaged_segments_end_the_connection() {
             assert!(answer.refused(PROTOCOL).contains("checksum"), "{at}: {}", answer.why());
             client.ended();
         }
-        // A frame that is in no segment.
+        // A frame without a segment.
         let mut client = NativeClient::packed(address, 5, packing);
         client.stream.write_all(&options).unwrap();
         client.receive().refused(PROTOCOL);
         client.ended();
-        // Segments with nothing in them, and a frame in many.
+        // Empty segments, and a frame in many segments.
         let mut client = NativeClient::packed(address, 5, packing);
         client.stream.write_all(&segment(is_lz4, b"", true)).unwrap();
         for byte in &options {
@@ -375,7 +375,7 @@ fn damaged_segments_end_the_connection() {
 }
 
 #[test]
-fn a_client_that_does_not_read_is_not_read() {
+fn requests_of_a_client_that_does_not_read_wait_unread() {
     let (server, address, mut first, _directory) = start();
     let value = Bound::Value(vec![7; MIB]);
     first.query_with("INSERT INTO ks.t (k, v) VALUES (1, ?)", &Asked::values([value])).void();
@@ -385,7 +385,7 @@ fn a_client_that_does_not_read_is_not_read() {
         client.stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
         let frame = NativeClient::frame(version, 0, 1, QUERY, &body);
         let frame = if version == 5 { segment(false, &frame, true) } else { frame };
-        // Whole frames only, so that the rest can be read afterwards.
+        // Only whole frames, so that the answers can be read afterwards.
         let mut sent = 0;
         while sent < 3000 {
             match client.stream.write(&frame) {
@@ -395,7 +395,7 @@ fn a_client_that_does_not_read_is_not_read() {
                 Err(error) => panic!("{error}"),
             }
         }
-        // Three thousand answers would be three gigabytes.
+        // Three thousand answers would take three gigabytes.
         check_memory(&server);
         check(&mut first);
         for _ in 0..sent.min(50) {
@@ -407,8 +407,8 @@ fn a_client_that_does_not_read_is_not_read() {
 }
 
 #[test]
-fn a_client_that_does_not_read_stops_nobody_else() {
-    // With a log on a disk, a write has to wait.
+fn a_client_that_does_not_read_does_not_stop_other_clients() {
+    // With a commit log on disk, a write has to wait.
     let directory = tempfile::tempdir().unwrap();
     let mut server = Server::start(directory.path(), &storage_conf(""), &[]);
     let address = server.native_address();
@@ -436,7 +436,7 @@ fn a_client_that_does_not_read_stops_nobody_else() {
 }
 
 #[test]
-fn a_request_before_the_login_is_short() {
+fn a_long_request_before_the_login_is_refused() {
     let (server, address, ..) = start();
     for packing in [Packing::None, Packing::Lz4, Packing::Snappy] {
         let mut client = NativeClient::packed(address, 4, packing);
@@ -450,7 +450,7 @@ fn a_request_before_the_login_is_short() {
 }
 
 #[test]
-fn a_value_does_not_keep_the_frame_that_it_came_in() {
+fn a_stored_value_does_not_hold_the_memory_of_its_frame() {
     const FRAMES: i32 = 300;
     for more in [&["--ephemeral"][..], &["--cache-mb", "16"]] {
         let directory = tempfile::tempdir().unwrap();
@@ -480,7 +480,7 @@ fn many_connections_are_served() {
     let (server, address, _first, _directory) = start();
     let mut clients: Vec<NativeClient> =
         VERSIONS.iter().cycle().take(500).map(|version| NativeClient::ready(address, *version)).collect();
-    // Half a frame each, then the other half.
+    // Each client sends half a frame, then the other half.
     for client in &mut clients {
         let query = client.query_body("SELECT key FROM system.local", &Asked::values([])).0;
         let frame = NativeClient::frame(client.version, 0, 1, QUERY, &query);
@@ -501,7 +501,7 @@ fn many_connections_are_served() {
 }
 
 #[test]
-fn chance_is_answered_or_the_connection_ends() {
+fn random_bytes_are_answered_or_end_the_connection() {
     let (server, address, _first, _directory) = start();
     let seed = Chance::seed_from("HOSTILE_SEED");
     println!("HOSTILE_SEED={seed}");

@@ -1,5 +1,5 @@
-//! Clients that take what all share: places of connections, memory of messages and replies, time. A client that behaves
-//! well is served beside them.
+//! Clients that exhaust what all connections share: places, memory of messages and replies, time. A well-behaved client
+//! is served beside them.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -28,14 +28,14 @@ const KS: &str = "Keyspace1";
 const MIB: usize = 1024 * 1024;
 const OVERLOADED: i32 = 0x1001;
 const INVALID: i32 = 0x2200;
-/// A value that makes a message of 10 MB.
+/// Length of a value that makes a message of 10 MB.
 const LARGE: usize = 10 * 1000 * 1000;
 
 fn milliseconds(number: u64) -> Duration {
     Duration::from_millis(number)
 }
 
-/// Room for a few large messages; nothing but others' needs ends a connection.
+/// Limits with memory for a few large messages. The server closes a connection only if another one needs its memory.
 fn little_memory() -> ConnectionLimits {
     ConnectionLimits {
         messages_bytes_max: 64 * MIB,
@@ -58,7 +58,7 @@ fn get_message(style: Style, name: &[u8]) -> Vec<u8> {
     style.message("get", &get_args(KS, b"scarce", cell(name), ONE), MessageKind::Call, 1).to_vec()
 }
 
-/// Reads what still comes. Returns how much that was, and panics if the server does not end the connection.
+/// Reads until the server ends the connection. Returns the number of bytes; panics if the server does not end it.
 fn read_to_end(stream: &mut TcpStream) -> usize {
     let mut count = 0;
     let mut part = vec![0; 256 * 1024];
@@ -136,7 +136,7 @@ fn unfinished_messages_do_not_stop_others() {
         let style = Style::ALL[number % 4];
         let message = style.message("insert", &args, MessageKind::Call, 1);
         let mut stream = raw(serving.thrift);
-        // Later ones may find no memory.
+        // For the later ones there may be no memory left.
         stream.set_write_timeout(Some(milliseconds(200))).unwrap();
         let _ = stream.write_all(&message[..message.len() - 1]);
         unfinished.push(stream);
@@ -151,8 +151,8 @@ fn unfinished_messages_do_not_stop_others() {
 }
 
 #[test]
-fn a_request_that_finds_no_memory_is_refused_and_the_connection_goes_on() {
-    // Nothing holds anything: the budget is never large enough.
+fn a_request_without_memory_is_refused_and_the_connection_stays_open() {
+    // No other request holds memory: the whole budget is too small.
     let limits = ConnectionLimits { messages_bytes_max: 4 * MIB, ..little_memory() };
     let serving = Serving::limited(limits);
     let part = vec![b'x'; MIB];
@@ -183,19 +183,19 @@ fn a_request_that_finds_no_memory_is_refused_and_the_connection_goes_on() {
     serving.stop();
 }
 
-/// Takes all but some KiB of the memory of all messages: the last byte of a message is missing.
+/// Sends a message without its last byte, which takes all but some KiB of the memory of all messages.
 fn take_memory(serving: &Serving, bytes_max: usize) -> TcpStream {
     let args = insert_args(KS, b"unfinished", cell(b"c"), (&vec![b'x'; bytes_max - 16 * 1024], 1), ONE);
     let message = Style::FRAMED.message("insert", &args, MessageKind::Call, 1);
     let mut stream = raw(serving.thrift);
     stream.write_all(&message[..message.len() - 1]).unwrap();
-    // Until the server has read it.
+    // By then the server has read it.
     thread::sleep(milliseconds(300));
     stream
 }
 
 #[test]
-fn a_write_behind_longer_replies_is_made_once_without_memory_for_them() {
+fn a_write_is_applied_once_even_without_memory_for_the_replies_before_it() {
     let limits = ConnectionLimits { messages_bytes_max: MIB, ..little_memory() };
     let serving = Serving::limited(limits);
     let mut native = NativeClient::ready(serving.native, 4);
@@ -209,7 +209,7 @@ fn a_write_behind_longer_replies_is_made_once_without_memory_for_them() {
     let update = Style::FRAMED.message("execute_cql3_query", &update, MessageKind::Call, 1);
     let unfinished = take_memory(&serving, MIB);
     let mut made = 0;
-    // The buffer of the replies doubles once, at one of the writes in some of these rounds.
+    // In some of these rounds the buffer of the replies has to grow at one of the writes.
     for length in (17_000..21_000).step_by(500) {
         let mut client = serving.client(Style::FRAMED);
         insert(&mut client, b"first", &vec![b'x'; 20_000]);
@@ -231,14 +231,15 @@ fn a_write_behind_longer_replies_is_made_once_without_memory_for_them() {
 }
 
 #[test]
-fn requests_larger_than_all_memory_do_not_take_the_processors() {
+fn requests_larger_than_all_memory_do_not_use_the_processors_while_they_wait() {
     let scarce_pace = PaceLimits { grace: Duration::from_secs(2), bytes_per_s: 1024 };
     let limits = ConnectionLimits { messages_bytes_max: MIB, scarce_pace, ..little_memory() };
     let serving = Serving::limited(limits);
     let mut client = serving.client(Style::FRAMED);
     insert(&mut client, b"c", &vec![b'x'; 200_000]);
     let unfinished = take_memory(&serving, MIB);
-    // Short when packed. The replies wait for memory until the unfinished message has stalled for long enough.
+    // The statement is short when compressed. The replies wait for memory until the unfinished message has stalled for
+    // too long.
     let select = format!("SELECT value FROM \"Keyspace1\".\"Standard1\"{}", " ".repeat(2 * MIB));
     let asking: Vec<NativeClient> = (0..4)
         .map(|_| {
@@ -257,7 +258,7 @@ fn requests_larger_than_all_memory_do_not_take_the_processors() {
     serving.stop();
 }
 
-/// Grace of two seconds, and 500 bytes a second.
+/// Limits with a grace of two seconds, and then 500 bytes per second.
 fn little_time() -> ConnectionLimits {
     let pace = PaceLimits { grace: Duration::from_secs(2), bytes_per_s: 500 };
     ConnectionLimits { pace, native_handshake: Duration::from_secs(2), ..ConnectionLimits::default() }
@@ -277,7 +278,7 @@ fn a_message_that_stops_coming_ends_the_connection_and_a_slow_one_does_not() {
                 stream
             })
             .into();
-        // One byte at a time, for ever.
+        // A client that sends one byte at a time, for ever.
         let mut dripping = raw(serving.thrift);
         dripping.set_read_timeout(Some(milliseconds(20))).unwrap();
         let mut slow = serving.client(style);
@@ -294,7 +295,7 @@ fn a_message_that_stops_coming_ends_the_connection_and_a_slow_one_does_not() {
             assert_eq!(read_to_end(&mut stream), 0);
         }
     }
-    // Who has said nothing may be silent.
+    // A client without a message in progress may be silent.
     let mut silent = serving.client(Style::FRAMED);
     thread::sleep(milliseconds(2500));
     check_alive(&mut silent);
@@ -306,7 +307,7 @@ fn a_message_that_stops_coming_ends_the_connection_and_a_slow_one_does_not() {
 #[test]
 fn frames_of_the_native_protocol_have_a_time_limit() {
     let serving = Serving::limited(little_time());
-    // Who does not begin, or does not go on.
+    // A client that does not begin a frame, and clients that do not finish one.
     let silent = NativeClient::connect(serving.native, 4);
     let mut asking = NativeClient::connect(serving.native, 4);
     assert_eq!(asking.call(OPTIONS, Body::new()).opcode, SUPPORTED);
@@ -348,7 +349,7 @@ fn a_reply_that_is_not_read_ends_the_connection() {
 }
 
 #[test]
-fn a_message_before_the_login_is_short() {
+fn a_long_message_before_the_login_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let passwd_file = directory.path().join("passwd");
     std::fs::write(&passwd_file, "jonas=secret\n").unwrap();
@@ -357,7 +358,7 @@ fn a_message_before_the_login_is_short() {
     let credentials = map(TType::String, vec![("username", text("jonas")), ("password", text("secret"))]);
     let login = fields([(1, text(KS)), (2, fields([(1, credentials)]))]);
     let large = insert_args(KS, b"scarce", cell(b"large"), (&vec![b'x'; LARGE], 1), ONE);
-    // A frame of 250 MB, of which some comes.
+    // Frames of 250 MB, of which only a part is sent.
     let unfinished: Vec<TcpStream> = (0..5)
         .map(|_| {
             let mut stream = raw(serving.thrift);
@@ -386,7 +387,7 @@ fn a_message_before_the_login_is_short() {
 }
 
 #[test]
-fn a_frame_before_the_native_login_is_short() {
+fn a_long_frame_before_the_native_login_is_refused() {
     let serving = Serving::limited(little_memory());
     let mut client = NativeClient::connect(serving.native, 4);
     let body = client.query_body(&"x".repeat(LARGE), &Asked::values([])).0;
@@ -398,12 +399,12 @@ fn a_frame_before_the_native_login_is_short() {
     serving.stop();
 }
 
-/// Twenty places, ten of them for connections that have not completed anything.
+/// Limits with twenty places, ten of them for connections that have not yet completed a request.
 fn few_places() -> ConnectionLimits {
     ConnectionLimits { connections_max: 20, unproven_max: 10, ..ConnectionLimits::default() }
 }
 
-/// TLS whose handshakes may take for ever, with the authority that clients trust.
+/// Returns TLS without a time limit of handshakes, and the authority that clients trust.
 fn encryption(optional: bool) -> (Encryption, Authority, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let authority = Authority::new();
@@ -450,7 +451,7 @@ fn connections_that_send_a_byte_now_and_then_do_not_stop_others() {
     let serving = Serving::limited(few_places());
     let mut first = serving.client(Style::FRAMED);
     check_alive(&mut first);
-    // All of the places are taken once: those that have asked for something keep theirs.
+    // All places are taken once. Connections that have completed a request keep theirs.
     let mut proven = Vec::new();
     for _ in 0..14 {
         let mut client = serving.client(Style::FRAMED);
@@ -462,7 +463,7 @@ fn connections_that_send_a_byte_now_and_then_do_not_stop_others() {
     for round in 0..5 {
         dripping.extend((0..20).map(|_| raw(serving.thrift)));
         for stream in &mut dripping {
-            // Those that gave way are closed.
+            // The server has closed some of them to free their places.
             let _ = stream.write_all(&message[round..=round]);
         }
         check_alive(&mut serving.client(Style::UNFRAMED));
@@ -474,7 +475,7 @@ fn connections_that_send_a_byte_now_and_then_do_not_stop_others() {
 }
 
 #[test]
-fn an_idle_client_is_closed_where_that_is_asked_for() {
+fn an_idle_client_is_closed_if_there_is_an_idle_timeout() {
     let (server, _directory) = Server::ephemeral(&["--idle-timeout", "1"]);
     let mut client = server.client(Style::FRAMED);
     check_alive(&mut client);
@@ -490,13 +491,17 @@ fn an_idle_client_is_closed_where_that_is_asked_for() {
     let mut idle = NativeClient::ready(serving.native, 4);
     assert_eq!(read_to_end(&mut idle.stream), 0);
     thread::sleep(milliseconds(1000));
-    assert_eq!(waiting.rows("SELECT key FROM system.local").rows.len(), 1, "it waits for events");
+    assert_eq!(
+        waiting.rows("SELECT key FROM system.local").rows.len(),
+        1,
+        "a client that waits for events is closed"
+    );
     drop(waiting);
     serving.stop();
 }
 
 #[test]
-fn a_connection_is_kept_alive() {
+fn connections_use_tcp_keepalive() {
     let serving = Serving::limited(ConnectionLimits::default());
     let mut client = serving.client(Style::FRAMED);
     check_alive(&mut client);
@@ -510,7 +515,7 @@ fn a_connection_is_kept_alive() {
         let row = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         let row =
             row.filter(|row| row.len() > 5).find(|row| is_ours(row[1], server) && is_ours(row[2], peer));
-        // 02 is the keepalive timer. It runs once the client has acknowledged the last reply.
+        // 02 is the keepalive timer. It starts when the client has acknowledged the last reply.
         let timer = row.unwrap()[5];
         if timer.starts_with("02:") {
             break;
@@ -523,7 +528,7 @@ fn a_connection_is_kept_alive() {
 }
 
 #[test]
-fn connections_that_end_alike_are_counted_in_the_log() {
+fn the_log_counts_connections_that_end_for_the_same_reason() {
     let directory = tempfile::tempdir().unwrap();
     Authority::new().sign().write(directory.path());
     let more = ["--ephemeral", "--tls-certificate", "server.pem", "--tls-key", "server.key"];

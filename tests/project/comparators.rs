@@ -1,4 +1,4 @@
-//! Laws of every comparator in the view of every release, of every partitioner, and of the registry.
+//! Laws of every comparator in the view of every release, of every partitioner, and of the registry of comparators.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -10,7 +10,7 @@ use thriftstore::marshal::{AbstractType, BytesType, MarshalError, PACKAGE, Store
 use thriftstore::partitioner::{self, PartitionerRef, TokenForm};
 use thriftstore::util::Release;
 
-/// Every built-in comparator, and some that are made of others.
+/// Returns every built-in comparator, and some composed types.
 fn builtin() -> Vec<TypeRef> {
     let types = Types::builtin();
     let made = [
@@ -42,7 +42,7 @@ fn partitioners() -> Vec<PartitionerRef> {
     partitioner::PARTITIONERS.iter().map(|(_, make)| make()).collect()
 }
 
-/// Bytes at the ends of what signed and unsigned comparisons and UTF-8 tell apart.
+/// Bytes at the limits that signed comparisons, unsigned comparisons and UTF-8 distinguish.
 fn byte() -> impl Strategy<Value = u8> {
     prop_oneof![
         prop::sample::select(vec![
@@ -52,7 +52,7 @@ fn byte() -> impl Strategy<Value = u8> {
     ]
 }
 
-/// Names of any length, frequently of a right one, and UUIDs that frequently share their times.
+/// Names of any length, often of a valid one, and UUIDs that often have the same time.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         2 => prop::collection::vec(byte(), 0..4),
@@ -68,7 +68,7 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Names of several components, often of a right length, with any byte at the end of each; some name types.
+/// Names of several components, often of a valid length, with any end-of-component bytes; some with headers of types.
 fn composite() -> impl Strategy<Value = Vec<u8>> {
     let value = prop_oneof![prop::collection::vec(byte(), 0..3), prop::collection::vec(byte(), 8)];
     let header = prop::sample::select(vec![&b""[..], b"", b"\x80a", b"\x80i", b"\0\x09BytesType"]);
@@ -85,7 +85,7 @@ fn composite() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Frozen collections and tuples: parts with lengths, null among them, some with a count before.
+/// Frozen collections and tuples: parts with lengths, some of them null, some after a count.
 fn made_of_parts() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         prop::collection::vec(byte(), 0..3),
@@ -108,7 +108,7 @@ fn made_of_parts() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Version 1 UUIDs of a few times and nodes.
+/// Version 1 UUIDs with few different times and nodes.
 fn version_1() -> impl Strategy<Value = Vec<u8>> {
     let edge = || prop::sample::select(vec![0x00u8, 0x7f, 0x80, 0xff]);
     (edge(), edge(), edge(), edge()).prop_map(|(low, high, clock, node)| {
@@ -118,7 +118,7 @@ fn version_1() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A name that is valid for the comparator in all releases.
+/// Names that are valid for the comparator in all releases.
 fn valid_name(comparator: &dyn AbstractType) -> BoxedStrategy<Vec<u8>> {
     match comparator.class_name().trim_start_matches(PACKAGE) {
         "AsciiType" => "[\\x00-\\x7f]{0,6}".prop_map(String::into_bytes).boxed(),
@@ -135,7 +135,7 @@ fn valid_name(comparator: &dyn AbstractType) -> BoxedStrategy<Vec<u8>> {
             (2_147_000_000u32..2_149_000_000).prop_map(|day| day.to_be_bytes().to_vec()).boxed()
         }
         "TimeType" => (0u64..86_400_000_000_000).prop_map(|ns| ns.to_be_bytes().to_vec()).boxed(),
-        // A year that is written with four digits, and no fraction of a second.
+        // Years of four digits, and no fractions of a second.
         "DateType" | "TimestampType" => {
             (0i64..4_000_000_000).prop_map(|second| (second * 1000).to_be_bytes().to_vec()).boxed()
         }
@@ -158,13 +158,13 @@ fn valid_name(comparator: &dyn AbstractType) -> BoxedStrategy<Vec<u8>> {
         "ReversedType(org.apache.cassandra.db.marshal.BytesType)" => {
             prop::collection::vec(byte(), 1..20).boxed()
         }
-        // Made of others: their own tests have texts.
+        // Composed types: their own tests cover texts.
         other if other.contains('(') => Just(Vec::new()).boxed(),
         other => unreachable!("say what is valid for {other}"),
     }
 }
 
-/// Numbers whose text is exact.
+/// Numbers whose text form is exact.
 fn number(class_name: &str) -> BoxedStrategy<Vec<u8>> {
     match class_name.trim_start_matches(PACKAGE) {
         "Int32Type" => any::<i32>().prop_map(|number| number.to_be_bytes().to_vec()).boxed(),
@@ -186,7 +186,7 @@ fn token(partitioner: &PartitionerRef, key: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The comparator itself, and then in every view.
+/// Returns the comparator itself, then its view in every release.
 fn views(comparator: &TypeRef) -> impl Iterator<Item = &dyn AbstractType> {
     let itself: &dyn AbstractType = comparator.as_ref();
     std::iter::once(itself).chain(Release::ALL.into_iter().map(move |release| at(itself, release)))
@@ -212,14 +212,14 @@ proptest! {
         }
     }
 
-    /// Unchecked bytes may have another place, values may not.
+    /// Invalid bytes may compare differently if they are not validated; valid values may not.
     #[test]
-    fn values_are_compared_as_ever_when_nobody_checks_them(a in name(), b in name()) {
+    fn unvalidated_comparison_of_valid_values_is_the_same(a in name(), b in name()) {
         for comparator in builtin() {
             let view = at(comparator.as_ref(), Release::V2_1);
-            let is_other_truth = view.class_name().ends_with("BooleanType") && (a > vec![1] || b > vec![1]);
+            let is_other_boolean = view.class_name().ends_with("BooleanType") && (a > vec![1] || b > vec![1]);
             let are_values = [&a, &b].into_iter().all(|name| view.validate(name).is_ok());
-            if are_values && !is_other_truth {
+            if are_values && !is_other_boolean {
                 prop_assert_eq!(view.compare_unchecked(&a, &b), Ok(view.compare(&a, &b)), "{:?}", view);
             }
         }
@@ -229,21 +229,21 @@ proptest! {
     fn the_empty_name_is_first(name in name()) {
         for comparator in builtin() {
             for view in views(&comparator) {
-                let has_other_nothings = ["BooleanType", "EmptyType"]
+                let has_other_empty_values = ["BooleanType", "EmptyType"]
                     .contains(&view.class_name().trim_start_matches(PACKAGE));
-                prop_assert!(has_other_nothings || view.compare(b"", &name).is_eq() == name.is_empty());
+                prop_assert!(has_other_empty_values || view.compare(b"", &name).is_eq() == name.is_empty());
                 prop_assert!(view.compare(b"", &name).is_le(), "{:?}", view);
                 prop_assert!(view.validate(b"").is_ok());
             }
         }
     }
 
-    /// Stored bytes are always the type's own, whatever view compares.
+    /// All views of a type share its stored bytes.
     #[test]
     fn stored_bytes_keep_the_promised_order(a in name(), b in name()) {
         for comparator in builtin() {
             let (stored_a, stored_b) = (ordered(comparator.as_ref(), &a), ordered(comparator.as_ref(), &b));
-            // Names that are equal to no other have bytes of their own.
+            // Names that compare different have different bytes.
             prop_assert!(stored_a != stored_b || comparator.compare(&a, &b).is_eq(), "{:?}", comparator);
             for view in views(&comparator) {
                 match view.stored_order() {
@@ -264,7 +264,7 @@ proptest! {
     fn restore_undoes_ordered(name in name()) {
         for comparator in builtin() {
             let stored = ordered(comparator.as_ref(), &name);
-            // Of names that are equal, bytes tell one: the others are kept beside.
+            // Of several equal names the bytes determine one. The store keeps the others beside them.
             if let Some(restored) = comparator.restore(&stored) {
                 prop_assert!(comparator.compare(&restored, &name).is_eq(), "{:?}", comparator);
                 prop_assert_eq!(ordered(comparator.as_ref(), &restored), stored.clone(), "{:?}", comparator);
@@ -276,7 +276,7 @@ proptest! {
     }
 
     #[test]
-    fn valid_names_are_accepted_and_their_text_read_back(
+    fn valid_names_are_accepted_and_their_text_is_parsed_back(
         (comparator, name) in prop::sample::select(builtin())
             .prop_flat_map(|comparator| (Just(comparator.clone()), valid_name(comparator.as_ref())))
     ) {
@@ -287,7 +287,7 @@ proptest! {
     }
 
     #[test]
-    fn invalid_names_are_refused_and_shown_all_the_same(name in name()) {
+    fn invalid_names_are_refused_and_can_still_be_formatted(name in name()) {
         for comparator in builtin() {
             for (release, view) in Release::ALL.into_iter().map(|release| (release, at(comparator.as_ref(), release))) {
                 let right = match view.class_name().trim_start_matches(PACKAGE) {
@@ -310,7 +310,7 @@ proptest! {
                     "EmptyType" => name.is_empty(),
                     "DecimalType" => !(1..4).contains(&name.len()),
                     "ReversedType(org.apache.cassandra.db.marshal.LongType)" => matches!(name.len(), 0 | 8),
-                    // Its own tests say what is right, as do those of what is made of others.
+                    // The types' own tests check which values of durations and composed types are valid.
                     "DurationType" => view.validate(&name).is_ok(),
                     other
                         if other.contains("Composite")
@@ -323,7 +323,7 @@ proptest! {
                     }
                     "TimeUUIDType" => name.is_empty() || (name.len() == 16 && name[6] >> 4 == 1),
                     "UTF8Type" if release == Release::V0_6 => std::str::from_utf8(&name).is_ok(),
-                    // The check of 0.7 and later is laxer than UTF-8; its own tests say where.
+                    // The check of 0.7 and later accepts some malformed UTF-8, which the type's own tests list.
                     "UTF8Type" if release > Release::V0_6 => {
                         view.validate(&name).is_ok() || std::str::from_utf8(&name).is_ok()
                     }
@@ -336,7 +336,7 @@ proptest! {
     }
 
     #[test]
-    fn tokens_have_the_form_that_is_promised(key in name()) {
+    fn tokens_have_the_declared_form_and_order(key in name()) {
         for partitioner in partitioners() {
             let token = token(&partitioner, &key);
             match partitioner.token_form() {
@@ -351,7 +351,7 @@ proptest! {
     }
 
     #[test]
-    fn token_text_is_read_back(key in ".{0,8}", dice: u128) {
+    fn token_text_is_parsed_back(key in ".{0,8}", dice: u128) {
         for partitioner in partitioners() {
             for token in [token(&partitioner, key.as_bytes()), partitioner.random_token(dice)] {
                 let text = partitioner.token_text(&token);
@@ -361,9 +361,10 @@ proptest! {
     }
 }
 
-/// Rows of these are sliced by seeking: were their order not the stored one, each read would sort a whole row.
+/// Slices of CQL tables seek in the stored order. Without an exact stored order each read would have to sort a whole
+/// row.
 #[test]
-fn names_of_cql_tables_are_stored_in_their_order() {
+fn names_of_cql_tables_have_an_exact_stored_order() {
     let types = Types::builtin();
     for component in [
         "TimeUUIDType",
@@ -390,7 +391,7 @@ fn names_of_cql_tables_are_stored_in_their_order() {
     }
 }
 
-/// A comparator as a user writes one: numbers in decimal, by value.
+/// A custom comparator: numbers as decimal text, compared by value.
 #[derive(Debug)]
 struct Decimal;
 
@@ -433,7 +434,7 @@ fn built_in_types_are_resolved_by_short_and_full_name() {
 }
 
 #[test]
-fn a_user_s_own_type_is_resolved_by_its_full_name() {
+fn a_custom_type_is_resolved_by_its_full_name() {
     let mut types = Types::builtin();
     types.register(Arc::new(Decimal));
     assert_eq!(types.resolve("com.example.Decimal").unwrap().class_name(), "com.example.Decimal");
@@ -442,7 +443,7 @@ fn a_user_s_own_type_is_resolved_by_its_full_name() {
 }
 
 #[test]
-fn a_type_that_only_compares_is_sorted_in_memory() {
+fn a_type_without_a_stored_order_is_sorted_in_memory() {
     let decimal: &dyn AbstractType = &Decimal;
     assert_eq!(decimal.stored_order(), StoredOrder::WithinPrefix(0));
     assert_eq!(decimal.restore(&ordered(decimal, b"10")), Some(b"10".to_vec()));
@@ -458,9 +459,9 @@ fn a_registered_type_replaces_one_of_the_same_name() {
     assert_eq!(types.class_names().count(), before);
 }
 
-/// Else a name of 60,000 bytes would be thousands of calls deep.
+/// Otherwise a name of 60,000 bytes could nest types thousands of calls deep.
 #[test]
-fn a_dynamic_name_brings_no_dynamic_type_along() {
+fn a_dynamic_composite_name_cannot_specify_a_dynamic_composite_type() {
     let dynamic = Types::builtin().resolve("DynamicCompositeType(a=>LongType)").unwrap();
     for text in ["DynamicCompositeType(a=>LongType)", "ReversedType(DynamicCompositeType(a=>LongType))"] {
         let mut name = u16::try_from(text.len()).unwrap().to_be_bytes().to_vec();
@@ -468,7 +469,7 @@ fn a_dynamic_name_brings_no_dynamic_type_along() {
         name.extend_from_slice(&[0, 0, 0]);
         assert!(dynamic.validate(&name).is_err(), "{text}");
         assert!(dynamic.parse_text(&format!("{text}@")).is_err(), "{text}");
-        // What is no name is compared all the same.
+        // Invalid names can still be compared.
         assert_eq!(dynamic.compare(&name, &name), Ordering::Equal);
     }
 }

@@ -1,5 +1,5 @@
-//! The configuration: scripts of files and what comes of them, the sample file, the documentation's tables, and
-//! files that chance has damaged.
+//! The configuration: scripts with files and the results of loading them, the sample file, the tables of the
+//! documentation, and randomly damaged files.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
@@ -14,14 +14,14 @@ use thriftstore::config::{self, Config, Element};
 use thriftstore::marshal::{AbstractType, MarshalError, Types};
 use thriftstore::util::Release;
 
-/// Set to anything: expected texts are written instead of compared.
+/// If this environment variable is set, expected texts are written instead of compared.
 const REWRITE: &str = "REWRITE";
 
 fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Compares a file with what it should be, or makes it so.
+/// Compares a file with its expected text, or writes that text.
 fn check(path: &Path, expected: &str) {
     if env::var_os(REWRITE).is_some() {
         fs::write(path, expected).unwrap();
@@ -29,10 +29,10 @@ fn check(path: &Path, expected: &str) {
     }
     let found = fs::read_to_string(path).unwrap();
     let name = path.display();
-    assert!(found == expected, "{name} says:\n{found}\nbut should say ({REWRITE}=1 does it):\n{expected}");
+    assert!(found == expected, "{name} has:\n{found}\nexpected ({REWRITE}=1 writes it):\n{expected}");
 }
 
-/// What a script shows of a configuration that loads.
+/// Returns the summary that a script has for a valid configuration.
 fn summary(config: &Config) -> String {
     let mut out = String::new();
     let mut line = |name: &str, value: String| writeln!(out, "{name}: {value}").unwrap();
@@ -89,9 +89,9 @@ fn summary(config: &Config) -> String {
     out
 }
 
-/// A script is a file, `---`, and what comes of it.
+/// A script has a configuration file, `---`, and the summary or the errors.
 #[test]
-fn scripts_say_what_happens() {
+fn each_script_has_the_result_of_loading_its_file() {
     let mut scripts: Vec<PathBuf> =
         fs::read_dir(repository().join("tests/config")).unwrap().map(|entry| entry.unwrap().path()).collect();
     scripts.sort();
@@ -107,7 +107,7 @@ fn scripts_say_what_happens() {
     }
 }
 
-/// Nothing in the sample is unknown, without meaning or left to a default.
+/// The sample file has no unknown or ignored element and sets every element.
 #[test]
 fn the_sample_loads_without_a_note() {
     let config = config::parse(config::DEFAULT, "storage-conf.xml", &Types::builtin()).unwrap();
@@ -120,7 +120,7 @@ fn the_sample_loads_without_a_note() {
     assert_eq!(summary(&from_disk), summary(&config));
 }
 
-/// One table of the documentation.
+/// Returns a table of the documentation.
 fn table<T>(rows: &[Element<T>]) -> String {
     let mut out = "| name | releases | default | unit | meaning |\n|---|---|---|---|---|\n".to_owned();
     for row in rows {
@@ -143,7 +143,7 @@ fn table<T>(rows: &[Element<T>]) -> String {
     out
 }
 
-/// The text between two comments of a document.
+/// Replaces the text between two comments of a document.
 fn replace_part(document: &str, name: &str, part: &str) -> String {
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
     let (before, rest) = document.split_once(&begin).unwrap_or_else(|| panic!("no {begin}"));
@@ -161,7 +161,7 @@ const EXAMPLE: &str = "<Storage>
 ";
 
 #[test]
-fn the_documentation_has_every_element_and_a_true_example() {
+fn the_documentation_has_every_element_and_the_errors_of_its_example() {
     let path = repository().join("docs/configuration.md");
     let errors = config::parse(EXAMPLE, "storage-conf.xml", &Types::builtin()).unwrap_err();
     let mut document = fs::read_to_string(&path).unwrap();
@@ -181,14 +181,14 @@ fn the_documentation_has_every_element_and_a_true_example() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_an_error_that_names_it() {
+fn the_error_for_a_missing_file_names_it() {
     let errors = config::load(Path::new("no/such/storage-conf.xml"), &Types::builtin()).unwrap_err();
     assert!(errors.to_string().contains("cannot read no/such/storage-conf.xml: "), "{errors}");
     assert!(errors.errors[0].location().is_none());
 }
 
 #[test]
-fn bytes_that_are_no_text_are_pointed_at() {
+fn the_error_for_invalid_utf_8_has_its_position() {
     let types = Types::builtin();
     let latin_1 = b"<Storage>\n  <ClusterName>M\xfcnchen</ClusterName>\n</Storage>";
     let errors = config::parse_bytes(latin_1, "a.xml", &types).unwrap_err();
@@ -201,7 +201,7 @@ fn bytes_that_are_no_text_are_pointed_at() {
 }
 
 #[test]
-fn files_without_end_are_refused_and_shown_in_part() {
+fn messages_about_very_long_files_are_cut_short() {
     let types = Types::builtin();
     let huge = vec![b' '; 2 * 1024 * 1024];
     assert!(
@@ -223,7 +223,7 @@ fn files_without_end_are_refused_and_shown_in_part() {
     assert!(config::parse(&many, "a.xml", &types).unwrap_err().to_string().ends_with("and 980 more"));
 }
 
-/// A comparator of somebody's own: by length, then by bytes.
+/// A custom comparator: by length, then by bytes.
 #[derive(Debug)]
 struct ByLength;
 
@@ -250,7 +250,7 @@ impl AbstractType for ByLength {
 }
 
 #[test]
-fn a_registered_comparator_can_be_named_and_misspelt() {
+fn a_registered_comparator_can_be_used_and_is_suggested_for_a_misspelt_name() {
     let mut types = Types::builtin();
     types.register(Arc::new(ByLength));
     let file =
@@ -263,7 +263,7 @@ fn a_registered_comparator_can_be_named_and_misspelt() {
 }
 
 #[test]
-fn a_terminal_gets_colours_and_a_file_does_not() {
+fn errors_have_colours_on_a_terminal_only() {
     let errors = config::parse(EXAMPLE, "a.xml", &Types::builtin()).unwrap_err();
     assert!(errors.render(true).contains("\u{1b}["));
     assert!(!errors.render(false).contains('\u{1b}'));
@@ -271,7 +271,8 @@ fn a_terminal_gets_colours_and_a_file_does_not() {
 }
 
 proptest! {
-    /// Whatever chance does to the sample (it stays ASCII: bytes that are no text have a test of their own), the answer is a configuration or a list of places.
+    /// A randomly damaged sample file either loads or has errors with positions. It stays ASCII, because invalid UTF-8
+    /// has its own test.
     #[test]
     fn damaged_files_never_panic(cut in 0..config::DEFAULT.len(), flips in prop::collection::vec((0..config::DEFAULT.len(), 0u8..128), 0..8)) {
         let mut bytes = config::DEFAULT.as_bytes().to_vec();
@@ -287,7 +288,7 @@ proptest! {
         }
     }
 
-    /// The same for text that only looks like XML.
+    /// Random pieces of XML either load or have errors with positions.
     #[test]
     fn markup_of_any_kind_never_panics(pieces in prop::collection::vec(prop::sample::select(&[
         "<Storage>", "</Storage>", "<Keyspaces>", "<Keyspace Name='", "'>", "\"", "/>", "<ColumnFamily ", "CompareWith=",

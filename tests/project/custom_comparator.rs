@@ -1,4 +1,4 @@
-//! The example with a comparator of its own: its laws, its order in the real store, and the program as it is served.
+//! The example of a custom comparator: its laws, its order in the stores, and the example program.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
@@ -33,7 +33,7 @@ use thriftstore::util::{Clock, Release};
 
 use version_type::VersionType;
 
-/// As a client writes them, and as they come back.
+/// Names in the order in which a client writes them, and in the order in which they are returned.
 const WRITTEN: [&str; 7] = ["1.10", "2.0", "1.9", "1", "1.10.1", "10.0", "1.9.0"];
 const SORTED: [&str; 7] = ["1", "1.9", "1.9.0", "1.10", "1.10.1", "2.0", "10.0"];
 
@@ -62,14 +62,14 @@ proptest! {
     }
 
     #[test]
-    fn names_come_back(name in any_version()) {
+    fn names_are_restored(name in any_version()) {
         prop_assert_eq!(VersionType.restore(&ordered(&name)), Some(name.clone().into_bytes()));
         prop_assert_eq!(VersionType.parse_text(&name), Ok(name.into_bytes()));
     }
 }
 
 #[test]
-fn what_is_no_version_is_refused() {
+fn a_name_that_is_not_a_version_is_refused() {
     for name in ["1.", ".1", "1..2", "01", "1.00", "1.x", "+1", " 1", "4294967296", "1.é"] {
         assert!(VersionType.validate(name.as_bytes()).is_err(), "{name}");
     }
@@ -78,7 +78,7 @@ fn what_is_no_version_is_refused() {
     }
 }
 
-/// The example's comparator with nothing but what every comparator must have.
+/// The example's comparator with only the required methods.
 #[derive(Debug)]
 struct OnlyCompares;
 
@@ -105,16 +105,16 @@ impl AbstractType for OnlyCompares {
 }
 
 #[test]
-fn a_row_is_in_order_on_the_disk() {
+fn a_comparator_with_a_stored_order_sorts_rows_on_disk() {
     check_order(Arc::new(VersionType));
 }
 
 #[test]
-fn a_row_is_in_order_in_memory() {
+fn a_comparator_without_a_stored_order_sorts_rows_in_memory() {
     check_order(Arc::new(OnlyCompares));
 }
 
-/// Writes and reads through the example's configuration, the database and the store.
+/// Writes and reads columns with the example's configuration.
 fn check_order(comparator: Arc<dyn AbstractType>) {
     let mut types = Types::builtin();
     types.register(comparator);
@@ -132,7 +132,7 @@ fn check_order(comparator: Arc<dyn AbstractType>) {
     assert_eq!(slice("", "1.10", true, 2), ["10.0", "2.0"]);
     assert_eq!(slice("1.9", "1.10", false, 100), ["1.9", "1.9.0", "1.10"]);
     let refused = runtime.block_on(insert(&database, "1.09")).unwrap_err();
-    assert_eq!(refused.to_string(), "'1.09' is no version: numbers with dots between them, as in 1.10.2");
+    assert_eq!(refused.to_string(), "'1.09' is not a version: numbers separated by dots, as in 1.10.2");
     runtime.block_on(database.store().close()).unwrap();
 }
 
@@ -191,7 +191,7 @@ async fn names(database: &Database, start: &str, finish: &str, reversed: bool, c
     cells.iter().map(|cell| String::from_utf8_lossy(&cell.name).into_owned()).collect()
 }
 
-/// The example's program, serving; ended with this value.
+/// The example program as a server, which is killed when this value is dropped.
 struct Server {
     child: Child,
     address: String,
@@ -214,7 +214,7 @@ impl Drop for Server {
     }
 }
 
-/// The command that serves a configuration with the example's program, which is built if it is not.
+/// Returns the command that serves a configuration with the example program.
 fn serve(config: &Path, data: &Path) -> Command {
     let mut command = Command::new(program());
     command.arg("serve").arg("--config").arg(config).arg("--data-dir").arg(data);
@@ -222,7 +222,7 @@ fn serve(config: &Path, data: &Path) -> Command {
     command
 }
 
-/// `cargo test` builds the examples, but with `--test` it does not.
+/// Builds the example program and returns its path. `cargo test` builds it too, but not with `--test`.
 fn program() -> PathBuf {
     let profile = Path::new(env!("CARGO_BIN_EXE_thriftstore")).parent().unwrap();
     let program = profile.join("examples/custom_comparator");
@@ -233,18 +233,18 @@ fn program() -> PathBuf {
     if profile.file_name().is_some_and(|name| name == "release") {
         build.arg("--release");
     }
-    // Other features would build all of the library again.
+    // With other features cargo would build the whole library again.
     if cfg!(feature = "cluster-tls") {
         build.args(["--features", "cluster-tls"]);
     }
-    // The folder of the profile lies in that of the target, which this test may have been given by an option.
+    // The parent of the profile's directory is the target directory, which an option may have set for this test.
     build.arg("--target-dir").arg(profile.parent().unwrap());
     assert!(build.status().unwrap().success());
     program
 }
 
 #[test]
-fn the_program_serves_and_knows_its_comparator_again() {
+fn the_example_program_serves_and_reopens_data_with_its_comparator() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     {
@@ -254,7 +254,7 @@ fn the_program_serves_and_knows_its_comparator_again() {
             assert_eq!(client.insert(name), Ok(()));
         }
         assert_eq!(client.names(), SORTED);
-        assert!(client.insert("one").unwrap_err().starts_with("'one' is no version"));
+        assert!(client.insert("one").unwrap_err().starts_with("'one' is not a version"));
         // Ended by SIGKILL, as Drop does it: what was acknowledged stays.
     }
     let server = Server::start(&data);
@@ -277,7 +277,7 @@ fn the_program_serves_and_knows_its_comparator_again() {
 }
 
 #[test]
-fn the_stock_program_points_at_the_class_that_it_does_not_know() {
+fn the_error_of_the_standard_program_names_the_unknown_class() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
     let output = command.arg("serve").arg("--config").arg(example("storage-conf.xml")).output().unwrap();
     assert!(!output.status.success());
@@ -285,19 +285,19 @@ fn the_stock_program_points_at_the_class_that_it_does_not_know() {
     assert!(said.contains("Unable to load class com.example.marshal.VersionType"), "{said}");
 }
 
-/// A client of 0.6 with two calls, on the stock Thrift library.
+/// A client of 0.6 with two calls, which uses the official Thrift library.
 struct Client {
     input: TBinaryInputProtocol<TcpStream>,
     output: TBinaryOutputProtocol<TcpStream>,
 }
 
-/// A Thrift value, of the kinds that replies hold.
+/// A Thrift value of a kind that replies contain.
 #[derive(Debug)]
 enum Value {
     Struct(BTreeMap<i16, Value>),
     List(Vec<Value>),
     Text(String),
-    /// Timestamps, which nobody here looks at.
+    /// A timestamp, which the test does not compare.
     Number,
 }
 
@@ -312,7 +312,7 @@ impl Value {
     fn text(&self) -> String {
         match self {
             Value::Text(text) => text.clone(),
-            other => panic!("{other:?} is no text"),
+            other => panic!("{other:?} is not a text"),
         }
     }
 }
@@ -325,7 +325,7 @@ impl Client {
         Client { input, output: TBinaryOutputProtocol::new(stream, true) }
     }
 
-    /// Writes a column of the row "guitar"; the reason where the server refuses.
+    /// Writes a column of the row "guitar". Returns the message if the server refuses it.
     fn insert(&mut self, name: &str) -> Result<(), String> {
         self.begin("insert");
         self.texts(&[(1, "Releases"), (2, "guitar")]);
@@ -342,7 +342,7 @@ impl Client {
         }
     }
 
-    /// The names of the row's columns, as get_slice gives them.
+    /// Returns the names of the row's columns in the order of get_slice.
     fn names(&mut self) -> Vec<String> {
         self.begin("get_slice");
         self.texts(&[(1, "Releases"), (2, "guitar")]);
@@ -369,13 +369,13 @@ impl Client {
         self.output.write_struct_begin(&TStructIdentifier::new("args")).unwrap();
     }
 
-    /// Sends the call and reads the reply's fields.
+    /// Sends the call and returns the fields of the reply.
     fn end(&mut self) -> BTreeMap<i16, Value> {
         self.output.write_field_stop().unwrap();
         self.output.flush().unwrap();
         let message = self.input.read_message_begin().unwrap();
         assert_eq!((message.message_type, message.sequence_number), (TMessageType::Reply, 7));
-        let Value::Struct(fields) = self.read(TType::Struct) else { panic!("a reply is a struct") };
+        let Value::Struct(fields) = self.read(TType::Struct) else { panic!("the reply is not a struct") };
         fields
     }
 

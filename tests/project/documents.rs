@@ -1,5 +1,5 @@
-//! Checks the documents: links and paths lead to files and headings, each document can be found by links, the README's table has
-//! every method, and the tables of limits name tests that exist.
+//! Checks the documents: links and paths lead to files and headings, every document is linked from another, the table
+//! in README.md has every method, and the tables of limits name existing tests.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use thriftstore::thrift::methods::METHODS;
 use thriftstore::util::Release;
 
-/// Documents beside those at the top of the repository and in `docs/`.
+/// Documents outside of the repository's root and `docs/`.
 const OTHER_DOCUMENTS: [&str; 5] = [
     "clients/README.md",
     "clients/generated/README.md",
@@ -22,7 +22,7 @@ const OTHER_DOCUMENTS: [&str; 5] = [
 /// A report to the maintainers of another program, with paths in its sources.
 const ABOUT_OTHER_SOURCES: &str = "docs/decisions/engine-defect.md";
 
-/// Folders that a document names from the top of the repository.
+/// Folders that documents name relative to the root of the repository.
 const FOLDERS: [&str; 9] =
     [".ci/", "clients/", "docs/", "examples/", "fuzz/", "idl/", "src/", "tests/", "tools/"];
 
@@ -34,7 +34,7 @@ fn read(document: &str) -> String {
     fs::read_to_string(root().join(document)).unwrap()
 }
 
-/// Adds the files of a folder with an extension, as paths from the top of the repository, to a list.
+/// Adds the files of a folder with an extension to a list, as paths relative to the root of the repository.
 fn collect_files(folder: &str, extension: &str, is_deep: bool, files: &mut Vec<String>) {
     for entry in fs::read_dir(root().join(folder)).unwrap() {
         let path = entry.unwrap().path();
@@ -47,7 +47,7 @@ fn collect_files(folder: &str, extension: &str, is_deep: bool, files: &mut Vec<S
     }
 }
 
-/// Every document: all at the top of the repository and in `docs/`, and some others.
+/// Returns every document: all in the root of the repository and in `docs/`, and some others.
 fn documents() -> Vec<String> {
     let mut documents = OTHER_DOCUMENTS.map(str::to_owned).to_vec();
     collect_files("", "md", false, &mut documents);
@@ -57,12 +57,12 @@ fn documents() -> Vec<String> {
     documents
 }
 
-/// Returns each text between a beginning and an end.
+/// Returns each part of a text that is between a beginning and an end.
 fn between<'t>(text: &'t str, beginning: &'t str, end: char) -> impl Iterator<Item = &'t str> {
     text.split(beginning).skip(1).filter_map(move |rest| rest.split_once(end)).map(|(inside, _)| inside)
 }
 
-/// The lines of a document that are not in blocks of code.
+/// Returns the lines of a document that are not in blocks of code.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut is_code = false;
     text.lines().filter(move |line| {
@@ -72,7 +72,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a link to a heading is called, by the rules of GitHub: `Logins and rights` is `logins-and-rights`.
+/// Returns the anchor of a heading by the rules of GitHub: `Logins and rights` becomes `logins-and-rights`.
 fn anchor_of(heading: &str) -> String {
     let is_kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
     heading
@@ -89,7 +89,8 @@ fn has_heading(file: &Path, anchor: &str) -> bool {
     prose(&text).filter(|line| line.starts_with('#')).any(|heading| anchor_of(heading) == anchor)
 }
 
-/// The links of a document to files and headings of the repository: the file, and the heading's anchor.
+/// Returns the links of a document to files and headings of the repository: the link, the file, and the heading's
+/// anchor.
 fn links(document: &str) -> Vec<(String, PathBuf, Option<String>)> {
     let text = read(document);
     let file = root().join(document);
@@ -136,16 +137,16 @@ fn each_document_can_be_found_by_links() {
     assert_eq!(documents().into_iter().filter(is_lost).collect::<Vec<_>>(), Vec::<String>::new());
 }
 
-/// Whether a path from the top of the repository leads somewhere; `*` stands for any rest of a name.
-fn leads_somewhere(path: &str) -> bool {
+/// Returns whether a path relative to the root of the repository exists. `*` matches any rest of a name.
+fn path_exists(path: &str) -> bool {
     let Some((start, _)) = path.split_once('*') else { return root().join(path).exists() };
     let (folder, name) = start.rsplit_once('/').unwrap_or(("", start));
     let mut entries = fs::read_dir(root().join(folder)).into_iter().flatten().flatten();
     entries.any(|entry| entry.file_name().to_string_lossy().starts_with(name))
 }
 
-/// Paths that documents name as code exist: `src/db/writes.rs` from the top of the repository, `db/writes.rs` or `writes.rs` as the
-/// end of the path of some file. NAME in a path stands for any name.
+/// Paths that documents name as code exist: `src/db/writes.rs` relative to the root of the repository, `db/writes.rs`
+/// or `writes.rs` as the end of the path of a file. NAME in a path matches any name.
 #[test]
 fn paths_lead_to_files() {
     let mut sources = Vec::new();
@@ -167,11 +168,8 @@ fn paths_lead_to_files() {
                 continue;
             }
             count += 1;
-            let is_there = if is_from_top {
-                leads_somewhere(path)
-            } else {
-                is_end_of_some(path.trim_start_matches("../"))
-            };
+            let is_there =
+                if is_from_top { path_exists(path) } else { is_end_of_some(path.trim_start_matches("../")) };
             if !is_there {
                 missing.push(format!("{document}: {path}"));
             }
@@ -182,7 +180,7 @@ fn paths_lead_to_files() {
 }
 
 #[test]
-fn the_readme_says_which_release_has_which_method() {
+fn the_readme_lists_the_methods_of_each_release() {
     let readme = read("README.md");
     let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `")).collect();
     for (column, release) in Release::ALL.into_iter().enumerate() {
@@ -196,8 +194,8 @@ fn the_readme_says_which_release_has_which_method() {
     }
 }
 
-/// Adds the names of the tests in the Rust files of a folder: functions after an attribute that ends in `test]`, and those in a
-/// `proptest!`, which have it too.
+/// Adds the names of the tests in the Rust files of a folder: functions after an attribute that ends in `test]`, also
+/// inside `proptest!`.
 fn collect_tests(folder: &Path, names: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -222,7 +220,7 @@ fn collect_tests(folder: &Path, names: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn each_limit_names_a_test_that_shows_it() {
+fn each_limit_names_an_existing_test() {
     let mut tests = BTreeSet::new();
     for folder in ["src", "tests"] {
         collect_tests(&root().join(folder), &mut tests);
@@ -246,7 +244,7 @@ fn each_limit_names_a_test_that_shows_it() {
     assert!(rows > 50, "only {rows} rows");
 }
 
-/// The options in the tables of limits are options of `serve`.
+/// The options in the tables of limits are documented in docs/configuration.md.
 #[test]
 fn each_option_of_a_limit_is_documented() {
     let (limits, configuration) = (read("docs/limits.md"), read("docs/configuration.md"));

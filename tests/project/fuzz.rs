@@ -1,6 +1,6 @@
-//! Messages, statements and configurations that chance has damaged, for FUZZ_SECONDS (60) in all. FUZZ_SEED repeats a run.
+//! Randomly damaged messages, statements and configurations, for FUZZ_SECONDS (60) in all. FUZZ_SEED repeats a run.
 //!
-//! The targets are those of `fuzz/`; this mutator knows no coverage, but starts from valid input of every kind.
+//! The targets are those of `fuzz/`. This mutator does not measure coverage, but starts from valid input of every kind.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failure should stop the test")]
 
@@ -23,22 +23,22 @@ use support::value::{Value, fields, map, structs, text, texts};
 use thriftstore::cql::StatementId;
 use thriftstore::thrift::wire::{MessageKind, TType};
 
-/// How long each of the tests runs.
+/// Returns the duration of each test.
 fn duration() -> Duration {
     let seconds = std::env::var("FUZZ_SECONDS").map_or(60.0, |text| text.parse().expect("FUZZ_SECONDS"));
     Duration::from_secs_f64(seconds / 4.0)
 }
 
-/// An input that takes longer is a failure: some loop grows faster than the input.
+/// An input that takes longer is a failure: the time of some loop grows faster than the input.
 const INPUT_DURATION_MAX: Duration = Duration::from_secs(10);
 
-/// Feeds inputs to a target until the time is over; one that makes it panic or takes too long is shown in full.
+/// Runs a target with inputs until the time is over. If an input causes a panic or takes too long, prints it in full.
 fn fuzz(name: &str, mut next: impl FnMut(&mut Chance) -> Vec<u8>, target: impl Fn(&[u8]) -> usize) {
     let seed = Chance::seed_from("FUZZ_SEED");
     println!("{name}: FUZZ_SEED={seed}");
     let mut chance = Chance::new(seed);
     let (start, duration) = (Instant::now(), duration());
-    let (mut inputs, mut fruitful) = (0u64, 0u64);
+    let (mut inputs, mut accepted) = (0u64, 0u64);
     while start.elapsed() < duration {
         let input = next(&mut chance);
         let run = || {
@@ -47,7 +47,7 @@ fn fuzz(name: &str, mut next: impl FnMut(&mut Chance) -> Vec<u8>, target: impl F
         };
         let (mut outcome, mut took) = run();
         if outcome.is_ok() && took >= INPUT_DURATION_MAX {
-            // Perhaps it was the machine that stood still.
+            // The machine may have been busy: try once more.
             (outcome, took) = run();
         }
         let count = match outcome {
@@ -62,13 +62,13 @@ fn fuzz(name: &str, mut next: impl FnMut(&mut Chance) -> Vec<u8>, target: impl F
             }
         };
         inputs += 1;
-        fruitful += u64::from(count > 0);
+        accepted += u64::from(count > 0);
     }
-    println!("{name}: {inputs} inputs, {fruitful} of them fruitful, no failure");
-    assert!(fruitful > 0, "nothing came through: the inputs are of no use");
+    println!("{name}: {inputs} inputs, {accepted} of them accepted, no failure");
+    assert!(accepted > 0, "no input was accepted: the inputs do not test anything");
 }
 
-/// Damages bytes in one to six places.
+/// Damages bytes at one to six positions.
 fn mutate(chance: &mut Chance, bytes: &mut Vec<u8>, pieces: &[&[u8]], others: &[Vec<u8>]) {
     const NUMBERS: [i32; 12] = [0, 1, -1, 2, 5, 100, 255, 65_535, 65_536, i32::MAX, i32::MIN, 1 << 24];
     for _ in 0..=chance.below(6) {
@@ -100,7 +100,7 @@ fn mutate(chance: &mut Chance, bytes: &mut Vec<u8>, pieces: &[&[u8]], others: &[
     }
 }
 
-/// Valid calls of every kind, whose writes and reads meet.
+/// Returns valid calls of every kind that read and write the same columns.
 fn calls() -> Vec<(&'static str, Value)> {
     const KS: &str = "Keyspace1";
     let one = || path("Standard1", None, Some(b"c"));
@@ -147,7 +147,7 @@ fn calls() -> Vec<(&'static str, Value)> {
     .collect()
 }
 
-/// The same for 0.3.
+/// Returns valid calls of 0.3.
 fn first_calls() -> Vec<(&'static str, Value)> {
     use first::*;
     const KS: &str = "Keyspace1";
@@ -175,7 +175,7 @@ fn first_calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A few calls in a row on one connection, some of them damaged.
+/// Several calls on one connection, some of them damaged.
 #[test]
 fn frames() {
     let calls = calls();
@@ -201,7 +201,7 @@ fn frames() {
             if chance.below(3) > 0 {
                 mutate(chance, &mut message, &pieces, &seeds);
             }
-            // The frame's length is mostly right, so that what is within is looked at.
+            // The frame's length is mostly correct, so that its content is parsed.
             if style.transport != bare.transport {
                 let length = u32::try_from(message.len()).unwrap();
                 input.extend_from_slice(&length.to_be_bytes());
@@ -219,7 +219,7 @@ fn frames() {
 /// A conversation of the native protocol: opcodes and bodies.
 type Conversation = Vec<(u8, Vec<u8>)>;
 
-/// A conversation with a request of every kind, whose writes and reads meet.
+/// Returns a conversation with a request of every kind, which read and write the same rows.
 fn conversation(version: u8, packing: Packing) -> Conversation {
     let asked = Asked::values([]);
     let query = |text: &str, asked: &Asked| match version {
@@ -300,7 +300,7 @@ fn conversation(version: u8, packing: Packing) -> Conversation {
     all.into_iter().map(|(opcode, body)| (opcode, body.0)).collect()
 }
 
-/// Whole conversations of the native protocol, of which some requests are damaged.
+/// Whole conversations of the native protocol, with some damaged requests.
 #[test]
 fn native() {
     let ways = VERSIONS.into_iter().flat_map(|version| {
@@ -365,7 +365,7 @@ fn native() {
             let is_segmented = *version == 5 && at > 1;
             input.extend(if is_segmented { segment(*packing == Packing::Lz4, &frame, true) } else { frame });
         }
-        // All but the conditional update in version 1, and later the next page of something else.
+        // All requests succeed but one: in version 1 the conditional update, later the next page of another statement.
         let expected = requests.len() - 1;
         assert_eq!(targets::native(&input), expected, "version {version}, {packing:?}");
     }
@@ -418,7 +418,7 @@ fn storage_conf() {
         mutate(chance, &mut input, &pieces, &seeds);
         input
     };
-    // Valid or not, every input says something.
+    // Every input counts as accepted, because invalid files test the errors.
     fuzz("storage_conf", next, |input| 1 + usize::from(targets::storage_conf(input)));
 }
 
@@ -511,7 +511,7 @@ fn cql() {
             input.append(&mut statement);
             for _ in 0..chance.below(6) {
                 input.push(1);
-                // Zero and one have another meaning between statements.
+                // The bytes 0 and 1 separate statements.
                 input.extend(chance.pick(&values).iter().map(|byte| if *byte < 2 { 2 } else { *byte }));
             }
             input.push(0);

@@ -1,7 +1,7 @@
-//! The files in `idl/` say what each line's clients send and expect, down to the last field id.
+//! The files in `idl/` have the interface of each release line, with all field ids.
 //!
-//! Each file is parsed into the shape of the facts in `data/thrift-api-*.json` and compared with them, definition by
-//! definition. Where the Thrift compiler is installed, it has to accept the files too.
+//! Each file is parsed into the form of the definitions in `data/thrift-api-*.json` and compared with them, definition
+//! by definition. If the Thrift compiler is installed, it must accept the files too.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ use crate::support;
 use serde_json::Value;
 use support::idl::{Parser, TestResult, idl_file, repository};
 
-/// Every line with a file of its own, and the file of the facts about it. The interface of 2.2 is that of 3.x too.
+/// Every line with an IDL file, and the file with its known definitions. 3.x has the interface of 2.2.
 const LINES: [(&str, &str); 12] = [
     ("0.3", "0.3"),
     ("0.4", "0.4-0.6"),
@@ -28,7 +28,7 @@ const LINES: [(&str, &str); 12] = [
 ];
 
 #[test]
-fn files_say_what_is_known_of_the_lines() -> TestResult {
+fn each_file_has_the_known_definitions_of_its_line() -> TestResult {
     for (line, facts) in LINES {
         check(line, facts)?;
     }
@@ -36,11 +36,11 @@ fn files_say_what_is_known_of_the_lines() -> TestResult {
 }
 
 #[test]
-fn compiler_accepts() -> TestResult {
+fn the_thrift_compiler_accepts_each_file() -> TestResult {
     let out = tempfile::tempdir()?;
     for (line, _) in LINES {
         let mut thrift = Command::new("thrift");
-        // 0.3 had arguments without ids, which are numbered downwards from -1.
+        // 0.3 has arguments without ids, which are numbered downwards from -1.
         let keys = if line == "0.3" { "-allow-neg-keys" } else { "-strict" };
         thrift.args([keys, "--gen", "py", "-out"]).arg(out.path()).arg(idl_file(line));
         match thrift.output() {
@@ -55,7 +55,7 @@ fn compiler_accepts() -> TestResult {
     Ok(())
 }
 
-/// Compares the IDL of one line with the facts, one definition at a time so that a failure names it.
+/// Compares the IDL of one line with the known definitions, one at a time so that a failure names it.
 fn check(line: &str, file: &str) -> TestResult {
     let facts = repository(&format!("tests/data/thrift-api-{file}.json"));
     let facts: Value = serde_json::from_str(&fs::read_to_string(facts)?)?;
@@ -75,7 +75,7 @@ fn check(line: &str, file: &str) -> TestResult {
     Ok(())
 }
 
-/// What has not changed since another line is a reference to it: `"as in 0.7"`.
+/// Returns a known definition. One that has not changed since another line is a reference to that line: `"as in 0.7"`.
 fn definition<'f>(facts: &'f Value, line: &str, section: &str, name: &str) -> &'f Value {
     let definition = &facts[line][section][name];
     match definition.as_str().and_then(|text| text.strip_prefix("as in ")) {

@@ -1,5 +1,5 @@
-//! The style of `src/` that can be counted: layers point one way, files and functions stay short, and nothing names
-//! a directory of the machine that it was written on.
+//! Checks rules of `src/` that can be counted: a layer uses only the layers before it, files and functions are short,
+//! and no file names a directory of one machine.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -33,7 +33,7 @@ const LAYERS: [&str; 16] = [
     "cli",
 ];
 
-/// Lines of code in a file, and in a function, without tests.
+/// The most lines of code in a file, without tests, and in a function.
 const FILE_LINES_MAX: usize = 500;
 const FUNCTION_LINES_MAX: usize = 70;
 
@@ -55,23 +55,23 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A file's code, up to its tests.
+/// Returns the code of a file up to its tests.
 fn code_of(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
     text[..end].to_owned()
 }
 
-/// A file of `src/` with its name and code.
+/// Returns all files of `src/` with their names and code.
 fn sources() -> Vec<(String, String)> {
     let src = repository().join("src");
     let name = |path: &Path| path.strip_prefix(&src).unwrap().to_str().unwrap().to_owned();
     let found: Vec<_> = rust_files(&src).iter().map(|path| (name(path), code_of(path))).collect();
-    assert!(found.len() > 50, "the sources are elsewhere");
+    assert!(found.len() > 50, "the sources are not where this test looks");
     found
 }
 
-/// The layers that a file's code names after `crate::`, one by one or in braces.
+/// Returns the layers that the code of a file names after `crate::`, one by one or in braces.
 fn used_layers(code: &str) -> BTreeSet<String> {
     let word = |text: &str| -> String {
         text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
@@ -106,7 +106,7 @@ fn uses_are_found_in_every_form() {
 }
 
 #[test]
-fn layers_use_only_those_above_them() {
+fn each_layer_uses_only_layers_before_it() {
     let place = |layer: &str| LAYERS.iter().position(|known| *known == layer);
     let mut wrong = Vec::new();
     for (name, code) in sources() {
@@ -128,13 +128,13 @@ fn layers_use_only_those_above_them() {
     let named: Vec<&str> =
         essay.lines().filter(|line| line.starts_with("//!")).flat_map(|line| line.split('`')).collect();
     let listed: Vec<&str> = named.into_iter().filter(|word| LAYERS.contains(word)).collect();
-    assert_eq!(listed, LAYERS, "src/lib.rs tells another order");
+    assert_eq!(listed, LAYERS, "src/lib.rs has another order");
 }
 
 #[test]
 fn files_and_functions_are_short() {
     let mut long = Vec::new();
-    // Tests may have files of their own.
+    // Tests in their own files are not counted.
     let is_test = |name: &str| name.ends_with("/tests.rs") || name.contains("/tests/");
     for (name, code) in sources().into_iter().filter(|(name, _)| !is_test(name)) {
         let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
@@ -153,7 +153,8 @@ fn files_and_functions_are_short() {
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
-/// Functions and their lines, by indentation: the formatter puts the closing brace under the first letter.
+/// Returns functions and their numbers of lines. The formatter indents the closing brace of a function like its first
+/// line.
 fn functions(code: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = code.lines().collect();
     let mut found = Vec::new();
@@ -167,7 +168,7 @@ fn functions(code: &str) -> Vec<(String, usize)> {
             continue;
         }
         let indent = &line[..line.len() - trimmed.len()];
-        // A body ends with a brace in the function's own column; a declaration or a short body on its first line.
+        // A body ends with a brace in the function's column; a declaration or a short body ends on its first line.
         let close = format!("{indent}}}");
         let ends_at_once = trimmed.ends_with(';') || trimmed.ends_with('}');
         let end = lines[at..].iter().position(|line| **line == close);
@@ -198,12 +199,12 @@ fn no_committed_file_names_a_directory_of_one_machine() {
         Ok(output) if output.status.success() => output.stdout,
         _ => skip!("this is no git checkout"),
     };
-    // Put together here, so that this file does not hold them.
+    // The names are composed here, so that this file does not contain them.
     let forbidden = ["work", "tmp"].map(|folder| format!("/{folder}/"));
     let mut wrong = Vec::new();
     for name in output.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let name = std::str::from_utf8(name).unwrap();
-        // A file may be listed and gone; one that is not text has no paths.
+        // A listed file may have been deleted; a file that is not text has no paths.
         let Ok(text) = fs::read_to_string(repository().join(name)) else { continue };
         for (line, number) in text.lines().zip(1..) {
             if let Some(folder) = forbidden.iter().find(|folder| line.contains(folder.as_str())) {
@@ -214,7 +215,7 @@ fn no_committed_file_names_a_directory_of_one_machine() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The files of the embedded store, by their modules: `tables::tree` for `tables/tree.rs`.
+/// Returns the code of the files of the embedded store by module: `tables::tree` for `tables/tree.rs`.
 fn modules_of_store() -> BTreeMap<Vec<String>, String> {
     let files = sources().into_iter().filter_map(|(name, code)| {
         let path = name.strip_prefix("storage/embedded/")?.strip_suffix(".rs")?.to_owned();
@@ -225,7 +226,7 @@ fn modules_of_store() -> BTreeMap<Vec<String>, String> {
     files.collect()
 }
 
-/// The paths that a file imports from the embedded store, as modules and their items.
+/// Returns the paths that a file imports from the embedded store, as modules and items.
 fn imported(module: &[String], code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for statement in code.split(';').filter_map(|part| Some(part.split_once("use ")?.1)) {
@@ -253,7 +254,7 @@ fn imported(module: &[String], code: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// The file that an imported path is defined in: a folder's `mod.rs` says where its items are.
+/// Returns the file that defines an imported path. For a folder, its `mod.rs` has the file of an item.
 fn file_of(path: &[String], modules: &BTreeMap<Vec<String>, String>) -> Option<Vec<String>> {
     let (item, folder) = path.split_last()?;
     if let Some(code) = modules.get(path) {
@@ -268,9 +269,9 @@ fn file_of(path: &[String], modules: &BTreeMap<Vec<String>, String>) -> Option<V
 }
 
 #[test]
-fn files_of_the_embedded_store_do_not_depend_on_each_other_in_large_circles() {
+fn circles_of_imports_in_the_embedded_store_are_small() {
     let modules = modules_of_store();
-    assert!(modules.len() > 40, "the embedded store is elsewhere");
+    assert!(modules.len() > 40, "the embedded store is not where this test looks");
     let uses: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> = modules
         .iter()
         .filter(|(_, code)| !code.contains("\nmod "))

@@ -1,4 +1,5 @@
-//! Laws of the parts that stand alone, and what holds for the project itself: layers, documents, configuration, the method table.
+//! Laws of comparators and of the wire format, and checks of the project itself: layers, documents, configuration, the
+//! table of methods.
 
 mod comparators;
 mod config;

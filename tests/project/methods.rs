@@ -1,5 +1,5 @@
-//! The table of calls against the files in `idl/`: every method of every line is there, with the arguments and the
-//! exceptions that its clients know, and nothing else is.
+//! Compares the table of methods with the files in `idl/`: it has every method of every line with the arguments and
+//! exceptions that its clients expect, and no others.
 
 use crate::support;
 
@@ -32,7 +32,7 @@ fn of_line(line: Release) -> impl Iterator<Item = &'static Method> {
     METHODS.iter().copied().filter(move |method| method.releases.has(line))
 }
 
-/// An argument or exception as one line of text.
+/// Formats an argument or exception as one line of text.
 fn item(id: impl std::fmt::Display, name: &str, kind: Option<impl std::fmt::Debug>) -> String {
     format!("{id}: {kind:?} {name}").trim_end().to_owned()
 }
@@ -62,7 +62,7 @@ fn declared_throws(definition: &Value) -> Vec<String> {
     members(definition, "throws").iter().map(thrown).collect()
 }
 
-/// How a type of the language goes over the wire.
+/// Returns the wire type of a type in the IDL.
 fn ttype_of(type_name: &str, idl: &Value) -> Option<TType> {
     match type_name {
         "string" | "binary" => Some(TType::String),

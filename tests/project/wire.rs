@@ -1,5 +1,5 @@
-//! Laws of the wire layer, on random messages: what is cut does not depend on how it arrives, and no bytes at all
-//! make it panic, allocate by what they announce, or disagree with itself.
+//! Laws of the wire layer, on random messages. The messages that are cut off do not depend on how bytes arrive. No
+//! bytes cause a panic or an allocation of the size that they announce, and the scanner and the reader agree.
 
 use bytes::{Bytes, BytesMut};
 use proptest::collection::vec;
@@ -56,7 +56,7 @@ impl Value {
             Value::String(value) => writer.bytes(value),
             Value::Struct(fields) => write_struct(writer, fields),
             Value::Map(entries) => {
-                // All values of a map have one type: keep the first one's.
+                // All values of a map have one type: keep those with the type of the first.
                 let ttype = entries.first().map_or(TType::Stop, |(_, value)| value.ttype());
                 let alike: Vec<_> = entries.iter().filter(|(_, value)| value.ttype() == ttype).collect();
                 writer.map_begin(TType::I32, ttype, alike.len());
@@ -119,7 +119,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A whole call, strict or old style, without a frame.
+/// Whole calls, strict or old style, without a frame.
 fn any_call() -> impl Strategy<Value = Vec<u8>> {
     let fields = vec((any::<i16>(), any_value()), 0..5);
     ("[a-z][a-z_]{0,30}", any::<i32>(), any::<bool>(), fields).prop_map(|(name, seqid, strict, fields)| {
@@ -151,7 +151,10 @@ fn cut(transport: Transport, stream: &[u8], step: usize) -> Result<Vec<Bytes>, F
         loop {
             match cutter.next_message(&mut buffer)? {
                 NextMessage::Message(message) => {
-                    assert!(arrived >= needed_total, "a message came before what it needed");
+                    assert!(
+                        arrived >= needed_total,
+                        "a message was returned before the bytes that it needs had arrived"
+                    );
                     messages.push(message);
                 }
                 NextMessage::TooLong { .. } => unreachable!("no smaller limit is set"),
@@ -167,7 +170,7 @@ fn cut(transport: Transport, stream: &[u8], step: usize) -> Result<Vec<Bytes>, F
     Ok(messages)
 }
 
-/// Walks a message with the reader; its length.
+/// Reads a message with the reader and returns its length.
 fn read_whole(message: &[u8]) -> Result<usize, WireError> {
     let mut reader = Reader::over(message);
     MessageHeader::read(&mut reader)?;
@@ -175,7 +178,7 @@ fn read_whole(message: &[u8]) -> Result<usize, WireError> {
     Ok(reader.position())
 }
 
-/// Bytes that lead deep into the code: a strict header and then type codes and small numbers.
+/// Bytes that reach deep into the code: a strict header, then type codes and small numbers.
 fn likely_bytes() -> impl Strategy<Value = Vec<u8>> {
     let likely = prop_oneof![
         4 => Just(0u8),
@@ -185,7 +188,7 @@ fn likely_bytes() -> impl Strategy<Value = Vec<u8>> {
     vec(likely, 0..200).prop_map(|tail| [&b"\x80\x01\0\x01\0\0\0\x01x\0\0\0\0"[..], &tail].concat())
 }
 
-/// The scanner and the reader agree about every message; neither panics.
+/// Checks that the scanner and the reader agree about a message, and that neither panics.
 fn check_agreement(bytes: &[u8]) {
     let scanned = MessageScanner::new(MESSAGE_BYTES_MAX).scan(bytes);
     match (&scanned, read_whole(bytes)) {
@@ -209,7 +212,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn messages_do_not_depend_on_how_they_arrive(calls in vec(any_call(), 1..4), step in 1usize..50) {
+    fn cut_messages_do_not_depend_on_how_bytes_arrive(calls in vec(any_call(), 1..4), step in 1usize..50) {
         let expected: Vec<Bytes> = calls.iter().cloned().map(Bytes::from).collect();
         let unframed = calls.concat();
         let framed = framed(&calls);
@@ -240,13 +243,13 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_do_no_harm(bytes in vec(any::<u8>(), 0..300), calls in vec(0u8..12, 0..40)) {
+    fn random_bytes_never_panic(bytes in vec(any::<u8>(), 0..300), calls in vec(0u8..12, 0..40)) {
         detect(&bytes, MESSAGE_BYTES_MAX);
         check_agreement(&bytes);
         let message = Bytes::from(bytes);
         let mut reader = Reader::new(&message);
         for call in calls {
-            // Errors may come; only panics are wrong.
+            // Errors are allowed, panics are not.
             let _ = match call {
                 0 => reader.bool().is_ok(),
                 1 => reader.i8().is_ok(),
@@ -265,9 +268,9 @@ proptest! {
     }
 }
 
-/// A large message in small packets is walked once: quadratic work would take minutes here.
+/// A large message in small packets is scanned only once: quadratic work would take minutes here.
 #[test]
-fn a_large_message_may_trickle_in() {
+fn a_large_message_in_small_packets_is_scanned_once() {
     let mut out = BytesMut::new();
     let mut writer = Writer::new(&mut out);
     writer.message_begin(b"multiget", MessageKind::Call, 1);
@@ -278,9 +281,9 @@ fn a_large_message_may_trickle_in() {
     assert_eq!(messages, [out.freeze()]);
 }
 
-/// What we write, the stock library reads, and the other way round.
+/// The official Thrift library reads what we write, and we read what it writes.
 #[test]
-fn the_stock_library_reads_and_writes_the_same() {
+fn the_official_thrift_library_reads_and_writes_the_same_bytes() {
     use thrift::protocol::{TBinaryInputProtocol, TBinaryOutputProtocol, TInputProtocol, TOutputProtocol};
     use thrift::protocol::{TFieldIdentifier, TMessageIdentifier, TMessageType, TType as StockType};
 

@@ -1,14 +1,14 @@
-//! The recordings, and what a replay of one has to show.
+//! The list of recordings, and the comparison that a replay must pass.
 
 use std::fs;
 
 use crate::support::idl;
 use crate::support::recording::Difference;
 
-/// How many differences of one recording are shown.
+/// The most differences of one recording that are printed.
 const SHOWN_MAX: usize = 10;
 
-/// Makes a test of each recording, which calls a function with the recording's name.
+/// Defines a test for each recording, which calls a function with the recording's name.
 macro_rules! replay_each {
     ($replay:ident) => {
         $crate::list::for_each_recording! { test_each $replay }
@@ -34,7 +34,7 @@ macro_rules! names {
     };
 }
 
-/// Hands the list of recordings to another macro, after one word.
+/// Calls another macro with the list of recordings after one identifier.
 macro_rules! for_each_recording {
     ($then:ident $word:ident) => {
         $then! {
@@ -81,7 +81,7 @@ pub(crate) use for_each_recording;
 
 for_each_recording! { names NAMES }
 
-/// A file that no test replays proves nothing, and a rule may be in one file only.
+/// A file that no test replays proves nothing, and some rules are tested by one file only.
 #[test]
 fn every_file_is_replayed() {
     for entry in fs::read_dir(idl::repository("tests/recordings")).unwrap() {

@@ -1,4 +1,4 @@
-//! Calls of real Cassandra servers with their answers.
+//! Replays recorded calls and the answers of real Cassandra servers.
 
 mod list;
 mod of_model;

@@ -1,6 +1,6 @@
 //! The list in which Cassandra 2.1 stores the range tombstones of one level of a row.
 //!
-//! The list cuts range tombstones that overlap into pieces that do not overlap. A read by names searches the list for
+//! The list cuts overlapping range tombstones into pieces that do not overlap. A read by names searches the list for
 //! the piece that holds a name, and uses that piece for the following names too, as far as it reaches. So the cuts
 //! decide which tombstone a read by names sees:
 //!
@@ -69,7 +69,8 @@ fn latest_at(pieces: &[Piece], name: usize) -> Option<Piece> {
 }
 
 /// Returns the list of some range tombstones. In 2.1 the list depends on the order in which the tombstones arrived. No
-/// store keeps that order; the project's rule is that they arrived in the order of their timestamps, then of their bounds.
+/// store keeps that order; the project's rule is that they arrived in the order of their timestamps, then of their
+/// bounds.
 fn pieces_of(ranges: &[RangeDeletion], number: impl Fn(&Bytes) -> usize) -> Vec<Piece> {
     let piece = |range: &RangeDeletion| Piece {
         start: if range.start.is_empty() { 0 } else { number(&range.start) },
@@ -107,8 +108,8 @@ fn added(pieces: &[Piece], tombstone: Piece) -> Vec<Piece> {
     list
 }
 
-/// 2.1: where a piece ends and the tombstone begins, both hold that name. Only if the piece is just that name, the later
-/// of both replaces the other.
+/// 2.1: where a piece ends and the tombstone begins, both hold that name. Only if the piece is just that name, the
+/// later of both replaces the other.
 fn add_after(piece: Piece, new: Piece, list: &mut Vec<Piece>) -> Option<Piece> {
     let is_one_name = piece.start == piece.finish;
     if is_one_name && new.timestamp > piece.timestamp {

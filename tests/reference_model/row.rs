@@ -1,7 +1,7 @@
 //! A stored row, and what a mutation changes in it.
 //!
-//! Everything is in a `Vec` in the order in which it arrived. A cell that a tombstone hides stays in its list, and reads
-//! leave it out. Only increments are different: an increment that is hidden when it arrives is not stored.
+//! Everything is in a `Vec` in the order in which it arrived. A cell that a tombstone hides stays in its list, and
+//! reads leave it out. Only increments are different: an increment that is hidden when it arrives is not stored.
 
 use std::cmp::Ordering;
 
@@ -20,18 +20,18 @@ pub struct StoredRow {
     /// `None` if the row was never deleted.
     pub deletion: Option<DeletionTime>,
     pub ranges: Vec<RangeDeletion>,
-    /// Of a Standard row.
+    /// The cells of a Standard row.
     pub cells: Vec<Cell>,
-    /// Of a Super row. A super column keeps the name under which it was written first.
+    /// The super columns of a Super row. A super column keeps the name under which it was written first.
     pub supers: Vec<SuperColumn>,
 }
 
 /// The comparators of a column family in one release.
 #[derive(Clone, Copy)]
 pub struct Comparators<'a> {
-    /// Of a Standard row's cells, or of super columns.
+    /// Compares the names of a Standard row's cells, or of super columns.
     pub names: &'a dyn AbstractType,
-    /// Of the cells in super columns.
+    /// Compares the names of the cells in super columns.
     pub subnames: &'a dyn AbstractType,
 }
 
@@ -165,7 +165,8 @@ fn counted(old: Option<Cell>, increment: &Cell, shadow: &Shadow<'_>, behaviour: 
     if shadow.hides(increment, approach) {
         return None;
     }
-    // 2.1: a counter stays deleted if its row, its super column or a range around it was deleted, whatever the timestamps.
+    // 2.1: a counter stays deleted if its row, its super column or a range around it was deleted, whatever the
+    // timestamps.
     if behaviour.cells.counter_deletions_are_final && shadow.has_tombstone(increment, approach) {
         return None;
     }

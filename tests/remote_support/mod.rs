@@ -1,4 +1,5 @@
-//! A cluster in memory, and gateways before it: each with a store of its own that sees the same rows and notes.
+//! A cluster in memory, and gateways of it. Each gateway has its own store; all stores share the rows and the metadata
+//! records.
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -25,35 +26,35 @@ use thriftstore::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 use super::reference_model::ReferenceModel;
 
-/// How long the cluster takes for a read.
+/// The time that the cluster takes for a read.
 pub const READ_TAKES: Duration = Duration::from_millis(2);
 
-/// What all gateways share.
+/// The state that all gateways share.
 pub struct Cluster {
     rows: ReferenceModel,
     notes: Mutex<(i64, BTreeMap<String, Bytes>)>,
     pub partitioner: PartitionerRef,
     clock: Arc<Clock>,
-    /// What was asked, in words: writes, truncations, drops.
-    said: Mutex<Vec<String>>,
-    /// How often the notes' version was asked for, and the notes read.
+    /// The requests so far as text: writes, truncates, changes of tables.
+    log: Mutex<Vec<String>>,
+    /// How often the version of the records was read, and the records themselves.
     pub version_asks: AtomicUsize,
     pub note_reads: AtomicUsize,
     reads_now: AtomicUsize,
     pub reads_most: AtomicUsize,
-    /// The most columns that one read has found.
+    /// The most columns that one read has returned.
     pub columns_most: AtomicUsize,
-    /// What the next calls of these kinds fail with.
+    /// The error of the following requests.
     pub failure: Mutex<Option<StoreError>>,
-    /// The tables that there are, as `Keyspace.Table`.
+    /// The existing tables, as `Keyspace.Table`.
     pub tables: Mutex<BTreeSet<String>>,
-    /// What making and dropping tables fails with.
+    /// The error of creating and dropping tables.
     pub tables_failure: Mutex<Option<StoreError>>,
-    /// The next change of notes is made, and is said to have timed out.
+    /// Whether the next change of records is applied but reported as timed out.
     pub loses_answer: Mutex<bool>,
-    /// Somebody else changes a note right before each of so many changes.
-    pub intruders: AtomicUsize,
-    /// What happens, once, when the next table has been dropped and the rest of that change is still to come.
+    /// The number of following changes before which another record is written, so that they conflict with it.
+    pub conflicting_writes: AtomicUsize,
+    /// Runs once, after the next table has been dropped and before the rest of that change.
     pub after_drop: Mutex<Option<BoxFuture<'static, ()>>>,
     turn: tokio::sync::Mutex<()>,
 }
@@ -67,7 +68,7 @@ impl Cluster {
             notes: Mutex::default(),
             partitioner,
             clock,
-            said: Mutex::default(),
+            log: Mutex::default(),
             version_asks: AtomicUsize::new(0),
             note_reads: AtomicUsize::new(0),
             reads_now: AtomicUsize::new(0),
@@ -77,19 +78,19 @@ impl Cluster {
             tables: Mutex::default(),
             tables_failure: Mutex::default(),
             loses_answer: Mutex::default(),
-            intruders: AtomicUsize::new(0),
+            conflicting_writes: AtomicUsize::new(0),
             after_drop: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
         })
     }
 
-    /// A gateway that has just started, with what its configuration defines.
+    /// Starts a gateway with the keyspaces of its configuration.
     pub async fn gateway(self: &Arc<Self>, catalog: Catalog) -> Arc<Database> {
-        self.front_of(catalog, Database::new).await
+        self.gateway_with(catalog, Database::new).await
     }
 
-    /// The same with more said about it.
-    pub async fn front_of(
+    /// Starts a gateway whose database `make` builds.
+    pub async fn gateway_with(
         self: &Arc<Self>,
         catalog: Catalog,
         make: impl FnOnce(DatabaseParts) -> Database,
@@ -102,20 +103,20 @@ impl Cluster {
         database
     }
 
-    /// What was asked since the last time.
-    pub fn said(&self) -> Vec<String> {
-        std::mem::take(&mut self.said.lock())
+    /// Returns the requests since the last call, and forgets them.
+    pub fn take_log(&self) -> Vec<String> {
+        std::mem::take(&mut self.log.lock())
     }
 
-    fn say(&self, what: impl Into<String>) {
-        self.said.lock().push(what.into());
+    fn log(&self, request: impl Into<String>) {
+        self.log.lock().push(request.into());
     }
 
     pub fn note_names(&self) -> Vec<String> {
         self.notes.lock().1.keys().cloned().collect()
     }
 
-    /// A note as a server of another kind keeps it.
+    /// Writes a record as a server of another version would.
     pub fn write_note(&self, name: &str, value: &'static [u8]) {
         let mut notes = self.notes.lock();
         notes.0 += 1;
@@ -150,7 +151,7 @@ impl Cluster {
 /// One gateway's store.
 struct Gateway {
     cluster: Arc<Cluster>,
-    /// The version of the notes that it has seen.
+    /// The version of the records that this gateway has read.
     seen: Mutex<i64>,
 }
 
@@ -165,7 +166,7 @@ impl Gateway {
         cluster.failing()?;
         let now = cluster.reads_now.fetch_add(1, Ordering::SeqCst) + 1;
         cluster.reads_most.fetch_max(now, Ordering::SeqCst);
-        // Later keys are answered first.
+        // Reads of later keys finish first.
         let hurry = u64::from(key.last().copied().unwrap_or_default()) % 8;
         tokio::time::sleep(READ_TAKES + Duration::from_micros((8 - hurry) * 200)).await;
         cluster.reads_now.fetch_sub(1, Ordering::SeqCst);
@@ -182,10 +183,10 @@ impl Gateway {
         let cluster = &self.cluster;
         cluster.failing()?;
         let mut kept = cluster.notes.lock();
-        if cluster.intruders.load(Ordering::SeqCst) > 0 {
-            cluster.intruders.fetch_sub(1, Ordering::SeqCst);
+        if cluster.conflicting_writes.load(Ordering::SeqCst) > 0 {
+            cluster.conflicting_writes.fetch_sub(1, Ordering::SeqCst);
             kept.0 += 1;
-            kept.1.insert("somebody's".to_owned(), Bytes::new());
+            kept.1.insert("unrelated".to_owned(), Bytes::new());
         }
         if kept.0 != *self.seen.lock() {
             return Err(overtaken());
@@ -206,7 +207,7 @@ impl Gateway {
 }
 
 fn overtaken() -> StoreError {
-    StoreError::SchemaDisagreement("somebody was first".to_owned())
+    StoreError::SchemaDisagreement("another change came first".to_owned())
 }
 
 impl Store for Gateway {
@@ -218,7 +219,7 @@ impl Store for Gateway {
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.cluster.failing()?;
-            self.cluster.say(format!("apply {} at {consistency}", Cluster::describe(&mutations)));
+            self.cluster.log(format!("apply {} at {consistency}", Cluster::describe(&mutations)));
             self.cluster.rows.apply(mutations, behaviour, consistency).await
         })
     }
@@ -241,12 +242,12 @@ impl Store for Gateway {
     }
 
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.cluster.say(format!("truncate {}", cf.name));
+        self.cluster.log(format!("truncate {}", cf.name));
         self.cluster.rows.truncate(cf)
     }
 
     fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.cluster.say(format!("drop {}", cf.name));
+        self.cluster.log(format!("drop {}", cf.name));
         Box::pin(async move {
             self.cluster.failing_tables()?;
             self.check_newest()?;
@@ -276,7 +277,7 @@ impl Store for Gateway {
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         let families: Vec<String> = catalog.column_families().map(|cf| cf.name.clone()).collect();
         let retained = catalog.retained.len();
-        self.cluster.say(format!("alter {} retained {retained}", families.join(" ")));
+        self.cluster.log(format!("alter {} retained {retained}", families.join(" ")));
         Box::pin(async move {
             self.cluster.failing_tables()?;
             self.check_newest()?;
@@ -317,7 +318,7 @@ impl BatchStore for Gateway {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.cluster.say(format!("logged {} at {consistency}", Cluster::describe(&mutations)));
+            self.cluster.log(format!("logged {} at {consistency}", Cluster::describe(&mutations)));
             self.cluster.rows.apply(mutations, behaviour, consistency).await
         })
     }
@@ -329,7 +330,7 @@ impl ConditionalStore for Gateway {
             let _turn = self.cluster.turn.lock().await;
             let CasCommand { key, read, expected, mutation, serial_consistency, commit_consistency } =
                 command;
-            self.cluster.say(format!("cas at {serial_consistency} then {commit_consistency}"));
+            self.cluster.log(format!("cas at {serial_consistency} then {commit_consistency}"));
             let behaviour = read.behaviour;
             let RowColumns::Cells(found) = self.cluster.rows.read(key, read, serial_consistency).await?
             else {
@@ -357,7 +358,7 @@ impl IndexedStore for Gateway {
                 Bounds::Keys { start, .. } => format!("key {}", String::from_utf8_lossy(start)),
                 _ => "after a token".to_owned(),
             };
-            self.cluster.say(format!("index from {from}, {max_keys} keys"));
+            self.cluster.log(format!("index from {from}, {max_keys} keys"));
             let command = RangeCommand { bounds, max_rows: usize::MAX, read, skip_empty: true };
             let rows = self.cluster.rows.scan(command, consistency).await?;
             let holds = |row: &Row| match &row.columns {
@@ -386,13 +387,13 @@ impl SharedSchemaStore for Gateway {
     }
 
     fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()> {
-        self.cluster.say(format!("drop keyspace {name}"));
+        self.cluster.log(format!("drop keyspace {name}"));
         Box::pin(async { self.check_newest() })
     }
 
     fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         let families: Vec<String> = catalog.column_families().map(|cf| cf.name.clone()).collect();
-        self.cluster.say(format!("follow {}", families.join(" ")));
+        self.cluster.log(format!("follow {}", families.join(" ")));
         Box::pin(async { Ok(()) })
     }
 }

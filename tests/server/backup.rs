@@ -1,4 +1,4 @@
-//! `thriftstore backup` beside a running server, and a server that serves what it made.
+//! `thriftstore backup` while a server runs, and servers that serve the backups.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -20,10 +20,10 @@ use thriftstore::storage::{self, BackupOptions};
 
 const KS: &str = "Keyspace1";
 const WRITERS: usize = 2;
-/// Memtables are flushed at a quarter of this.
+/// A quarter of this memory is for memtables, so they are flushed often.
 const SMALL_MEMORY: &[&str] = &["--cache-mb", "4"];
 
-/// Whether the program succeeded, its standard output, and its standard error.
+/// Runs `thriftstore backup`. Returns whether it succeeded, its standard output and its standard error.
 fn backup(directory: &Path, words: &[&str]) -> (bool, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
     let output = command.arg("backup").args(words).current_dir(directory).output().unwrap();
@@ -31,7 +31,7 @@ fn backup(directory: &Path, words: &[&str]) -> (bool, String, String) {
     (output.status.success(), text(output.stdout), text(output.stderr))
 }
 
-/// Makes a backup of the server's data as an operator does.
+/// Makes a backup of the server's data, and checks what the program prints.
 fn backed_up(directory: &Path, target: &str) {
     let (succeeded, summary, lines) = backup(directory, &["--config", "storage-conf.xml", target]);
     assert!(succeeded, "{lines}");
@@ -46,7 +46,7 @@ fn backed_up(directory: &Path, target: &str) {
     );
 }
 
-/// Writes a row after the other until the server is gone. The second result is the number that was acknowledged last.
+/// Writes one row after another until the connection ends. The counter has the number of the last acknowledged row.
 fn write(address: SocketAddr, writer: usize) -> (JoinHandle<()>, Arc<AtomicU64>) {
     let acknowledged = Arc::new(AtomicU64::new(0));
     let last = acknowledged.clone();
@@ -67,7 +67,7 @@ fn write(address: SocketAddr, writer: usize) -> (JoinHandle<()>, Arc<AtomicU64>)
     (thread, acknowledged)
 }
 
-/// Fails unless a server that serves the directory has all of these rows of each writer.
+/// Checks that a server on the directory returns the first rows of each writer, up to these numbers.
 fn check(place: &Path, directory: &str, acknowledged: &[u64]) {
     let server = Server::start_again(place, &["--data-dir", directory]);
     let mut client = server.client(Style::UNFRAMED);
@@ -82,7 +82,7 @@ fn check(place: &Path, directory: &str, acknowledged: &[u64]) {
 }
 
 #[test]
-fn backups_of_a_serving_server_are_served() {
+fn a_backup_of_a_running_server_has_all_acknowledged_writes() {
     let place = tempfile::tempdir().unwrap();
     let directory = place.path();
     let server = Server::start(directory, &storage_conf(""), SMALL_MEMORY);
@@ -95,7 +95,7 @@ fn backups_of_a_serving_server_are_served() {
         backed_up(directory, &format!("backup{number}"));
         backups.push(acknowledged);
     }
-    // Of a server that is killed meanwhile, too.
+    // A backup that runs while the server is killed is complete too.
     let acknowledged = numbers();
     let of_killed = thread::spawn({
         let directory = directory.to_owned();
@@ -116,7 +116,7 @@ fn backups_of_a_serving_server_are_served() {
 }
 
 #[test]
-fn the_program_says_why_there_is_no_backup() {
+fn a_backup_that_cannot_be_made_reports_the_reason() {
     let place = tempfile::tempdir().unwrap();
     let directory = place.path();
     let (succeeded, summary, error) = backup(directory, &["--data-dir", "nowhere", "target"]);
@@ -136,7 +136,7 @@ fn the_program_says_why_there_is_no_backup() {
 }
 
 #[test]
-fn a_full_disk_leaves_nothing_behind() {
+fn a_backup_to_a_full_disk_removes_its_files() {
     let place = tempfile::tempdir().unwrap();
     let (source, small) = (place.path().join("data"), place.path().join("small"));
     fs::create_dir(&small).unwrap();

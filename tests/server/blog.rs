@@ -1,4 +1,4 @@
-//! The blog of the 2009 article, written and read call by call, and the mistakes that its readers made.
+//! The blog of a Cassandra article of 2009, written and read call by call, and mistakes that its readers made.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -125,7 +125,7 @@ impl Blog {
 }
 
 #[test]
-fn the_blog_works_in_every_transport_and_header() {
+fn the_blog_works_with_every_transport_and_header_style() {
     for style in Style::ALL {
         let (server, _directory) = Server::ephemeral(&[]);
         let mut client = server.client(style);
@@ -134,14 +134,14 @@ fn the_blog_works_in_every_transport_and_header() {
         blog.read(&mut client);
         let removed = path("TaggedPosts", None, Some(&blog.posts[0]));
         client.call("remove", &remove_args(BLOG, b"__notag__", removed, NOW + 1, ONE)).void();
-        let front = Blog::tagged(&mut client, "__notag__", slice(b"", b"", true, 10));
-        assert_eq!(front, [SLUGS[2], SLUGS[1]]);
+        let front_page = Blog::tagged(&mut client, "__notag__", slice(b"", b"", true, 10));
+        assert_eq!(front_page, [SLUGS[2], SLUGS[1]]);
         server.stop();
     }
 }
 
 #[test]
-fn classic_mistakes_are_told_in_the_old_words() {
+fn classic_mistakes_get_the_texts_of_old_servers() {
     let blog = Blog::new();
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);

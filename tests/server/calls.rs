@@ -1,5 +1,5 @@
-//! The running server, call by call: what clients may ask about the cluster, the rules of consistency levels, the
-//! differences between releases, and what comes of calls that are none.
+//! Thrift calls to a running server: calls that describe the cluster, consistency levels, differences between releases,
+//! and malformed calls.
 
 use crate::support;
 
@@ -63,7 +63,7 @@ fn the_cluster_describes_itself() {
 }
 
 #[test]
-fn splits_begin_and_end_as_asked() {
+fn splits_begin_and_end_at_the_requested_tokens() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     for row in 0..40u8 {
@@ -86,7 +86,7 @@ fn splits_begin_and_end_as_asked() {
 }
 
 #[test]
-fn consistency_levels_follow_their_rules() {
+fn each_consistency_level_is_accepted_where_the_release_accepts_it() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     let column = || path("Standard1", None, Some(b"level"));
@@ -102,7 +102,7 @@ fn consistency_levels_follow_their_rules() {
     for unknown in [-1, 7, i32::MAX] {
         assert!(get(unknown).application(7).contains("consistency_level"));
     }
-    // Absent, it is ONE.
+    // The default is ONE.
     let mut args = get_args(KS, b"levels", column(), ONE);
     if let Value::Struct(fields) = &mut args {
         fields.remove(&4);
@@ -114,7 +114,7 @@ fn consistency_levels_follow_their_rules() {
 }
 
 #[test]
-fn five_replicas_are_too_many_for_quorum_reads() {
+fn reads_of_five_replicas_are_unavailable_at_quorum() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     let column = || path("Standard1", None, Some(b"c"));
@@ -146,7 +146,7 @@ fn compat_0_4_answers_as_0_4() {
         "BloggyAppy.Authors(ROW_KEY, COLUMN_MAP(COLUMN_KEY, COLUMN_VALUE, COLUMN_TIMESTAMP))"
     );
     assert!(authors.at("FlushPeriodInMinutes").str().parse::<u32>().is_ok());
-    // The last of two writes with one timestamp wins, and 3 is ALL, which no read may ask for.
+    // The later of two writes with equal timestamps wins. Level 3 is ALL in 0.4, which refuses it for reads.
     let column = || path("Standard1", None, Some(b"c"));
     for value in [b"z", b"a"] {
         client.call("insert", &insert_args(KS, b"k", column(), (value, 1), 3)).void();
@@ -154,12 +154,12 @@ fn compat_0_4_answers_as_0_4() {
     assert_eq!(value_of(&mut client, b"k", b"c"), Some(b"a".to_vec()));
     let refused = client.call("get", &get_args(KS, b"k", column(), 3));
     assert_eq!(refused.why(), "Consistency level all is not yet supported on read operations");
-    // Unavailable is field 3 of get_slice.
+    // UnavailableException is field 3 of `get_slice` and field 2 of `insert`.
     let args = get_slice_args("FiveTimes", b"k", parent("Standard1", None), everything(), QUORUM);
     assert_eq!(client.call("get_slice", &args).thrown(3), "");
     let args = insert_args("FiveTimes", b"k", column(), (b"v", 1), QUORUM);
     assert_eq!(client.call("insert", &args).thrown(2), "");
-    // Counts see tombstones.
+    // Counts include tombstones.
     client.call("remove", &remove_args(KS, b"k", column(), 2, ONE)).void();
     let count = client.call("get_count", &get_args(KS, b"k", parent("Standard1", None), ONE));
     assert_eq!(count.value().int(), 1);
@@ -195,7 +195,7 @@ fn compat_0_5_answers_as_0_5() {
     assert_eq!(why.why(), "range queries may only be performed against an order-preserving partitioner");
 }
 
-/// Arguments without some of them.
+/// Removes arguments by their ids.
 fn without<const N: usize>(mut args: Value, absent: [i16; N]) -> Value {
     if let Value::Struct(fields) = &mut args {
         fields.retain(|id, _| !absent.contains(id));
@@ -215,7 +215,7 @@ fn key_range_args(level: i32) -> Value {
 }
 
 #[test]
-fn numbers_are_required_to_0_5() {
+fn numeric_arguments_are_required_up_to_0_5() {
     let unordered = "range queries may only be performed against an order-preserving partitioner";
     for release in ["0.4", "0.5"] {
         let (server, _directory) = Server::ephemeral(&["--compat", release]);
@@ -235,16 +235,16 @@ fn numbers_are_required_to_0_5() {
         refused("get_key_range", key_range_args(ONE), 5, "count");
         refused("get_key_range", key_range_args(ONE), 6, "consistency_level");
         client.call("get_key_range", &key_range_args(7)).application(7);
-        // The keys of a range have defaults, and remove's level has one that counts.
+        // The keys of a range have defaults, and the consistency level of `remove` has one too.
         let range = without(key_range_args(ONE), [3, 4]);
         assert_eq!(client.call("get_key_range", &range).why(), unordered);
         client.call("remove", &without(remove_args(KS, b"k", column(), 1, ONE), [5])).void();
     }
 }
 
-/// A super column that was deleted and filled again is read, and get_key_range of 0.4 sees only the others.
+/// A slice returns a super column that was deleted and written again, but `get_key_range` of 0.4 ignores it.
 #[test]
-fn keys_of_0_4_are_not_of_super_columns_that_were_deleted() {
+fn key_ranges_of_0_4_ignore_rewritten_super_columns() {
     let ordered = "<Partitioner>org.apache.cassandra.dht.OrderPreservingPartitioner</Partitioner>";
     for (release, expected) in [("0.4", vec![text("b")]), ("0.5", vec![text("a"), text("b")])] {
         let directory = tempfile::tempdir().unwrap();
@@ -268,9 +268,10 @@ fn keys_of_0_4_are_not_of_super_columns_that_were_deleted() {
     }
 }
 
-/// Of a super column that holds but a tombstone newer than the row's: 0.4 counts it in a slice, later releases do not.
+/// A super column whose only column is a tombstone newer than the row's deletion counts towards the limit of a slice in
+/// 0.4, but not in later releases.
 #[test]
-fn slices_of_0_4_count_super_columns_of_newer_tombstones() {
+fn slices_of_0_4_count_super_columns_with_newer_tombstones() {
     for (release, expected) in [("0.4", 0), ("0.5", 1), ("0.6", 1)] {
         let (server, _directory) = Server::ephemeral(&["--compat", release]);
         let mut client = server.client(Style::UNFRAMED);
@@ -291,7 +292,7 @@ fn batch_insert_args(keyspace: &str, key: &str, family: &str, inserts: Vec<Value
 }
 
 #[test]
-fn batches_to_0_6_take_what_writes_nothing() {
+fn batches_up_to_0_6_accept_empty_super_columns() {
     let nothing = || fields([(2, fields([(1, text("s")), (2, structs(vec![]))]))]);
     let both = || fields([(1, column(b"c", b"v", 5)), (2, fields([(1, text("s")), (2, structs(vec![]))]))]);
     for release in ["0.4", "0.5", "0.6"] {
@@ -307,7 +308,7 @@ fn batches_to_0_6_take_what_writes_nothing() {
         }
         let refused = client.call("batch_insert", &batch_insert_args(KS, "k", "Standard1", vec![both()]));
         assert!(refused.why().contains("not both"));
-        // The key's white space.
+        // 0.4 and 0.5 trim the key, 0.6 does not.
         let written = || fields([(1, column(b"c", b"v", 5))]);
         client.call("batch_insert", &batch_insert_args(KS, " k\t", "Standard1", vec![written()])).void();
         let (bare, whole) = (value_of(&mut client, b"k", b"c"), value_of(&mut client, b" k\t", b"c"));
@@ -316,7 +317,7 @@ fn batches_to_0_6_take_what_writes_nothing() {
 }
 
 #[test]
-fn reads_of_no_row_fail_to_0_5() {
+fn multiget_without_keys_fails_up_to_0_5() {
     for release in ["0.4", "0.5", "0.6"] {
         let (server, _directory) = Server::ephemeral(&["--compat", release]);
         let mut client = server.client(Style::UNFRAMED);
@@ -332,7 +333,7 @@ fn reads_of_no_row_fail_to_0_5() {
 }
 
 #[test]
-fn compat_0_6_removes_look_at_the_level_last() {
+fn removes_of_0_6_check_the_consistency_level_last() {
     let (server, _directory) = Server::ephemeral(&["--compat", "0.6"]);
     let mut client = server.client(Style::UNFRAMED);
     let mut remove =
@@ -347,7 +348,7 @@ fn compat_0_6_answers_as_0_6() {
     let mut client = server.client(Style::FRAMED);
     let version = client.call("get_string_property", &fields([(1, text("version"))]));
     assert_eq!(version.value().str(), "2.2.0");
-    // The larger of two values with one timestamp wins.
+    // The larger of two values with equal timestamps wins.
     for value in [b"z", b"a"] {
         let column = path("Standard1", None, Some(b"c"));
         client.call("insert", &insert_args(KS, b"k", column, (value, 1), ALL)).void();
@@ -359,7 +360,7 @@ fn compat_0_6_answers_as_0_6() {
 }
 
 #[test]
-fn compat_2_1_names_what_is_not_there() {
+fn errors_of_2_1_name_the_missing_object() {
     let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
     let mut client = server.client(Style::FRAMED);
     let mut why = |call: &str, argument| client.call(call, &fields([(1, argument)])).why().to_owned();
@@ -399,7 +400,7 @@ fn multiget_and_batch_insert_still_work() {
     assert_eq!(found.value().items()[0].field(1).str(), "old");
 }
 
-/// Messages that nobody waits for: no reply, and later replies stay with their calls.
+/// One-way messages get no reply, also if they are wrong, and later replies belong to their calls.
 #[test]
 fn oneway_messages_get_no_reply() {
     let (server, _directory) = Server::ephemeral(&[]);
@@ -411,7 +412,7 @@ fn oneway_messages_get_no_reply() {
         client.send(&style.message("no_such_method", &fields([]), MessageKind::Oneway, 1001));
         client.send(&style.message("get", &fields([]), MessageKind::Oneway, 1002));
         if style.transport == Transport::Framed {
-            // A field of no type: the message is broken, its end is not.
+            // A field of an unknown type: the message is malformed, but its frame ends where it should.
             let mut broken = style.message("get", &fields([]), MessageKind::Oneway, 1003);
             broken.truncate(broken.len() - 1);
             broken.extend_from_slice(b"\x07");
@@ -466,13 +467,13 @@ fn replies_before_a_broken_message_are_still_sent() {
 }
 
 #[test]
-fn calls_that_do_not_fit_are_protocol_errors_and_the_connection_goes_on() {
+fn calls_with_wrong_arguments_fail_and_the_connection_stays_open() {
     let (server, _directory) = Server::ephemeral(&[]);
     for style in Style::ALL {
         let mut client = server.client(style);
         let reply = client.call("get_keyspaces", &fields([(1, text(KS))]));
         assert_eq!(reply.application(1), "Invalid method name: 'get_keyspaces'");
-        // Nothing at all, and one after the other missing.
+        // Without arguments, and without each of the arguments.
         assert!(client.call("insert", &fields([])).application(7).contains("Required field"));
         let whole = || insert_args(KS, b"k", path("Standard1", None, Some(b"c")), (b"v", 1), ONE);
         for missing in [1, 2, 3, 4, 5] {
@@ -482,7 +483,7 @@ fn calls_that_do_not_fit_are_protocol_errors_and_the_connection_goes_on() {
             }
             assert!(client.call("insert", &args).application(7).contains("Required field"));
         }
-        // Of another type.
+        // With an argument of another type.
         for mistyped in 1..=5 {
             let mut args = whole();
             if let Value::Struct(fields) = &mut args {
@@ -490,7 +491,8 @@ fn calls_that_do_not_fit_are_protocol_errors_and_the_connection_goes_on() {
             }
             client.call("insert", &args).application(7);
         }
-        // A struct without its required field, a list of something else, and a map of something else.
+        // A struct without its required field, a list with elements of another type, and a map with keys and values of
+        // other types.
         let args = get_args(KS, b"k", fields([(5, text("c"))]), ONE);
         assert!(client.call("get", &args).application(7).contains("column_family"));
         let numbers = fields([(1, Value::List(TType::I32, vec![Value::I32(1)]))]);
@@ -502,10 +504,10 @@ fn calls_that_do_not_fit_are_protocol_errors_and_the_connection_goes_on() {
     }
 }
 
-/// 0.7 reads all arguments before it looks for those that are missing, so the next call is where it should be. Of a
-/// struct that lacks something it leaves the rest to be read as the next call.
+/// 0.7 reads all arguments before it checks for missing ones, so it finds the next call. But it stops reading in a
+/// struct that lacks a required field, and takes the rest of the struct for the next call.
 #[test]
-fn compat_0_7_loses_its_place_within_structs_alone() {
+fn a_missing_argument_in_0_7_loses_the_next_call_only_inside_a_struct() {
     let (server, _directory) = Server::ephemeral(&["--compat", "0.7"]);
     let mut client = server.client(Style::FRAMED);
     client.call("set_keyspace", &fields([(1, text(KS))])).void();
@@ -525,8 +527,8 @@ fn compat_0_7_loses_its_place_within_structs_alone() {
     client.call("get", &whole()).thrown(2);
 }
 
-/// Calls as 0.7 and later have them: refused where they need a keyspace and none was set, and then answered, beside
-/// calls that name theirs.
+/// Calls of 0.7 and later fail before `set_keyspace` and succeed after it. Calls with a keyspace argument work on the
+/// same connection.
 #[test]
 fn calls_of_later_releases_need_a_keyspace() {
     let (server, _directory) = Server::ephemeral(&[]);
@@ -561,7 +563,7 @@ fn calls_of_later_releases_need_a_keyspace() {
 }
 
 #[test]
-fn names_of_methods_are_echoed_as_sent() {
+fn replies_echo_the_method_name_byte_for_byte() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     client.send(b"\x80\x01\0\x01\0\0\0\x02x\xff\0\0\0\x07\0");

@@ -1,5 +1,5 @@
-//! A server that shall be a gateway of a cluster which is not there, or not what it should be. What there is to say about
-//! one that is there is in tests/cluster/secure.rs.
+//! Gateways whose cluster is down or not as configured, and wrong combinations of cluster options. A cluster with TLS
+//! is tested in tests/cluster/secure.rs.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -13,8 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use support::server::{Server, logged, storage_conf, wait_for_log};
 use tempfile::TempDir;
 
-/// How the log ends after an option that names a file of TLS that does not exist. A program that cannot encrypt does not
-/// look for it.
+/// The error for an option that names a missing TLS file. A program without TLS support does not read the file.
 const NO_SUCH_FILE: &str = if cfg!(feature = "cluster-tls") {
     "cannot read none.pem"
 } else {
@@ -27,14 +26,14 @@ fn prepared() -> TempDir {
     directory
 }
 
-/// A port at which whoever comes is answered so, whatever they say.
-fn node_that_says(answer: &'static [u8]) -> String {
+/// Listens on a port and sends each client the same bytes, whatever it sends.
+fn node_that_sends(answer: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            // The client may have gone.
+            // The client may have closed the connection.
             let _ = stream.read(&mut [0; 1024]).and_then(|_| stream.write_all(answer));
         }
     });
@@ -42,13 +41,13 @@ fn node_that_says(answer: &'static [u8]) -> String {
 }
 
 #[test]
-fn a_cluster_that_is_down_is_waited_for() {
+fn the_server_waits_for_a_cluster_that_is_down() {
     let directory = prepared();
-    // Bound and free again: nobody listens there.
+    // The listener is dropped, so the port refuses connections.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let mut server = Server::spawn_silent(directory.path(), &["--cluster", &address]);
+    let mut server = Server::spawn_only(directory.path(), &["--cluster", &address]);
     wait_for_log(directory.path(), "cannot reach the cluster");
-    assert!(server.try_wait().unwrap().is_none(), "it has ended");
+    assert!(server.try_wait().unwrap().is_none(), "the server has ended");
     kill_process(Pid::from_raw(server.id().try_into().unwrap()).unwrap(), Signal::TERM).unwrap();
     assert!(server.wait().unwrap().success());
     let log = logged(directory.path());
@@ -57,10 +56,10 @@ fn a_cluster_that_is_down_is_waited_for() {
 }
 
 #[test]
-fn one_that_hangs_up_may_speak_tls() {
+fn a_cluster_that_closes_connections_leads_to_a_hint_at_tls() {
     let directory = prepared();
-    let address = node_that_says(b"");
-    let mut server = Server::spawn_silent(directory.path(), &["--cluster", &address]);
+    let address = node_that_sends(b"");
+    let mut server = Server::spawn_only(directory.path(), &["--cluster", &address]);
     wait_for_log(directory.path(), "cannot reach the cluster");
     let log = logged(directory.path());
     assert!(log.contains("--cluster-ca"), "{log}");
@@ -70,9 +69,9 @@ fn one_that_hangs_up_may_speak_tls() {
 
 #[test]
 #[cfg(feature = "cluster-tls")]
-fn one_that_does_not_speak_tls_is_told_at_once() {
+fn a_cluster_without_tls_is_reported_at_once() {
     let directory = prepared();
-    let address = node_that_says(b"HTTP/1.0 400 Bad Request\r\n\r\n");
+    let address = node_that_sends(b"HTTP/1.0 400 Bad Request\r\n\r\n");
     let (status, log) = Server::fail(directory.path(), &["--cluster", &address, "--cluster-ca", "any"]);
     assert!(!status.success());
     assert!(log.contains("cannot serve from the cluster at") && log.contains("does not speak TLS"), "{log}");
@@ -80,7 +79,7 @@ fn one_that_does_not_speak_tls_is_told_at_once() {
 }
 
 #[test]
-fn what_contradicts_itself_is_told_at_once() {
+fn contradicting_cluster_options_are_refused() {
     let directory = prepared();
     for (more, why) in [
         (&["--cluster", "a", "--ephemeral"][..], "--ephemeral on this machine"),

@@ -1,4 +1,4 @@
-//! `thriftstore copy`, as it is called: from data directories and Thrift servers to data directories.
+//! `thriftstore copy` from data directories and Thrift servers to data directories.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
@@ -11,7 +11,7 @@ use crate::copy_support;
 use crate::support;
 use copy_support::{
     T, apply, bare_conf, bytes, conf, copy, cql, dumped, families, family, fill, fill_made, live, open,
-    runtime, said, started,
+    run_copy, runtime, started,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use support::client::PATIENCE;
@@ -21,7 +21,7 @@ use thriftstore::cql::Outcome;
 use thriftstore::model::{CellKind, Change, Mutation};
 use thriftstore::util::Clock;
 
-/// A directory with a source in `from`, and its configuration.
+/// Returns a directory with a source in `from`, and configurations.
 fn source(with_made: bool) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let conf = conf("RandomPartitioner");
@@ -38,7 +38,7 @@ fn source(with_made: bool) -> TempDir {
     directory
 }
 
-/// Checks that two data directories hold the same, tombstones too.
+/// Checks that two data directories have the same column families with the same cells and tombstones.
 fn assert_same(directory: &Path, from: &str, to: &str, configuration: &str) {
     runtime().block_on(async {
         let from = open(&directory.join(from), configuration).await;
@@ -57,14 +57,14 @@ fn assert_same(directory: &Path, from: &str, to: &str, configuration: &str) {
 }
 
 #[test]
-fn a_copy_of_a_data_directory_holds_all_that_the_source_does() {
+fn a_copy_of_a_data_directory_equals_its_source() {
     let directory = source(true);
     let text = copy(directory.path(), &["--from", "data:from", "--to", "data:to", "--verify"]);
     assert!(text.contains("copied: 6 column families") && text.contains("compared: 6"), "{text}");
     assert_same(directory.path(), "from", "to", &conf("RandomPartitioner"));
     runtime().block_on(async {
         let to = open(&directory.path().join("to"), &conf("RandomPartitioner")).await;
-        // The index answers, although nobody has copied its rows.
+        // The index works, although its rows are not copied: the target builds it.
         let Outcome::Rows(found) = cql(&to, "SELECT k FROM people WHERE city = 'Ulm'").await else {
             panic!("no rows")
         };
@@ -93,8 +93,8 @@ fn a_comparison_finds_what_differs() {
         apply(&to, rows).await;
         to.close().await.unwrap();
     });
-    let (is_content, text) = said(directory.path(), &compare);
-    assert!(!is_content && text.contains("the sides differ: 5 differences"), "{text}");
+    let (succeeded, text) = run_copy(directory.path(), &compare);
+    assert!(!succeeded && text.contains("the sides differ: 5 differences"), "{text}");
     for line in [
         "K.Cells row plain column 62: another value",
         "K.Cells row plain column 63: another timestamp",
@@ -107,42 +107,47 @@ fn a_comparison_finds_what_differs() {
 }
 
 #[test]
-fn a_copy_may_have_another_order() {
+fn a_copy_may_have_another_partitioner() {
     let directory = source(true);
     let places = ["--from", "data:from", "--to", "data:to", "--to-config", "murmur.xml"];
     copy(directory.path(), &[&places[..], &["--verify"]].concat());
     runtime().block_on(async {
-        // The configured column families of the source are clients' ones in the target.
+        // Column families that the configuration of the source defines become client-defined in the target.
         let to = open(&directory.path().join("to"), &bare_conf("Murmur3Partitioner")).await;
         let cells = family(&to, "K", "Cells");
         apply(&to, vec![Mutation::of(bytes("plain"), cells.clone(), vec![live("a", "9", T + 1)])]).await;
         apply(&to, vec![Mutation::of(bytes("here"), cells, vec![live("a", "9", T + 1)])]).await;
         to.close().await.unwrap();
     });
-    let (is_content, text) = said(directory.path(), &[&places[..], &["--verify-only"]].concat());
-    assert!(!is_content && text.contains("the sides differ: 2 differences"), "{text}");
+    let (succeeded, text) = run_copy(directory.path(), &[&places[..], &["--verify-only"]].concat());
+    assert!(!succeeded && text.contains("the sides differ: 2 differences"), "{text}");
     assert!(text.contains("row plain column 61: another value"), "{text}");
     assert!(text.contains("row here column 61: only in the target"), "{text}");
 }
 
-/// Starts a copy and lets it go on until it has noted that it is somewhere in the middle.
-fn until_in_the_middle(directory: &Path, words: &[&str], beyond: &str) -> (std::process::Child, String) {
+/// Starts a copy and waits until its progress file has a position after `beyond`. Returns that position.
+fn start_until_in_the_middle(
+    directory: &Path,
+    words: &[&str],
+    beyond: &str,
+) -> (std::process::Child, String) {
     let mut child = started(directory, words);
     let start = Instant::now();
     loop {
-        let noted = fs::read_to_string(directory.join("progress.json")).unwrap_or_default();
-        let place = noted.split_once("\"place\": \"").map_or("", |(_, rest)| rest.split('"').next().unwrap());
+        let recorded = fs::read_to_string(directory.join("progress.json")).unwrap_or_default();
+        let place =
+            recorded.split_once("\"place\": \"").map_or("", |(_, rest)| rest.split('"').next().unwrap());
         if place > beyond {
             return (child, place.to_owned());
         }
-        assert!(child.try_wait().unwrap().is_none(), "it has ended before anybody could stop it");
-        assert!(start.elapsed() < PATIENCE, "it notes nothing: {noted}");
+        assert!(child.try_wait().unwrap().is_none(), "the copy has ended before the test could stop it");
+        assert!(start.elapsed() < PATIENCE, "the copy records no progress: {recorded}");
         thread::sleep(Duration::from_millis(2));
     }
 }
 
 #[test]
-fn a_copy_that_was_stopped_or_killed_goes_on() {
+fn a_stopped_or_killed_copy_resumes() {
     let directory = source(true);
     let in_it = directory.path();
     runtime().block_on(async {
@@ -160,13 +165,13 @@ fn a_copy_that_was_stopped_or_killed_goes_on() {
     });
     let words =
         ["--from", "data:from", "--to", "data:to", "--progress-file", "progress.json", "--parallel", "2"];
-    let (mut child, place) = until_in_the_middle(in_it, &words, "");
+    let (mut child, place) = start_until_in_the_middle(in_it, &words, "");
     kill_process(Pid::from_raw(child.id().try_into().unwrap()).unwrap(), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1));
     let log = fs::read_to_string(in_it.join("copy.log")).unwrap();
     assert!(log.contains("stopped: K.Cells is copied only in part"), "{log}");
 
-    let (mut child, _) = until_in_the_middle(in_it, &words, &place);
+    let (mut child, _) = start_until_in_the_middle(in_it, &words, &place);
     child.kill().unwrap();
     child.wait().unwrap();
 
@@ -174,17 +179,17 @@ fn a_copy_that_was_stopped_or_killed_goes_on() {
     assert_same(in_it, "from", "to", &conf("RandomPartitioner"));
     let text = copy(in_it, &words);
     assert!(text.contains("K.Cells was copied before") && text.contains("made.counted was copied"), "{text}");
-    // Without the file everything is written once more, and changes nothing: counters neither.
+    // Without the progress file, everything is written again. That changes nothing, not even counters.
     copy(in_it, &words[..4]);
     assert_same(in_it, "from", "to", &conf("RandomPartitioner"));
 
     let other = ["--from", "data:from", "--to", "data:elsewhere", "--progress-file", "progress.json"];
-    let (is_content, text) = said(in_it, &other);
-    assert!(!is_content && text.contains("use another file"), "{text}");
+    let (succeeded, text) = run_copy(in_it, &other);
+    assert!(!succeeded && text.contains("use another file"), "{text}");
 }
 
 #[test]
-fn sides_that_do_not_go_together_are_refused() {
+fn incompatible_sources_and_targets_are_refused() {
     let directory = source(false);
     let in_it = directory.path();
     let other = conf("RandomPartitioner").replace("\"TimeUUIDType\"", "\"UTF8Type\"");
@@ -204,13 +209,13 @@ fn sides_that_do_not_go_together_are_refused() {
         ),
         (&["--from", "data:from", "--to", "data:to", "--config", "murmur.xml"], "RandomPartitioner"),
     ] {
-        let (is_content, text) = said(in_it, words);
-        assert!(!is_content && text.contains(why), "{words:?}: {text}");
+        let (succeeded, text) = run_copy(in_it, words);
+        assert!(!succeeded && text.contains(why), "{words:?}: {text}");
     }
 }
 
 #[test]
-fn a_thrift_server_is_copied_with_what_is_alive() {
+fn a_copy_of_a_thrift_server_has_its_live_columns() {
     let directory = source(true);
     let in_it = directory.path();
     let login = "<Authenticator>org.apache.cassandra.auth.SimpleAuthenticator</Authenticator>
@@ -224,9 +229,9 @@ fn a_thrift_server_is_copied_with_what_is_alive() {
     let old = format!("thrift:{}?version=0.6&user=theo&password-file=password", server.address);
     let new = format!("thrift:{}?user=theo&password-file=password", server.address);
     let nobody = format!("thrift:{}", server.address);
-    let (is_content, text) =
-        said(in_it, &["--from", &nobody, "--to", "data:none", "--to-config", "murmur.xml"]);
-    assert!(!is_content && text.contains("was refused"), "{text}");
+    let (succeeded, text) =
+        run_copy(in_it, &["--from", &nobody, "--to", "data:none", "--to-config", "murmur.xml"]);
+    assert!(!succeeded && text.contains("was refused"), "{text}");
     for (from, to) in [(&old, "data:old"), (&new, "data:new")] {
         let made = ["--to-config", "murmur.xml"];
         let places = ["--from", from, "--to", to, "--keyspace", "K"];
@@ -234,12 +239,12 @@ fn a_thrift_server_is_copied_with_what_is_alive() {
         assert!(text.contains("only returns live columns"), "{text}");
         assert!(text.contains("copied: 3 column families"), "{text}");
     }
-    // Indexes and counters are made as the server describes them.
+    // Indexes and counters are created from the server's description of them.
     let places = ["--from", &new, "--to", "data:new", "--keyspace", "made", "--to-config", "murmur.xml"];
     let text = copy(in_it, &[&places[..], &["--verify"]].concat());
     assert!(text.contains("copied: 2 column families"), "{text}");
-    let (is_content, text) = said(in_it, &["--from", "data:new", "--to", &new, "--config", "murmur.xml"]);
-    assert!(!is_content && text.contains("cannot copy to a Thrift server"), "{text}");
+    let (succeeded, text) = run_copy(in_it, &["--from", "data:new", "--to", &new, "--config", "murmur.xml"]);
+    assert!(!succeeded && text.contains("cannot copy to a Thrift server"), "{text}");
     server.stop();
     runtime().block_on(async {
         let to = open(&in_it.join("new"), &bare_conf("Murmur3Partitioner")).await;
@@ -257,7 +262,7 @@ fn a_thrift_server_is_copied_with_what_is_alive() {
             panic!("{:?}", row("expiring"))
         };
         let now_s = Clock::system().now_s();
-        // Its timestamp is years ago: it lives as long again as it was to live.
+        // Thrift does not return when a column expires, so the copy gives it its full time to live again.
         let CellKind::Expiring { ttl_s, expires_at_s } = cell.kind else { panic!("{cell:?}") };
         assert!(ttl_s == 100_000 && (now_s + 99_000..=now_s + 100_001).contains(&expires_at_s), "{cell:?}");
         assert!(rows.iter().all(|row| row.key != "gone" && row.key != "only a tombstone"));

@@ -1,4 +1,5 @@
-//! The calls of CQL over Thrift: what surrounds a statement. What statements do is in `cql.rs`.
+//! CQL over Thrift: compression, prepared statements, versions and keyspaces. What statements do is tested in
+//! `tests/cql`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -16,7 +17,7 @@ use support::value::{Value, fields, structs, text, texts};
 const ONE: Value = Value::I32(1);
 const GZIP: Value = Value::I32(1);
 const NONE: Value = Value::I32(2);
-/// The native protocol's code of an invalid request.
+/// The error code of an invalid request in the native protocol.
 const INVALID: i32 = 0x2200;
 
 fn cql(client: &mut Client, statement: &str) -> Reply {
@@ -33,8 +34,8 @@ fn prepare(client: &mut Client, statement: &str) -> i64 {
     reply.value().field(1).int()
 }
 
-/// What is told of the markers: their types and their names.
-fn told(client: &mut Client, statement: &str) -> (Vec<String>, Vec<String>) {
+/// Prepares a statement, and returns the types and names of its bind markers.
+fn markers_of(client: &mut Client, statement: &str) -> (Vec<String>, Vec<String>) {
     let reply = client.call("prepare_cql3_query", &fields([(1, text(statement)), (2, NONE)]));
     let of = |field: i16| {
         let texts = reply.value().field(field).items().iter();
@@ -67,7 +68,7 @@ fn with_table() -> (Server, tempfile::TempDir, Client) {
 }
 
 #[test]
-fn statements_may_be_packed() {
+fn statements_may_be_compressed() {
     let (server, _directory, mut client) = with_table();
     let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(b"INSERT INTO t3 (k, c, v) VALUES (1, 2, 'packed')").unwrap();
@@ -81,11 +82,11 @@ fn statements_may_be_packed() {
 }
 
 #[test]
-fn prepared_statements_are_everybodys() {
+fn prepared_statements_are_shared_by_all_connections() {
     let (server, _directory, mut client) = with_table();
     let insert = prepare(&mut client, "INSERT INTO t3 (k, c, v) VALUES (?, ?, ?)");
     let select = prepare(&mut client, "SELECT * FROM t3 WHERE k=? AND c=?");
-    // What Cassandra calls it.
+    // The id that Cassandra gives this statement.
     assert_eq!(select, 705_600_922);
 
     let mut other = server.client(Style::FRAMED);
@@ -107,7 +108,7 @@ fn prepared_statements_are_everybodys() {
 }
 
 #[test]
-fn prepared_statements_follow_the_schema() {
+fn prepared_statements_use_the_current_schema() {
     let (server, _directory, mut client) = with_table();
     let select = prepare(&mut client, "SELECT * FROM t3");
     done(&mut client, "INSERT INTO t3 (k, c, v) VALUES (1, 2, 'x')");
@@ -121,7 +122,7 @@ fn prepared_statements_follow_the_schema() {
 }
 
 #[test]
-fn a_session_may_keep_to_one_version() {
+fn set_cql_version_restricts_a_session_to_one_version() {
     let (server, _directory, mut client) = with_table();
     let set =
         |client: &mut Client, version: &str| client.call("set_cql_version", &fields([(1, text(version))]));
@@ -145,7 +146,7 @@ fn a_session_may_keep_to_one_version() {
 }
 
 #[test]
-fn use_and_set_keyspace_are_one() {
+fn use_and_set_keyspace_set_the_same_keyspace() {
     let (server, _directory, mut client) = with_table();
     let mut other = server.client(Style::FRAMED);
     assert!(cql(&mut other, "SELECT * FROM t3").why().starts_with("No keyspace has been specified."));
@@ -161,14 +162,14 @@ fn use_and_set_keyspace_are_one() {
 }
 
 #[test]
-fn markers_want_a_prepared_statement() {
+fn bind_markers_need_a_prepared_statement() {
     let (server, _directory, mut client) = with_table();
     let reply = cql(&mut client, "SELECT * FROM t3 WHERE k = ?");
     assert_eq!(reply.why(), "Invalid amount of bind variables");
     server.stop();
 }
 
-/// describe_keyspace tells what the key is called where it is one column, and nothing where it is several.
+/// `describe_keyspace` returns a key alias if the partition key has one column, and none if it has several.
 #[test]
 fn a_key_of_several_columns_has_no_alias() {
     let (server, _directory, mut client) = with_table();
@@ -187,7 +188,7 @@ fn a_key_of_several_columns_has_no_alias() {
 }
 
 #[test]
-fn markers_are_told_as_2_1_notes_them() {
+fn bind_markers_are_described_as_in_the_release() {
     let int = "org.apache.cassandra.db.marshal.Int32Type";
     let named_by = |compat: &str, statement: &str| {
         let (server, _directory) = Server::ephemeral(&["--compat", compat]);
@@ -200,7 +201,7 @@ fn markers_are_told_as_2_1_notes_them() {
             &mut client,
             "CREATE TABLE c2.o (k int, c int, PRIMARY KEY (k, c)) WITH CLUSTERING ORDER BY (c DESC)",
         );
-        told(&mut client, statement)
+        markers_of(&mut client, statement)
     };
     let reversed = format!("org.apache.cassandra.db.marshal.ReversedType({int})");
     let (types, names) = named_by("2.1", "SELECT * FROM c2.o WHERE k = :k AND c = ? LIMIT ?");
@@ -216,9 +217,10 @@ fn markers_are_told_as_2_1_notes_them() {
     assert_eq!(names, ["k", "c"]);
 }
 
-/// CQL 3 statements are shared by all connections, those of CQL 2 belong to one.
+/// All connections share prepared CQL 3 statements; those of CQL 2 belong to one connection, and their limit is
+/// smaller.
 #[test]
-fn prepared_statements_have_so_many_bytes_and_no_more() {
+fn the_length_of_prepared_statements_is_limited() {
     let (mut server, _directory, mut client) = with_table();
     let statement = "SELECT v FROM c2.t3";
     let select = |bytes: usize| format!("{statement}{}", " ".repeat(bytes - statement.len()));
@@ -243,7 +245,7 @@ fn prepared_statements_have_so_many_bytes_and_no_more() {
 }
 
 #[test]
-fn values_of_an_index_have_so_many_bytes_and_no_more() {
+fn the_length_of_indexed_values_is_limited() {
     let (mut server, _directory, mut client) = with_table();
     done(&mut client, "CREATE TABLE flat (k blob PRIMARY KEY, v blob) WITH COMPACT STORAGE");
     done(&mut client, "CREATE INDEX by_v ON flat (v)");

@@ -1,4 +1,4 @@
-//! `thriftstore explain` and `thriftstore cells`, as they are called.
+//! The subcommands `thriftstore explain` and `thriftstore cells`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -13,8 +13,8 @@ CREATE TABLE books (author text, year int, title text, PRIMARY KEY (author, year
 INSERT INTO books (author, year, title) VALUES ('austen', 1815, 'Emma') USING TIMESTAMP 7;
 ";
 
-/// What the program prints, and whether it was content.
-fn said(directory: &Path, words: &[&str]) -> (bool, String) {
+/// Runs the program. Returns whether it succeeded, and all that it printed.
+fn run(directory: &Path, words: &[&str]) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
     let output = command.args(words).current_dir(directory).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
@@ -28,11 +28,11 @@ fn directory() -> tempfile::TempDir {
 }
 
 #[test]
-fn explain_tells_cells_and_writes_none() {
+fn explain_prints_cells_and_writes_none() {
     let directory = directory();
     let update = "UPDATE books USING TIMESTAMP 9 SET title = 'Ema' WHERE author = 'austen' AND year = 1815";
-    let (is_content, text) = said(directory.path(), &["explain", "--schema", "library.cql", update]);
-    assert!(is_content, "{text}");
+    let (succeeded, text) = run(directory.path(), &["explain", "--schema", "library.cql", update]);
+    assert!(succeeded, "{text}");
     assert_eq!(
         text,
         "write library.books row 61757374656e  author='austen'\n  \
@@ -41,11 +41,11 @@ fn explain_tells_cells_and_writes_none() {
 }
 
 #[test]
-fn cells_shows_a_row_from_both_sides() {
+fn cells_prints_a_row_as_cql_and_as_thrift() {
     let directory = directory();
     let words = ["cells", "library", "books", "austen", "--schema", "library.cql"];
-    let (is_content, text) = said(directory.path(), &words);
-    assert!(is_content, "{text}");
+    let (succeeded, text) = run(directory.path(), &words);
+    assert!(succeeded, "{text}");
     assert_eq!(
         text,
         "row key 61757374656e  author='austen'\n  \
@@ -53,24 +53,24 @@ fn cells_shows_a_row_from_both_sides() {
          year=1815 title='Emma'  => (name=1815:title, value=456d6d61, timestamp=7)\n"
     );
     let hex = ["cells", "library", "books", "0x61757374656e", "--schema", "library.cql"];
-    assert_eq!(said(directory.path(), &hex), (true, text));
+    assert_eq!(run(directory.path(), &hex), (true, text));
 }
 
 #[test]
-fn mistakes_are_shown_in_their_place() {
+fn errors_show_the_position_in_the_statement() {
     let directory = directory();
     let select = "SELECT * FROM books WHERE author = 'austen' LIMIT one";
-    let (is_content, text) = said(directory.path(), &["explain", "--schema", "library.cql", select]);
-    assert!(!is_content);
+    let (succeeded, text) = run(directory.path(), &["explain", "--schema", "library.cql", select]);
+    assert!(!succeeded);
     let caret = format!("{select}\n{}^", " ".repeat(select.find("one").unwrap()));
     assert!(text.starts_with("line 1:50 ") && text.contains(&caret), "{text}");
 
     fs::write(directory.path().join("library.cql"), format!("{LIBRARY}\nSELEC 1;")).unwrap();
-    let (is_content, text) = said(directory.path(), &["explain", "--schema", "library.cql", select]);
-    assert!(!is_content);
+    let (succeeded, text) = run(directory.path(), &["explain", "--schema", "library.cql", select]);
+    assert!(!succeeded);
     assert!(text.starts_with("library.cql: the statement at line 7: line 1:0 no viable"), "{text}");
 
     let nowhere = ["cells", "library", "books", "austen", "--data-dir", "nowhere"];
-    let (is_content, text) = said(directory.path(), &nowhere);
-    assert!(!is_content && text.starts_with("no data directory at nowhere"), "{text}");
+    let (succeeded, text) = run(directory.path(), &nowhere);
+    assert!(!succeeded && text.starts_with("no data directory at nowhere"), "{text}");
 }

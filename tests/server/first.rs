@@ -1,5 +1,5 @@
-//! The calls of 0.3 on the running server: a blog as its clients kept it, what other generations see of it, and the
-//! calls that later releases gave the same names.
+//! The calls of 0.3: a blog written by 0.3 clients and read by later ones and the reverse, and calls that later
+//! releases have under the same name.
 
 use std::io::Read;
 
@@ -16,7 +16,7 @@ const BLOG: &str = "BloggyAppy";
 const KS: &str = "Keyspace1";
 const NOW: i64 = 1_250_558_004_000;
 
-/// Time UUIDs of two comments, the earlier first. No byte of theirs is a colon.
+/// Time UUIDs of two comments, the earlier first. They contain no colon, which separates the names of a path.
 const COMMENTS: [&[u8; 16]; 2] = [
     b"\xed\xec\xf2\0\x8a\x7c\x11\xde\x80\0\0\0\0\0\0\x01",
     b"\xff\x73\xee\0\x8b\x91\x11\xde\x80\0\0\0\0\0\0\x01",
@@ -31,18 +31,18 @@ fn super_column(name: impl AsRef<[u8]>, columns: Vec<Value>) -> Value {
     fields([(1, text(name)), (2, structs(columns))])
 }
 
-/// A path from its names.
+/// Joins names to a path.
 fn path(names: &[&[u8]]) -> Vec<u8> {
     names.join(&b':')
 }
 
-/// Inserts into a row of Keyspace1.
+/// Inserts a value into the row `row` of Keyspace1.
 fn put(client: &mut Client, path: &str, value: &str, timestamp: i64) {
     client.call("insert", &insert_args(KS, b"row", path, (value.as_bytes(), timestamp), true)).void();
 }
 
 #[test]
-fn a_blog_is_kept_by_0_3_and_read_by_0_6() {
+fn a_blog_written_by_0_3_is_read_by_0_6() {
     for style in Style::ALL {
         let (server, _directory) = Server::ephemeral(&[]);
         let (mut first, mut later) = (server.client(style), server.client(Style::UNFRAMED));
@@ -70,7 +70,7 @@ fn a_blog_is_kept_by_0_3_and_read_by_0_6() {
             assert_eq!(names(found.field(2)), ["comment", "commenter"]);
         }
 
-        // 0.3 takes away one comment, and a column of the other.
+        // The 0.3 client removes one comment, and one column of the other.
         let gone = path(&[b"Comments", COMMENTS[0]]);
         first.call("remove", &remove_args(BLOG, b"scream", gone, NOW + 1, true)).void();
         let gone = path(&[b"Comments", COMMENTS[1], b"commenter"]);
@@ -86,7 +86,7 @@ fn a_blog_is_kept_by_0_3_and_read_by_0_6() {
 }
 
 #[test]
-fn a_blog_is_kept_by_0_6_and_read_by_0_3() {
+fn a_blog_written_by_0_6_is_read_by_0_3() {
     let (server, _directory) = Server::ephemeral(&[]);
     let (mut first, mut later) = (server.client(Style::UNFRAMED), server.client(Style::UNFRAMED));
     let uuid = COMMENTS[0];
@@ -130,7 +130,7 @@ fn a_blog_is_kept_by_0_6_and_read_by_0_3() {
 }
 
 #[test]
-fn slices_go_by_places_and_times() {
+fn slices_select_by_position_or_timestamp() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     for (name, timestamp) in [("a", 3), ("b", 1), ("c", 2), ("d", 2), ("gone", 1)] {
@@ -151,7 +151,11 @@ fn slices_go_by_places_and_times() {
     assert_eq!(slice("Standard1", 1, 2), "bc");
     assert_eq!(slice("Standard1", 3, i32::MAX), "d");
     assert_eq!(slice("Standard1", 2, 0), "");
-    assert_eq!(slice("Super1:s", -1, -1), "acdb", "what is in a super column comes newest first");
+    assert_eq!(
+        slice("Super1:s", -1, -1),
+        "acdb",
+        "columns of a super column are ordered by time, newest first"
+    );
     assert_eq!(slice("Super1:s", 1, 2), "cd");
     assert_eq!(slice("Super1", -1, -1), "abcds");
     assert_eq!(slice("Super1", 3, 7), "ds");
@@ -170,7 +174,7 @@ fn slices_go_by_places_and_times() {
 }
 
 #[test]
-fn a_super_column_that_is_empty_hides_nothing() {
+fn an_empty_super_column_does_not_count_in_a_slice() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     for name in ["a", "b", "c"] {
@@ -188,7 +192,7 @@ fn a_super_column_that_is_empty_hides_nothing() {
 }
 
 #[test]
-fn shapes_are_told_apart_on_one_connection() {
+fn calls_of_all_generations_work_on_one_connection() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::FRAMED);
     client.call("set_keyspace", &fields([(1, text(KS))])).void();
@@ -229,29 +233,30 @@ fn shapes_are_told_apart_on_one_connection() {
     assert_eq!(columns(found.value()), [("d", "0.4"), ("e", "0.3")]);
 }
 
-/// A call of 0.3 says nothing about which of the other two families a client is of.
+/// A call of 0.3 does not show whether the client is of 0.4 to 0.6 or of 0.7 and later, so the reply to
+/// `describe_keyspace` has the results of both.
 #[test]
-fn after_a_call_of_0_3_both_answers_are_given() {
+fn describe_keyspace_after_a_call_of_0_3_has_both_results() {
     let (server, _directory) = Server::ephemeral(&[]);
     for style in [Style::UNFRAMED, Style::FRAMED] {
         let mut client = server.client(style);
         put(&mut client, "Standard1:a", "v", 1);
         client.begin("describe_keyspace", &fields([(1, text(KS))])).unwrap();
-        // The test's reader keeps the last of two fields with one id, so it is asked for the bytes.
+        // The reader of the tests keeps only the last of two fields with the same id, so the test looks at the bytes.
         let mut bytes = vec![0; 64 * 1024];
         let (mut end, keyspace) = (0, [&[0x0c, 0, 0, 0x0b, 0, 1, 0, 0, 0, 9], KS.as_bytes()].concat());
         let families = [0x0d, 0, 0, 0x0b, 0x0d, 0, 0, 0, 4];
         let has = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
         while !(has(&bytes[..end], &keyspace) && has(&bytes[..end], &families)) {
             let count = client.stream.read(&mut bytes[end..]).unwrap();
-            assert!(count > 0, "both answers should be in the reply");
+            assert!(count > 0, "both results should be in the reply");
             end += count;
         }
     }
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_get_the_texts_of_0_3() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     let mut why = |method: &str, table: &str, key: &[u8], path: &str| -> String {
@@ -303,14 +308,14 @@ fn mistakes_are_told() {
 }
 
 #[test]
-fn a_write_that_blocks_needs_a_quorum() {
+fn a_blocking_write_needs_a_quorum() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     let write = |block| insert_args("FiveTimes", b"k", "Standard1:c", (b"v", 1), block);
     assert_eq!(client.call("insert", &write(true)).thrown(2), "", "UnavailableException is field 2");
     client.call("insert", &write(false)).void();
     let found = client.call("get_column", &args("FiveTimes", b"k", "Standard1:c"));
-    assert_eq!(found.value().field(2).str(), "v", "reads are content with one replica");
+    assert_eq!(found.value().field(2).str(), "v", "reads need only one replica");
     let mut bare = write(true);
     if let Value::Struct(fields) = &mut bare {
         fields.remove(&6);
@@ -320,7 +325,7 @@ fn a_write_that_blocks_needs_a_quorum() {
 }
 
 #[test]
-fn batches_write_what_their_joined_names_say() {
+fn batches_split_joined_names_of_super_columns() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     let both = vec![
@@ -333,7 +338,7 @@ fn batches_write_what_their_joined_names_say() {
     let found = client.call("get_slice", &slice_args(KS, b"row", "Standard1", -1, -1));
     assert_eq!(columns(found.value()), [("c", "v"), ("d", "timeless")]);
     assert_eq!(found.value().items()[1].field(3).int(), 0);
-    // One mistake, and nothing of the row is written.
+    // One mistake in the batch, and nothing of the row is written.
     let wrong = vec![("Standard1", vec![column("e", "v", 1), column("x:y", "v", 1)])];
     let refused = client.call("batch_insert", &batch_args(KS, b"row", wrong, true));
     assert_eq!(refused.why(), "supercolumn parameter is invalid for standard CF Standard1");
@@ -344,7 +349,7 @@ fn batches_write_what_their_joined_names_say() {
 }
 
 #[test]
-fn the_server_tells_about_itself() {
+fn the_server_describes_itself() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     let mut ask = |method: &str, about: &str| client.call(method, &about_args(about)).value().clone();
@@ -352,7 +357,8 @@ fn the_server_tells_about_itself() {
     assert_eq!(ask("getStringProperty", "cluster name").str(), "Test Cluster");
     assert_eq!(ask("getStringProperty", "config file").str(), storage_conf(""));
     assert_eq!(ask("getStringProperty", "token map").str(), "?");
-    // The number of replicas was the cluster's: a table that has another is none that 0.3 could have had.
+    // In 0.3 the replication factor was one number for the whole cluster. A keyspace with another replication factor
+    // than the first cannot come from 0.3 and is not listed.
     assert_eq!(ask("getStringListProperty", "tables"), texts(&[BLOG, KS]));
     assert_eq!(ask("getStringListProperty", "keyspaces").items(), []);
     assert_eq!(ask("describeTable", "system").str(), "Table system not found.");
@@ -371,7 +377,7 @@ fn the_server_tells_about_itself() {
 }
 
 #[test]
-fn keys_of_a_table_come_in_order() {
+fn key_ranges_of_a_table_are_in_order() {
     let directory = tempfile::tempdir().unwrap();
     let ordered = "<Partitioner>org.apache.cassandra.dht.OrderPreservingPartitioner</Partitioner>";
     let server = Server::start(directory.path(), &storage_conf(ordered), &["--ephemeral"]);
@@ -390,7 +396,7 @@ fn keys_of_a_table_come_in_order() {
         let found = client.call("get_key_range", &keys_args(KS, start, stop, count));
         found.value().items().iter().map(Value::str).collect()
     };
-    assert_eq!(keys("", "", 1000), "bcd", "each key once, and none that has nothing live");
+    assert_eq!(keys("", "", 1000), "bcd", "each key once, and no key without live columns");
     assert_eq!(keys("", "", 2), "bc");
     assert_eq!(keys("b", "c", 10), "bc", "both ends included");
     assert_eq!(keys("ba", "", 10), "cd");
@@ -399,7 +405,7 @@ fn keys_of_a_table_come_in_order() {
     assert_eq!(client.call("get_key_range", &keys_args(KS, "", "", 0)).why(), "maxResults must be positive");
     let unknown = client.call("get_key_range", &keys_args("Nowhere", "", "", 9));
     assert_eq!(unknown.why(), "Table Nowhere does not exist in this schema.");
-    // That of 0.4 and 0.5 is about one column family.
+    // The call of the same name in 0.4 and 0.5 has a column family.
     let of_family = fields([
         (1, text(KS)),
         (2, text("Standard2")),

@@ -1,5 +1,4 @@
-//! The running server from its start to its end: who may log in, what survives a restart, and what keeps it from
-//! starting.
+//! The server from start to end: logins, what survives a restart, and what prevents a start.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -26,7 +25,7 @@ fn login(client: &mut Client, keyspace: &str, user: &str, password: &str) -> Rep
     client.call("login", &login_args(keyspace, &[("username", user), ("password", password)]))
 }
 
-/// A server with users, and rights to Keyspace1 and BloggyAppy.
+/// Starts a server with users and with rights to Keyspace1 and BloggyAppy.
 fn guarded(directory: &Path, passwords: &str, mode: &str) -> Server {
     fs::write(directory.join("passwd"), passwords).unwrap();
     fs::write(directory.join("access"), "Keyspace1=anna,bert\nBloggyAppy=bert\n").unwrap();
@@ -36,7 +35,7 @@ fn guarded(directory: &Path, passwords: &str, mode: &str) -> Server {
 }
 
 #[test]
-fn only_who_has_logged_in_is_served() {
+fn calls_before_the_login_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), "anna=secret\nbert=other\n", "PLAIN");
     let mut client = server.client(Style::UNFRAMED);
@@ -76,7 +75,7 @@ fn only_who_has_logged_in_is_served() {
 }
 
 #[test]
-fn passwords_may_stand_as_md5() {
+fn passwords_may_be_stored_as_md5() {
     let directory = tempfile::tempdir().unwrap();
     let hash: String = Md5::digest(b"secret").iter().map(|byte| format!("{byte:02X}")).collect();
     let server = guarded(directory.path(), &format!("anna={hash}\n"), "MD5");
@@ -84,7 +83,7 @@ fn passwords_may_stand_as_md5() {
     login(&mut client, KS, "anna", "secret").void();
     let wrong = login(&mut client, KS, "anna", &hash);
     assert!(wrong.thrown(1).contains("password mode MD5"));
-    // The file is read at each login, as it was.
+    // As in the old servers, the file is read at each login.
     fs::write(directory.path().join("passwd"), "anna=nonsense\n").unwrap();
     login(&mut client, KS, "anna", "secret").thrown(1);
 }
@@ -99,7 +98,7 @@ fn without_an_authenticator_every_login_succeeds() {
     check_alive(&mut client);
 }
 
-/// Inserts numbered columns until the connection ends; the numbers that were acknowledged.
+/// Inserts numbered columns until the connection ends. Returns how many were acknowledged.
 fn insert_until_the_end(mut client: Client, key: String) -> usize {
     for number in 0.. {
         let name = number.to_string();
@@ -114,7 +113,7 @@ fn insert_until_the_end(mut client: Client, key: String) -> usize {
 }
 
 #[test]
-fn what_was_acknowledged_before_sigterm_is_there_after_it() {
+fn writes_acknowledged_before_sigterm_survive_it() {
     let directory = tempfile::tempdir().unwrap();
     let server = Server::start(directory.path(), &storage_conf(""), &[]);
     let idle = server.client(Style::UNFRAMED);
@@ -124,7 +123,7 @@ fn what_was_acknowledged_before_sigterm_is_there_after_it() {
             thread::spawn(move || insert_until_the_end(client, format!("row{writer}")))
         })
         .collect();
-    // Once this connection has made its calls, the others are under way.
+    // When this connection has made its calls, the others have begun theirs.
     let mut client = server.client(Style::UNFRAMED);
     for _ in 0..50 {
         check_alive(&mut client);
@@ -140,14 +139,14 @@ fn what_was_acknowledged_before_sigterm_is_there_after_it() {
         let args = get_args(KS, format!("row{writer}").as_bytes(), parent("Standard1", None), ONE);
         let found = client.call("get_count", &args).value().int();
         let acknowledged = i64::try_from(acknowledged).unwrap();
-        // The last call of a connection may have been done and not answered.
+        // The server may have executed the last call of a connection without answering it.
         assert!((acknowledged..=acknowledged + 1).contains(&found), "{found} of {acknowledged}");
     }
     server.stop();
 }
 
 #[test]
-fn a_restart_keeps_the_token() {
+fn a_restart_does_not_change_the_token() {
     let directory = tempfile::tempdir().unwrap();
     let token_of = |server: &Server| {
         let mut client = server.client(Style::UNFRAMED);
@@ -164,10 +163,10 @@ fn a_restart_keeps_the_token() {
     assert_eq!(token_of(&server), token);
 }
 
-/// Starting fails, and the message says all of this.
+/// Checks that the server does not start, and that the error contains all of these texts.
 fn check_failure(directory: &Path, more: &[&str], expected: &[&str]) {
     let (status, printed) = Server::fail(directory, more);
-    assert!(!status.success(), "it started: {printed}");
+    assert!(!status.success(), "the server started: {printed}");
     for part in expected {
         assert!(printed.contains(part), "{part:?} is missing in:\n{printed}");
     }
@@ -176,7 +175,7 @@ fn check_failure(directory: &Path, more: &[&str], expected: &[&str]) {
 }
 
 #[test]
-fn what_keeps_it_from_starting_is_said() {
+fn a_failed_start_reports_the_reason() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let config = directory.join("storage-conf.xml");
@@ -185,7 +184,7 @@ fn what_keeps_it_from_starting_is_said() {
     check_alive(&mut client);
     let busy = server.address.to_string();
     check_failure(directory, &["--thrift", &busy, "--ephemeral"], &["cannot listen on", &busy]);
-    // The directory belongs to the server that runs.
+    // The running server has locked the directory.
     check_failure(directory, &[], &["data"]);
     server.stop();
 
@@ -222,14 +221,15 @@ fn what_keeps_it_from_starting_is_said() {
     server.stop();
 }
 
-/// A terminal that is gone must not take the server with it, and a log file holds no colours.
+/// A closed terminal must not stop the server, and the log must have no colour codes.
 #[test]
-fn it_serves_although_nobody_reads_what_it_prints() {
+fn a_server_without_a_reader_of_its_output_serves() {
     let directory = tempfile::tempdir().unwrap();
-    // The port is free again when the server starts; nobody else can know it by then but by chance.
+    // The port is free again when the server starts. Another process could take it before, but that is unlikely.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let server = Server::start_unheard(directory.path(), port, &["--cache-mb", "18446744073709551615"])
-        .expecting("cannot print that");
+    let server =
+        Server::start_with_closed_output(directory.path(), port, &["--cache-mb", "18446744073709551615"])
+            .expecting("cannot print that");
     check_alive(&mut server.client(Style::UNFRAMED));
     server.stop();
     let log = fs::read_to_string(directory.path().join("server.log")).unwrap();
@@ -237,7 +237,7 @@ fn it_serves_although_nobody_reads_what_it_prints() {
 }
 
 #[test]
-fn what_is_no_longer_defined_is_kept() {
+fn data_of_undefined_column_families_is_not_removed() {
     let directory = tempfile::tempdir().unwrap();
     let whole = storage_conf("");
     let server = Server::start(directory.path(), &whole, &[]);

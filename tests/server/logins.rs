@@ -1,4 +1,4 @@
-//! Logins over sockets: what a client learns before its login, and how many guesses at a password it has.
+//! Logins: which calls a client can make before its login, and the limit on failed logins.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
@@ -44,7 +44,7 @@ fn one(name: &str) -> Value {
     fields([(1, text(name))])
 }
 
-/// Arguments of a method in which each name is the same one.
+/// Returns arguments for a method, in which every text is the same name.
 fn args_of(method: &Method, name: &str) -> Value {
     let value = |ttype| match ttype {
         TType::String => text(name),
@@ -54,12 +54,12 @@ fn args_of(method: &Method, name: &str) -> Value {
         TType::Struct => fields([]),
         TType::List => Value::List(TType::String, vec![]),
         TType::Map => Value::Map(TType::String, TType::Map, vec![]),
-        other => panic!("{}: say here what a {other:?} is", method.name),
+        other => panic!("{}: add a value for a {other:?} here", method.name),
     };
     Value::Struct(method.args.iter().map(|arg| (arg.id, value(arg.ttype))).collect())
 }
 
-/// All texts of a reply, and the fields that they are in.
+/// Returns all fields of a reply as text.
 fn shown(reply: &Reply) -> String {
     fn of_value(value: &Value) -> String {
         match value {
@@ -78,7 +78,7 @@ fn shown(reply: &Reply) -> String {
     }
 }
 
-/// Methods that are answered before the login, whatever their arguments are.
+/// Methods that clients can call before the login, with any arguments.
 const ANSWERED: [&str; 6] = [
     "set_keyspace",
     "describe_version",
@@ -88,15 +88,15 @@ const ANSWERED: [&str; 6] = [
     "login",
 ];
 
-/// Every method of every generation, so that a new one cannot be forgotten.
+/// Calls every method of every API generation, so a new method is tested too.
 #[test]
-fn before_the_login_no_answer_depends_on_a_keyspace() {
+fn no_reply_before_the_login_depends_on_whether_a_keyspace_exists() {
     let directory = tempfile::tempdir().unwrap();
     let simple = guarded(directory.path(), &["--login-failures", "0"]);
     let other = tempfile::tempdir().unwrap();
     let password =
         Server::start(other.path(), &storage_conf(PASSWORD), &["--ephemeral", "--login-failures", "0"])
-            .expecting("everybody knows the password of cassandra");
+            .expecting("the user cassandra still has its default password");
     for server in [&simple, &password] {
         for (style, method) in
             METHODS.iter().flat_map(|method| [(Style::FRAMED, method), (Style::UNFRAMED, method)])
@@ -119,7 +119,7 @@ fn before_the_login_no_answer_depends_on_a_keyspace() {
 }
 
 #[test]
-fn properties_before_the_login_are_those_that_lead_to_it() {
+fn only_properties_that_clients_need_for_the_login_are_readable_before_it() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), &[]);
     let mut client = server.client(Style::UNFRAMED);
@@ -138,9 +138,9 @@ fn properties_before_the_login_are_those_that_lead_to_it() {
     client.call("describe_keyspace", &one("Keyspace1")).value();
 }
 
-/// Without an authenticator everything is told, as by the old servers.
+/// Without an authenticator, all properties and definitions can be read, as from the old servers.
 #[test]
-fn without_logins_everything_is_told() {
+fn without_an_authenticator_everything_is_readable() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
     assert!(client.call("get_string_property", &one("config file")).value().str().contains("Keyspace1"));
@@ -151,9 +151,10 @@ fn without_logins_everything_is_told() {
     client.call("describe_keyspaces", &fields([])).value();
 }
 
-/// pycassa, phpcassa and Hector choose the keyspace before they log in. One that does not exist is reported after it.
+/// pycassa, phpcassa and Hector set the keyspace before they log in. The server reports a keyspace that does not exist
+/// after the login.
 #[test]
-fn a_keyspace_that_is_chosen_before_the_login_counts_after_it() {
+fn a_keyspace_that_is_set_before_the_login_is_used_after_it() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), &[]);
     let insert = fields([
@@ -197,7 +198,7 @@ fn the_native_protocol_answers_no_statement_before_the_login() {
     );
 }
 
-/// A connection from another address of this machine.
+/// Connects from another loopback address.
 fn client_from(address: Ipv4Addr, server: &Server) -> Client {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from((address, 0)).into()).unwrap();
@@ -208,12 +209,12 @@ fn client_from(address: Ipv4Addr, server: &Server) -> Client {
 }
 
 #[test]
-fn too_many_failed_logins_are_refused_at_their_address_alone() {
+fn failed_logins_block_one_user_at_one_address() {
     let directory = tempfile::tempdir().unwrap();
     let mut server = guarded(directory.path(), &["--login-failures", "4"]).expecting("are refused for 15s");
     let native = server.native_address();
     let wrong = "Username and/or password are incorrect";
-    // On any connection, and for each generation.
+    // Failed logins count on every connection, and for every protocol.
     assert_eq!(login(&mut server.client(Style::FRAMED), "anna", "x").thrown(1), wrong);
     assert_eq!(login(&mut server.client(Style::FRAMED), "anna", "y").thrown(1), wrong);
     assert!(
@@ -233,7 +234,7 @@ fn too_many_failed_logins_are_refused_at_their_address_alone() {
     let mut client = server.client(Style::FRAMED);
     assert!(
         login(&mut client, "anna", "a").thrown(1).starts_with(refused),
-        "the right password counts no more"
+        "the right password is refused too"
     );
     assert!(old_login(&mut client, "anna", "a").thrown(1).starts_with(refused));
     assert!(guess("anna", "a").why().contains(refused));
@@ -245,7 +246,7 @@ fn too_many_failed_logins_are_refused_at_their_address_alone() {
 }
 
 #[test]
-fn right_logins_are_never_refused_and_the_limit_can_be_switched_off() {
+fn logins_with_the_right_password_reset_the_limit_and_zero_disables_it() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), &["--login-failures", "2"]);
     for _ in 0..5 {

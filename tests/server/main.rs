@@ -1,4 +1,5 @@
-//! A server over its sockets: the Thrift calls of every API generation, the native protocol, logins, limits, start and end, and the subcommands beside `serve`.
+//! A server over its sockets: Thrift calls of every API generation, the native protocol, logins, limits, start and
+//! shutdown, and the other subcommands.
 
 mod backup;
 #[path = "../backup_support/mod.rs"]

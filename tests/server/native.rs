@@ -1,4 +1,4 @@
-//! The native protocol's connections: versions, the handshake, login, compression, events, the end.
+//! Connections of the native protocol: versions, the handshake, logins, compression, events and shutdown.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -27,7 +27,7 @@ fn start() -> (Server, SocketAddr, TempDir) {
     (server, address, directory)
 }
 
-/// What comes back for these bytes until the server closes.
+/// Sends bytes, and returns all that the server sends until it closes the connection.
 fn answered(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut client = NativeClient::connect(address, 4);
     client.stream.write_all(bytes).unwrap();
@@ -37,7 +37,7 @@ fn answered(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn other_versions_are_told_the_highest() {
+fn other_versions_are_refused_with_the_highest_version() {
     let (server, address, _directory) = start();
     for version in [66u8, 65, 6, 0] {
         let text = format!("Invalid or unsupported protocol version ({version}); highest supported is 5 ");
@@ -50,7 +50,7 @@ fn other_versions_are_told_the_highest() {
 }
 
 #[test]
-fn no_version_is_spoken_that_the_claimed_release_did_not_know() {
+fn versions_newer_than_the_reported_release_are_refused() {
     for (claim, highest) in [("1.2.19", 1), ("2.0.17", 2), ("2.1.22", 3), ("2.2.19", 4), ("3.11.17", 4)] {
         let (mut server, _directory) = Server::ephemeral(&["--claim", claim]);
         let address = server.native_address();
@@ -68,7 +68,7 @@ fn no_version_is_spoken_that_the_claimed_release_did_not_know() {
 }
 
 #[test]
-fn what_is_supported_is_told_before_and_after_the_start() {
+fn options_is_answered_before_and_after_startup() {
     let (server, address, _directory) = start();
     for version in VERSIONS {
         let mut client = NativeClient::connect(address, version);
@@ -91,7 +91,7 @@ fn what_is_supported_is_told_before_and_after_the_start() {
 }
 
 #[test]
-fn a_start_has_to_be_a_start() {
+fn the_first_request_must_be_a_valid_startup() {
     let (server, address, _directory) = start();
     for version in VERSIONS {
         let mut client = NativeClient::connect(address, version);
@@ -115,7 +115,7 @@ fn a_start_has_to_be_a_start() {
             let why = start(&mut client, &snappy).refused(PROTOCOL);
             assert_eq!(why, "Snappy compression is not supported in protocol V5");
         }
-        // Keys have letters of any size, and those that are not known mean nothing.
+        // Keys are case-insensitive, and unknown keys are ignored.
         let options = [("cql_version", "4.0.0"), ("DRIVER_NAME", "d"), ("THROW_ON_OVERLOAD", "1"), ("", "")];
         assert_eq!(start(&mut client, &options).opcode, READY);
         client.has_segments = version == 5;
@@ -127,7 +127,7 @@ fn a_start_has_to_be_a_start() {
 }
 
 #[test]
-fn registering_wants_known_events() {
+fn register_refuses_unknown_events() {
     let (server, address, _directory) = start();
     for version in VERSIONS {
         let mut client = NativeClient::ready(address, version);
@@ -139,7 +139,7 @@ fn registering_wants_known_events() {
     server.stop();
 }
 
-/// A server with users.
+/// Starts a server with a user and rights.
 fn guarded() -> (Server, SocketAddr, TempDir) {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("passwd"), "jane=j\n").unwrap();
@@ -161,7 +161,7 @@ fn log_in(client: &mut NativeClient, user: &str, password: &str) -> Answer {
 }
 
 #[test]
-fn a_login_is_asked_for_where_there_are_users() {
+fn a_server_with_users_requires_a_login() {
     let (server, address, _directory) = guarded();
     for (version, packing) in [
         (1, Packing::None),
@@ -206,12 +206,12 @@ fn a_login_is_asked_for_where_there_are_users() {
 }
 
 #[test]
-fn users_that_the_server_keeps_may_do_what_was_granted_to_them() {
+fn stored_users_have_the_permissions_granted_to_them() {
     let directory = tempfile::tempdir().unwrap();
     let elements =
         "<Authenticator>PasswordAuthenticator</Authenticator><Authorizer>CassandraAuthorizer</Authorizer>";
     let mut server = Server::start(directory.path(), &storage_conf(elements), &[])
-        .expecting("everybody knows the password of cassandra");
+        .expecting("the user cassandra still has its default password");
     let address = server.native_address();
     let client_of = |version: u8, user: &str, password: &str| {
         let mut client = NativeClient::connect(address, version);
@@ -247,7 +247,7 @@ fn users_that_the_server_keeps_may_do_what_was_granted_to_them() {
 }
 
 #[test]
-fn bodies_and_segments_may_be_packed_both_ways() {
+fn bodies_and_segments_are_compressed_in_both_directions() {
     let (server, address, _directory) = start();
     let mut first = NativeClient::ready(address, 4);
     first.run(KEYSPACE);
@@ -262,10 +262,10 @@ fn bodies_and_segments_may_be_packed_both_ways() {
         client.execute(&insert, &Asked::values([int(version.into()), text(&long)])).void();
         let rows = client.rows(&format!("SELECT v FROM ks.t WHERE k = {version}"));
         assert_eq!(rows.rows, [[Some(long.clone().into_bytes())]]);
-        // An empty body, packed.
+        // An empty body, compressed.
         assert_eq!(client.call(OPTIONS, Body::new()).opcode, SUPPORTED);
         if version < 5 {
-            // Either side may send any frame as it is.
+            // Either side may send a frame uncompressed.
             let frame = NativeClient::frame(version, 0, 9, OPTIONS, &[]);
             client.stream.write_all(&frame).unwrap();
             assert_eq!(client.receive().opcode, SUPPORTED);
@@ -274,7 +274,7 @@ fn bodies_and_segments_may_be_packed_both_ways() {
     server.stop();
 }
 
-/// What a change of the schema says, in a result as in an event.
+/// Returns the encoding of a schema change, which is the same in a result and in an event.
 fn change(version: u8, kind: &str, target: &str, name: &str) -> Vec<u8> {
     let body = Body::new();
     match (version, target) {
@@ -287,7 +287,7 @@ fn change(version: u8, kind: &str, target: &str, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn changes_of_the_schema_are_told_in_each_version_s_way() {
+fn schema_changes_have_the_encoding_of_the_version() {
     let (server, address, _directory) = start();
     let statements = [
         (KEYSPACE, "CREATED", "KEYSPACE", ""),
@@ -305,8 +305,8 @@ fn changes_of_the_schema_are_told_in_each_version_s_way() {
         let mut client = NativeClient::ready(address, version);
         let mut listener = NativeClient::ready(address, version);
         listener.register(&["SCHEMA_CHANGE"]);
-        let mut deaf = NativeClient::ready(address, version);
-        deaf.register(&["STATUS_CHANGE"]);
+        let mut other = NativeClient::ready(address, version);
+        other.register(&["STATUS_CHANGE"]);
         for (statement, kind, target, name) in statements {
             let answer = client.query(statement);
             let change = change(version, kind, target, name);
@@ -319,16 +319,16 @@ fn changes_of_the_schema_are_told_in_each_version_s_way() {
                 "{version}: {statement}"
             );
         }
-        // Nothing has changed.
+        // The keyspace is already dropped, so there is no event.
         client.query("DROP KEYSPACE IF EXISTS ks").void();
-        assert_eq!(deaf.call(OPTIONS, Body::new()).opcode, SUPPORTED);
+        assert_eq!(other.call(OPTIONS, Body::new()).opcode, SUPPORTED);
         assert_eq!(listener.call(OPTIONS, Body::new()).opcode, SUPPORTED);
     }
     server.stop();
 }
 
 #[test]
-fn whoever_changes_the_schema_is_told_twice() {
+fn a_client_that_changes_the_schema_gets_the_result_and_the_event() {
     let (server, address, _directory) = start();
     let mut client = NativeClient::ready(address, 4);
     client.register(&["SCHEMA_CHANGE"]);
@@ -340,7 +340,7 @@ fn whoever_changes_the_schema_is_told_twice() {
 }
 
 #[test]
-fn changes_that_come_over_thrift_are_told() {
+fn schema_changes_over_thrift_are_sent_as_events() {
     let (server, address, _directory) = start();
     let mut listener = NativeClient::ready(address, 4);
     listener.register(&["SCHEMA_CHANGE"]);
@@ -359,7 +359,7 @@ fn changes_that_come_over_thrift_are_told() {
 }
 
 #[test]
-fn the_end_is_told_and_what_was_read_is_answered() {
+fn shutdown_sends_an_event_and_answers_requests_that_were_read() {
     let (server, address, _directory) = start();
     let mut clients: Vec<NativeClient> = VERSIONS.map(|version| NativeClient::ready(address, version)).into();
     for client in &mut clients {
@@ -372,7 +372,7 @@ fn the_end_is_told_and_what_was_read_is_answered() {
     busy.stream.write_all(&frames).unwrap();
     let first = busy.receive();
     assert_eq!(first.opcode, RESULT);
-    // This one has come in half.
+    // This connection has sent half a frame.
     let mut halved = NativeClient::ready(address, 4);
     halved.stream.write_all(&frames[..10]).unwrap();
     server.terminate();

@@ -1,4 +1,4 @@
-//! Statements over the native protocol: how they are asked for and answered in each version.
+//! Statements over the native protocol: requests, results and errors in each version.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ const UNPREPARED: i32 = 0x2500;
 const KEYSPACE: &str =
     "CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
 
-/// A server with `ks.t`, and a connection of version 4.
+/// Starts a server with the table `ks.t`, and opens a connection of version 4.
 fn start() -> (Server, SocketAddr, NativeClient, TempDir) {
     let (mut server, directory) = Server::ephemeral(&[]);
     let address = server.native_address();
@@ -36,7 +36,7 @@ fn some(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn values_come_by_place_and_by_name() {
+fn values_are_bound_by_position_and_by_name() {
     let (server, address, _first, _directory) = start();
     for version in &VERSIONS[1..] {
         let mut client = NativeClient::ready(address, *version);
@@ -56,7 +56,7 @@ fn values_come_by_place_and_by_name() {
             let rows = client.query_with("SELECT v FROM ks.t WHERE k = :key AND c = :row", &renamed);
             assert_eq!(rows.rows().rows, [[some(b"b")]]);
         }
-        // Null, and from version 4 on nothing at all.
+        // Null deletes the value. Version 4 and later also have "unset", which leaves it unchanged.
         let asked = Asked { timestamp: (*version >= 3).then_some(i64::MAX), ..Asked::values([]) };
         let unset = if *version >= 4 { Bound::Unset } else { Bound::Null };
         client.query_with(insert, &Asked { values: vec![int(k), int(1), unset], ..asked.clone() }).void();
@@ -69,7 +69,7 @@ fn values_come_by_place_and_by_name() {
 }
 
 #[test]
-fn a_client_s_own_timestamp_counts() {
+fn a_timestamp_of_the_client_is_used() {
     let (server, address, _first, _directory) = start();
     for version in 3..=5 {
         let mut client = NativeClient::ready(address, version);
@@ -105,7 +105,7 @@ fn version_1_has_no_conditional_updates() {
 }
 
 #[test]
-fn prepared_statements_tell_their_markers() {
+fn prepared_statements_describe_markers_and_results() {
     let (server, address, mut first, _directory) = start();
     first.run(
         "CREATE KEYSPACE key_space_test WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
@@ -139,7 +139,7 @@ fn prepared_statements_tell_their_markers() {
         }
         let why = client.execute(&prepared, &Asked::values([text("a")])).refused(INVALID);
         assert_eq!(why, "there were 2 markers(?) in CQL but 1 bound variables");
-        // A key whose values are not all plain markers.
+        // A partition key whose values are not all plain markers has no marker positions.
         for partly in ["pkey1 = ? AND pkey2 IN ?", "pkey1 = 'a' AND pkey2 = ?"] {
             let text = format!("SELECT value FROM key_space_test.testtable WHERE {partly}");
             assert_eq!(client.prepare(&text).key_places, [] as [u16; 0]);
@@ -156,7 +156,7 @@ fn prepared_statements_tell_their_markers() {
 }
 
 #[test]
-fn a_statement_that_is_not_known_is_told_by_its_id() {
+fn an_unknown_statement_is_reported_with_its_id() {
     let (server, address, mut first, _directory) = start();
     let known = first.prepare("SELECT k FROM ks.t");
     for version in VERSIONS {
@@ -176,7 +176,7 @@ fn a_statement_that_is_not_known_is_told_by_its_id() {
 }
 
 #[test]
-fn columns_that_have_changed_are_told_wanted_or_not() {
+fn changed_columns_are_described_even_if_the_client_skips_metadata() {
     let (server, address, mut first, _directory) = start();
     first.run("CREATE TABLE ks.w (k int PRIMARY KEY, v int)");
     first.run("INSERT INTO ks.w (k, v) VALUES (1, 2)");
@@ -189,14 +189,14 @@ fn columns_that_have_changed_are_told_wanted_or_not() {
     }
     first.run("ALTER TABLE ks.w ADD added text");
     for (client, prepared) in clients.iter_mut().zip(&prepared) {
-        // The second time too: the client has not prepared it again.
+        // The second answer has them too, because the client has not prepared the statement again.
         for _ in 0..2 {
             let metadata = client.executed_metadata(prepared);
             assert_eq!(metadata.types(), ["9", "d", "9"], "{}", client.version);
             assert_eq!(metadata.new_id.is_some(), client.version >= 5);
         }
     }
-    // One that knows the new columns by their name is not told them.
+    // A client that sends the id of the new result metadata does not get the metadata.
     let mut last = clients.pop().unwrap();
     let mut old = prepared[3].clone();
     old.result_id = last.executed_metadata(&old).new_id.unwrap();
@@ -206,7 +206,7 @@ fn columns_that_have_changed_are_told_wanted_or_not() {
 }
 
 #[test]
-fn conditions_are_answered_with_columns_that_nobody_knew() {
+fn results_of_conditional_updates_always_have_metadata() {
     let (server, address, _first, _directory) = start();
     for version in VERSIONS.into_iter().filter(|version| *version > 1) {
         let mut client = NativeClient::ready(address, version);
@@ -267,7 +267,7 @@ fn results_come_in_pages() {
 }
 
 #[test]
-fn batches_hold_texts_and_prepared_statements() {
+fn batches_mix_texts_and_prepared_statements() {
     let (server, address, mut first, _directory) = start();
     first.run("CREATE TABLE ks.n (k int PRIMARY KEY, n counter)");
     let insert = first.prepare("INSERT INTO ks.t (k, c, v) VALUES (?, ?, ?)");
@@ -323,7 +323,7 @@ fn batches_hold_texts_and_prepared_statements() {
 }
 
 #[test]
-fn collections_have_lengths_of_the_version() {
+fn collections_have_the_length_fields_of_the_version() {
     let (server, address, _first, _directory) = start();
     let short = [0, 2, 0, 4, 0, 0, 0, 7, 0, 4, 0, 0, 0, 8];
     let long = [0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 7, 0, 0, 0, 4, 0, 0, 0, 8];
@@ -335,7 +335,7 @@ fn collections_have_lengths_of_the_version() {
         client.execute(&insert, &Asked::values([int(k), value])).void();
         let rows = client.rows(&format!("SELECT l FROM ks.t WHERE k = {k}"));
         assert_eq!((rows.metadata.types(), &rows.rows), (vec!["list<9>"], &vec![vec![some(list)]]));
-        // The other form is none.
+        // The encoding of the other versions is refused.
         let other: &[u8] = if version < 3 { &long } else { &short };
         client.execute(&insert, &Asked::values([int(k), Bound::Value(other.to_vec())])).refused(INVALID);
     }
@@ -343,7 +343,7 @@ fn collections_have_lengths_of_the_version() {
 }
 
 #[test]
-fn types_that_a_version_does_not_know_are_classes() {
+fn types_that_a_version_lacks_are_class_names() {
     let (server, address, mut first, _directory) = start();
     first.run("CREATE TYPE ks.pair (a int, b text)");
     first.run("CREATE TABLE ks.u (k int PRIMARY KEY, p frozen<pair>, u frozen<tuple<int, text>>)");
@@ -365,7 +365,7 @@ fn types_that_a_version_does_not_know_are_classes() {
 }
 
 #[test]
-fn a_keyspace_is_the_connection_s_or_the_request_s() {
+fn a_request_may_override_the_keyspace_of_the_connection() {
     let (server, address, mut first, _directory) = start();
     first
         .run("CREATE KEYSPACE other WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
@@ -400,7 +400,7 @@ fn a_keyspace_is_the_connection_s_or_the_request_s() {
 }
 
 #[test]
-fn mistakes_have_the_codes_of_their_kinds() {
+fn each_kind_of_error_has_its_code() {
     let (server, address, _first, _directory) = start();
     for version in VERSIONS {
         let mut client = NativeClient::ready(address, version);
@@ -414,20 +414,20 @@ fn mistakes_have_the_codes_of_their_kinds() {
         assert_eq!((code, more), (ALREADY_EXISTS, Body::new().string("ks").string("").0));
         let (code, _, more) = client.query("CREATE TABLE ks.t (k int PRIMARY KEY)").error();
         assert_eq!((code, more), (ALREADY_EXISTS, Body::new().string("ks").string("t").0));
-        // More replicas than there are.
+        // TWO and an unknown level, with one replica.
         let asked = Asked { consistency: 2, ..Asked::values([]) };
         let (code, text, more) = client.query_with("SELECT * FROM ks.t", &asked).error();
         assert_eq!((code, more), (UNAVAILABLE, Body::new().u16(2).i32(2).i32(1).0), "{text}");
         let asked = Asked { consistency: 11, ..Asked::values([]) };
         client.query_with("SELECT * FROM ks.t", &asked).refused(PROTOCOL);
-        // After all of them the connection is as it was.
+        // The connection still works.
         assert_eq!(client.rows("SELECT key FROM system.local").rows.len(), 1);
     }
     server.stop();
 }
 
 #[test]
-fn a_thousand_requests_are_under_way_at_one_time() {
+fn a_connection_runs_a_thousand_requests_at_a_time() {
     let (server, address, mut first, _directory) = start();
     let insert = first.prepare("INSERT INTO ks.t (k, c, v) VALUES (?, ?, 'v')");
     let select = first.prepare("SELECT c FROM ks.t WHERE k = ?");
@@ -451,7 +451,7 @@ fn a_thousand_requests_are_under_way_at_one_time() {
             (0..count).map(|_| client.receive()).inspect(|a| a.void()).map(|a| a.stream).collect();
         streams.sort_unstable();
         assert_eq!(streams, (0..count).collect::<Vec<_>>());
-        // Each answer belongs to its question.
+        // Each answer has the stream of its request.
         let mut known = select.clone();
         known.result_id = vec![0; 16];
         let one = |client: &NativeClient, number: i16| {
@@ -469,7 +469,7 @@ fn a_thousand_requests_are_under_way_at_one_time() {
 }
 
 #[test]
-fn streams_are_given_back_as_they_came() {
+fn answers_have_the_stream_of_the_request() {
     let (server, address, _first, _directory) = start();
     for version in VERSIONS {
         let mut client = NativeClient::ready(address, version);
@@ -535,7 +535,7 @@ fn warnings_come_with_the_answer() {
 }
 
 #[test]
-fn payloads_are_passed_over_and_traces_are_named() {
+fn custom_payloads_are_ignored_and_traces_have_ids() {
     let (server, address, _first, _directory) = start();
     for version in VERSIONS {
         let mut client = NativeClient::ready(address, version);

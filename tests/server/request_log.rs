@@ -1,4 +1,4 @@
-//! The log of requests: a line for each one, of both protocols, if the log's filter asks for it.
+//! The log of requests: one line for each request of both protocols, if the log filter enables it.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use support::native::NativeClient;
 use support::server::{Server, logged, storage_conf};
 use support::value::fields;
 
-/// The lines of the log about a request of this method.
+/// Returns the log lines for requests of this method.
 fn lines_of(directory: &Path, method: &str) -> Vec<String> {
     let of_method = |line: &&str| line.contains(&format!("method={method} "));
     logged(directory).lines().filter(of_method).map(str::to_owned).collect()
 }
 
 #[test]
-fn each_request_of_both_protocols_is_a_line() {
+fn each_request_of_both_protocols_is_logged_as_one_line() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let filter = "info,requests=debug";

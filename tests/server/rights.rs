@@ -1,4 +1,4 @@
-//! Who may do what after a login of 0.7 or later: the access file, column family by column family.
+//! Rights of users in the access file: keyspaces, column families, and the login of each API generation.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
@@ -47,7 +47,7 @@ fn old_login(client: &mut Client, keyspace: &str, user: &str, password: &str) ->
     client.call("login", &fields([(1, text(keyspace)), (2, fields([(1, credentials)]))]))
 }
 
-/// A client that has logged in; every password is the user's first letter.
+/// Returns a client that has logged in. Every password is the first letter of the user name.
 fn client_of(server: &Server, user: &str, keyspace: &str) -> Client {
     let mut client = server.client(Style::FRAMED);
     login(&mut client, user, &user[..1]).void();
@@ -89,7 +89,7 @@ fn ks_def(name: &str, families: Vec<Value>) -> Value {
 const CQL2: &str = "SELECT * FROM Standard1";
 const CQL3: &str = "SELECT * FROM \"Standard1\"";
 
-/// What a statement is called that has been prepared.
+/// Returns the id of a prepared statement.
 fn id_of(keyspace: Option<&str>, statement: &str) -> Value {
     match StatementId::hash(keyspace, statement) {
         StatementId::Hash(id) => Value::I32(id),
@@ -97,7 +97,7 @@ fn id_of(keyspace: Option<&str>, statement: &str) -> Value {
     }
 }
 
-/// Arguments with which a call would do something to Standard1 of Keyspace1, or to a keyspace.
+/// Returns arguments with which a call of the method needs a right to Standard1 of Keyspace1, or to a keyspace.
 fn args_of(method: &str) -> Value {
     let level = || Value::I32(ONE);
     let of = |family: &str| parent(family, None);
@@ -149,21 +149,21 @@ fn args_of(method: &str) -> Value {
             fields([(1, id_of(Some("Keyspace1"), CQL3)), (2, texts::<&str>(&[])), (3, level())])
         }
         "describe_keyspaces" | "trace_next_query" => fields([]),
-        other => panic!("say here what a call of {other} is, and see that it looks at the user's rights"),
+        other => panic!("add arguments for {other} here, and check that the call looks at the user's rights"),
     }
 }
 
-/// Calls that everybody may make who has logged in: they show definitions, or nothing.
+/// Calls that need a login but no right: they return definitions, or nothing.
 const OPEN: [&str; 5] = [
     "describe_keyspaces",
     "describe_keyspace",
     "trace_next_query",
-    // What a prepared statement does is asked when it is run.
+    // Rights are checked when a prepared statement is executed.
     "prepare_cql_query",
     "prepare_cql3_query",
 ];
 
-/// The calls of 0.7 and later that need a login, as of one release.
+/// Returns the methods of 0.7 and later that need a login, in one release.
 fn guarded_calls(release: Release) -> impl Iterator<Item = &'static Method> {
     let is_of = move |method: &&Method| method.releases.has(release);
     METHODS
@@ -173,7 +173,8 @@ fn guarded_calls(release: Release) -> impl Iterator<Item = &'static Method> {
         .filter(is_of)
 }
 
-/// The text of a call's InvalidRequestException, or of the exception of a call that has none.
+/// Returns the text of the InvalidRequestException, or of a TApplicationException if the method does not declare the
+/// former.
 fn refusal(method: &Method, reply: &Reply) -> String {
     match method.throws.iter().find(|(_, thrown)| *thrown == DeclaredException::InvalidRequest) {
         Some((field, _)) => reply.thrown(*field).to_owned(),
@@ -181,9 +182,9 @@ fn refusal(method: &Method, reply: &Reply) -> String {
     }
 }
 
-/// 0.3 has no login of its own, and that of 0.7 opens nothing to its calls.
+/// 0.3 has no login. Its calls need the login of 0.6; that of 0.7 does not allow them.
 #[test]
-fn calls_of_0_3_need_the_login_of_0_6() {
+fn calls_of_0_3_need_a_login_of_0_6() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), "", &[]);
     let mut client = server.client(Style::UNFRAMED);
@@ -218,9 +219,9 @@ fn calls_of_0_3_need_the_login_of_0_6() {
     client.call("insert", &guarded[0].1).void();
 }
 
-/// Every row of the table, each as of a release that has it.
+/// Calls every row of the method table, in a release that has it.
 #[test]
-fn no_call_forgets_to_ask_for_the_right() {
+fn every_call_checks_the_right() {
     let mut seen = 0;
     for (release, denied) in
         [(Release::V0_7, " does not have permission "), (Release::V2_1, " permission on ")]
@@ -248,11 +249,11 @@ fn no_call_forgets_to_ask_for_the_right() {
     let guarded =
         METHODS.iter().filter(|method| method.family() == Family::AfterSetKeyspace && method.needs_login);
     let both = guarded_calls(Release::V0_7).filter(|method| method.releases.has(Release::V2_1)).count();
-    assert_eq!(seen - both, guarded.count(), "a row is of neither release");
+    assert_eq!(seen - both, guarded.count(), "a row exists in neither release");
 }
 
 #[test]
-fn rights_are_those_of_the_column_family() {
+fn rights_are_granted_for_each_column_family() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), "", &["--compat", "0.8"]);
     let mut writer = client_of(&server, "writer", "Keyspace1");
@@ -282,11 +283,15 @@ fn rights_are_those_of_the_column_family() {
 
     let mut owner = client_of(&server, "owner", "Keyspace1");
     let why = owner.call("get_slice", &get_slice("Standard1"));
-    assert_eq!(why.why(), denied("owner", "READ", "Keyspace1/Standard1"), "a keyspace is not what is in it");
+    assert_eq!(
+        why.why(),
+        denied("owner", "READ", "Keyspace1/Standard1"),
+        "a right to a keyspace is no right to its column families"
+    );
 }
 
 #[test]
-fn the_words_are_those_of_the_release() {
+fn refusals_have_the_text_of_the_release() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), "", &[]);
     let mut client = server.client(Style::UNFRAMED);
@@ -317,7 +322,7 @@ fn the_words_are_those_of_the_release() {
 }
 
 #[test]
-fn the_schema_is_changed_by_those_who_may() {
+fn schema_changes_need_a_right_to_the_changed_object() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), "", &[]);
     let made = one(ks_def("Made", vec![cf_def("Made", "C")]));
@@ -327,7 +332,7 @@ fn the_schema_is_changed_by_those_who_may() {
     let mut root = client_of(&server, "root", "Keyspace1");
     root.call("system_add_keyspace", &made).value();
 
-    // The right is that to the keyspace that changes, not to the session's.
+    // The right to the changed keyspace is needed, not to the session's keyspace.
     let mut old = client_of(&server, "old", "BloggyAppy");
     let denied = |user: &str, permission: &str, of: &str| {
         format!("User {user} has no {permission} permission on {of} or any of its parents")
@@ -352,7 +357,7 @@ fn the_schema_is_changed_by_those_who_may() {
 }
 
 #[test]
-fn a_line_of_0_6_opens_all_data_of_its_keyspace() {
+fn an_access_line_of_0_6_allows_all_data_of_its_keyspace() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), "", &[]);
     let mut old = client_of(&server, "old", "BloggyAppy");
@@ -364,10 +369,10 @@ fn a_line_of_0_6_opens_all_data_of_its_keyspace() {
     assert!(old.call("get_slice", &get_slice("Standard1")).why().contains("no SELECT permission"));
 }
 
-/// Each of the two logins is for its own calls: that of 0.7 opens no keyspace as a whole, and no line but 0.6's
-/// opens one.
+/// The logins of 0.6 and 0.7 each only allow the calls of their generation. The login of 0.6 needs a line of the access
+/// file in the format of 0.6.
 #[test]
-fn a_login_counts_for_its_own_generation() {
+fn a_login_allows_calls_of_its_own_generation() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), "", &[]);
     let old_insert = insert_args("Keyspace1", b"k", path("Standard1", None, Some(b"c")), (b"v", 1), ONE);
@@ -392,7 +397,7 @@ fn a_login_counts_for_its_own_generation() {
 }
 
 #[test]
-fn the_last_login_that_succeeded_counts_with_the_rights_of_its_moment() {
+fn the_last_successful_login_sets_user_and_rights() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), "", &[]).expecting("cannot read the access file");
     let mut client = client_of(&server, "writer", "Keyspace1");
@@ -430,8 +435,8 @@ fn without_an_authority_a_login_is_enough() {
 
     let fail = |config: &str, part: &str| {
         fs::write(directory.path().join("storage-conf.xml"), storage_conf(config)).unwrap();
-        let (status, said) = Server::fail(directory.path(), &["--ephemeral", "--passwd", "passwd"]);
-        assert!(!status.success() && said.contains(part), "{said}");
+        let (status, output) = Server::fail(directory.path(), &["--ephemeral", "--passwd", "passwd"]);
+        assert!(!status.success() && output.contains(part), "{output}");
     };
     fail(&authority("SimpleAuthority"), "--access FILE");
     fail("<Authority>SimpleAuthority</Authority>", "needs SimpleAuthenticator");

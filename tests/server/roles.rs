@@ -1,4 +1,4 @@
-//! Users and permissions that are kept in the store, over Thrift.
+//! Users and permissions that are stored in the server (PasswordAuthenticator, CassandraAuthorizer), over Thrift.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ const ROLES: &str = "<Authorizer>CassandraAuthorizer</Authorizer>";
 
 fn guarded(directory: &Path, more: &str) -> Server {
     Server::start(directory, &storage_conf(&format!("{PASSWORD}{more}")), &[])
-        .expecting("everybody knows the password of cassandra")
+        .expecting("the user cassandra still has its default password")
 }
 
 fn credentials(user: &str, password: &str) -> Value {
@@ -59,7 +59,7 @@ fn no(permission: &str, on: &str) -> String {
 }
 
 #[test]
-fn each_permission_opens_its_calls_at_once_and_for_both_languages() {
+fn a_grant_takes_effect_at_once_for_thrift_and_cql() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), ROLES);
     let mut stranger = server.client(Style::FRAMED);
@@ -112,9 +112,9 @@ fn each_permission_opens_its_calls_at_once_and_for_both_languages() {
     server.stop();
 }
 
-/// The calls of 0.6 ask for SELECT and MODIFY on their keyspace, each time.
+/// Each call of 0.6 needs SELECT and MODIFY on its keyspace.
 #[test]
-fn a_login_of_0_6_opens_what_the_permissions_do() {
+fn a_login_of_0_6_needs_permissions_on_the_keyspace() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), ROLES);
     let mut root = client_of(&server, "cassandra", "cassandra");
@@ -140,7 +140,7 @@ fn a_login_of_0_6_opens_what_the_permissions_do() {
 }
 
 #[test]
-fn users_and_grants_outlive_the_server_and_its_death() {
+fn users_and_grants_survive_restarts_and_kills() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), ROLES);
     let mut root = client_of(&server, "cassandra", "cassandra");
@@ -184,8 +184,8 @@ fn without_an_authorizer_a_login_is_enough_and_grants_are_refused() {
 
     let fail = |config: &str, part: &str| {
         fs::write(directory.path().join("storage-conf.xml"), storage_conf(config)).unwrap();
-        let (status, said) = Server::fail(directory.path(), &["--ephemeral"]);
-        assert!(!status.success() && said.contains(part), "{said}");
+        let (status, output) = Server::fail(directory.path(), &["--ephemeral"]);
+        assert!(!status.success() && output.contains(part), "{output}");
     };
     fail(ROLES, "needs PasswordAuthenticator");
     fail(&format!("{PASSWORD}<Authority>SimpleAuthority</Authority>"), "needs SimpleAuthenticator");

@@ -1,4 +1,4 @@
-//! What each release refuses of a keyspace or column family that clients make, and what it shows of one.
+//! Definitions of keyspaces and column families by Thrift clients: what each release refuses and what it returns.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ fn family<const N: usize>(name: &str, more: [(i16, Value); N]) -> Value {
     fields([(1, Value::Struct(family.into_iter().collect()))])
 }
 
-/// A client of a server of the release, in a keyspace of its own.
+/// Creates the keyspace `Made`, and returns a client that uses it.
 fn client_of(server: &Server) -> Client {
     let mut client = server.client(Style::FRAMED);
     client
@@ -41,14 +41,14 @@ fn client_of(server: &Server) -> Client {
     client
 }
 
-/// The only column family of the keyspace.
+/// Returns the definition of the only column family of the keyspace.
 fn described(client: &mut Client) -> Value {
     let made = client.call("describe_keyspace", &fields([(1, text("Made"))])).value().clone();
     made.field(5).items()[0].clone()
 }
 
 #[test]
-fn a_strategy_takes_its_own_options_only() {
+fn a_strategy_only_accepts_its_own_options() {
     let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
     let mut client = server.client(Style::FRAMED);
     let mut why = |strategy: &str, options: &[(&str, &str)]| {
@@ -66,7 +66,7 @@ fn a_strategy_takes_its_own_options_only() {
 }
 
 #[test]
-fn a_comparator_may_become_one_that_takes_more() {
+fn a_comparator_may_change_to_one_that_accepts_more_names() {
     let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
     let mut client = client_of(&server);
     client.call("system_add_column_family", &family("C", [(5, text("AsciiType"))])).value();
@@ -77,7 +77,7 @@ fn a_comparator_may_become_one_that_takes_more() {
 }
 
 #[test]
-fn what_is_made_of_no_types_is_an_invalid_definition() {
+fn composites_of_unknown_types_are_invalid_definitions() {
     let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
     let mut client = client_of(&server);
     for class in ["CompositeType(NopeType)", "CompositeType(UTF8Type", "CompositeType(UTF8Type;LongType)"] {
@@ -93,7 +93,7 @@ fn what_is_made_of_no_types_is_an_invalid_definition() {
 }
 
 #[test]
-fn an_index_of_an_own_class_names_it() {
+fn a_custom_index_needs_a_class_name() {
     let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
     let mut client = client_of(&server);
     let custom = fields([(1, text("c")), (2, text("UTF8Type")), (3, Value::I32(1))]);
@@ -102,7 +102,7 @@ fn an_index_of_an_own_class_names_it() {
 }
 
 #[test]
-fn a_subcomparator_of_columns_is_refused_up_to_1_2() {
+fn a_subcomparator_of_a_standard_column_family_is_refused_up_to_1_2() {
     for (release, is_refused) in [("1.2", true), ("2.1", false)] {
         let (server, _directory) = Server::ephemeral(&["--compat", release]);
         let mut client = client_of(&server);
@@ -116,13 +116,13 @@ fn a_subcomparator_of_columns_is_refused_up_to_1_2() {
 }
 
 #[test]
-fn what_is_cached_and_what_the_key_is_called_are_shown() {
+fn caching_and_key_alias_are_described() {
     let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
     let mut client = client_of(&server);
     client.call("system_add_column_family", &family("C", [(28, text("id"))])).value();
     let shown = described(&mut client);
     assert_eq!((shown.field(34).str(), shown.field(44).str()), ("KEYS_ONLY", "0"));
-    assert_eq!(shown.field(28).str(), "key", "its type is not said");
+    assert_eq!(shown.field(28).str(), "key", "without the key type, the default alias is returned");
     let all = [(26, text("UTF8Type")), (28, text("id")), (34, text("all")), (42, text("99percentile"))];
     client.call("system_update_column_family", &family("C", all)).value();
     let shown = described(&mut client);
@@ -131,7 +131,7 @@ fn what_is_cached_and_what_the_key_is_called_are_shown() {
 }
 
 #[test]
-fn columns_expire_before_the_end_of_time_in_2_1() {
+fn times_to_live_beyond_the_maximum_are_refused_in_2_1() {
     for (release, is_refused) in [("1.2", false), ("2.1", true)] {
         let (server, _directory) = Server::ephemeral(&["--compat", release]);
         let mut client = client_of(&server);
@@ -151,7 +151,7 @@ fn columns_expire_before_the_end_of_time_in_2_1() {
 }
 
 #[test]
-fn names_have_so_many_characters_and_no_more() {
+fn the_length_of_names_is_limited() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = client_of(&server);
     let (longest, longer) = ("n".repeat(48), "n".repeat(49));
@@ -167,7 +167,7 @@ fn names_have_so_many_characters_and_no_more() {
 }
 
 #[test]
-fn an_index_of_0_7_has_its_name_in_its_own_column_family() {
+fn index_names_are_unique_in_the_keyspace_from_0_8_on() {
     let column = |name: &str| {
         fields([(1, text(name)), (2, text("UTF8Type")), (3, Value::I32(0)), (4, text("birthdate_index"))])
     };
@@ -189,7 +189,7 @@ fn an_index_of_0_7_has_its_name_in_its_own_column_family() {
 }
 
 #[test]
-fn of_two_column_families_of_one_name_the_last_counts() {
+fn the_last_of_two_column_families_with_one_name_is_created() {
     let (server, _directory) = Server::ephemeral(&["--compat", "1.1"]);
     let mut client = server.client(Style::FRAMED);
     let family = |comparator: &str| fields([(1, text("Twice")), (2, text("Cf")), (5, text(comparator))]);
@@ -207,7 +207,7 @@ fn of_two_column_families_of_one_name_the_last_counts() {
 }
 
 #[test]
-fn a_release_has_the_methods_and_languages_that_it_had() {
+fn each_release_has_its_own_methods_and_cql_versions() {
     let (server, _directory) = Server::ephemeral(&["--compat", "1.1"]);
     let mut client = client_of(&server);
     let batch = fields([(1, map(TType::Map, vec![])), (2, Value::I32(1))]);
@@ -226,7 +226,7 @@ fn a_release_has_the_methods_and_languages_that_it_had() {
 }
 
 #[test]
-fn the_keyspace_of_traces_is_there_from_1_2_on() {
+fn system_traces_exists_from_1_2_on() {
     let name = || fields([(1, text("system_traces"))]);
     for (release, is_there) in [("1.1", false), ("1.2", true), ("2.1", true)] {
         let (server, _directory) = Server::ephemeral(&["--compat", release]);
@@ -247,7 +247,7 @@ fn the_keyspace_of_traces_is_there_from_1_2_on() {
 }
 
 #[test]
-fn only_2_1_turns_reversed_slices_of_filtered_rows() {
+fn only_2_1_returns_reversed_slices_of_indexed_rows_in_ascending_order() {
     for (release, expected) in [("1.2", ["c", "b", "a"]), ("2.0", ["c", "b", "a"]), ("2.1", ["a", "b", "c"])]
     {
         let (server, _directory) = Server::ephemeral(&["--compat", release]);

@@ -1,4 +1,4 @@
-//! The start of the server: which options and directories are refused, and whether what is logged is true.
+//! The start of the server: refused options and directories, and what the log says.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -16,10 +16,10 @@ use thriftstore::thrift::wire::TType;
 
 const SIMPLE: &str = "<Authenticator>SimpleAuthenticator</Authenticator>";
 
-/// Starting fails with a sentence that has all of this.
+/// Checks that the server does not start, and that the error contains all of these texts.
 fn check_refused(directory: &Path, more: &[&str], expected: &[&str]) {
     let (status, printed) = Server::fail(directory, more);
-    assert!(!status.success(), "it started: {printed}");
+    assert!(!status.success(), "the server started: {printed}");
     for part in expected {
         assert!(printed.contains(part), "{more:?}: {part:?} is missing in:\n{printed}");
     }
@@ -27,7 +27,7 @@ fn check_refused(directory: &Path, more: &[&str], expected: &[&str]) {
 }
 
 #[test]
-fn options_that_contradict_each_other_or_do_nothing_are_refused() {
+fn contradicting_and_ineffective_options_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     fs::write(directory.join("storage-conf.xml"), storage_conf("")).unwrap();
@@ -60,11 +60,14 @@ fn options_that_contradict_each_other_or_do_nothing_are_refused() {
     for (more, why) in cases {
         check_refused(directory, more, &[why]);
     }
-    assert!(!directory.join("data").exists() && !directory.join("d").exists(), "nothing was made before");
+    assert!(
+        !directory.join("data").exists() && !directory.join("d").exists(),
+        "the options are checked before anything is created"
+    );
 }
 
 #[test]
-fn the_files_of_users_and_rights_are_checked() {
+fn password_and_access_files_are_checked() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     fs::write(directory.join("storage-conf.xml"), storage_conf(SIMPLE)).unwrap();
@@ -91,7 +94,7 @@ fn the_files_of_users_and_rights_are_checked() {
 }
 
 #[test]
-fn directories_of_others_are_refused_unless_told_otherwise() {
+fn directories_with_foreign_data_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     fs::write(directory.join("storage-conf.xml"), storage_conf("")).unwrap();
@@ -105,7 +108,7 @@ fn directories_of_others_are_refused_unless_told_otherwise() {
     let server = Server::start_again(directory, &["--data-dir", "old", "--any-data-dir"]);
     check_alive(&mut server.client(Style::UNFRAMED));
     server.stop();
-    // From here on it is ours.
+    // The directory now has the server's own file and is accepted without the option.
     Server::start_again(directory, &["--data-dir", "old"]).stop();
 }
 
@@ -126,9 +129,10 @@ fn make_keyspace(client: &mut Client) {
     client.call("insert", &insert).void();
 }
 
-/// Families that clients made are known after the schema has been read. A family that is missing in the configuration is not.
+/// Column families that clients have created are known from the stored schema and cause no warning. One that is missing
+/// from the configuration does.
 #[test]
-fn a_restart_warns_of_what_is_not_defined_and_of_nothing_else() {
+fn a_restart_only_warns_of_undefined_column_families() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let server = Server::start(directory, &storage_conf(""), &[]);
@@ -137,7 +141,7 @@ fn a_restart_warns_of_what_is_not_defined_and_of_nothing_else() {
     server.stop();
 
     let mut server = Server::start_again(directory, &["--status", "127.0.0.1:0"]);
-    // The last line that it prints.
+    // The address of the status port is the last line that the server prints.
     server.status_address();
     let log = logged(directory);
     assert!(!log.contains(" WARN "), "{log}");
@@ -158,7 +162,7 @@ fn a_restart_warns_of_what_is_not_defined_and_of_nothing_else() {
     server.stop();
 }
 
-/// The status line of the answer to a request with more lines in its head.
+/// Sends an HTTP request with additional header lines, and returns the status line of the answer.
 fn status_line(address: SocketAddr, path: &str, more: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -169,7 +173,7 @@ fn status_line(address: SocketAddr, path: &str, more: &str) -> String {
 }
 
 #[test]
-fn the_status_port_asks_for_its_token() {
+fn the_status_port_requires_its_token() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let token = "0123456789abcdef-0123456789";

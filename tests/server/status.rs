@@ -1,4 +1,4 @@
-//! The status port: what is shown of a server, and when it is not well.
+//! The status port: what it returns, and when the server is reported as unhealthy.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -17,7 +17,7 @@ use thriftstore::server::{Admission, Listener, Shutdown, StatusService};
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreStatus, SyncMode};
 use thriftstore::util::Clock;
 
-/// Sends a request and reads the answer until its end.
+/// Sends a request and reads until the server closes the connection.
 fn exchange(address: SocketAddr, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -32,7 +32,7 @@ fn get(address: SocketAddr, path: &str) -> String {
 }
 
 #[test]
-fn a_server_shows_how_it_is() {
+fn the_status_page_describes_the_server() {
     let directory = tempfile::tempdir().unwrap();
     let mut server = Server::start(directory.path(), &storage_conf(""), &["--status", "127.0.0.1:0"]);
     let address = server.status_address();
@@ -55,7 +55,7 @@ fn a_server_shows_how_it_is() {
 }
 
 #[test]
-fn what_is_no_question_is_answered_with_what_would_be_one() {
+fn requests_that_are_not_supported_get_an_http_error() {
     let directory = tempfile::tempdir().unwrap();
     let more = ["--ephemeral", "--status", "127.0.0.1:0"];
     let mut server = Server::start(directory.path(), &storage_conf(""), &more);
@@ -73,9 +73,9 @@ fn what_is_no_question_is_answered_with_what_would_be_one() {
     }
     let head = exchange(address, b"HEAD /health HTTP/1.0\r\n\r\n");
     assert!(head.starts_with("HTTP/1.0 200 ") && head.ends_with("\r\n\r\n"), "{head}");
-    // What has no end is answered by its first line.
+    // A request whose headers do not end is answered according to its first line.
     assert!(exchange(address, &long[..8 * 1024]).starts_with("HTTP/1.0 200 "));
-    // Clients that send nothing are more than there are places: the oldest of them is closed for the next client.
+    // More silent clients than allowed connections: the oldest is closed for the next client.
     let silent: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(address).unwrap()).collect();
     assert!(get(address, "/health").starts_with("HTTP/1.0 200 "));
     drop(silent);
@@ -83,7 +83,7 @@ fn what_is_no_question_is_answered_with_what_would_be_one() {
 }
 
 #[test]
-fn a_store_that_takes_no_writes_is_not_well() {
+fn a_store_that_refuses_writes_is_unhealthy() {
     let directory = tempfile::tempdir().unwrap();
     let config = config::parse(config::DEFAULT, "a.xml", &Types::builtin()).unwrap();
     let options = EmbeddedOptions {
@@ -120,7 +120,7 @@ fn a_store_that_takes_no_writes_is_not_well() {
     runtime.block_on(store.close()).unwrap();
 }
 
-/// The embedded store on a disk that a test fills with a word.
+/// The embedded store, which reports a full disk while the test sets a flag.
 struct MayBeFull {
     inner: EmbeddedStore,
     is_full: Arc<AtomicBool>,

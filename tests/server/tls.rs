@@ -1,4 +1,4 @@
-//! Clients over TLS, and those who cannot speak it, on one port.
+//! Clients with and without TLS on one port, certificates, and broken handshakes.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -26,7 +26,7 @@ use tokio_rustls::rustls::version::{TLS12, TLS13};
 const KS: &str = "Keyspace1";
 const CERTIFICATE: [&str; 4] = ["--tls-certificate", "server.pem", "--tls-key", "server.key"];
 
-/// A server with a certificate, started in a directory of its own, and who signed it.
+/// Starts a server with a certificate; returns the authority that signed it too.
 fn start(more: &[&str]) -> (Server, Authority, TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let authority = Authority::new();
@@ -36,7 +36,7 @@ fn start(more: &[&str]) -> (Server, Authority, TempDir) {
     (server, authority, directory)
 }
 
-/// The same with `<ClientEncryptionOptions>` that have more elements.
+/// Starts a server whose certificate is configured in `<ClientEncryptionOptions>`, with more elements and files.
 fn start_configured(elements: &str, files: &[(&str, String)]) -> (Server, Authority, TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let authority = Authority::new();
@@ -57,17 +57,17 @@ fn is_served(stream: TlsStream) -> bool {
     Client::over(stream, Style::FRAMED).try_call("describe_version", &version).is_ok()
 }
 
-/// Whether the server closes the connection; what it says before does not count.
+/// Returns whether the server closes the connection, ignoring what it sends before.
 fn is_closed(mut stream: TcpStream) -> bool {
-    let mut said = Vec::new();
-    match stream.read_to_end(&mut said) {
+    let mut ignored = Vec::new();
+    match stream.read_to_end(&mut ignored) {
         Ok(_) => true,
         Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
     }
 }
 
 #[test]
-fn every_version_and_transport_is_served() {
+fn every_tls_version_and_transport_is_served() {
     let (server, authority, _directory) = start(&[]);
     for (version, number) in [(&TLS12, ProtocolVersion::TLSv1_2), (&TLS13, ProtocolVersion::TLSv1_3)] {
         for style in Style::ALL {
@@ -80,18 +80,18 @@ fn every_version_and_transport_is_served() {
 }
 
 #[test]
-fn an_encrypted_connection_ends_with_a_word() {
+fn an_encrypted_connection_ends_with_close_notify() {
     let (server, authority, _directory) = start(&[]);
     let mut client = Client::over(authority.connect(server.address, &TLS13, None), Style::FRAMED);
     check_alive(&mut client);
     server.terminate();
-    // Without the word this is an error: the connection could have been cut off.
+    // Without `close_notify`, the read would fail: the connection could have been cut off.
     assert_eq!(client.stream.read(&mut [0]).unwrap(), 0);
     assert!(server.wait().success());
 }
 
 #[test]
-fn large_messages_go_both_ways() {
+fn large_messages_are_sent_in_both_directions() {
     let (server, authority, _directory) = start(&[]);
     let value = Chance::new(1).bytes(20 * 1024 * 1024);
     for version in [&TLS12, &TLS13] {
@@ -104,7 +104,7 @@ fn large_messages_go_both_ways() {
 }
 
 #[test]
-fn who_does_not_speak_tls_is_closed_and_told_of() {
+fn a_client_without_tls_is_closed_and_logged() {
     let (server, authority, directory) = start(&["--tls", "required"]);
     for style in Style::ALL {
         let mut client = server.client(style);
@@ -117,7 +117,7 @@ fn who_does_not_speak_tls_is_closed_and_told_of() {
 }
 
 #[test]
-fn optional_tls_serves_both_kinds_on_one_port() {
+fn optional_tls_serves_clients_with_and_without_tls() {
     let on_the_command_line = start(&["--tls", "optional"]);
     let configured = start_configured("<Optional>true</Optional>", &[]);
     for (server, authority, _directory) in [on_the_command_line, configured] {
@@ -135,7 +135,7 @@ fn optional_tls_serves_both_kinds_on_one_port() {
 }
 
 #[test]
-fn a_client_must_show_the_right_certificate() {
+fn client_certificates_are_checked() {
     let (ours, others) = (Authority::new(), Authority::new());
     let required = "<ClientCertificateAuthorities>clients.pem</ClientCertificateAuthorities>";
     let files = [("clients.pem", ours.pem())];
@@ -160,7 +160,7 @@ fn a_client_must_show_the_right_certificate() {
     server.stop();
 }
 
-/// What clients of 2012 say first: they know one cipher, and no extension.
+/// Returns the ClientHello of a TLS 1.0 client of 2012, with one cipher suite and no extensions.
 fn hello_of_tls_1_0() -> Vec<u8> {
     let body = [&[0x03, 0x01][..], &[7; 32], &[0, 0, 2, 0x00, 0x2f, 1, 0]].concat();
     let length = u8::try_from(body.len()).unwrap();
@@ -168,12 +168,12 @@ fn hello_of_tls_1_0() -> Vec<u8> {
 }
 
 #[test]
-fn broken_handshakes_harm_nobody() {
+fn broken_handshakes_do_not_affect_other_clients() {
     let (server, authority, directory) = start(&["--tls", "optional"]);
     let mut chance = Chance::new(7);
     for length in [0, 1, 5, 500, 70_000] {
         let mut stream = raw(server.address);
-        // The server may close before it has read everything.
+        // The server may close the connection before it has read everything.
         let _ = stream.write_all(&[&[0x16, 0x03, 0x01][..], &chance.bytes(length)].concat());
         let _ = stream.shutdown(std::net::Shutdown::Write);
         assert!(is_closed(stream), "{length}");
@@ -190,7 +190,7 @@ fn broken_handshakes_harm_nobody() {
 }
 
 #[test]
-fn the_end_does_not_wait_for_handshakes() {
+fn shutdown_does_not_wait_for_handshakes() {
     let (server, _authority, _directory) = start(&[]);
     let silent = raw(server.address);
     let mut stalled = raw(server.address);
@@ -227,23 +227,23 @@ fn certificates_are_read_again_at_sighup() {
 }
 
 #[test]
-fn without_a_certificate_the_log_says_how_to_have_tls() {
+fn without_a_certificate_the_log_explains_how_to_enable_tls() {
     let (server, directory) = Server::ephemeral(&[]);
     assert!(!is_served(Authority::new().connect(server.address, &TLS13, None)));
     wait_for_log(directory.path(), "set one with --tls-certificate and --tls-key");
     server.stop();
 }
 
-/// What the program says when it does not start.
+/// Returns the output of a server that does not start.
 fn failure(directory: &Path, more: &[&str]) -> String {
     let more: Vec<&str> = ["--ephemeral"].iter().chain(more).copied().collect();
-    let (status, said) = Server::fail(directory, &more);
+    let (status, output) = Server::fail(directory, &more);
     assert!(!status.success());
-    said
+    output
 }
 
 #[test]
-fn files_that_are_wrong_keep_it_from_starting() {
+fn invalid_tls_files_prevent_the_start() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     fs::write(directory.join("storage-conf.xml"), storage_conf("")).unwrap();
@@ -254,13 +254,16 @@ fn files_that_are_wrong_keep_it_from_starting() {
     let authority = Authority::new();
     let [certificate, key] = authority.sign().write(directory);
     let wrong_way_round = ["--tls-certificate", "server.key", "--tls-key", "server.pem"];
-    let said = failure(directory, &wrong_way_round);
-    assert!(said.contains("server.key is not a PEM file with certificates: there are none in it"), "{said}");
-    fs::write(&key, authority.sign().key).unwrap();
-    let said = failure(directory, &CERTIFICATE);
+    let error = failure(directory, &wrong_way_round);
     assert!(
-        said.contains("the certificate in server.pem cannot be used with the key in server.key"),
-        "{said}"
+        error.contains("server.key is not a PEM file with certificates: there are none in it"),
+        "{error}"
+    );
+    fs::write(&key, authority.sign().key).unwrap();
+    let error = failure(directory, &CERTIFICATE);
+    assert!(
+        error.contains("the certificate in server.pem cannot be used with the key in server.key"),
+        "{error}"
     );
     fs::write(&key, "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n")
         .unwrap();
@@ -275,12 +278,12 @@ fn files_that_are_wrong_keep_it_from_starting() {
 
     authority.sign().write(directory);
     fs::write(directory.join("clients.pem"), "").unwrap();
-    let said = failure(directory, &[&CERTIFICATE[..], &["--tls-client-ca", "clients.pem"]].concat());
-    assert!(said.contains("clients.pem is not a PEM file with certificates"), "{said}");
+    let error = failure(directory, &[&CERTIFICATE[..], &["--tls-client-ca", "clients.pem"]].concat());
+    assert!(error.contains("clients.pem is not a PEM file with certificates"), "{error}");
     assert!(!logged(directory).contains("panicked"));
 }
 
-/// A protocol of which every word comes back.
+/// A protocol that sends back all bytes that it receives.
 #[derive(Clone)]
 struct Echo;
 
@@ -299,7 +302,7 @@ impl ConnectionHandler for Echo {
 }
 
 #[test]
-fn a_handshake_that_stalls_is_cut_off_and_holds_up_nobody() {
+fn a_stalled_handshake_is_closed_and_does_not_delay_others() {
     let directory = tempfile::tempdir().unwrap();
     let authority = Authority::new();
     let options = authority.server_in(directory.path(), false);
@@ -328,7 +331,7 @@ fn a_handshake_that_stalls_is_cut_off_and_holds_up_nobody() {
     }
     assert!(is_closed(silent) && is_closed(stalled));
     assert!(start.elapsed() >= patience);
-    // Who is through is never hurried.
+    // A connection has no time limit after its handshake.
     std::thread::sleep(patience);
     quick.write_all(b"end").unwrap();
     quick.read_exact(&mut [0; 3]).unwrap();

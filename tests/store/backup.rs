@@ -1,5 +1,4 @@
-//! Backups of a data directory: of one at rest, of one that is written to, of damaged ones, and what comes back from
-//! them.
+//! Backups of data directories that no server uses, damaged ones included, and stores that are opened on a backup.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 use std::fs;
@@ -14,7 +13,7 @@ use store_support::{apply, catalog, cf_of, close, dumped, family, open, put, put
 use thriftstore::schema::Catalog;
 use thriftstore::storage::{self, BackupSummary, RowPiece, Store};
 
-/// Bytes of a piece of a dump.
+/// The size of a page of a dump, in bytes.
 const PIECE_BYTES: usize = 1 << 20;
 
 fn schema() -> Catalog {
@@ -25,7 +24,7 @@ fn schema() -> Catalog {
     ])
 }
 
-/// Writes tables, long keys, a truncated column family, and rows that only the log has.
+/// Fills a directory with tables, long names, a truncated column family, and rows that are only in the log.
 fn fill(directory: &Path) {
     let catalog = schema();
     let [plain, nested, empty] = ["Plain", "Nested", "Empty"].map(|name| cf_of(&catalog, name));
@@ -45,12 +44,12 @@ fn fill(directory: &Path) {
         if round == 1 {
             store_support::wait(store.truncate(empty.clone())).unwrap();
         }
-        // The last round stays in the log.
+        // The last round is not flushed and stays in the log.
         if round < 2 { close(store) } else { drop(store) }
     }
 }
 
-/// All rows of all column families, tombstones too.
+/// Returns all rows of all column families, with their tombstones.
 fn contents(directory: &Path) -> Vec<Vec<RowPiece>> {
     let catalog = schema();
     let store = open(directory, &catalog).unwrap();
@@ -61,7 +60,7 @@ fn contents(directory: &Path) -> Vec<Vec<RowPiece>> {
 }
 
 #[test]
-fn a_backup_of_a_directory_at_rest_holds_the_same_rows_and_leaves_the_source_as_it_is() {
+fn a_backup_has_the_same_rows_and_does_not_change_its_source() {
     let place = tempfile::tempdir().unwrap();
     let (source, target) = (place.path().join("data"), place.path().join("backup"));
     fill(&source);
@@ -84,7 +83,7 @@ fn a_backup_of_a_directory_at_rest_holds_the_same_rows_and_leaves_the_source_as_
 }
 
 #[test]
-fn a_restored_backup_is_written_to_and_merged_without_a_change_of_its_source() {
+fn writes_to_a_restored_backup_do_not_change_its_source() {
     let place = tempfile::tempdir().unwrap();
     let (source, target) = (place.path().join("data"), place.path().join("backup"));
     fill(&source);
@@ -122,11 +121,11 @@ fn tables_are_copied_where_they_cannot_be_linked() {
 }
 
 #[test]
-fn a_directory_that_was_never_written_to_is_backed_up() {
+fn an_empty_directory_is_backed_up() {
     let place = tempfile::tempdir().unwrap();
     let (source, target) = (place.path().join("data"), place.path().join("backup"));
     close(open(&source, &schema()).unwrap());
-    // An empty directory of the target's name is replaced.
+    // The target may be an empty directory.
     fs::create_dir(&target).unwrap();
     let summary = backed_up(&source, &target);
     assert_eq!(
@@ -137,7 +136,7 @@ fn a_directory_that_was_never_written_to_is_backed_up() {
 }
 
 #[test]
-fn an_older_directory_is_backed_up_once_it_is_upgraded() {
+fn a_directory_of_an_older_format_is_refused() {
     let place = tempfile::tempdir().unwrap();
     let (source, target) = (place.path().join("data"), place.path().join("backup"));
     close(open(&source, &schema()).unwrap());
@@ -158,7 +157,7 @@ fn an_older_directory_is_backed_up_once_it_is_upgraded() {
 }
 
 #[test]
-fn what_cannot_be_a_source_or_a_target_is_refused() {
+fn invalid_sources_and_targets_are_refused() {
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);
     let source = path("data");
@@ -190,7 +189,7 @@ fn what_cannot_be_a_source_or_a_target_is_refused() {
     names.sort();
     assert_eq!(names, ["data", "file", "full", "link"]);
 
-    // Another backup to the same target, which is running or was killed.
+    // Another backup to the same target is running or was killed.
     fs::create_dir(path("backup.unfinished")).unwrap();
     let error = storage::back_up(&options(&source, &path("backup")), &mut |_| {}).unwrap_err().to_string();
     assert!(
@@ -201,7 +200,7 @@ fn what_cannot_be_a_source_or_a_target_is_refused() {
 }
 
 #[test]
-fn tables_that_were_given_up_are_given_up_in_the_backup_too() {
+fn tables_that_an_operator_gave_up_are_not_in_the_backup() {
     let place = tempfile::tempdir().unwrap();
     let (source, target) = (place.path().join("data"), place.path().join("backup"));
     fill(&source);
@@ -217,14 +216,14 @@ fn tables_that_were_given_up_are_given_up_in_the_backup_too() {
     assert_eq!(contents(&target), contents(&source));
 }
 
-/// Places of a file that are damaged: its beginning, its end, and between.
+/// Returns the offsets at which a file is damaged: at its beginning, at its end, and between.
 fn places(length: usize) -> Vec<usize> {
     let mut places: Vec<usize> = (0..10).map(|part| part * length / 10).collect();
     places.extend([1, length.saturating_sub(20), length - 1]);
     places.into_iter().filter(|place| *place < length).collect()
 }
 
-/// Whether a file is a list of tables that `current` no longer names: the library removes it later.
+/// Returns whether a file is a list of tables that `current` no longer names. The library removes such a file later.
 fn is_old_list(file: &Path) -> bool {
     let Ok(current) = fs::read(file.with_file_name("current")) else { return false };
     let number = u64::from_le_bytes(current[..8].try_into().unwrap());
@@ -233,7 +232,7 @@ fn is_old_list(file: &Path) -> bool {
 }
 
 #[test]
-fn every_changed_byte_of_the_source_is_found_and_named() {
+fn a_backup_reports_damaged_and_missing_files_of_the_source() {
     let place = tempfile::tempdir().unwrap();
     let (source, target) = (place.path().join("data"), place.path().join("backup"));
     fill(&source);
@@ -241,7 +240,8 @@ fn every_changed_byte_of_the_source_is_found_and_named() {
         let name = file.strip_prefix(&source).unwrap().to_str().unwrap().to_owned();
         let bytes = fs::read(&file).unwrap();
         let is_log = name.starts_with("log/");
-        // A damaged log is read for a second: the record might be under way.
+        // A backup reads a damaged record of the log for up to a second, because a running server may still be writing
+        // it. So few offsets are tried.
         let places = if is_log { vec![9, 3000] } else { places(bytes.len()) };
         for at in places {
             let mut damaged = bytes.clone();

@@ -1,5 +1,5 @@
-//! Backups during which the source changes at one exact moment: before each operation of the disk in turn. Whatever the
-//! moment, the backup holds one of the states that the store went through.
+//! Backups during which the source changes before one operation of the disk, for each operation in turn. In each case
+//! the backup must equal a state that the store has had.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 use std::fmt;
@@ -17,10 +17,10 @@ use thriftstore::schema::Catalog;
 use thriftstore::storage::disk::{Disk, DiskFile, FreeSpace, RealDisk};
 use thriftstore::storage::{self, EmbeddedStore, RowPiece, Store};
 
-/// Something that happens to the source.
+/// A change of the source.
 type Step = fn(&EmbeddedStore);
 
-/// The real disk, on which something happens before the n-th operation.
+/// The real disk, which runs a function before its n-th operation.
 struct Interrupted {
     left: Mutex<usize>,
     happens: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -101,14 +101,14 @@ fn schema(has_added: bool) -> Catalog {
     catalog(["Plain", "Other"].into_iter().chain(added).map(|name| family(name, "UTF8Type", None)))
 }
 
-/// All rows of all column families.
+/// Returns all rows of the column families `Plain` and `Other`.
 fn rows(store: &EmbeddedStore) -> Vec<Vec<RowPiece>> {
     let catalog = schema(true);
     let dump = |name| dumped(store, &cf_of(&catalog, name), 1 << 20);
     vec![dump("Plain"), dump("Other")]
 }
 
-/// The same of a store that may not have the column family that is added, which then has no rows.
+/// Returns all rows of all column families. `Added` has no rows if the store does not have it.
 fn with_added(store: &EmbeddedStore, has_added: bool) -> Vec<Vec<RowPiece>> {
     let mut all = rows(store);
     all.push(if has_added { dumped(store, &cf_of(&schema(true), "Added"), 1 << 20) } else { Vec::new() });
@@ -124,7 +124,7 @@ fn delete(store: &EmbeddedStore, name: &str, row: &str, timestamp: i64) {
     apply(store, change(&cf_of(&schema(true), name), row, deleted)).unwrap();
 }
 
-/// A store with tables in several levels, and rows in its log.
+/// Returns a store with tables in several levels and rows in its log.
 fn filled(directory: &Path) -> EmbeddedStore {
     let store = open(directory, &schema(false)).unwrap();
     for round in 1..=3 {
@@ -138,9 +138,9 @@ fn filled(directory: &Path) -> EmbeddedStore {
     store
 }
 
-/// Backs up while all steps happen before one operation of the disk. Returns whether there was such an operation.
+/// Makes a backup; all steps run before one operation of the disk. Returns whether the backup has so many operations.
 fn check(steps: &'static [(Step, bool)], operation: usize) -> bool {
-    // In memory, if there is such a place: all the stores sync often.
+    // In memory if possible, because the stores sync often.
     let place = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let (source, target) = (place.path().join("data"), place.path().join("backup"));
     let store = Arc::new(filled(&source));
@@ -163,7 +163,7 @@ fn check(steps: &'static [(Step, bool)], operation: usize) -> bool {
     let found = with_added(&restored, true);
     let states = states.lock();
     let is_state = states.contains(&found);
-    assert!(is_state, "operation {operation}: the backup is none of {} states: {found:?}", states.len());
+    assert!(is_state, "operation {operation}: the backup equals none of {} states: {found:?}", states.len());
     interrupted.happens.lock().is_none()
 }
 
@@ -174,7 +174,7 @@ fn check_all(steps: &'static [(Step, bool)]) {
 }
 
 #[test]
-fn writes_flushes_and_compactions() {
+fn a_backup_during_writes_flushes_and_compactions_is_a_past_state() {
     check_all(&[
         (|store| write(store, "Plain", "row1", 5), false),
         (|store| store.flush().unwrap(), false),
@@ -186,12 +186,12 @@ fn writes_flushes_and_compactions() {
 }
 
 #[test]
-fn a_compaction_alone() {
+fn a_backup_during_a_compaction_is_a_past_state() {
     check_all(&[(|store| store.compact().unwrap(), false)]);
 }
 
 #[test]
-fn writes_alone() {
+fn a_backup_during_writes_is_a_past_state() {
     check_all(&[
         (|store| write(store, "Plain", "row1", 5), false),
         (|store| write(store, "Other", "row1", 5), false),
@@ -199,7 +199,7 @@ fn writes_alone() {
 }
 
 #[test]
-fn a_truncate_and_writes_after_it() {
+fn a_backup_during_a_truncate_is_a_past_state() {
     check_all(&[
         (|store| write(store, "Other", "before", 5), false),
         (|store| wait(store.truncate(cf_of(&schema(false), "Plain"))).unwrap(), false),
@@ -209,7 +209,7 @@ fn a_truncate_and_writes_after_it() {
 }
 
 #[test]
-fn a_column_family_that_is_added_and_dropped() {
+fn a_backup_during_a_schema_change_is_a_past_state() {
     check_all(&[
         (|store| wait(store.alter(Arc::new(schema(true)))).unwrap(), true),
         (|store| write(store, "Added", "row", 5), true),

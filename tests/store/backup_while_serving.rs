@@ -1,16 +1,16 @@
-//! Backups of a store while threads write to it, flush, compact, truncate and change the schema: each backup is a state
-//! that existed.
+//! Backups of a store while threads write, flush, compact, truncate and change the schema. Each backup must be a state
+//! that the store has had.
 //!
-//! Every writer applies numbered batches, one after another. Batch `n` writes a row to each of two column families, sets
-//! the writer's newest number in both, and deletes the rows of batch `n - KEPT`. A row has the numbers that all writers
-//! had reached when its batch began. So of any state that existed these things are true, and the backup is checked for
-//! them:
+//! Every writer applies numbered batches, one after another. Batch `n` writes a row to each of two column families,
+//! stores `n` as the writer's newest number in both, and deletes the rows of batch `n - KEPT`. The value of a row lists
+//! the numbers that all writers had reached when its batch began. So the following is true of every state of the store,
+//! and is checked for each backup:
 //!
-//! - both column families have the same newest number of a writer, and exactly the rows of its last batches;
-//! - a writer's newest number is at least the one that was acknowledged when the backup began;
-//! - no row has a larger number of another writer than that writer's newest one.
+//! - Both column families have the same newest number of a writer, and exactly the rows of its last batches.
+//! - A writer's newest number is at least the one that was acknowledged when the backup began.
+//! - No row lists a larger number of another writer than that writer's newest number.
 //!
-//! `BACKUP_SECONDS` is the duration, 5 unless it is set.
+//! `BACKUP_SECONDS` sets the duration; the default is 5.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 use std::collections::BTreeMap;
@@ -31,11 +31,11 @@ use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::{EmbeddedStore, Store};
 
 const WRITERS: usize = 3;
-/// Rows of a writer that are not deleted yet.
+/// The number of a writer's rows that are not deleted.
 const KEPT: u64 = 40;
-/// Rows that are written to the third column family before it is truncated.
+/// The number of rows that are written to the third column family before it is truncated.
 const ROUND: u64 = 20;
-/// The writers' column families, and the one that is truncated.
+/// The two column families of the writers, and the one that is truncated.
 const LEFT: &str = "Left";
 const RIGHT: &str = "Right";
 const ERASED: &str = "Erased";
@@ -48,7 +48,7 @@ fn schema(extra: Option<&str>) -> Catalog {
     catalog(families.map(|name| family(name, "UTF8Type", None)))
 }
 
-/// A store under test, and how far its writers are.
+/// A store under test, and the number of the last acknowledged batch of each writer.
 struct Busy {
     store: EmbeddedStore,
     acknowledged: [AtomicU64; WRITERS],
@@ -60,7 +60,7 @@ impl Busy {
         std::array::from_fn(|writer| self.acknowledged[writer].load(Ordering::SeqCst))
     }
 
-    /// Repeats something until the test ends.
+    /// Calls a function repeatedly until the test ends.
     fn repeat(&self, pause: Duration, mut run: impl FnMut(u64)) {
         for number in 1.. {
             if self.is_ending.load(Ordering::SeqCst) {
@@ -90,7 +90,7 @@ impl Busy {
         self.acknowledged[writer].store(number, Ordering::SeqCst);
     }
 
-    /// Writes a round of rows, and truncates.
+    /// Writes a round of rows, and truncates their column family.
     fn erase(&self, round: u64) {
         let cf = cf_of(&schema(None), ERASED);
         for number in 0..ROUND {
@@ -113,13 +113,13 @@ impl Busy {
     }
 }
 
-/// A row with one column.
+/// Returns a mutation that writes a row with one column.
 fn cell(cf: &Arc<CfDef>, key: &str, value: &str, timestamp: i64) -> Mutation {
     let cell = Cell::live(bytes("column"), bytes(value), timestamp);
     change(cf, key, vec![Change::Cell { super_column: None, cell }])
 }
 
-/// The rows of a column family that are not deleted, with their only column.
+/// Returns the live rows of a column family with the value of their only column.
 fn rows(store: &EmbeddedStore, name: &str) -> BTreeMap<String, String> {
     let cf = cf_of(&schema(None), name);
     let rows = support::scan_all(store, &cf).unwrap().into_iter();
@@ -130,7 +130,7 @@ fn rows(store: &EmbeddedStore, name: &str) -> BTreeMap<String, String> {
     rows.filter_map(|row| value(row.columns).map(|value| (text(&row.key), value))).collect()
 }
 
-/// Fails unless the directory holds a state that existed after these numbers were acknowledged.
+/// Checks that the directory has a state of the store after these numbers were acknowledged.
 fn check(directory: &Path, acknowledged: Numbers) {
     let store = open(directory, &schema(None)).unwrap();
     let mut newest = Numbers::default();
@@ -140,7 +140,7 @@ fn check(directory: &Path, acknowledged: Numbers) {
             found.remove(&format!("{name}-{writer}-newest")).map_or(0, |number| number.parse().unwrap())
         });
         if name == RIGHT {
-            assert_eq!(numbers, newest, "batches are there in one column family only");
+            assert_eq!(numbers, newest, "a batch is in one column family only");
         }
         newest = numbers;
         for (writer, newest) in newest.iter().enumerate() {
@@ -150,7 +150,7 @@ fn check(directory: &Path, acknowledged: Numbers) {
             );
             for number in newest.saturating_sub(KEPT) + 1..=*newest {
                 let row = found.remove(&format!("{name}-{writer}-{number}"));
-                let row = row.unwrap_or_else(|| panic!("{name}: batch {number} of {writer} is not there"));
+                let row = row.unwrap_or_else(|| panic!("{name}: batch {number} of {writer} is missing"));
                 let seen: Vec<u64> = row.split(' ').map(|number| number.parse().unwrap()).collect();
                 assert!(
                     seen.iter().zip(&numbers).all(|(seen, newest)| seen <= newest),
@@ -158,7 +158,7 @@ fn check(directory: &Path, acknowledged: Numbers) {
                 );
             }
         }
-        assert_eq!(found, BTreeMap::new(), "{name}: rows that were deleted, or later than {newest:?}");
+        assert_eq!(found, BTreeMap::new(), "{name}: rows that were deleted, or are newer than {newest:?}");
     }
     let erased: Vec<String> = rows(&store, ERASED).into_keys().collect();
     if let Some(first) = erased.first() {
@@ -171,7 +171,7 @@ fn check(directory: &Path, acknowledged: Numbers) {
 }
 
 #[test]
-fn a_backup_of_a_busy_store_is_a_state_that_existed() {
+fn a_backup_of_a_busy_store_is_a_past_state() {
     let seconds = std::env::var("BACKUP_SECONDS").map_or(5, |text| text.parse().unwrap());
     let place = tempfile::tempdir().unwrap();
     let source = place.path().join("data");
@@ -191,7 +191,7 @@ fn a_backup_of_a_busy_store_is_a_state_that_existed() {
         scope.spawn(|| busy.repeat(Duration::from_millis(300), |_| busy.store.compact().unwrap()));
         scope.spawn(|| busy.repeat(Duration::from_millis(200), |round| busy.erase(round)));
         scope.spawn(|| busy.repeat(Duration::from_millis(500), |number| busy.change_schema(number)));
-        // Whoever fails lets the others end.
+        // Stops the threads also if this one panics.
         let ending = Ending(&busy.is_ending);
         while started.elapsed() < Duration::from_secs(seconds) {
             let acknowledged = busy.numbers();
@@ -211,7 +211,7 @@ fn a_backup_of_a_busy_store_is_a_state_that_existed() {
     check(&source, last);
 }
 
-/// Ends the threads, also where the test fails.
+/// Stops the threads when it is dropped.
 struct Ending<'a>(&'a AtomicBool);
 
 impl Drop for Ending<'_> {

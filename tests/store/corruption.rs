@@ -1,7 +1,7 @@
-//! Damage to a closed data directory: a store that is opened over it says what is wrong or answers rightly.
+//! Damage to a closed data directory. A store that is opened on it reports the damage or returns the right rows.
 //!
-//! Every file is damaged at a sample of places, one byte at a time (`CORRUPTION_PLACES` a file, more than usual for
-//! a deep look). Wrong answers to acknowledged writes are failures, and so are panics.
+//! Every file is damaged at a sample of offsets, one byte at a time. `CORRUPTION_PLACES` sets the number of offsets for
+//! each file. Wrong results and panics are failures.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use std::collections::BTreeMap;
@@ -28,7 +28,8 @@ fn families(catalog: &Catalog) -> [Arc<CfDef>; 2] {
     ["Plain", "Nested"].map(|name| cf_of(catalog, name))
 }
 
-/// Fills a directory so that tables, the log and the ledger all hold something. The log's spare room is cut off.
+/// Fills a directory, so that tables, log and manifest all contain something. Closing the store cuts off the
+/// preallocated end of the log.
 fn fill(directory: &Path) {
     let catalog = schema();
     let [plain, nested] = families(&catalog);
@@ -41,7 +42,7 @@ fn fill(directory: &Path) {
             let column = format!("{:08}", round);
             apply(&store, put_super(&nested, &key, ("super", &column), 1)).unwrap();
         }
-        // An earlier value in a table, a later one in the log.
+        // The old value is in a table, the new one in the log.
         apply(&store, put(&plain, "row0", "often", &format!("{round}"), i64::from(round))).unwrap();
         if round == 0 {
             store.compact().unwrap();
@@ -50,7 +51,7 @@ fn fill(directory: &Path) {
     }
 }
 
-/// Everything that the store answers.
+/// Returns all rows that the store returns.
 fn contents(directory: &Path) -> Result<Vec<Vec<Row>>, StoreError> {
     let catalog = schema();
     let store = open(directory, &catalog)?;
@@ -67,7 +68,7 @@ enum Outcome {
     Panicked,
 }
 
-/// Opens and reads a directory, whatever may come of it.
+/// Opens and reads a directory, and classifies the result.
 fn outcome(directory: &Path, right: &[Vec<Row>]) -> (Outcome, String) {
     match std::panic::catch_unwind(AssertUnwindSafe(|| contents(directory))) {
         Err(_) => (Outcome::Panicked, String::new()),
@@ -88,7 +89,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A copy of `filled` in which one file was changed.
+/// Returns a copy of `filled` with one damaged file.
 fn damaged(filled: &Path, file: &Path, damage: impl FnOnce(&mut Vec<u8>)) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     copy(filled, directory.path());
@@ -99,7 +100,7 @@ fn damaged(filled: &Path, file: &Path, damage: impl FnOnce(&mut Vec<u8>)) -> tem
     directory
 }
 
-/// Places in a file: its beginning and end closely, the rest evenly.
+/// Returns offsets in a file: many at its beginning and end, and the rest evenly distributed.
 fn places(length: usize) -> Vec<usize> {
     let wanted = std::env::var("CORRUPTION_PLACES").ok().and_then(|text| text.parse().ok()).unwrap_or(16);
     if length == 0 {
@@ -146,11 +147,11 @@ fn a_flipped_byte_is_reported_or_harmless() {
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
-/// The write log of a directory, and its length after each of some writes: `n0`, `n1` and on in one row.
+/// Writes the columns `n00`, `n01` and so on to one row. Returns the path of the log, and its length after each write.
 fn log_of_writes(directory: &Path) -> (PathBuf, Vec<usize>) {
     let catalog = schema();
     let [plain, _] = families(&catalog);
-    // The room that an open store keeps behind its log is gone when it is closed.
+    // The store is closed after each write, because an open log has preallocated space at its end.
     let write = |name: &str, value: &str| {
         let store = open(directory, &catalog).unwrap();
         apply(&store, put(&plain, "row", name, value, 1)).unwrap();
@@ -167,7 +168,8 @@ fn log_of_writes(directory: &Path) -> (PathBuf, Vec<usize>) {
     (log, lengths)
 }
 
-/// How many of those writes a store still holds, if it holds the first of them and no others.
+/// Returns how many of these writes the store has. Fails if one is missing before the last one that it has, or if it
+/// refuses a new write.
 fn writes_kept(directory: &Path) -> Result<usize, StoreError> {
     let catalog = schema();
     let [plain, _] = families(&catalog);
@@ -177,7 +179,7 @@ fn writes_kept(directory: &Path) -> Result<usize, StoreError> {
     for (number, name) in names[1..].iter().enumerate() {
         assert_eq!(*name, format!("n{number:02}"));
     }
-    // And it goes on.
+    // The store accepts new writes.
     apply(&store, put(&plain, "row", "zz", "1", 1))?;
     close(store);
     let store = open(directory, &catalog)?;
@@ -186,13 +188,14 @@ fn writes_kept(directory: &Path) -> Result<usize, StoreError> {
 }
 
 #[test]
-fn a_torn_tail_of_the_log_loses_only_what_it_held() {
+fn a_torn_end_of_the_log_loses_only_its_own_writes() {
     let filled = tempfile::tempdir().unwrap();
     let (log, lengths) = log_of_writes(filled.path());
     let end = *lengths.last().unwrap();
     for cut in (lengths[0]..=end).step_by(397).chain([end - 1, end - 3, end]) {
         let whole = lengths[1..].iter().filter(|length| **length <= cut).count();
-        // Cut off, as after a kill; or zeros, as in a file made larger beforehand, whose checksums are written last.
+        // The end is cut off, as after a kill, or is zeros, as in a preallocated file. The checksum of a record is
+        // written last, so it is zero too.
         let shorter = damaged(filled.path(), &log, |bytes| bytes.truncate(cut));
         assert_eq!(writes_kept(shorter.path()).unwrap(), whole, "cut at {cut} of {end}");
         let begin = lengths[whole];
@@ -202,7 +205,8 @@ fn a_torn_tail_of_the_log_loses_only_what_it_held() {
             bytes.resize(end + 100_000, 0);
         });
         assert_eq!(writes_kept(zeroed.path()).unwrap(), whole, "zeros from {cut} of {end}");
-        // With its head there, as after a power cut: where it is no more than a few bytes, they may be damaged.
+        // The head of the record was written and the rest was lost, as after a power failure. Only if the lost part is
+        // longer than a few bytes: a shorter one could be damage.
         if lengths.get(whole + 1).is_some_and(|next| cut > begin && cut + 64 < *next) {
             let holed = damaged(filled.path(), &log, |bytes| {
                 bytes[cut..].fill(0);
@@ -213,9 +217,9 @@ fn a_torn_tail_of_the_log_loses_only_what_it_held() {
     }
 }
 
-/// A machine that lost its power may have written later pages of an unsynced log only.
+/// After a power failure a later page of an unsynced log may be on the disk and an earlier one not.
 #[test]
-fn a_page_that_never_reached_the_disk_loses_no_more_than_what_follows() {
+fn an_unwritten_page_of_the_log_loses_only_the_writes_after_it() {
     let filled = tempfile::tempdir().unwrap();
     let (log, lengths) = log_of_writes(filled.path());
     for page in lengths[0] / 4096 + 1..lengths.last().unwrap() / 4096 {
@@ -225,7 +229,7 @@ fn a_page_that_never_reached_the_disk_loses_no_more_than_what_follows() {
                 let before = lengths[1..].iter().filter(|length| **length <= page * 4096).count();
                 assert_eq!(kept, before, "page {page}");
             }
-            // The hole is inside a value: the engine sees a wrong checksum.
+            // The lost page is inside a value, which looks like damage: the checksum is wrong.
             Err(StoreError::Corrupt(_)) => {}
             Err(other) => panic!("page {page}: {other}"),
         }
@@ -233,7 +237,7 @@ fn a_page_that_never_reached_the_disk_loses_no_more_than_what_follows() {
 }
 
 #[test]
-fn a_damaged_log_is_named_with_the_place() {
+fn a_damaged_log_is_reported_with_file_and_offset() {
     let filled = tempfile::tempdir().unwrap();
     let (log, lengths) = log_of_writes(filled.path());
     let at = lengths[3];
@@ -246,11 +250,11 @@ fn a_damaged_log_is_named_with_the_place() {
 }
 
 #[test]
-fn a_strange_directory_is_reported() {
+fn an_unknown_directory_among_tables_is_reported() {
     let filled = tempfile::tempdir().unwrap();
     fill(filled.path());
     let right = contents(filled.path()).unwrap();
-    // A copy that somebody has put there is not ours to remove, and in nobody's way.
+    // A directory with an unknown name beside the trees is ignored and not removed.
     fs::create_dir(filled.path().join("tables/copy of 1.1")).unwrap();
     assert_eq!(contents(filled.path()).unwrap(), right);
     assert!(filled.path().join("tables/copy of 1.1").exists());

@@ -1,8 +1,9 @@
-//! A full disk: writes are refused with a sentence, reads go on, and when there is room again so do writes. Nothing
-//! acknowledged is lost.
+//! A full disk: writes are refused with an error that says so, reads continue, and writes continue when there is free
+//! space again. No acknowledged write is lost.
 //!
-//! The commit log is written to a disk that a test fills. Tables are written by a library, straight to the
-//! file system: for them a small one is mounted in memory, which only root can do; other users skip that test.
+//! The commit log is on a simulated disk that the test fills. Tables are written by a library directly to the file
+//! system. For them the test mounts a small file system in memory, which only root can do; for other users that test is
+//! skipped.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
@@ -24,10 +25,10 @@ use thriftstore::storage::disk::{Disk, FreeSpace, RealDisk};
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError};
 use thriftstore::util::Clock;
 
-/// Time within which a store writes again once its disk has room.
+/// The time within which a store must accept writes after space is freed.
 const ACCEPTED_WITHIN: Duration = Duration::from_secs(20);
 
-/// A file system of so many MiB.
+/// A mounted file system of limited size.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
@@ -52,7 +53,7 @@ impl SmallDisk {
         self.0.path().join("data")
     }
 
-    /// Takes so many bytes away from the store.
+    /// Fills the file system with another file of this many bytes.
     fn fill(&self, bytes: usize) -> std::io::Result<()> {
         std::fs::write(self.0.path().join("filler"), vec![1; bytes])
     }
@@ -74,12 +75,12 @@ fn open(directory: &Path, catalog: &Catalog) -> EmbeddedStore {
 
 fn open_on(disk: Arc<dyn Disk>, directory: &Path, catalog: &Catalog, clock: Clock) -> EmbeddedStore {
     let random = support::partitioner("RandomPartitioner");
-    // As large as a server's: memory is what fills first.
+    // As large as in a server, so that the disk is full before memtables are flushed.
     let options = EmbeddedOptions { cache_bytes: 256 << 20, ..support::options(directory) };
     EmbeddedStore::open_on(disk, options, random, catalog, Arc::new(clock)).unwrap()
 }
 
-/// A write of 4 KiB that does not compress.
+/// Returns a write of 4 KiB that cannot be compressed.
 fn block(cf: &Arc<CfDef>, number: u64) -> Mutation {
     let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let words = std::iter::repeat_with(|| {
@@ -93,25 +94,25 @@ fn block(cf: &Arc<CfDef>, number: u64) -> Mutation {
     support::change(cf, &format!("row{}", number % 8), vec![Change::Cell { super_column: None, cell }])
 }
 
-/// Writes blocks until one is refused; gives the number of the first that was not written, and why.
+/// Writes blocks until one is refused. Returns the number of the refused block, and the error.
 fn write_until_refused(store: &dyn Store, cf: &Arc<CfDef>, from: u64) -> (u64, StoreError) {
     for number in from..from + 1_000_000 {
         if let Err(error) = apply(store, block(cf, number)) {
             return (number, error);
         }
     }
-    panic!("the disk never filled")
+    panic!("the disk did not become full")
 }
 
-/// Whether the blocks up to this number are there, and no more than one beyond.
+/// Checks that the store has the blocks up to this number, and at most one more.
 fn check_blocks(store: &dyn Store, cf: &Arc<CfDef>, written: u64) {
     let found: usize = (0..8).map(|row| names(store, &format!("row{row}"), cf).len()).sum();
-    // The one that was refused may have reached the log.
+    // The refused block may have reached the log.
     assert!((written..=written + 1).contains(&(found as u64)), "{found} blocks of {written}");
 }
 
 #[test]
-fn writes_stop_before_the_disk_is_full_and_go_on_when_it_has_room() {
+fn writes_stop_before_the_disk_is_full_and_continue_when_space_is_freed() {
     let directory = work_directory();
     let disk = FaultyDisk::new(directory.path(), 1);
     let catalog = catalog([family("A", "BytesType", None)]);
@@ -127,7 +128,7 @@ fn writes_stop_before_the_disk_is_full_and_go_on_when_it_has_room() {
         store.status().read_only,
         Some(refused.to_string()).map(|text| text.replace("writes are refused: ", ""))
     );
-    // An eighth of the disk stays free, and room for what is in memory.
+    // An eighth of the disk stays free, and as much as memtables need when they are flushed.
     assert!((1000..10 << 20 >> 12).contains(&written), "{written} blocks");
     check_blocks(&store, &a, written);
 
@@ -142,10 +143,10 @@ fn writes_stop_before_the_disk_is_full_and_go_on_when_it_has_room() {
     check_blocks(&open(), &a, written);
 }
 
-/// Large enough for tables to be written and merged on the way, and too small for every merge: the engine fails
-/// at one, refuses what comes, and is opened again when there is room.
+/// The disk is large enough to write tables and merge some, and too small for every merge. The engine fails at a merge,
+/// refuses writes, and is opened again when there is free space.
 #[test]
-fn a_disk_fills_while_tables_are_merged() {
+fn a_disk_that_fills_during_a_merge_loses_nothing() {
     let Some(disk) = SmallDisk::mount(512) else { return };
     let catalog = catalog([family("A", "BytesType", None)]);
     let a = cf_of(&catalog, "A");
@@ -154,13 +155,13 @@ fn a_disk_fills_while_tables_are_merged() {
     let (written, refused) = write_until_refused(&store, &a, 0);
     assert!(matches!(refused, StoreError::ReadOnly(_)), "{refused}");
     println!("{written} blocks were written, then: {refused}");
-    // Merges go on for a while, and may fail.
+    // Merges continue for a while, and may fail.
     std::thread::sleep(Duration::from_secs(1));
     check_blocks(&store, &a, written);
     disk.free();
     let (is_done, began) = (AtomicBool::new(false), Instant::now());
     let written = std::thread::scope(|scope| {
-        // Who reads meanwhile waits at most.
+        // Reads during the reopening may wait, but must not fail.
         for _ in 0..3 {
             scope.spawn(|| {
                 while !is_done.load(Ordering::Relaxed) && began.elapsed() < ACCEPTED_WITHIN {
@@ -178,7 +179,7 @@ fn a_disk_fills_while_tables_are_merged() {
     check_blocks(&open(&disk.data(), &catalog), &a, written);
 }
 
-/// Writes some blocks, waiting for the store to accept them; gives how many there are now.
+/// Writes 100 blocks, and retries until the store accepts them. Returns the number of blocks in the store.
 fn accept_again(store: &dyn Store, cf: &Arc<CfDef>, written: u64) -> u64 {
     let deadline = Instant::now() + ACCEPTED_WITHIN;
     for number in written..written + 100 {
@@ -191,7 +192,7 @@ fn accept_again(store: &dyn Store, cf: &Arc<CfDef>, written: u64) -> u64 {
     written + 100
 }
 
-/// Another program takes all the room at once, so that the log cannot be written.
+/// Another program fills the disk at once, so that the log cannot be written.
 #[test]
 fn a_disk_that_is_suddenly_full_loses_nothing() {
     let directory = work_directory();
@@ -199,7 +200,7 @@ fn a_disk_that_is_suddenly_full_loses_nothing() {
     let catalog = catalog([family("A", "BytesType", None)]);
     let a = cf_of(&catalog, "A");
     let open = |clock| open_on(Arc::new(disk.clone()), &disk.data(), &catalog, clock);
-    // A clock that stands still keeps the store from looking at the disk.
+    // With a clock that does not advance, the store does not check the free space, so it meets the error itself.
     let store = open(Clock::manual(0));
     for number in 0..300 {
         apply(&store, block(&a, number)).unwrap();

@@ -1,4 +1,5 @@
-//! What only the embedded store does: it remembers its schema, guards its directory, syncs, sweeps and grows.
+//! Behaviour of the embedded store beyond the `Store` trait: it stores the schema, locks and checks its directory,
+//! syncs, flushes and sweeps.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use std::sync::Arc;
@@ -13,10 +14,10 @@ use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
 use thriftstore::util::Clock;
 
-/// What opening a directory is refused with.
+/// Returns the error of opening a directory, which must fail.
 fn refusal(opened: Result<EmbeddedStore, StoreError>) -> String {
     match opened {
-        Ok(_) => panic!("it was opened"),
+        Ok(_) => panic!("the store was opened"),
         Err(error) => error.to_string(),
     }
 }
@@ -50,12 +51,12 @@ fn another_partitioner_is_refused() {
         "{text}"
     );
     assert!(text.contains("OrderPreservingPartitioner is configured"), "{text}");
-    // Nothing has changed.
+    // The refused attempt has changed nothing.
     close(open(directory.path(), &catalog).unwrap());
 }
 
 #[test]
-fn column_families_come_go_and_come_back() {
+fn a_column_family_that_is_defined_again_has_its_rows() {
     let directory = tempfile::tempdir().unwrap();
     let (one, two) = (family("One", "UTF8Type", None), family("Two", "UTF8Type", Some("UTF8Type")));
     let both = catalog([one.clone(), two.clone()]);
@@ -70,7 +71,7 @@ fn column_families_come_go_and_come_back() {
     let store = open(directory.path(), &only_two).unwrap();
     assert_eq!(store.status().undefined, ["K.One"]);
     apply(&store, put_super(&cf_of(&both, "Two"), "row", ("s", "c"), 1)).unwrap();
-    // Defined again while it runs.
+    // The column family is defined again while the store is open.
     support::wait(store.alter(Arc::new(both.clone()))).unwrap();
     assert!(store.status().undefined.is_empty());
     assert_eq!(names(&store, "row", &cf_of(&both, "One")), ["a"]);
@@ -82,7 +83,7 @@ fn column_families_come_go_and_come_back() {
 }
 
 #[test]
-fn a_truncated_column_family_is_empty_and_takes_no_room() {
+fn a_truncated_column_family_is_empty_and_uses_no_space() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "UTF8Type", None), family("B", "UTF8Type", None)]);
     let (a, b) = (cf_of(&catalog, "A"), cf_of(&catalog, "B"));
@@ -95,7 +96,7 @@ fn a_truncated_column_family_is_empty_and_takes_no_room() {
         store.compact().unwrap();
         support::wait(store.truncate(a.clone())).unwrap();
         assert!(support::scan_all(&store, &a).unwrap().is_empty(), "round {round}");
-        // What was written before is forgotten, timestamps and all.
+        // Older timestamps than before the truncate are accepted.
         apply(&store, put(&a, "row", "older", "1", 1)).unwrap();
         assert_eq!(names(&store, "row", &a), ["older"]);
         close(store);
@@ -104,12 +105,12 @@ fn a_truncated_column_family_is_empty_and_takes_no_room() {
         assert_eq!(names(&store, "row", &b), ["kept"]);
     }
     let tables = std::fs::read_dir(directory.path().join("tables")).unwrap().count();
-    // Of A at most: B was never flushed.
+    // At most the directory of A: B was never flushed.
     assert!(tables <= 1, "{tables} directories of tables are left");
 }
 
 #[test]
-fn no_write_is_lost_beside_a_truncate() {
+fn no_write_is_lost_during_a_truncate() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "UTF8Type", None)]);
     let a = cf_of(&catalog, "A");
@@ -135,7 +136,7 @@ fn no_write_is_lost_beside_a_truncate() {
 }
 
 #[test]
-fn other_formats_are_refused_and_other_files_left_alone() {
+fn other_formats_are_refused_and_unknown_files_are_ignored() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "UTF8Type", None)]);
     let path = directory.path();
@@ -160,7 +161,7 @@ fn other_formats_are_refused_and_other_files_left_alone() {
 }
 
 #[test]
-fn a_directory_serves_one_store_at_a_time() {
+fn a_directory_is_opened_by_one_store_at_a_time() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "UTF8Type", None)]);
     let a = cf_of(&catalog, "A");
@@ -182,12 +183,12 @@ fn a_closed_store_refuses_writes() {
     support::wait(store.close()).unwrap();
     let refused = apply(&store, put(&a, "row", "a", "1", 1)).unwrap_err();
     assert_eq!(refused.to_string(), "writes are refused: the store is closed");
-    // Closing twice harms nobody.
+    // A second close has no effect.
     support::wait(store.close()).unwrap();
 }
 
 #[test]
-fn writers_that_wait_for_the_sync_all_return() {
+fn all_writers_of_a_batch_sync_return() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "UTF8Type", None)]);
     let a = cf_of(&catalog, "A");
@@ -206,9 +207,9 @@ fn writers_that_wait_for_the_sync_all_return() {
             });
         }
     });
-    let nobody_waits =
+    let at_zero =
         store.apply(vec![put(&a, "zero", "a", "1", 1)], support::behaviour(), ConsistencyLevel::Zero);
-    support::wait(nobody_waits).unwrap();
+    support::wait(at_zero).unwrap();
     assert_eq!(names(&store, "zero", &a), ["a"]);
     close(store);
     let store = open(directory.path(), &catalog).unwrap();
@@ -216,9 +217,9 @@ fn writers_that_wait_for_the_sync_all_return() {
     assert_eq!(found, 200);
 }
 
-/// What a process that is killed leaves behind is what a store leaves that is dropped: nothing is flushed.
+/// Dropping a store flushes nothing, so the directory is as after a killed process.
 #[test]
-fn what_only_the_log_holds_is_there_again() {
+fn writes_that_are_only_in_the_log_are_replayed() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "UTF8Type", None), family("B", "UTF8Type", None)]);
     let (a, b) = (cf_of(&catalog, "A"), cf_of(&catalog, "B"));
@@ -251,9 +252,9 @@ fn what_only_the_log_holds_is_there_again() {
     check(open(directory.path(), &catalog).unwrap());
 }
 
-/// Far more is written than memory holds: it goes to tables meanwhile, and none of it is lost.
+/// Much more is written than fits in memory. Memtables are flushed to tables, and nothing is lost.
 #[test]
-fn memory_is_flushed_when_it_is_full() {
+fn memtables_are_flushed_when_they_are_full() {
     const ROWS: u32 = 40;
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "UTF8Type", None)]);
@@ -275,7 +276,7 @@ fn memory_is_flushed_when_it_is_full() {
         let files = std::fs::read_dir(directory.join("log")).unwrap();
         files.map(|file| file.unwrap().metadata().unwrap().len()).sum()
     };
-    // The memtable has a quarter of the cache of 4 MiB, and another may be on its way.
+    // A memtable has a quarter of the cache of 4 MiB, and another may be being flushed.
     assert!(logged(directory.path()) < 6 << 20, "the log has {} bytes", logged(directory.path()));
     drop(store);
     let store = open(directory.path(), &catalog).unwrap();
@@ -285,9 +286,9 @@ fn memory_is_flushed_when_it_is_full() {
     check(&open(directory.path(), &catalog).unwrap());
 }
 
-/// Two writers of one cell: whatever order they come in, the larger timestamp stays.
+/// Several writers of one cell: the largest timestamp wins in any order.
 #[test]
-fn concurrent_writers_of_one_row_do_not_lose_the_newest() {
+fn concurrent_writers_of_one_cell_keep_the_largest_timestamp() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "UTF8Type", None)]);
     let a = cf_of(&catalog, "A");
@@ -312,7 +313,7 @@ fn concurrent_writers_of_one_row_do_not_lose_the_newest() {
 }
 
 #[test]
-fn both_ends_of_a_long_row_are_near() {
+fn slices_at_both_ends_of_a_long_row_are_fast() {
     const COLUMNS: u32 = 100_000;
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "BytesType", None)]);
@@ -338,12 +339,12 @@ fn both_ends_of_a_long_row_are_near() {
     let started = std::time::Instant::now();
     assert_eq!(ten(false), (0..10).collect::<Vec<u32>>());
     assert_eq!(ten(true), (COLUMNS - 10..COLUMNS).rev().collect::<Vec<u32>>());
-    // Reading the row whole takes a hundred times as long.
+    // Reading the whole row would take a hundred times as long.
     assert!(started.elapsed() < Duration::from_millis(200), "{:?}", started.elapsed());
 }
 
 #[test]
-fn what_a_deletion_shadows_is_taken_away_in_batches() {
+fn the_sweeper_removes_shadowed_cells_and_then_the_tombstone() {
     let directory = tempfile::tempdir().unwrap();
     let mut short = family("A", "BytesType", None);
     short.gc_grace_s = 1000;
@@ -354,7 +355,7 @@ fn what_a_deletion_shadows_is_taken_away_in_batches() {
     let options = support::options(directory.path());
     let store = EmbeddedStore::open(options, random, &catalog, clock.clone()).unwrap();
     let cells = (0..3500u32).map(|number| {
-        // Every seventh is newer than the deletion.
+        // Every seventh cell is newer than the deletion.
         let timestamp = if number % 7 == 0 { 9 } else { 1 };
         let name = support::bytes(number.to_be_bytes());
         Change::Cell { super_column: None, cell: Cell::live(name, support::bytes("v"), timestamp) }
@@ -376,7 +377,7 @@ fn what_a_deletion_shadows_is_taken_away_in_batches() {
 }
 
 #[test]
-fn the_first_token_stays() {
+fn the_first_stored_token_is_kept() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), &catalog([])).unwrap();
     assert_eq!(store.token_or_note("1").unwrap(), "1");
@@ -386,7 +387,7 @@ fn the_first_token_stays() {
 }
 
 #[test]
-fn a_dropped_family_is_forgotten_and_its_name_is_free_for_other_types() {
+fn a_dropped_column_family_can_be_created_with_other_types() {
     let directory = tempfile::tempdir().unwrap();
     let bytes = support::catalog([support::family("F", "BytesType", None)]);
     let longs = support::catalog([support::family("F", "LongType", None)]);
@@ -414,7 +415,7 @@ fn a_dropped_family_is_forgotten_and_its_name_is_free_for_other_types() {
 }
 
 #[test]
-fn notes_survive_a_restart() {
+fn metadata_records_survive_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = support::catalog([]);
     let store = support::open(directory.path(), &catalog).unwrap();
@@ -426,8 +427,8 @@ fn notes_survive_a_restart() {
     assert_eq!(support::wait(store.notes()).unwrap(), [("b".to_owned(), support::bytes("3"))]);
 }
 
-/// Column families that clients made are defined some time after a store has been opened. Their deletions are not put off
-/// until tomorrow meanwhile.
+/// Client-defined column families are defined some time after the store was opened. The sweeper must not postpone their
+/// deletions until the next day before that.
 #[test]
 fn deletions_are_swept_once_the_whole_schema_is_known() {
     let directory = tempfile::tempdir().unwrap();
@@ -447,17 +448,18 @@ fn deletions_are_swept_once_the_whole_schema_is_known() {
     close(store);
     clock.advance_ms(600_000);
     let store = open(&catalog([]));
-    // Time for a sweeper that does not wait.
+    // Enough time for a sweeper that wrongly does not wait for the schema.
     std::thread::sleep(Duration::from_millis(300));
     support::wait(store.alter(Arc::new(whole.clone()))).unwrap();
     while store.sweep().unwrap() > 0 {}
     clock.advance_ms(401_000);
     let is_gone = (0..500).any(|_| {
         store.sweep().unwrap();
-        // Older than the deletion, if that is still there. Another thread of the store may be at it.
+        // This write is older than the deletion, so it is visible only when the tombstone is removed. Another thread of
+        // the store may be removing it now.
         apply(&store, put(&a, "row", "older", "v", 2)).unwrap();
         std::thread::sleep(Duration::from_millis(10));
         names(&store, "row", &a) == ["older"]
     });
-    assert!(is_gone, "the deletion was put off");
+    assert!(is_gone, "the deletion was postponed");
 }

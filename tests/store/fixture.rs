@@ -1,4 +1,4 @@
-//! Data directories of released versions stay readable.
+//! Data directories of released versions can still be read.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
 use std::path::Path;
@@ -18,7 +18,7 @@ use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};
 use thriftstore::util::{Clock, Release};
 
-/// Unpacks a fixture, since to open a directory is to write in it.
+/// Unpacks a fixture into a temporary directory, because opening a directory changes it.
 fn unpacked(name: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
@@ -46,7 +46,7 @@ fn open_with(directory: &Path, catalog: &Catalog) -> EmbeddedStore {
     EmbeddedStore::open(options, configuration().partitioner, catalog, clock).unwrap()
 }
 
-/// All columns of a row, or of a super column in it.
+/// Reads all columns of a row or of a super column.
 fn read(
     store: &(EmbeddedStore, Catalog),
     family: (&str, &str),
@@ -56,7 +56,7 @@ fn read(
     read_as(store, family, key, (super_column, Predicate::Range(SliceRange::all())))
 }
 
-/// Columns of a row, or of a super column in it.
+/// Reads the columns that a predicate selects, of a row or of a super column.
 fn read_as(
     (store, catalog): &(EmbeddedStore, Catalog),
     (keyspace, family): (&str, &str),
@@ -88,13 +88,13 @@ fn names(columns: &RowColumns) -> Vec<&[u8]> {
 }
 
 #[test]
-fn format_1_is_read_and_becomes_format_4() {
+fn format_1_is_read_and_upgraded_to_format_4() {
     let directory = unpacked("format-1.tar.gz");
     check(&open(directory.path()));
     let mark = std::fs::read_to_string(directory.path().join("THRIFTSTORE")).unwrap();
     assert_eq!(mark, "thriftstore data, format 4\n");
     assert!(!directory.path().join("engine").exists());
-    // What is written now goes another way, and both are read.
+    // New writes are stored in format 4, and both kinds are read.
     let store = open(directory.path());
     let cf = store.1.column_family("Keyspace1", "Standard1").unwrap().clone();
     let cell = Cell::live(Bytes::from_static(b"added"), Bytes::from_static(b"v"), 1);
@@ -109,7 +109,7 @@ fn format_1_is_read_and_becomes_format_4() {
     assert_eq!(names(&read(&store, ("Keyspace1", "Standard1"), b"new row", None)), [b"added"]);
 }
 
-/// Part of each is in tables, part in the log.
+/// Each fixture has data in tables and in the log.
 #[test]
 fn formats_2_and_3_are_read() {
     for fixture in ["format-2.tar.gz", "format-3.tar.gz"] {
@@ -145,7 +145,7 @@ fn a_manifest_of_format_2_is_read_with_its_file_of_changes() {
     assert_eq!(cells("added", "logged"), 2);
 }
 
-/// Opens a data directory with the schema that clients made. Returns it.
+/// Opens a data directory, loads the client-defined schema, and returns the whole schema.
 fn with_clients_schema(directory: &Path) -> Catalog {
     let (store, catalog) = open(directory);
     let clock = Arc::new(Clock::system());
@@ -159,15 +159,15 @@ fn with_clients_schema(directory: &Path) -> Catalog {
     catalog
 }
 
-/// In the names of each column family components under a `ReversedType` are empty. Each has a row in tables, one in the
-/// log, and `single` one row with a part in each.
+/// In each column family, names have empty components under a `ReversedType`. Each column family has a row in tables
+/// and one in the log; `single` also has a row with cells in both.
 #[test]
-fn empty_reversed_components_of_format_3_come_last() {
+fn empty_reversed_components_of_format_3_sort_last() {
     let directory = unpacked("reversed-3.tar.gz");
     let catalog = with_clients_schema(directory.path());
     let mark = std::fs::read_to_string(directory.path().join("THRIFTSTORE")).unwrap();
     assert_eq!(mark, "thriftstore data, format 4\n");
-    // The second time nothing is left to be done.
+    // The second time, the directory is already upgraded.
     for _ in 0..2 {
         let store = (open_with(directory.path(), &catalog), catalog.clone());
         let int = |key: i32| key.to_be_bytes().to_vec();
@@ -199,8 +199,8 @@ fn empty_reversed_components_of_format_3_come_last() {
     }
 }
 
-/// Whether the names of a row, and those in its super columns, are in the comparator's order and are found one by one.
-/// Returns how many there are on the upper level.
+/// Checks that the names of a row and of its super columns are in the comparator's order, and that each name is found
+/// alone. Returns the number of names at the upper level.
 fn check_order(store: &(EmbeddedStore, Catalog), family: &str, key: &[u8]) -> usize {
     let cf = store.1.column_family("r", family).unwrap();
     let check = |columns: &RowColumns, comparator: &dyn AbstractType, of: Option<&[u8]>| {
@@ -229,7 +229,7 @@ fn check_order(store: &(EmbeddedStore, Catalog), family: &str, key: &[u8]) -> us
     columns.len()
 }
 
-/// Whether a store holds what every fixture holds.
+/// Checks the data that every fixture has.
 fn check(store: &(EmbeddedStore, Catalog)) {
     assert_eq!(read(store, ("BloggyAppy", "TaggedPosts"), b"__notag__", None).len(), 12);
     let entry = read(store, ("BloggyAppy", "BlogEntries"), b"i-got-a-new-guitar", None);

@@ -1,8 +1,8 @@
-//! The server is killed under load, again and again, on one directory: every write that was acknowledged is there
-//! afterwards. One that was under way may be there or not. The same for truncates and drops of column families that have
-//! tables, for kills while the server starts, and while tables are merged.
+//! The server is killed under load, again and again, on one directory. Every acknowledged write must be there
+//! afterwards; an interrupted write may be there or not. Truncates and drops, kills during the start, and kills during
+//! merges are tested in the same way.
 //!
-//! `CRASH_ROUNDS=n` does so many rounds of each test, `CRASH_SEED=n` repeats one.
+//! `CRASH_ROUNDS=n` sets the number of rounds of each test, `CRASH_SEED=n` repeats a run.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -21,12 +21,12 @@ use thriftstore::thrift::wire::TType;
 
 const KS: &str = "Keyspace1";
 const ROUNDS: usize = 10;
-/// Rounds of the tests that kill the server at one moment: each takes about a tenth of a second.
+/// Rounds of the tests that kill the server in one short operation; a round takes about a tenth of a second.
 const SHORT_ROUNDS: usize = 40;
 const WRITERS: usize = 4;
-/// Memtables are flushed at a quarter of this, so that some crashes meet a flush.
+/// A quarter of this memory is for memtables, so they are flushed often and some kills happen during a flush.
 const SMALL_MEMORY: &[&str] = &["--cache-mb", "4"];
-/// Columns of each row, so that most writes replace or remove something.
+/// The number of columns of a row; so few that most writes replace or remove a column.
 const COLUMNS: usize = 12;
 const ROWS: usize = 5;
 
@@ -46,20 +46,20 @@ fn acknowledged_writes_survive_with_batch_sync() {
     );
 }
 
-/// A column by the numbers of its row and itself.
+/// A column: the numbers of its row and of its name.
 type Place = (usize, usize);
 
-/// What columns hold.
+/// The values of columns; `None` if a column is deleted.
 type Columns = BTreeMap<Place, Option<Vec<u8>>>;
 
-/// One connection's worth of writes to rows that are its own.
+/// A connection that writes to its own rows.
 struct Writer {
     number: usize,
     chance: Chance,
     timestamp: i64,
-    /// What was acknowledged.
+    /// The content after all acknowledged writes.
     known: Columns,
-    /// What was not answered: all of it is there, or nothing, for it is of one row.
+    /// The changes of the write without an answer. They are all there or none is, because they are of one row.
     under_way: Columns,
 }
 
@@ -89,7 +89,7 @@ fn crash_often(sync: &str, kind: u64) {
                 thread::spawn(move || writer.write_until_the_end(client))
             })
             .collect();
-        // The moment of the crash is what is being tested; nothing waits for it.
+        // The server is killed at a random time.
         thread::sleep(Duration::from_millis(50 + chance.below(1000) as u64));
         server.kill();
         writers = Vec::new();
@@ -114,7 +114,7 @@ impl Writer {
         format!("writer{} row{row}", self.number)
     }
 
-    /// Writes until the server is gone; how many writes it acknowledged.
+    /// Writes until the connection ends. Returns the number of acknowledged writes.
     fn write_until_the_end(mut self, mut client: Client) -> (Writer, usize) {
         for count in 0.. {
             let (method, args, changes) = self.next_write();
@@ -133,7 +133,7 @@ impl Writer {
         unreachable!("the server is killed")
     }
 
-    /// Some write, and what each column holds after it.
+    /// Returns a random write, and the columns that it changes.
     fn next_write(&mut self) -> (&'static str, Value, Columns) {
         self.timestamp += 1;
         let timestamp = self.timestamp;
@@ -178,7 +178,7 @@ impl Writer {
         [format!("{}:", self.timestamp).as_bytes(), &vec![b'v'; length]].concat()
     }
 
-    /// Every column holds what was acknowledged, and either all or nothing of what was under way is there.
+    /// Checks that all acknowledged writes are there, and the unacknowledged write completely or not at all.
     fn check(&mut self, client: &mut Client) {
         let found = self.read(client);
         let mut with_last = self.known.clone();
@@ -199,7 +199,7 @@ impl Writer {
         self.known = found;
     }
 
-    /// What every column holds now.
+    /// Reads all columns.
     fn read(&self, client: &mut Client) -> Columns {
         let mut all = Columns::new();
         for row in 0..ROWS {
@@ -221,12 +221,12 @@ fn name(at: usize) -> String {
     format!("column{at:02}")
 }
 
-/// The start of a value, which tells the write that it is of.
+/// Returns the start of a value, which identifies the write.
 fn head(value: &Option<Vec<u8>>) -> Option<String> {
     value.as_ref().map(|value| String::from_utf8_lossy(&value[..value.len().min(20)]).into_owned())
 }
 
-/// A keyspace that clients make.
+/// A client-defined keyspace.
 const MADE: &str = "Made";
 /// A column family that is truncated and dropped, and one that is not.
 const LARGE: &str = "Large";
@@ -237,19 +237,19 @@ const LARGE_VALUE: usize = 60_000;
 const SYNC_BATCH: &str =
     "<CommitLogSync>batch</CommitLogSync><CommitLogSyncBatchWindowInMS>0.5</CommitLogSyncBatchWindowInMS>";
 
-/// A server whose clients make their schema, and what they know of it.
+/// A server with a client-defined keyspace, and the content that it must have.
 struct Made {
     directory: TempDir,
     server: Option<Server>,
     chance: Chance,
-    /// Rows of `LARGE` that must be there.
+    /// The number of rows that `LARGE` must have.
     large: usize,
-    /// What the row of `KEPT` must hold: one column for each round.
+    /// The number of columns that the row of `KEPT` must have: one for each round.
     kept: usize,
     timestamp: i64,
 }
 
-/// How the server forgets the rows of a column family.
+/// How the rows of a column family are removed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Forget {
     Truncate,
@@ -260,7 +260,7 @@ impl Made {
     fn start(kind: u64) -> Made {
         let seed = Chance::seed_from("CRASH_SEED");
         println!("CRASH_SEED={seed}");
-        // In memory where there is such a place: there kills meet every step alike.
+        // In memory if possible: syncs are fast there, so kills are distributed evenly over the steps of an operation.
         let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let server = Server::start(directory.path(), &storage_conf(SYNC_BATCH), SMALL_MEMORY);
         let chance = Chance::new(seed ^ kind);
@@ -286,7 +286,7 @@ impl Made {
         client
     }
 
-    /// So many bytes that a memtable becomes full several times, and a column of another column family.
+    /// Writes enough to fill several memtables, and a column of the other column family.
     fn fill(&mut self) {
         let mut client = self.client();
         for row in 0..LARGE_ROWS {
@@ -308,20 +308,20 @@ impl Made {
         self.server = Some(Server::start_again(self.directory.path(), SMALL_MEMORY));
     }
 
-    /// Starts the server and kills it soon.
+    /// Starts the server and kills it after at most 30 ms.
     fn start_and_kill(&mut self) {
-        let mut child = Server::spawn_silent(self.directory.path(), SMALL_MEMORY);
+        let mut child = Server::spawn_only(self.directory.path(), SMALL_MEMORY);
         self.sleep(30_000);
         child.kill().unwrap();
         child.wait().unwrap();
     }
 
-    /// The moment of the crash is what is being tested; nothing waits for it.
+    /// Sleeps for a random time, after which the test kills the server.
     fn sleep(&mut self, below_us: usize) {
         thread::sleep(Duration::from_micros(self.chance.below(below_us) as u64));
     }
 
-    /// Sends a truncate or a drop, kills the server meanwhile, and returns whether it was acknowledged.
+    /// Sends a truncate or a drop, and kills the server while it runs. Returns whether the call was acknowledged.
     fn kill_while_it_forgets(&mut self, forget: Forget) -> bool {
         let mut client = self.client();
         let running = thread::spawn(move || {
@@ -335,14 +335,14 @@ impl Made {
             }
             true
         });
-        // Most of the work is done in the first milliseconds.
+        // Most of the work is done in the first milliseconds, so most kills happen early.
         let below_us = *self.chance.pick(&[2_000, 10_000, 40_000]);
         self.sleep(below_us);
         self.kill();
         running.join().unwrap()
     }
 
-    /// Makes the column family again if it is not there. Returns whether it was.
+    /// Creates the column family if it does not exist. Returns whether it existed.
     fn define_again(&self) -> bool {
         let mut client = self.client();
         let described = client.call("describe_keyspace", &fields([(1, text(MADE))]));
@@ -353,8 +353,8 @@ impl Made {
         is_there
     }
 
-    /// All rows of the large column family that were acknowledged are there, or none after it was emptied. `is_emptied`
-    /// is `None` when it may have been.
+    /// Checks that `LARGE` has all acknowledged rows, or none if it was emptied. With `None` as `is_emptied` both are
+    /// allowed.
     fn check(&mut self, is_emptied: Option<bool>) {
         let mut client = self.client();
         let range = fields([(1, text("")), (2, text("")), (5, Value::I32(1000))]);
@@ -389,7 +389,7 @@ fn insert(client: &mut Client, family: &str, key: &str, (name, value, timestamp)
 }
 
 #[test]
-fn truncates_and_drops_survive() {
+fn acknowledged_truncates_and_drops_survive_kills() {
     let mut made = Made::start(3);
     let mut acknowledged = 0;
     let rounds = rounds(SHORT_ROUNDS);
@@ -411,7 +411,7 @@ fn truncates_and_drops_survive() {
 }
 
 #[test]
-fn kills_during_a_start_and_during_compactions_lose_nothing() {
+fn kills_during_starts_and_compactions_lose_nothing() {
     let mut made = Made::start(4);
     for round in 0..rounds(SHORT_ROUNDS) {
         made.fill();

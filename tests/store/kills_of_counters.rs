@@ -1,5 +1,5 @@
-//! Counters under sixteen connections that all add to the same two, while the server is killed again and again: each
-//! holds what was acknowledged, and may hold what was under way. Never less, never anything twice.
+//! Sixteen connections add to the same two counters while the server is killed again and again. Each counter must
+//! contain every acknowledged increment exactly once, and may contain unacknowledged ones.
 
 use std::thread;
 use std::time::Duration;
@@ -20,20 +20,20 @@ const ADDS: usize = 100_000;
 /// A counter: its column family, and the super column that it is in.
 const PLACES: [(&str, Option<&[u8]>); 2] = [("Hits", None), ("Seen", Some(b"pages"))];
 
-/// What there is of each counter.
+/// The value of each counter.
 type Totals = [i64; PLACES.len()];
 
-/// One connection's adds.
+/// The increments of one connection.
 #[derive(Default)]
 struct Tally {
     calls: usize,
     acknowledged: Totals,
-    /// Not answered: all of it was added, or nothing.
+    /// The increment without an answer, which was added or not.
     under_way: Totals,
 }
 
 #[test]
-fn counters_are_exact_across_crashes() {
+fn counters_survive_kills_without_lost_or_double_increments() {
     let seed = Chance::seed_from("CRASH_SEED");
     println!("CRASH_SEED={seed}");
     let mut chance = Chance::new(seed);
@@ -43,7 +43,7 @@ fn counters_are_exact_across_crashes() {
     let (mut known, mut calls) = (Totals::default(), 0);
     for _ in 0..KILLS {
         let running = add_from_all(&server, ADDS);
-        // The moment of the crash is what is being tested; nothing waits for it.
+        // The server is killed at a random time.
         thread::sleep(Duration::from_millis(100 + chance.below(1000) as u64));
         server.kill();
         server = Server::start_again(directory.path(), &[]);
@@ -58,7 +58,7 @@ fn counters_are_exact_across_crashes() {
         for ((found, known), most) in found.into_iter().zip(known).zip(most) {
             assert!((known..=most).contains(&found), "{found} is not from {known} to {most}");
         }
-        // What was under way is there now, or will never be.
+        // An increment without an answer that is not there now cannot appear later.
         known = found;
     }
     let left = ADDS.saturating_sub(calls) / CONNECTIONS + 1;
@@ -98,7 +98,7 @@ fn make_schema(client: &mut Client) {
     client.call("system_add_keyspace", &fields([(1, keyspace)])).value();
 }
 
-/// So many adds from each connection, or until the server is gone.
+/// Starts the connections. Each adds `each` times, or until the connection ends.
 fn add_from_all(server: &Server, each: usize) -> Vec<thread::JoinHandle<Tally>> {
     let start = |number: usize| {
         let mut client = server.client(Style::FRAMED);
@@ -132,7 +132,7 @@ fn add_until_the_end(mut client: Client, number: usize, most: usize) -> Tally {
     tally
 }
 
-/// What each counter holds; none is none.
+/// Returns the value of each counter, 0 if it does not exist.
 fn totals(client: &mut Client) -> Totals {
     client.call("set_keyspace", &fields([(1, text(KS))])).void();
     PLACES.map(|(family, super_column)| {

@@ -1,4 +1,4 @@
-//! The store in memory: snapshots, `restore` and reset. The store scripts run on it in `tests/store_scripts`.
+//! Snapshots of the store in memory. The store scripts also run on it (`tests/store/scripts`).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -28,7 +28,7 @@ fn put(store: &EmbeddedStore, cf: &Arc<CfDef>, key: &str, (name, value): (&str, 
     support::apply(store, support::put(cf, key, name, value, timestamp)).unwrap();
 }
 
-/// All rows of a column family, as text.
+/// Returns all rows of a column family as text.
 fn shown(store: &EmbeddedStore, cf: &Arc<CfDef>) -> String {
     let mut text = String::new();
     let mut rows = support::scan_all(store, cf).unwrap();
@@ -56,7 +56,7 @@ fn alter(store: &EmbeddedStore, catalog: &Catalog) {
 }
 
 #[test]
-fn rows_return_to_what_they_were() {
+fn restore_resets_rows() {
     let catalog = families(&["A"]);
     let (store, cf) = (store(&catalog), cf_of(&catalog, "A"));
     let empty = store.snapshot().unwrap();
@@ -78,7 +78,7 @@ fn rows_return_to_what_they_were() {
     for _ in 0..2 {
         store.restore(&first).unwrap();
         assert_eq!(shown(&store, &cf), "ann/a=1 bob/a=1");
-        // The earlier cell is there to be compared with, and the later one is not.
+        // New writes are compared with the restored cells, and not with the later ones.
         put(&store, &cf, "ann", ("a", "older"), 0);
         put(&store, &cf, "bob", ("a", "same time"), 1);
         put(&store, &cf, "dan", ("a", "0"), 0);
@@ -94,7 +94,7 @@ fn rows_return_to_what_they_were() {
 }
 
 #[test]
-fn truncated_dropped_and_new_column_families_return() {
+fn restore_resets_truncated_dropped_and_new_column_families() {
     let before = families(&["Truncated", "Dropped", "Remade"]);
     let after = families(&["Truncated", "Remade", "New"]);
     let store = store(&before);
@@ -104,7 +104,7 @@ fn truncated_dropped_and_new_column_families_return() {
         put(&store, cf, "k", ("a", "before"), 5);
     }
     let snapshot = store.snapshot().unwrap();
-    // The generations of column families come again after each restore, and must be empty then.
+    // After each restore, truncates use the same generation numbers again; these generations must be empty.
     for round in 0..3 {
         wait(store.truncate(truncated.clone())).unwrap();
         assert_eq!(shown(&store, &truncated), "");
@@ -137,7 +137,7 @@ fn truncated_dropped_and_new_column_families_return() {
 }
 
 #[test]
-fn metadata_records_return() {
+fn restore_resets_metadata_records() {
     let store = store(&Catalog::default());
     note(&store, "keyspace/Ks", Some("one"));
     note(&store, "removed later", Some(""));
@@ -153,7 +153,7 @@ fn metadata_records_return() {
 }
 
 #[test]
-fn the_gc_grace_of_a_column_family_returns() {
+fn restore_resets_gc_grace() {
     let of_grace = |gc_grace_s| catalog([CfDef { gc_grace_s, ..family("A", "UTF8Type", None) }]);
     let clock = manual_clock();
     let long = of_grace(i32::MAX);
@@ -180,7 +180,7 @@ fn a_store_on_disk_has_no_snapshots() {
     assert!(matches!(on_disk.restore(&in_memory.snapshot().unwrap()), Err(StoreError::Invalid(_))));
 }
 
-/// A batch of two rows, the first in one column family and the second in another, and of one row in both.
+/// Returns a batch of three rows: one in the first column family, one in the second, and one in both.
 fn batch(cfs: &[Arc<CfDef>; 2], writer: usize, value: u64) -> Vec<Mutation> {
     let change = |cf: &Arc<CfDef>, name: &str| {
         let mutation = support::put(cf, "", name, &format!("{value:09}"), i64::try_from(value).unwrap());
@@ -191,7 +191,7 @@ fn batch(cfs: &[Arc<CfDef>; 2], writer: usize, value: u64) -> Vec<Mutation> {
     vec![row("one", vec![change(&cfs[0], "n")]), row("other", vec![change(&cfs[1], "n")]), row("third", both)]
 }
 
-/// The value of the only column of a row.
+/// Returns the value of the only column of a row.
 fn value_of(store: &EmbeddedStore, cf: &Arc<CfDef>, key: &str) -> Option<String> {
     let RowColumns::Cells(cells) = support::read(store, key, support::read_all(cf)).unwrap() else {
         panic!()
@@ -199,14 +199,14 @@ fn value_of(store: &EmbeddedStore, cf: &Arc<CfDef>, key: &str) -> Option<String>
     cells.first().map(|cell| support::text(&cell.value))
 }
 
-/// The values of a writer's last batch in its four places.
+/// Returns the four values that a writer's batches set.
 fn values(store: &EmbeddedStore, cfs: &[Arc<CfDef>; 2], writer: usize) -> [Option<String>; 4] {
     let [one, other, third] = ["one", "other", "third"].map(|which| format!("{which}{writer}"));
     [(0, one), (1, other), (0, third.clone()), (1, third)].map(|(at, key)| value_of(store, &cfs[at], &key))
 }
 
 #[test]
-fn batches_are_in_a_snapshot_wholly_or_not_at_all() {
+fn a_snapshot_has_whole_batches() {
     const WRITERS: usize = 3;
     let catalog = families(&["A", "B"]);
     let store = &store(&catalog);
@@ -226,13 +226,13 @@ fn batches_are_in_a_snapshot_wholly_or_not_at_all() {
                 }
             });
         }
-        // Column families are truncated and defined meanwhile too.
+        // Another thread truncates and defines a column family.
         let other = families(&["A", "B", "C"]);
         scope.spawn(move || {
             let cf = cf_of(&other, "C");
             while !is_over.load(Ordering::Relaxed) {
                 alter(store, &other);
-                // A restore may have taken it away again.
+                // A restore may have removed the column family.
                 drop(wait(store.truncate(cf.clone())));
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -263,23 +263,23 @@ fn batches_are_in_a_snapshot_wholly_or_not_at_all() {
     println!("{} snapshots, {} batches, {seen} seen", snapshots.len(), written.load(Ordering::Relaxed));
 }
 
-/// Held by tests that take much memory, so that one of them can measure how much it takes.
+/// Locked by tests that use much memory, so that one of them can measure it.
 static LARGE: Mutex<()> = Mutex::new(());
 
-/// How long something takes, in microseconds.
+/// Runs a function and returns its duration in microseconds.
 fn micros(run: impl FnOnce()) -> u128 {
     let began = Instant::now();
     run();
     began.elapsed().as_micros()
 }
 
-/// The median, and the largest.
+/// Formats the median and the maximum.
 fn summary(mut times: Vec<u128>) -> String {
     times.sort_unstable();
     format!("median {} us, most {} us", times[times.len() / 2], times[times.len() - 1])
 }
 
-/// Writes about so many bytes, a row of ten columns at a time, into all column families in turn.
+/// Writes about `bytes_max` bytes in rows of ten columns, to all column families in turn.
 fn fill(store: &EmbeddedStore, cfs: &[Arc<CfDef>], bytes_max: usize) {
     let value = Bytes::from(vec![b'v'; 400]);
     let cells =
@@ -295,9 +295,9 @@ fn fill(store: &EmbeddedStore, cfs: &[Arc<CfDef>], bytes_max: usize) {
 }
 
 #[test]
-fn a_hundred_column_families_and_100_mb_take_microseconds() {
+fn snapshots_of_a_hundred_column_families_and_100_mb() {
     let _alone = LARGE.lock();
-    // A build without optimization takes long to write as much.
+    // A build without optimization writes less, because it is slow.
     let bytes_max = if cfg!(debug_assertions) { 10_000_000 } else { 100_000_000 };
     let names: Vec<String> = (0..100).map(|at| format!("Cf{at}")).collect();
     let catalog = families(&names.iter().map(|name| &name[..]).collect::<Vec<_>>());
@@ -325,7 +325,7 @@ fn a_hundred_column_families_and_100_mb_take_microseconds() {
     println!("  reset:    {}", summary(resets));
 }
 
-/// Makes 200 snapshots, with a few writes and deletions before each, and checks all of them.
+/// Takes 200 snapshots with some writes and deletions before each, and checks them.
 fn many_snapshots(keeps: bool) {
     const KEYS: usize = 100;
     let catalog = families(&["A"]);
@@ -361,7 +361,7 @@ fn many_snapshots(keeps: bool) {
         store.restore(snapshot).unwrap();
         assert_eq!(shown(&store, &cf), *expected, "snapshot {at}");
     }
-    // When all are dropped, their layers are merged before the next is taken.
+    // When all snapshots are dropped, their layers are merged before the next snapshot.
     let expected = shown(&store, &cf);
     drop(snapshots);
     put(&store, &cf, "key0", ("b", "last"), 1_000);
@@ -374,7 +374,7 @@ fn many_snapshots(keeps: bool) {
     drop(last);
 }
 
-/// Microseconds of a read of one row, and of a scan of all rows, deleted ones too.
+/// Returns the microseconds of a read of one row, and of a scan of all rows with deleted ones.
 fn time_reads(store: &EmbeddedStore, cf: &Arc<CfDef>, keys: usize) -> (f64, f64) {
     let reads = micros(|| {
         for at in 0..1_000 {
@@ -386,18 +386,18 @@ fn time_reads(store: &EmbeddedStore, cf: &Arc<CfDef>, keys: usize) -> (f64, f64)
 }
 
 #[test]
-fn two_hundred_snapshots_are_all_right() {
+fn two_hundred_snapshots_restore_their_rows() {
     println!("all snapshots kept:");
     many_snapshots(true);
 }
 
 #[test]
-fn two_hundred_snapshots_that_are_dropped_at_once_leave_few_layers() {
+fn two_hundred_dropped_snapshots_leave_the_rows_unchanged() {
     println!("each snapshot dropped at once:");
     many_snapshots(false);
 }
 
-/// Bytes of memory that the process has, by the operating system.
+/// Returns the resident memory of the process in bytes.
 #[cfg(target_os = "linux")]
 fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -422,7 +422,7 @@ fn a_dropped_store_frees_its_memory() {
         fill(&store, &cfs[..1], BYTES / 10);
         store.restore(&full).unwrap();
         drop(store);
-        // The engine is gone, though snapshots are not.
+        // The engine is dropped, although snapshots still exist.
         assert_eq!(Arc::strong_count(&clock), 1);
         drop((empty, full));
     };

@@ -1,7 +1,7 @@
-//! Schemas of many definitions and of large ones: what one more costs, what is refused, and what comes back after a restart.
+//! Schemas with many definitions and with large ones: the cost of one more definition, the limits, and restarts.
 //!
-//! `SCHEMA_FAMILIES=10000`, `SCHEMA_KEYSPACES=10000` and `SCHEMA_TYPES=10000` make so many; the tests print how long each
-//! thousand takes.
+//! `SCHEMA_FAMILIES=10000`, `SCHEMA_KEYSPACES=10000` and `SCHEMA_TYPES=10000` set the number of definitions; the
+//! default is 2,000. The tests print the time for each thousand.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
@@ -49,7 +49,7 @@ async fn open(directory: &Path) -> Arc<Database> {
 
 async fn close(database: Arc<Database>) {
     database.store().close().await.unwrap();
-    stores::let_go(database).await;
+    stores::wait_until_unused(database).await;
 }
 
 async fn run(database: &Arc<Database>, text: &str) -> Result<Outcome, CqlError> {
@@ -75,19 +75,19 @@ async fn refusal(database: &Arc<Database>, text: &str) -> String {
     run(database, text).await.unwrap_err().to_string()
 }
 
-/// Longer than a statement or a start takes on a machine that is busy.
+/// A statement or a start takes less than this, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const KEYSPACE: &str =
     "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
 
-/// All bytes of the metadata records.
+/// Returns the total size of the metadata records.
 async fn record_bytes(database: &Database) -> usize {
     database.store().notes().await.unwrap().iter().map(|(_, value)| value.len()).sum()
 }
 
 #[tokio::test]
-async fn a_chain_of_doubling_types_is_refused_where_it_becomes_too_long() {
+async fn a_chain_of_doubling_types_is_refused_when_it_becomes_too_long() {
     let directory = tempfile::tempdir().unwrap();
     let database = open(directory.path()).await;
     done(&database, KEYSPACE).await;
@@ -114,7 +114,7 @@ async fn a_chain_of_doubling_types_is_refused_where_it_becomes_too_long() {
         refusal(&database, &format!("CREATE TABLE t (k int PRIMARY KEY, v frozen<tuple<u{made}, u{made}>>)"))
             .await;
     assert!(why.contains("at most 65535 are allowed"), "{why}");
-    // What is made of a type grows with it.
+    // A longer type makes the types that use it longer.
     let fields: Vec<String> = (0..20).map(|number| format!("ALTER TYPE u0 ADD f{number} text")).collect();
     let mut refused = 0;
     for statement in fields {
@@ -132,7 +132,7 @@ async fn a_chain_of_doubling_types_is_refused_where_it_becomes_too_long() {
     let database = open(directory.path()).await;
     let restart = begin.elapsed();
     println!("{made} types of a chain of 64: the slowest took {slowest:?}, the restart {restart:?}");
-    // With all that they are made of, the last ones would take for ever.
+    // If each type were stored with a copy of all types in it, the last ones would take far longer.
     assert!(slowest < PATIENCE && restart < PATIENCE);
     assert_eq!(keyspace_to_json(database.catalog().keyspace("k").unwrap()), before);
     done(&database, "INSERT INTO t (k) VALUES (1)").await;
@@ -140,7 +140,7 @@ async fn a_chain_of_doubling_types_is_refused_where_it_becomes_too_long() {
 }
 
 #[tokio::test]
-async fn types_are_nested_so_deep_and_no_deeper() {
+async fn the_nesting_depth_of_types_is_limited() {
     let directory = tempfile::tempdir().unwrap();
     let database = open(directory.path()).await;
     done(&database, KEYSPACE).await;
@@ -149,7 +149,7 @@ async fn types_are_nested_so_deep_and_no_deeper() {
         done(&database, &format!("CREATE TYPE u{number} (a frozen<u{}>)", number - 1)).await;
     }
     let why = refusal(&database, "CREATE TYPE u15 (a frozen<u14>)").await;
-    assert!(why.contains("has types in types 16 deep, and at most 15 are allowed"), "{why}");
+    assert!(why.contains("nests types 16 deep, and at most 15 levels are allowed"), "{why}");
     done(&database, "CREATE TABLE t (k int PRIMARY KEY, v frozen<u14>)").await;
     let text = |database: &Database| {
         let keyspace = database.catalog().keyspace("k").unwrap().clone();
@@ -163,7 +163,7 @@ async fn types_are_nested_so_deep_and_no_deeper() {
     close(database).await;
 }
 
-/// The record of a keyspace as versions wrote it that had no limits: each type with all that it is made of.
+/// Returns the record of a keyspace as versions without limits wrote it: each type with a copy of all types in it.
 fn record_without_limits(count: usize) -> String {
     let marshal = "org.apache.cassandra.db.marshal";
     let hex = |name: &str| name.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -186,7 +186,7 @@ fn record_without_limits(count: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_directory_with_larger_types_opens_and_is_stored_without_their_expansion() {
+async fn a_directory_with_expanded_types_opens_and_is_rewritten_without_expansion() {
     let directory = tempfile::tempdir().unwrap();
     let store = store_in(directory.path(), Arc::new(RealDisk));
     let record = record_without_limits(14);
@@ -223,7 +223,7 @@ async fn a_directory_with_larger_types_opens_and_is_stored_without_their_expansi
 }
 
 #[tokio::test]
-async fn tables_have_so_many_columns_and_no_more() {
+async fn the_number_of_columns_of_a_table_is_limited() {
     let directory = tempfile::tempdir().unwrap();
     let database = open(directory.path()).await;
     done(&database, KEYSPACE).await;
@@ -242,7 +242,7 @@ async fn tables_have_so_many_columns_and_no_more() {
     close(database).await;
 }
 
-/// Makes column families by both languages.
+/// Creates column families, by turns with CQL and Thrift.
 async fn make_families(database: &Arc<Database>, numbers: std::ops::Range<usize>) {
     for number in numbers {
         if number % 2 == 0 {
@@ -259,14 +259,14 @@ fn families(keyspace: &KeyspaceDef) -> Vec<&String> {
     keyspace.column_families.keys().collect()
 }
 
-/// How many are made.
+/// Returns the number of definitions to create.
 fn setting(name: &str) -> usize {
     std::env::var(name).ok().and_then(|count| count.parse().ok()).unwrap_or(2_000)
 }
 
-/// With everything written anew for each, 2,000 column families cost four times what 1,000 cost.
+/// If each change rewrote the whole schema, 2,000 column families would cost four times as much as 1,000.
 #[tokio::test]
-async fn one_more_column_family_writes_as_much_with_thousands_there_as_with_ten() {
+async fn the_cost_of_a_column_family_does_not_grow_with_their_number() {
     let directory = tempfile::tempdir().unwrap();
     let disk = CountingDisk::default();
     let database = open_on(directory.path(), Arc::new(disk.clone())).await;
@@ -278,7 +278,7 @@ async fn one_more_column_family_writes_as_much_with_thousands_there_as_with_ten(
         make_families(&database, begin..begin + 1_000).await;
         let more = disk.written() - before;
         println!("1,000 column families after {begin}: {:?}, {more} bytes", started.elapsed());
-        // A thousand may have the manifest written anew once, with all that are there.
+        // In a thousand changes the manifest may be rewritten once, with all definitions.
         assert!(
             more < 2 * first + 1_000 * begin as u64,
             "the first 1,000 wrote {first} bytes, those after {begin} {more}"
@@ -312,7 +312,7 @@ async fn one_more_column_family_writes_as_much_with_thousands_there_as_with_ten(
     close(database).await;
 }
 
-/// Makes definitions by statements, and asserts that the last thousands write no more than the first.
+/// Creates definitions by statements, and checks that later thousands do not write much more than the first.
 async fn make_with_equal_costs(directory: &Path, count: usize, name: &str, each: impl Fn(usize) -> String) {
     let disk = CountingDisk::default();
     let database = open_on(directory, Arc::new(disk.clone())).await;
@@ -325,7 +325,7 @@ async fn make_with_equal_costs(directory: &Path, count: usize, name: &str, each:
         }
         let more = disk.written() - before;
         println!("1,000 {name} after {begin}: {:?}, {more} bytes", started.elapsed());
-        // A thousand may have the manifest written anew once, with all that are there.
+        // In a thousand changes the manifest may be rewritten once, with all definitions.
         let allowed = first.saturating_mul(2).saturating_add(1_000 * begin as u64);
         assert!(more < allowed, "the first 1,000 {name} wrote {first} bytes, those after {begin} {more}");
         first = first.min(more);
@@ -340,9 +340,9 @@ async fn make_with_equal_costs(directory: &Path, count: usize, name: &str, each:
 }
 
 #[tokio::test]
-async fn one_more_keyspace_writes_as_much_with_thousands_there_as_with_ten() {
+async fn the_cost_of_a_keyspace_does_not_grow_with_their_number() {
     let directory = tempfile::tempdir().unwrap();
-    // With the one that is there already.
+    // One keyspace already exists.
     let count = setting("SCHEMA_KEYSPACES") - 1;
     let name = |number: usize| format!("k{number}");
     make_with_equal_costs(directory.path(), count, "keyspaces", |number| {
@@ -355,7 +355,7 @@ async fn one_more_keyspace_writes_as_much_with_thousands_there_as_with_ten() {
 }
 
 #[tokio::test]
-async fn one_more_type_writes_as_much_with_thousands_there_as_with_ten() {
+async fn the_cost_of_a_type_does_not_grow_with_their_number() {
     let directory = tempfile::tempdir().unwrap();
     let count = setting("SCHEMA_TYPES");
     make_with_equal_costs(directory.path(), count, "types", |number| {

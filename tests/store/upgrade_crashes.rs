@@ -20,10 +20,10 @@ use thriftstore::schema::Catalog;
 use thriftstore::storage::disk::Disk;
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, RowPiece, Store, StoreError, SyncMode};
 
-/// Seconds for each fixture.
+/// The time for each fixture, in seconds.
 const SECONDS: u64 = 3;
 
-/// The rows of every column family, tombstones too, and the metadata records.
+/// The rows of every column family with tombstones, and the metadata records.
 #[derive(Debug, PartialEq)]
 struct Contents {
     families: Vec<(String, Vec<RowPiece>)>,
@@ -42,7 +42,7 @@ impl Contents {
 }
 
 impl Contents {
-    /// What is there and should not be, and the other way round.
+    /// Lists rows and records that are unexpected or missing.
     fn differences(&self, expected: &Contents) -> String {
         let mut lines = Vec::new();
         for ((name, found), (_, expected)) in self.families.iter().zip(&expected.families) {
@@ -58,7 +58,7 @@ impl Contents {
     }
 }
 
-/// A directory of an earlier format, and its schema: that of the configuration and that which clients made.
+/// A directory of an earlier format, and its schema from the configuration and from clients.
 struct Fixture {
     name: &'static str,
     directory: tempfile::TempDir,
@@ -102,10 +102,10 @@ fn open(disk: Arc<dyn Disk>, data: &Path, catalog: &Catalog) -> Result<EmbeddedS
 
 fn contents(disk: &FaultyDisk, catalog: &Catalog) -> Result<Contents, String> {
     let store = open(Arc::new(disk.clone()), &disk.data(), catalog);
-    Ok(Contents::of_store(&store.map_err(|error| format!("it does not open: {error}"))?, catalog))
+    Ok(Contents::of_store(&store.map_err(|error| format!("the store does not open: {error}"))?, catalog))
 }
 
-/// Unpacks a fixture.
+/// Unpacks a fixture into a temporary directory.
 fn unpacked(name: &str) -> tempfile::TempDir {
     let directory = work_directory();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
@@ -126,7 +126,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A new disk with a copy of the fixture.
+/// Returns a new disk with a copy of the fixture.
 fn disk_with(fixture: &Fixture, directory: &Path, seed: u64) -> FaultyDisk {
     let disk = FaultyDisk::new(directory, seed);
     copy(fixture.directory.path(), &disk.data());
@@ -143,7 +143,7 @@ fn crash_in_upgrade(fixture: &Fixture) {
     let expected = contents(&disk, &fixture.catalog).unwrap();
     let calls = disk.calls();
     assert!(expected.families.iter().any(|(_, rows)| !rows.is_empty()));
-    // Each call at least once, whatever time that takes.
+    // Crashes in each call at least once, even if that exceeds the time.
     while tally.points == 0 || tally.has_time() {
         let mut chance = Chance::new(seed);
         for call in 1..=calls {
@@ -159,7 +159,7 @@ fn crash_in_upgrade(fixture: &Fixture) {
     }
 }
 
-/// Crashes in one call of the upgrade, and mostly in one of the next attempt. Returns how many crashes there were.
+/// Crashes in one call of the upgrade, and usually in a call of the next attempt too. Returns the number of crashes.
 fn crash_at(
     fixture: &Fixture,
     (call, crash): (u64, Crash),
@@ -173,7 +173,7 @@ fn crash_at(
         disk.plan(Some(Fault::CrashAt(call)));
         let opened = open(Arc::new(disk.clone()), &disk.data(), &fixture.catalog);
         match opened {
-            Err(error) if !disk.has_crashed() => return Err(format!("it does not open: {error}")),
+            Err(error) if !disk.has_crashed() => return Err(format!("the store does not open: {error}")),
             opened => drop(opened),
         }
         if disk.has_crashed() {
@@ -187,8 +187,9 @@ fn crash_at(
 }
 
 #[test]
-fn an_upgrade_can_be_cut_short() {
-    // All are unpacked first: a new process has the locks of directories, too, for a moment.
+fn an_interrupted_upgrade_is_completed_by_the_next_start() {
+    // All fixtures are unpacked first: while `tar` is started, the child process briefly holds the locks of open
+    // directories too.
     let fixtures = ["format-1.tar.gz", "format-2.tar.gz", "reversed-3.tar.gz"].map(Fixture::new);
     fixtures.iter().for_each(crash_in_upgrade);
 }

@@ -1,4 +1,4 @@
-//! What the store tests share: schemas, stores in directories of their own, comparators of a user's own.
+//! Code that the store tests share: schemas, stores in temporary directories, calls, and user-defined comparators.
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
@@ -24,19 +24,19 @@ use thriftstore::storage::{
 };
 use thriftstore::util::{Clock, Release};
 
-/// The keyspace of every test.
+/// The keyspace of all tests.
 pub const KEYSPACE: &str = "K";
-/// Where manual clocks start.
+/// The time at which manual clocks start, in seconds.
 pub const START_S: i64 = 1_000_000_000;
 
-/// The scripts of a folder of tests, with their paths.
+/// Returns the scripts (`*.txt`) of a folder in `tests/`, with their paths.
 pub fn scripts(folder: &str) -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|ext| ext == "txt")).collect();
     paths.sort();
-    assert!(!paths.is_empty(), "the scripts are elsewhere");
+    assert!(!paths.is_empty(), "the folder has no scripts");
     let script = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).unwrap();
         (path, text)
@@ -44,7 +44,8 @@ pub fn scripts(folder: &str) -> Vec<(PathBuf, String)> {
     paths.into_iter().map(script).collect()
 }
 
-/// Compares what scripts say with what is answered, or with REWRITE=1 makes them say it.
+/// Checks that each script equals what `answer` makes of it: its commands with the actual answers. With `REWRITE=1` the
+/// script is overwritten instead.
 pub fn check_scripts(folder: &str, answer: impl Fn(&str) -> String) {
     for (path, script) in scripts(folder) {
         let answered = answer(&script);
@@ -56,31 +57,33 @@ pub fn check_scripts(folder: &str, answer: impl Fn(&str) -> String) {
     }
 }
 
-/// Drops a database, and returns when its directory is free: who builds an index holds the database meanwhile.
-pub async fn let_go(mut database: Arc<Database>) {
+/// Drops a database, and returns when its directory is unlocked. A task that builds an index may still hold the
+/// database.
+pub async fn wait_until_unused(mut database: Arc<Database>) {
     while let Err(still_held) = Arc::try_unwrap(database) {
         database = still_held;
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
 
-/// Whether scripts are being written, so that there is nothing to compare.
+/// Returns whether scripts are overwritten instead of compared.
 pub fn is_rewriting() -> bool {
     std::env::var_os("REWRITE").is_some()
 }
 
-/// Waits for a store's answer.
+/// Runs a future of a store to its end.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
-/// All that a store tells of a column family when it is asked for so many bytes at a time, each row once.
+/// Returns all rows of a column family as `Store::dump` returns them, in pages of this many bytes. The pieces of a row
+/// are joined.
 pub fn dumped(store: &dyn Store, cf: &Arc<CfDef>, max_bytes: usize) -> Vec<RowPiece> {
     let mut rows: Vec<RowPiece> = Vec::new();
     let mut after = None;
     loop {
         let command = DumpCommand { cf: cf.clone(), after: after.take(), max_bytes };
-        let dump = wait(store.dump(command).expect("a store that tells everything")).unwrap();
+        let dump = wait(store.dump(command).expect("a store that supports dumps")).unwrap();
         for piece in dump.rows {
             match rows.last_mut() {
                 Some(last) if last.key == piece.key => last.changes.extend(piece.changes),
@@ -94,7 +97,7 @@ pub fn dumped(store: &dyn Store, cf: &Arc<CfDef>, max_bytes: usize) -> Vec<RowPi
     }
 }
 
-/// A built-in comparator or one of ours.
+/// Returns a built-in comparator or one of `own_types`.
 pub fn comparator(name: &str) -> TypeRef {
     let mut types = Types::builtin();
     for own in [own_types::any_case(), own_types::folded(), own_types::backwards()] {
@@ -107,7 +110,7 @@ pub fn partitioner(name: &str) -> PartitionerRef {
     partitioner::resolve(name).unwrap_or_else(|| panic!("partitioner {name}"))
 }
 
-/// A column family without a subcomparator is Standard.
+/// Returns the definition of a column family. It is Standard if there is no subcomparator.
 pub fn family(name: &str, compare_with: &str, compare_subcolumns_with: Option<&str>) -> CfDef {
     let column_type = match compare_subcolumns_with {
         None => ColumnType::Standard,
@@ -147,12 +150,12 @@ pub fn options(directory: &Path) -> EmbeddedOptions {
     }
 }
 
-/// Opens a store whose clock stands still, under the RandomPartitioner.
+/// Opens a store with a manual clock and the RandomPartitioner.
 pub fn open(directory: &Path, catalog: &Catalog) -> Result<EmbeddedStore, StoreError> {
     EmbeddedStore::open(options(directory), partitioner("RandomPartitioner"), catalog, manual_clock())
 }
 
-/// Closes a store as the server does when it is told to end.
+/// Closes a store as the server does at shutdown.
 pub fn close(store: EmbeddedStore) {
     wait(store.close()).unwrap();
 }
@@ -168,13 +171,13 @@ pub fn deletion(timestamp: i64, local_deletion_time: i64) -> DeletionTime {
     }
 }
 
-/// One cell of a Standard row.
+/// Returns a mutation that writes one cell of a Standard row.
 pub fn put(cf: &Arc<CfDef>, key: &str, name: &str, value: &str, timestamp: i64) -> Mutation {
     let cell = Cell::live(bytes(name), bytes(value), timestamp);
     change(cf, key, vec![Change::Cell { super_column: None, cell }])
 }
 
-/// One cell of a Super row.
+/// Returns a mutation that writes one cell of a Super row.
 pub fn put_super(cf: &Arc<CfDef>, key: &str, (holder, name): (&str, &str), timestamp: i64) -> Mutation {
     let cell = Cell::live(bytes(name), bytes("v"), timestamp);
     change(cf, key, vec![Change::Cell { super_column: Some(bytes(holder)), cell }])
@@ -212,7 +215,7 @@ pub fn read(store: &dyn Store, key: &str, command: ReadCommand) -> Result<RowCol
     wait(store.read(bytes(key), command, ConsistencyLevel::One))
 }
 
-/// Names of what a row holds.
+/// Returns the names of the columns or super columns of a row.
 pub fn names(store: &dyn Store, key: &str, cf: &Arc<CfDef>) -> Vec<String> {
     match read(store, key, read_all(cf)).unwrap() {
         RowColumns::Cells(cells) => cells.iter().map(|cell| text(&cell.name)).collect(),
@@ -224,26 +227,27 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// All rows in ring order.
+/// Returns all rows in token order.
 pub fn scan_all(store: &dyn Store, cf: &Arc<CfDef>) -> Result<Vec<Row>, StoreError> {
     let bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
     let command = RangeCommand { bounds, max_rows: usize::MAX, read: read_all(cf), skip_empty: false };
     wait(store.scan(command, ConsistencyLevel::One))
 }
 
-/// Comparators as a user's own crate would write them.
+/// Comparators as a user's own crate could define them.
 pub mod own_types {
     use super::*;
 
-    /// How a comparator of ours stores its names.
+    /// The user-defined comparators, which use different defaults of the trait.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Kind {
-        /// The trait's defaults: rows are sorted in memory. Letters' case does not count.
+        /// Compares without regard to case. Uses the trait's defaults, with which rows are sorted in memory.
         AnyCase,
-        /// Stored in lower case, in the order in which it compares: names that differ in case only are one, and
-        /// nothing restores them.
+        /// Compares without regard to case. Its ordered bytes are lower case and sort like the names. They do not
+        /// contain the original name, so names cannot be restored from them.
         Folded,
-        /// Sorted by the name's last byte first; stored unsorted and not restored.
+        /// Compares names from the last byte to the first. Its ordered bytes are not sorted, and names cannot be
+        /// restored from them.
         Backwards,
     }
 
@@ -286,7 +290,8 @@ pub mod own_types {
             match self.0 {
                 Kind::AnyCase => out.extend_from_slice(name),
                 Kind::Folded => out.extend(name.to_ascii_lowercase()),
-                // Stored with a byte turned over, so that only what is kept beside the key tells the name.
+                // The bytes are changed, so that the test fails if a name is read from the key instead of from the
+                // value.
                 Kind::Backwards => out.extend(name.iter().map(|byte| byte ^ 0x55)),
             }
         }

@@ -13,7 +13,7 @@ pub const QUORUM: i32 = 2;
 pub const ALL: i32 = 5;
 pub const ANY: i32 = 6;
 
-/// Bytes of a name, or none.
+/// A name, or `None` to leave the field out.
 pub type Name<'a> = Option<&'a [u8]>;
 
 pub fn path(family: &str, super_column: Name<'_>, column: Name<'_>) -> Value {
@@ -42,7 +42,7 @@ pub fn slice(start: &[u8], finish: &[u8], reversed: bool, count: i32) -> Value {
     fields([(2, range)])
 }
 
-/// The first hundred columns.
+/// Returns a predicate that selects the first 100 columns.
 pub fn everything() -> Value {
     slice(b"", b"", false, 100)
 }
@@ -51,25 +51,25 @@ pub fn column(name: &[u8], value: &[u8], timestamp: i64) -> Value {
     fields([(1, text(name)), (2, text(value)), (3, Value::I64(timestamp))])
 }
 
-/// A Mutation that writes a column.
+/// Returns a Thrift `Mutation` that writes a column.
 pub fn write(column: Value) -> Value {
     fields([(1, fields([(1, column)]))])
 }
 
-/// A Mutation that writes a super column.
+/// Returns a Thrift `Mutation` that writes a super column.
 pub fn write_super(name: &[u8], columns: Vec<Value>) -> Value {
     fields([(1, fields([(2, fields([(1, text(name)), (2, structs(columns))]))]))])
 }
 
-/// A Mutation that deletes columns by name.
+/// Returns a Thrift `Mutation` that deletes columns by name.
 pub fn delete<T: AsRef<[u8]>>(of: &[T], timestamp: i64) -> Value {
     fields([(2, fields([(1, Value::I64(timestamp)), (3, names(of))]))])
 }
 
-/// Mutations of one row by column family.
+/// The mutations of one row, by column family.
 pub type Families<'a> = Vec<(&'a str, Vec<Value>)>;
 
-/// batch_mutate's map of rows.
+/// Returns the mutation map of `batch_mutate`: row key, column family, mutations.
 pub fn rows(rows: Vec<(&str, Families<'_>)>) -> Value {
     let families = |families: Families<'_>| {
         map(TType::List, families.into_iter().map(|(name, mutations)| (name, structs(mutations))).collect())
@@ -128,23 +128,23 @@ pub fn range_slices_args(keyspace: &str, parent: Value, predicate: Value, range:
     fields([(1, text(keyspace)), (2, parent), (3, predicate), (4, range), (5, Value::I32(level))])
 }
 
-/// Names and values of what a slice returned.
+/// Returns the names and values of the columns of a `get_slice` reply.
 pub fn columns(slice: &Value) -> Vec<(Vec<u8>, Vec<u8>)> {
     let column = |found: &Value| (found.field(1).bytes().to_vec(), found.field(2).bytes().to_vec());
     slice.items().iter().map(|item| column(item.field(1))).collect()
 }
 
-/// Values of what a slice returned, as text.
+/// Returns the values of the columns of a `get_slice` reply, as text.
 pub fn values(slice: &Value) -> Vec<String> {
     columns(slice).into_iter().map(|(_, value)| String::from_utf8(value).unwrap()).collect()
 }
 
-/// Names of what a slice returned, as text.
+/// Returns the names of the columns of a `get_slice` reply, as text.
 pub fn column_names(slice: &Value) -> Vec<String> {
     columns(slice).into_iter().map(|(name, _)| String::from_utf8(name).unwrap()).collect()
 }
 
-/// Writes and reads one column of Keyspace1: what always works.
+/// Writes a column of `Keyspace1` and reads it back, to check that the connection still works.
 pub fn check_alive(client: &mut Client<impl Read + Write>) {
     let column = || path("Standard1", None, Some(b"alive"));
     client.call("insert", &insert_args("Keyspace1", b"alive", column(), (b"yes", 1), ONE)).void();
@@ -152,7 +152,7 @@ pub fn check_alive(client: &mut Client<impl Read + Write>) {
     assert_eq!(found.value().field(1).field(2).str(), "yes");
 }
 
-/// The value of one column of Keyspace1's Standard1; `None` when it is not there.
+/// Returns the value of a column of `Keyspace1.Standard1`, or `None` if there is no such column.
 pub fn value_of(client: &mut Client<impl Read + Write>, key: &[u8], name: &[u8]) -> Option<Vec<u8>> {
     match client.call("get", &get_args("Keyspace1", key, path("Standard1", None, Some(name)), ONE)) {
         Reply::Result(fields) if fields.contains_key(&2) => None,

@@ -1,4 +1,4 @@
-//! Certificates, made when a test needs them.
+//! A certificate authority and certificates that tests create at run time.
 
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
@@ -19,7 +19,7 @@ use super::client::PATIENCE;
 /// A client's stream over TLS.
 pub type TlsStream = StreamOwned<ClientConnection, TcpStream>;
 
-/// One who signs certificates.
+/// A certificate authority with a new random name.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 /// A certificate with its key, as PEM.
@@ -42,7 +42,7 @@ impl Authority {
         self.0.pem()
     }
 
-    /// Signs a new certificate, which is good for a server on this machine and for a client.
+    /// Creates and signs a certificate that is valid for a server on localhost and for a client.
     pub fn sign(&self) -> Identity {
         let key = KeyPair::generate().unwrap();
         let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
@@ -50,7 +50,7 @@ impl Authority {
         Identity { certificate: certificate.pem(), key: key.serialize_pem() }
     }
 
-    /// Writes a new certificate of a server, and returns the settings of a server that has it.
+    /// Writes the files of a new server certificate, and returns the encryption settings that name them.
     pub fn server_in(&self, directory: &Path, optional: bool) -> ClientEncryption {
         let [certificate_file, key_file] = self.sign().write(directory);
         ClientEncryption {
@@ -62,7 +62,8 @@ impl Authority {
         }
     }
 
-    /// Connects as one who trusts this authority; what goes wrong with the handshake shows at the first message.
+    /// Connects a client that trusts this authority. The handshake happens with the first message, so its errors appear
+    /// there.
     pub fn connect(
         &self,
         address: SocketAddr,
@@ -95,7 +96,7 @@ impl Authority {
 }
 
 impl Identity {
-    /// Writes `server.pem` and `server.key` into a directory, in the place of those that are there.
+    /// Writes `server.pem` and `server.key` into a directory and overwrites existing files.
     pub fn write(&self, directory: &Path) -> [PathBuf; 2] {
         let files = [directory.join("server.pem"), directory.join("server.key")];
         fs::write(&files[0], &self.certificate).unwrap();

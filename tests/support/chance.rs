@@ -1,6 +1,6 @@
-//! Random numbers of a seed.
+//! Pseudorandom numbers from a seed.
 
-/// A small generator of chance, so that a seed says everything.
+/// A small pseudorandom generator. The same seed always gives the same numbers, so a failure can be repeated.
 #[derive(Debug)]
 pub struct Chance(u64);
 
@@ -9,7 +9,8 @@ impl Chance {
         Chance(seed)
     }
 
-    /// A seed from the variable, or a new one; print it, so that a failure can be repeated.
+    /// Returns the seed from an environment variable, or a new one from the clock. Tests print it, so that a failure
+    /// can be repeated.
     pub fn seed_from(variable: &str) -> u64 {
         match std::env::var(variable) {
             Ok(text) => text.parse().expect("a seed is a number"),
@@ -21,7 +22,7 @@ impl Chance {
     }
 
     pub fn next(&mut self) -> u64 {
-        // SplitMix64.
+        // The SplitMix64 generator.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -29,7 +30,7 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to `end`, without `end`.
+    /// Returns a number from 0 to `end`, exclusive.
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }

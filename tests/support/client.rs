@@ -1,4 +1,4 @@
-//! A client that can say anything, in either transport and either style of header.
+//! A Thrift client that can send any message, valid or not, framed or unframed, with a strict or an old-style header.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,13 +10,13 @@ use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType, Write
 
 use super::value::{Fields, Value};
 
-/// So long a client waits for anything: the machine may be busy.
+/// How long a test waits for anything. Long, because the machine may be busy.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Longest reply that is read, in bytes.
+/// Longest reply that a client accepts, in bytes.
 const REPLY_BYTES_MAX: usize = 512 * 1024 * 1024;
 
-/// What came of a call.
+/// The reply to a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// The result struct: field 0 is the value, any other a declared exception.
@@ -25,7 +25,7 @@ pub enum Reply {
     Exception { kind: i64, text: String },
 }
 
-/// How a client writes.
+/// The transport of a client, and the style of its message headers.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     pub transport: Transport,
@@ -42,7 +42,7 @@ impl Style {
     pub const UNFRAMED: Style = Style::ALL[0];
     pub const FRAMED: Style = Style::ALL[2];
 
-    /// A whole message as it goes over the wire.
+    /// Encodes a whole message, with its frame if the transport is framed.
     pub fn message(self, method: &str, args: &Value, kind: MessageKind, seqid: i32) -> BytesMut {
         let mut out = BytesMut::new();
         let mut writer = Writer::new(&mut out);
@@ -58,7 +58,7 @@ impl Style {
     }
 }
 
-/// A connection without a protocol, which sends at once and does not wait for ever.
+/// Opens a plain TCP connection that sends small writes at once (no Nagle delay) and has time limits.
 pub fn raw(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("the server listens");
     stream.set_nodelay(true).unwrap();
@@ -67,7 +67,7 @@ pub fn raw(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// One connection, plain unless it is said otherwise.
+/// A client on one connection, by default a TCP connection without TLS.
 pub struct Client<S = TcpStream> {
     pub stream: S,
     style: Style,
@@ -88,12 +88,16 @@ impl<S: Read + Write> Client<S> {
         Client { stream, style, input: BytesMut::new(), cutter, seqid: 0 }
     }
 
-    /// Calls and waits for the reply to this very call.
+    /// Sends a call and waits for its reply. Panics if the connection ends or the next reply belongs to another call.
     pub fn call(&mut self, method: &str, args: &Value) -> Reply {
         self.try_call(method, args).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// The same; the error tells how the connection ended.
+    /// Sends a call and waits for its reply.
+    ///
+    /// # Errors
+    ///
+    /// A text that describes how the connection ended.
     pub fn try_call(&mut self, method: &str, args: &Value) -> Result<Reply, String> {
         let seqid = self.begin(method, args).map_err(|error| error.to_string())?;
         let (name, found, reply) = self.try_reply()?;
@@ -101,7 +105,7 @@ impl<S: Read + Write> Client<S> {
         Ok(reply)
     }
 
-    /// Sends a call and returns its number.
+    /// Sends a call and returns its sequence number.
     pub fn begin(&mut self, method: &str, args: &Value) -> std::io::Result<i32> {
         self.seqid += 1;
         let message = self.style.message(method, args, MessageKind::Call, self.seqid);
@@ -113,7 +117,7 @@ impl<S: Read + Write> Client<S> {
         self.stream.write_all(bytes).expect("the server reads");
     }
 
-    /// The next reply: method, number and result.
+    /// Waits for the next reply, and returns its method, sequence number and result.
     pub fn reply(&mut self) -> (String, i32, Reply) {
         self.try_reply().unwrap()
     }
@@ -137,9 +141,9 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// Whether the server closes the connection without another byte.
+    /// Waits, and returns whether the server closes the connection without sending another byte.
     pub fn is_closed(&mut self) -> bool {
-        // A reset is a close whose sender had not read everything.
+        // The kernel sends a reset instead of a close if the server has not read all that it received.
         let mut byte = [0];
         match self.stream.read(&mut byte) {
             Ok(count) => count == 0,
@@ -149,7 +153,7 @@ impl<S: Read + Write> Client<S> {
 }
 
 impl Reply {
-    /// Method, number and result of a reply without its frame.
+    /// Decodes a reply without its frame into method, sequence number and result.
     pub fn read(message: &Bytes) -> Result<(String, i32, Reply), String> {
         let mut reader = Reader::new(message);
         let header = MessageHeader::read(&mut reader).map_err(|error| error.to_string())?;
@@ -171,7 +175,7 @@ impl Reply {
         Ok((name, header.seqid, reply))
     }
 
-    /// What the call returned.
+    /// Returns the value that the call returned. Panics on an exception.
     pub fn value(&self) -> &Value {
         match self {
             Reply::Result(fields) if fields.len() == 1 && fields.contains_key(&0) => &fields[&0],
@@ -179,12 +183,12 @@ impl Reply {
         }
     }
 
-    /// A void call succeeded.
+    /// Checks that a void call succeeded.
     pub fn void(&self) {
         assert_eq!(self, &Reply::Result(Fields::new()), "a void call should have succeeded");
     }
 
-    /// The exception at a field of the result; its text, if it has one.
+    /// Returns the text of the declared exception in a field of the result; empty if that exception has no text.
     pub fn thrown(&self, field: i16) -> &str {
         match self {
             Reply::Result(fields) if fields.len() == 1 && field > 0 && fields.contains_key(&field) => {
@@ -197,12 +201,12 @@ impl Reply {
         }
     }
 
-    /// The text of an InvalidRequestException, which is field 1 of every data call.
+    /// Returns the text of an InvalidRequestException, which is field 1 of every call that reads or writes data.
     pub fn why(&self) -> &str {
         self.thrown(1)
     }
 
-    /// The text of a TApplicationException of this kind.
+    /// Returns the text of a TApplicationException. Panics if the reply is not one of the expected kind.
     pub fn application(&self, expected: i64) -> &str {
         match self {
             Reply::Exception { kind, text } if *kind == expected => text,

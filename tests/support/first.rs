@@ -4,12 +4,12 @@ use thriftstore::thrift::wire::TType;
 
 use super::value::{Value, fields, map, structs, text, texts};
 
-/// A table, a row, and what in it is meant.
+/// Returns the arguments that most calls begin with: table, row key, and a path such as `Standard1:column`.
 pub fn args(table: &str, key: &[u8], path: impl AsRef<[u8]>) -> Value {
     fields([(1, text(table)), (2, text(key)), (3, text(path))])
 }
 
-/// The same with more behind.
+/// Returns the arguments of [`args`], and more after them.
 fn args_and<const N: usize>(
     table: &str,
     key: &[u8],
@@ -51,24 +51,24 @@ pub fn keys_args(table: &str, start: &str, stop: &str, count: i32) -> Value {
     fields([(1, text(table)), (2, text(start)), (3, text(stop)), (4, Value::I32(count))])
 }
 
-/// A batch of columns or super columns by column family.
+/// Returns the arguments of a batch: columns or super columns of one row, by column family.
 pub fn batch_args(table: &str, key: &[u8], families: Vec<(&str, Vec<Value>)>, block: bool) -> Value {
     let families = families.into_iter().map(|(family, items)| (family, structs(items))).collect();
     let batch = fields([(1, text(table)), (2, text(key)), (3, map(TType::List, families))]);
     fields([(1, batch), (2, Value::Bool(block))])
 }
 
-/// The one argument of a call about the server, whose id Thrift chose.
+/// Returns the only argument of a call about the server. The interface gives it no id, so Thrift numbered it -1.
 pub fn about_args(about: &str) -> Value {
     fields([(-1, text(about))])
 }
 
-/// Names and values of a list of column_t.
+/// Returns the names and values of a list of `column_t`.
 pub fn columns(list: &Value) -> Vec<(&str, &str)> {
     list.items().iter().map(|column| (column.field(1).str(), column.field(2).str())).collect()
 }
 
-/// Names of a list of column_t or superColumn_t.
+/// Returns the names of a list of `column_t` or `superColumn_t`.
 pub fn names(list: &Value) -> Vec<&str> {
     list.items().iter().map(|item| item.field(1).str()).collect()
 }

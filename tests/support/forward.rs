@@ -1,6 +1,6 @@
-//! Stores of tests that leave most calls to another one.
+//! Helps tests to write a [`Store`](thriftstore::storage::Store) that forwards most calls to another store.
 
-/// The calls that the store in a field of this name answers: all but `status` and `remote`.
+/// Implements every method of `Store` except `status` and `remote`: each calls the store in the field of this name.
 #[allow(unused_macros, reason = "not every test has a store of its own")]
 macro_rules! forward_to {
     ($inner:ident) => {

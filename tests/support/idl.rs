@@ -1,4 +1,4 @@
-//! Reads the files in `idl/`.
+//! Parses the Thrift interface files in `idl/`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Reads as much of the Thrift language as the files in `idl/` use.
+/// Parses the part of the Thrift interface language that the files in `idl/` use.
 pub struct Parser {
-    /// What is still to be read, last token first.
+    /// The tokens that are not parsed yet, the next token last.
     tokens: Vec<String>,
     version: Value,
     enums: Map<String, Value>,
@@ -70,7 +70,7 @@ impl Parser {
         }))
     }
 
-    /// The only constant is `const string VERSION = "..."`.
+    /// Parses a constant. The only one is `const string VERSION = "..."`.
     fn constant(&mut self) -> TestResult {
         for word in ["string", "VERSION", "="] {
             self.expect(word)?;
@@ -108,7 +108,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `1: required type name = default, ...` between two brackets.
+    /// Parses fields, `1: required type name = default, ...`, between two brackets.
     fn fields(&mut self, open: &str, close: &str) -> TestResult<Value> {
         let mut fields = Vec::new();
         self.expect(open)?;
@@ -129,7 +129,7 @@ impl Parser {
         Ok(fields.into())
     }
 
-    /// A type as one word without spaces: `map<string,list<Mutation>>`.
+    /// Parses a type and returns it without spaces: `map<string,list<Mutation>>`.
     fn type_name(&mut self) -> TestResult<String> {
         let mut name = self.next()?;
         if self.accept("<") {
@@ -145,7 +145,7 @@ impl Parser {
         Ok(name)
     }
 
-    /// A number, a boolean, a quoted string, or a member of an enum, which is read as its number.
+    /// Parses a number, a boolean, a quoted string, or a member of an enum, which becomes its number.
     fn value(&mut self) -> TestResult<Value> {
         let token = self.token_with_sign()?;
         if token.starts_with(|c: char| c.is_alphabetic())
@@ -157,7 +157,7 @@ impl Parser {
         Ok(serde_json::from_str(&token)?)
     }
 
-    /// A minus and the number behind it are two tokens.
+    /// Returns the next token; a minus sign and the number after it are two tokens, and are joined.
     fn token_with_sign(&mut self) -> TestResult<String> {
         let sign = if self.accept("-") { "-" } else { "" };
         Ok(sign.to_owned() + &self.next()?)
@@ -181,7 +181,7 @@ impl Parser {
     }
 }
 
-/// In a throws clause there is nothing to require.
+/// Removes the `required` entry: exceptions in a throws clause are neither required nor optional.
 fn without_requiredness(field: &Value) -> Value {
     let mut field = field.clone();
     if let Some(object) = field.as_object_mut() {
@@ -190,7 +190,7 @@ fn without_requiredness(field: &Value) -> Value {
     field
 }
 
-/// Words (with dots), quoted strings and single punctuation marks; comments and white space are dropped.
+/// Splits text into words (with dots), quoted strings and punctuation marks, and drops comments and white space.
 fn tokenize(text: &str) -> TestResult<Vec<String>> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();

@@ -1,4 +1,4 @@
-//! A connection to a service in this process: no socket, no server.
+//! A Thrift client of a [`Service`] in the same process, without a socket or a server.
 
 use std::io::{Read, Write};
 
@@ -8,7 +8,7 @@ use thriftstore::thrift::{Service, Session, answer};
 
 use super::client::{Client, Style};
 
-/// A client's stream that hands each message to a service, and gives its reply to the client.
+/// A stream that passes each message written to it to a service, and from which the client reads the reply.
 pub struct InProcess {
     service: Service,
     transport: Transport,
@@ -18,12 +18,12 @@ pub struct InProcess {
     output: BytesMut,
 }
 
-/// A client of a service, with framed messages.
+/// Returns a client of a service that sends framed messages.
 pub fn client(service: &Service, runtime: &tokio::runtime::Runtime) -> Client<InProcess> {
     client_of(service, runtime, Style::FRAMED)
 }
 
-/// A client of a service, with messages of this style.
+/// Returns a client of a service that sends messages of this style.
 pub fn client_of(service: &Service, runtime: &tokio::runtime::Runtime, style: Style) -> Client<InProcess> {
     let stream = InProcess {
         service: service.clone(),
@@ -37,7 +37,8 @@ pub fn client_of(service: &Service, runtime: &tokio::runtime::Runtime, style: St
 }
 
 impl InProcess {
-    /// Takes the next message off the input, if all of it is there. A client writes an unframed message in one go.
+    /// Removes the next message from the input, if it is complete. A client writes an unframed message in one call of
+    /// `write`.
     fn next_message(&mut self) -> Option<Bytes> {
         if self.transport == Transport::Unframed {
             return (!self.input.is_empty()).then(|| self.input.split().freeze());

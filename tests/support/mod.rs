@@ -1,7 +1,7 @@
-//! What the tests of the running server share: the server itself, a client that can say anything, the calls of the
-//! API by name, and a reader of IDL files.
+//! Code that the tests share: starting the server, Thrift and native clients that can send anything, the arguments of
+//! calls, recordings, and a parser of IDL files.
 
-// Every test file takes what it needs.
+// Each test binary includes this module and uses a part of it.
 #![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod calls;

@@ -1,4 +1,4 @@
-//! A client of the native protocol that can say anything, in any version.
+//! A client of the native protocol that can send any frame, valid or not, in any version.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -25,10 +25,10 @@ pub mod opcode {
     pub const AUTH_SUCCESS: u8 = 0x10;
 }
 
-/// Every version.
+/// All supported versions of the protocol.
 pub const VERSIONS: [u8; 5] = [1, 2, 3, 4, 5];
 
-/// A frame of the server's, with what stands before its message taken off.
+/// A frame from the server. Trace id and warnings, which precede the message in the body, are separated from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     pub version: u8,
@@ -50,26 +50,26 @@ impl Answer {
         self.parts().rows()
     }
 
-    /// A RESULT without anything.
+    /// Checks that the answer is a RESULT of kind Void.
     pub fn void(&self) {
         assert_eq!(self.parts().0, [0, 0, 0, 1]);
     }
 
-    /// An ERROR's code, text, and what follows.
+    /// Returns the code and text of an ERROR, and the bytes after them.
     pub fn error(&self) -> (i32, String, Vec<u8>) {
         assert_eq!(self.opcode, opcode::ERROR, "no error: {self:?}");
         let mut parts = Parts(&self.body);
         (parts.i32(), parts.string(), parts.0.to_vec())
     }
 
-    /// What an ERROR says that has nothing but this code and a text.
+    /// Returns the text of an ERROR. Checks that it has this code and no bytes after the text.
     pub fn refused(&self, code: i32) -> String {
         let (got, text, more) = self.error();
         assert_eq!((got, &more[..]), (code, &[][..]), "{text}");
         text
     }
 
-    /// What it is, for the message of a failed test.
+    /// Describes the answer, for the message of a failed test.
     pub fn why(&self) -> String {
         match self.opcode {
             opcode::ERROR => format!("{:?}", self.error()),
@@ -78,7 +78,7 @@ impl Answer {
     }
 }
 
-/// How frames are packed.
+/// The compression of frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Packing {
     None,
@@ -108,7 +108,7 @@ impl Packing {
 
     fn unpack(self, bytes: &[u8]) -> Vec<u8> {
         match self {
-            Packing::None => panic!("packed, and nothing was said of it"),
+            Packing::None => panic!("the frame is compressed, but no compression was negotiated"),
             Packing::Lz4 => {
                 let length = u32::from_be_bytes(bytes[..4].try_into().unwrap());
                 lz4_flex::block::decompress(&bytes[4..], length as usize).unwrap()
@@ -118,12 +118,12 @@ impl Packing {
     }
 }
 
-/// One connection.
+/// A client on one connection.
 pub struct NativeClient {
     pub stream: TcpStream,
     pub version: u8,
     pub packing: Packing,
-    /// Frames go in segments.
+    /// Whether frames are sent and received in segments (version 5, after STARTUP).
     pub has_segments: bool,
     received: Vec<u8>,
     frames: Vec<u8>,
@@ -139,11 +139,12 @@ impl NativeClient {
         NativeClient { stream, version, packing: Packing::None, has_segments: false, received, frames }
     }
 
-    /// A connection that is ready.
+    /// Connects and sends STARTUP without compression.
     pub fn ready(address: SocketAddr, version: u8) -> NativeClient {
         NativeClient::packed(address, version, Packing::None)
     }
 
+    /// Connects and sends STARTUP with this compression.
     pub fn packed(address: SocketAddr, version: u8, packing: Packing) -> NativeClient {
         let mut client = NativeClient::connect(address, version);
         let answer = client.start(packing);
@@ -151,21 +152,21 @@ impl NativeClient {
         client
     }
 
-    /// Sends STARTUP; from its answer on things are as it says.
+    /// Sends STARTUP and returns the answer. Later frames use this compression and, in version 5, segments.
     pub fn start(&mut self, packing: Packing) -> Answer {
         let mut options = vec![("CQL_VERSION", "3.0.0")];
         if packing != Packing::None {
             options.push(("COMPRESSION", packing.name()));
         }
         self.send(0, opcode::STARTUP, &Body::new().string_map(&options).0);
-        // READY may be packed already.
+        // The server may already compress READY.
         self.packing = packing;
         let answer = self.receive();
         self.has_segments = self.version >= 5 && answer.opcode != opcode::ERROR;
         answer
     }
 
-    /// A frame as it is sent.
+    /// Encodes a frame.
     pub fn frame(version: u8, flags: u8, stream: i16, opcode: u8, body: &[u8]) -> Vec<u8> {
         let mut frame = vec![version, flags];
         match version {
@@ -182,7 +183,7 @@ impl NativeClient {
         self.send_flagged(0, stream, opcode, body);
     }
 
-    /// Sends a frame with these flags; packed, where the connection has chosen so and has started.
+    /// Sends a frame with these flags, compressed as the connection has negotiated.
     pub fn send_flagged(&mut self, flags: u8, stream: i16, opcode: u8, body: &[u8]) {
         let frame = match self.packing {
             Packing::None => NativeClient::frame(self.version, flags, stream, opcode, body),
@@ -192,7 +193,7 @@ impl NativeClient {
         self.send_frames(&frame);
     }
 
-    /// Sends whole frames, in one segment where there are segments.
+    /// Sends whole frames. In version 5 they go into one segment, or into several if they are too long for one.
     pub fn send_frames(&mut self, frames: &[u8]) {
         let bytes = match self.has_segments {
             true => frames
@@ -213,7 +214,7 @@ impl NativeClient {
         self.next().expect("an answer, not the end")
     }
 
-    /// The next frame; `None` at the end of the connection.
+    /// Waits for the next frame; `None` at the end of the connection.
     pub fn next(&mut self) -> Option<Answer> {
         loop {
             if let Some(answer) = self.cut() {
@@ -236,12 +237,12 @@ impl NativeClient {
         }
     }
 
-    /// The server has nothing more to say, and closes.
+    /// Checks that the server closes the connection without another frame.
     pub fn ended(mut self) {
         assert_eq!(self.next(), None);
     }
 
-    /// Says that there will be no more, and takes all answers.
+    /// Shuts down the sending side of the connection, and returns all frames that the server still sends.
     pub fn finish(mut self) -> Vec<Answer> {
         let _ = self.stream.shutdown(Shutdown::Write);
         std::iter::from_fn(|| self.next()).collect()
@@ -301,7 +302,7 @@ impl NativeClient {
         }
     }
 
-    /// Runs a statement that answers with nothing that matters.
+    /// Runs a statement, checks that it succeeds, and ignores the result.
     pub fn run(&mut self, text: &str) {
         self.query(text).parts();
     }
@@ -330,7 +331,7 @@ impl NativeClient {
         }
     }
 
-    /// The columns of a result, by EXECUTE with metadata skipped.
+    /// Executes a statement with the flag "skip metadata", and returns the metadata of the result.
     pub fn executed_metadata(&mut self, prepared: &PreparedAnswer) -> Metadata {
         let asked = Asked { skips_metadata: true, ..Asked::values([]) };
         self.execute(prepared, &asked).rows().metadata
@@ -370,7 +371,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     !crc
 }
 
-/// A segment with this payload.
+/// Encodes a segment with this payload.
 pub fn segment(is_lz4: bool, payload: &[u8], is_self_contained: bool) -> Vec<u8> {
     let flag = u64::from(is_self_contained);
     let (sent, header) = if is_lz4 {
@@ -388,7 +389,7 @@ pub fn segment(is_lz4: bool, payload: &[u8], is_self_contained: bool) -> Vec<u8>
     [header, &crc24(header).to_le_bytes()[..3], &sent, &crc32(&sent).to_le_bytes()].concat()
 }
 
-/// The payload of the first segment and the segment's length, once it is whole.
+/// Decodes the first segment; returns its payload and its length, or `None` if it is incomplete.
 fn open_segment(is_lz4: bool, bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     let fields = if is_lz4 { 5 } else { 3 };
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));

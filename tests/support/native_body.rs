@@ -1,12 +1,12 @@
-//! Bodies of the native protocol, written and read by hand.
+//! Encodes and decodes bodies of native frames, independently of the code in `src/native`.
 
 use std::collections::BTreeMap;
 
-/// A body that is being written.
+/// A body under construction.
 #[derive(Debug, Clone, Default)]
 pub struct Body(pub Vec<u8>);
 
-/// A value to be bound.
+/// A value for a bind marker.
 #[derive(Debug, Clone)]
 pub enum Bound {
     Value(Vec<u8>),
@@ -84,7 +84,7 @@ impl Body {
         values.iter().fold(self.u16(values.len()), |body, value| body.value(value))
     }
 
-    /// The parameters of a QUERY or EXECUTE of version 2 or later.
+    /// Appends the parameters of a QUERY or EXECUTE (version 2 or later).
     pub fn parameters(self, version: u8, asked: &Asked) -> Body {
         let flags = [
             (1, !asked.values.is_empty()),
@@ -121,7 +121,8 @@ impl Body {
         if version < 5 { self.u8(flags.try_into().unwrap()) } else { self.i32(flags) }
     }
 
-    /// The end of the parameters of every kind.
+    /// Appends the parameters that QUERY, EXECUTE and BATCH have in common: serial consistency level, timestamp,
+    /// keyspace and time.
     pub fn rest(mut self, asked: &Asked) -> Body {
         if let Some(level) = asked.serial {
             self = self.u16(level);
@@ -139,7 +140,7 @@ impl Body {
     }
 }
 
-/// What comes along with a statement.
+/// The query parameters that are sent with a statement.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     pub consistency: usize,
@@ -155,13 +156,13 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// At level ONE.
+    /// Returns parameters with consistency level ONE and these values.
     pub fn values(values: impl Into<Vec<Bound>>) -> Asked {
         Asked { consistency: 1, values: values.into(), ..Asked::default() }
     }
 }
 
-/// A body that is being read.
+/// The part of a body that is not decoded yet.
 #[derive(Debug, Clone)]
 pub struct Parts<'a>(pub &'a [u8]);
 
@@ -206,12 +207,13 @@ impl<'a> Parts<'a> {
         Some(self.take(length).to_vec())
     }
 
-    /// All has been read.
+    /// Checks that nothing is left.
     pub fn end(self) {
         assert!(self.0.is_empty(), "left over: {:?}", self.0);
     }
 
-    /// A type as text: its number, what it is made of, or its class.
+    /// Decodes a type and returns it as text: its number in hexadecimal, `list<9>` and the like, or the name of a
+    /// class.
     fn column_type(&mut self) -> String {
         match self.u16() {
             0 => self.string(),
@@ -242,7 +244,7 @@ impl<'a> Parts<'a> {
         (0..count).map(column).collect()
     }
 
-    /// What is said of a result's columns.
+    /// Decodes the metadata of a result.
     pub fn metadata(&mut self) -> Metadata {
         let (flags, count) = (self.i32(), self.i32());
         let paging_state = if flags & 2 != 0 { self.bytes() } else { None };
@@ -251,7 +253,7 @@ impl<'a> Parts<'a> {
         Metadata { flags, count: count.try_into().unwrap(), paging_state, new_id, columns }
     }
 
-    /// The rows of a RESULT, from its kind on.
+    /// Decodes a RESULT of kind Rows.
     pub fn rows(mut self) -> Rows {
         assert_eq!(self.i32(), 2, "not rows");
         let metadata = self.metadata();
@@ -261,7 +263,7 @@ impl<'a> Parts<'a> {
         Rows { metadata, rows }
     }
 
-    /// A prepared statement, from the result's kind on.
+    /// Decodes a RESULT of kind Prepared.
     pub fn prepared(mut self, version: u8) -> PreparedAnswer {
         assert_eq!(self.i32(), 4, "not a prepared statement");
         let id = self.short_bytes().to_vec();
@@ -305,7 +307,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The numbers of the first column.
+    /// Returns the int values of the first column.
     pub fn ints(&self) -> Vec<i32> {
         let first = |row: &Vec<Option<Vec<u8>>>| row[0].clone().unwrap();
         self.rows.iter().map(|row| i32::from_be_bytes(first(row).try_into().unwrap())).collect()

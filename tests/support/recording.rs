@@ -15,20 +15,20 @@ use super::value::{Fields, Value};
 /// One conversation.
 pub struct Recording {
     name: String,
-    /// The release that its server was of.
+    /// The release of the recorded server.
     pub compat: String,
-    /// The configuration that its server had.
+    /// The configuration of the recorded server.
     pub config: String,
     is_framed: bool,
-    /// With the number of their line in the file.
+    /// The calls, each with its line number in the file.
     calls: Vec<(usize, Json)>,
 }
 
 /// A reply that is not the recorded one.
 pub struct Difference {
-    /// Of the call, in the recording's file.
+    /// The line of the call in the recording.
     pub line: usize,
-    /// What was called, recorded and answered.
+    /// A description: the method, the recorded reply and the actual reply.
     pub text: String,
 }
 
@@ -49,17 +49,17 @@ impl Recording {
         recording
     }
 
-    /// How many calls it has.
+    /// Returns the number of calls.
     pub fn calls(&self) -> usize {
         self.calls.len()
     }
 
-    /// Repeats all calls to a server, and returns the replies that differ.
+    /// Sends all calls to a server, and returns the replies that differ from the recording.
     pub fn differences(&self, server: &Server) -> Vec<Difference> {
         self.differences_over(|style| server.client(style))
     }
 
-    /// Repeats all calls over clients that are made so, and returns the replies that differ.
+    /// Sends all calls over connections that `connect` opens, and returns the replies that differ from the recording.
     pub fn differences_over<S: Read + Write>(&self, connect: impl Fn(Style) -> Client<S>) -> Vec<Difference> {
         let style = if self.is_framed { Style::FRAMED } else { Style::UNFRAMED };
         assert_eq!(style.transport == Transport::Framed, self.is_framed);
@@ -84,14 +84,15 @@ impl Recording {
     }
 }
 
-/// What was recorded in place of a reply.
+/// What the recording expects as a reply.
 enum Expected {
     Reply(Reply),
     AnyError,
     AnyReply,
 }
 
-/// Whether the texts of errors must be the recorded ones.
+/// Returns whether error texts are compared too. The recordings of 0.4, 0.7 and CQL of 1.2 only compare the kind of
+/// error.
 fn texts_count(name: &str) -> bool {
     !["0.4", "0.7", "1.2-cql"].iter().any(|prefix| name.starts_with(prefix))
 }
@@ -111,7 +112,7 @@ fn matches(method: &str, expected: &Expected, got: Reply, texts_count: bool) -> 
     }
 }
 
-/// The reply without what no other server could repeat.
+/// Removes the parts of a reply that differ from run to run, such as addresses of Java objects.
 fn comparable(method: &str, reply: Reply) -> Reply {
     match reply {
         Reply::Exception { kind, text } => {
@@ -129,13 +130,15 @@ fn comparable(method: &str, reply: Reply) -> Reply {
             {
                 items.sort_by_cached_key(Value::encoded);
             }
-            let Value::Struct(fields) = result.canonical() else { unreachable!("a struct stays one") };
+            let Value::Struct(fields) = result.canonical() else {
+                unreachable!("the canonical form of a struct is a struct")
+            };
             Reply::Result(fields)
         }
     }
 }
 
-/// Cuts a text where Java prints an object.
+/// Cuts a text off where Java printed the fields of an object.
 fn without_dumps(mut bytes: Vec<u8>) -> Vec<u8> {
     for marker in [&b" Struct: "[..], b"Deletion=Deletion("] {
         if let Some(at) = find(&bytes, marker) {
@@ -145,7 +148,7 @@ fn without_dumps(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Takes the address off a Java object: `LongType@1f2a`.
+/// Removes the address of a Java object: `LongType@1f2a` becomes `LongType`.
 fn without_address(mut bytes: Vec<u8>) -> Vec<u8> {
     if let Some(at) = find(&bytes, b"Type@") {
         let start = at + b"Type".len();
@@ -176,7 +179,7 @@ fn each_binary(value: &mut Value, change: &impl Fn(&mut Vec<u8>)) {
     }
 }
 
-/// The reply with the texts of its exception blanked.
+/// Returns the reply with empty texts in its exception.
 fn without_texts(reply: Reply) -> Reply {
     match reply {
         Reply::Exception { kind, .. } => Reply::Exception { kind, text: String::new() },

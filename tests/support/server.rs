@@ -1,4 +1,4 @@
-//! The real program, started on a free port.
+//! Starts the program as a child process on free ports.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek};
@@ -14,39 +14,39 @@ use tempfile::TempDir;
 
 use super::client::{Client, PATIENCE, Style};
 
-/// The line in which the server says where it listens ends with the address.
+/// Beginnings of the lines with which the server prints its addresses; the address follows.
 const LISTENING: &str = "listening for Thrift clients on ";
 const LISTENING_FOR_CQL: &str = "listening for CQL clients on ";
 const LISTENING_FOR_HTTP: &str = "listening for HTTP clients on ";
 
-/// What a server may have of memory.
+/// A limit on the memory of the server.
 #[derive(Debug, Clone, Copy)]
 pub enum MemoryLimit {
-    /// RLIMIT_DATA: what it allocates.
+    /// RLIMIT_DATA, the memory that it allocates, in KiB.
     DataKib(u64),
-    /// RLIMIT_AS: that and all that it maps, also where nothing lies behind the addresses.
+    /// RLIMIT_AS, the whole address space, mapped files and reserved addresses included, in KiB.
     AddressesKib(u64),
 }
 
-/// A running server. It is killed when it is dropped, and a warning or an error that it has logged and that the test does not
-/// expect is a failure.
+/// A running server. Dropping it kills the process. The drop panics if the server has logged a warning or an error that
+/// the test does not expect.
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
-    /// What else it says on its standard output.
-    told: Option<mpsc::Receiver<String>>,
-    /// What it logs, also after the directory is gone.
+    /// The lines of its standard output after the first; `None` once a test has taken them.
+    lines: Option<mpsc::Receiver<String>>,
+    /// Its log, opened early so that it can be read after the directory is removed.
     log: File,
-    /// Parts of the warnings and errors that the test provokes.
+    /// Texts that identify the warnings and errors that the test expects.
     expected: Vec<&'static str>,
-    /// It serves from a real cluster, whose timing decides what the server and its driver warn of.
+    /// Whether it is a gateway. Its warnings depend on the timing of the cluster, so they are not checked.
     is_gateway: bool,
-    /// Where it runs, and where its data is unless the test says otherwise.
+    /// Its working directory, which also has its data unless the test specifies another directory.
     directory: PathBuf,
 }
 
-/// A storage-conf.xml for tests: the blog, a keyspace of all sorts, and one with five replicas. `more` stands before
-/// the end of `<Storage>`.
+/// Returns a storage-conf.xml for tests: a keyspace for the blog, one with column families of several types, and one
+/// with replication factor 5. `more` is inserted before `</Storage>`.
 pub fn storage_conf(more: &str) -> String {
     let sync = if more.contains("<CommitLogSync>") {
         ""
@@ -97,7 +97,7 @@ pub fn storage_conf(more: &str) -> String {
     )
 }
 
-/// The program, told to serve from a directory: its configuration is there, and its data will be.
+/// Returns the command `thriftstore serve` for a directory that has the configuration and will have the data.
 fn command(directory: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
     command.arg("serve");
@@ -116,25 +116,25 @@ fn command(directory: &Path, more: &[&str]) -> Command {
 }
 
 impl Server {
-    /// A server in memory, which is quick to start, with `storage_conf("")`.
+    /// Starts a server with `storage_conf("")` and data in memory, which starts fast.
     pub fn ephemeral(more: &[&str]) -> (Server, TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let more: Vec<&str> = ["--ephemeral"].iter().chain(more).copied().collect();
         (Server::start(directory.path(), &storage_conf(""), &more), directory)
     }
 
-    /// Writes the configuration into the directory and starts.
+    /// Writes the configuration into the directory and starts a server.
     pub fn start(directory: &Path, config: &str, more: &[&str]) -> Server {
         fs::write(directory.join("storage-conf.xml"), config).unwrap();
         Server::start_again(directory, more)
     }
 
-    /// Starts with the configuration that is there.
+    /// Starts a server with the configuration that is already in the directory.
     pub fn start_again(directory: &Path, more: &[&str]) -> Server {
         Server::launch(directory, command(directory, more))
     }
 
-    /// Writes the configuration into the directory and starts with a filter for the log.
+    /// Writes the configuration into the directory and starts a server with a log filter (`THRIFTSTORE_LOG`).
     pub fn start_logging(directory: &Path, filter: &str, config: &str, more: &[&str]) -> Server {
         fs::write(directory.join("storage-conf.xml"), config).unwrap();
         let mut command = command(directory, more);
@@ -142,7 +142,7 @@ impl Server {
         Server::launch(directory, command)
     }
 
-    /// Writes the configuration into the directory and starts with so little memory.
+    /// Writes the configuration into the directory and starts a server with a memory limit.
     pub fn start_within(directory: &Path, limit: MemoryLimit, config: &str, more: &[&str]) -> Server {
         fs::write(directory.join("storage-conf.xml"), config).unwrap();
         let unlimited = command(directory, more);
@@ -166,28 +166,28 @@ impl Server {
             .spawn()
             .expect("the program starts");
         let stdout = child.stdout.take().unwrap();
-        let (tell, told) = mpsc::channel();
+        let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                // Most tests do not wait for more than the first line.
-                let _ = tell.send(line);
+                // Most tests only read the first line, and have dropped the receiver.
+                let _ = sender.send(line);
             }
         });
-        let line = match told.recv_timeout(PATIENCE) {
+        let line = match lines.recv_timeout(PATIENCE) {
             Ok(line) => line,
             Err(error) => {
                 let _ = child.kill();
                 panic!("the server does not listen ({error}):\n{}", logged(directory));
             }
         };
-        let address = line.strip_prefix(LISTENING).unwrap_or_else(|| panic!("the server says {line:?}"));
+        let address = line.strip_prefix(LISTENING).unwrap_or_else(|| panic!("unexpected output: {line:?}"));
         let address = address.parse().expect("an address");
         let directory = directory.to_owned();
-        Server { child, address, told: Some(told), log, expected: Vec::new(), is_gateway, directory }
+        Server { child, address, lines: Some(lines), log, expected: Vec::new(), is_gateway, directory }
     }
 
-    /// Starts on an address with nobody at the other end of its standard output.
-    pub fn start_unheard(directory: &Path, address: SocketAddr, more: &[&str]) -> Server {
+    /// Starts a server on a given address. Its standard output is a pipe whose reading end is closed.
+    pub fn start_with_closed_output(directory: &Path, address: SocketAddr, more: &[&str]) -> Server {
         fs::write(directory.join("storage-conf.xml"), storage_conf("")).unwrap();
         let place = address.to_string();
         let more: Vec<&str> = ["--thrift", &place].iter().chain(more).copied().collect();
@@ -197,14 +197,17 @@ impl Server {
         drop(child.stdout.take());
         let start = Instant::now();
         while TcpStream::connect(address).is_err() {
-            assert!(start.elapsed() < PATIENCE && child.try_wait().unwrap().is_none(), "it does not listen");
+            assert!(
+                start.elapsed() < PATIENCE && child.try_wait().unwrap().is_none(),
+                "the server does not listen"
+            );
             thread::sleep(Duration::from_millis(5));
         }
         let directory = directory.to_owned();
-        Server { child, address, told: None, log, expected: Vec::new(), is_gateway: false, directory }
+        Server { child, address, lines: None, log, expected: Vec::new(), is_gateway: false, directory }
     }
 
-    /// Has the program fail to start: its exit status and all that it printed.
+    /// Runs a program that must fail to start, and returns its exit status and output.
     pub fn fail(directory: &Path, more: &[&str]) -> (ExitStatus, String) {
         let mut command = command(directory, more);
         let log = log_of(directory);
@@ -214,7 +217,7 @@ impl Server {
         (status, fs::read_to_string(&log).unwrap())
     }
 
-    /// The same with a warning or an error expected that has these words. Any other one fails the test.
+    /// Expects warnings and errors in the log that contain these words. Any other warning or error fails the test.
     #[must_use]
     pub fn expecting(mut self, words: &'static str) -> Server {
         self.expected.push(words);
@@ -225,75 +228,75 @@ impl Server {
         Client::connect(self.address, style)
     }
 
-    /// Where it serves the native protocol. To be asked once.
+    /// Returns the address of the native protocol. May be called once, and not after `status_address`.
     pub fn native_address(&mut self) -> SocketAddr {
-        let line = self.told.take().expect("a listener").recv_timeout(PATIENCE).expect("a second line");
+        let line = self.lines.take().expect("a listener").recv_timeout(PATIENCE).expect("a second line");
         let address =
-            line.strip_prefix(LISTENING_FOR_CQL).unwrap_or_else(|| panic!("the server says {line:?}"));
+            line.strip_prefix(LISTENING_FOR_CQL).unwrap_or_else(|| panic!("unexpected output: {line:?}"));
         address.parse().expect("an address")
     }
 
-    /// Where it shows its status. To be asked once.
+    /// Returns the address of the status port. May be called once, and not after `native_address`.
     pub fn status_address(&mut self) -> SocketAddr {
-        let told = self.told.take().expect("a listener");
+        let lines = self.lines.take().expect("a listener");
         loop {
-            let line = told.recv_timeout(PATIENCE).expect("another line");
+            let line = lines.recv_timeout(PATIENCE).expect("another line");
             if let Some(address) = line.strip_prefix(LISTENING_FOR_HTTP) {
                 return address.parse().expect("an address");
             }
         }
     }
 
-    /// Starts a server that is not to listen yet.
-    pub fn spawn_silent(directory: &Path, more: &[&str]) -> Child {
+    /// Starts a server without waiting until it listens.
+    pub fn spawn_only(directory: &Path, more: &[&str]) -> Child {
         let log = File::create(log_of(directory)).unwrap();
         command(directory, more).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap()
     }
 
-    /// Tells the server to end.
+    /// Sends SIGTERM, which shuts the server down cleanly.
     pub fn terminate(&self) {
         kill_process(self.pid(), Signal::TERM).unwrap();
     }
 
-    /// Tells the server to read its certificates again.
+    /// Sends SIGHUP, after which the server reads its certificates again.
     pub fn hang_up(&self) {
         kill_process(self.pid(), Signal::HUP).unwrap();
     }
 
-    /// Waits for its end.
+    /// Waits until the process ends.
     pub fn wait(mut self) -> ExitStatus {
         wait(&mut self.child)
     }
 
-    /// Ends the server as an operator does.
+    /// Shuts the server down cleanly, and checks its exit status.
     pub fn stop(self) {
         self.terminate();
         let status = self.wait();
         assert!(status.success(), "the server ended with {status}");
     }
 
-    /// Ends the server as a power cut does, but for what the operating system holds.
+    /// Kills the server (SIGKILL). Only data that the operating system already has survives.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Physical memory in use, in bytes; `None` where there is no /proc.
+    /// Returns the resident memory in bytes; `None` on systems without /proc.
     pub fn resident_bytes(&self) -> Option<u64> {
         self.status_bytes("VmRSS:")
     }
 
-    /// The most physical memory that has been in use, in bytes; `None` where there is no /proc.
+    /// Returns the peak resident memory in bytes; `None` on systems without /proc.
     pub fn peak_bytes(&self) -> Option<u64> {
         self.status_bytes("VmHWM:")
     }
 
-    /// Addresses that are mapped, in bytes; `None` where there is no /proc.
+    /// Returns the size of the address space in bytes; `None` on systems without /proc.
     pub fn address_bytes(&self) -> Option<u64> {
         self.status_bytes("VmSize:")
     }
 
-    /// The most addresses that have been mapped, in bytes; `None` where there is no /proc.
+    /// Returns the peak size of the address space in bytes; `None` on systems without /proc.
     pub fn peak_address_bytes(&self) -> Option<u64> {
         self.status_bytes("VmPeak:")
     }
@@ -312,7 +315,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already.
+        // Both calls fail if the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let mut log = Vec::new();
@@ -322,7 +325,7 @@ impl Drop for Server {
             println!("the log of the server at {}:\n{log}", self.address);
             return;
         }
-        // A test whose directory is dropped first has taken its files away from a server that still ran.
+        // If the test dropped the directory before the server, the running server has lost its files and logs that.
         let lost_its_files = !self.directory.exists();
         let is_expected = |line: &&str| {
             self.is_gateway
@@ -335,12 +338,12 @@ impl Drop for Server {
     }
 }
 
-/// What a server that was started in the directory has logged.
+/// Returns the log of the server that was started in the directory.
 pub fn logged(directory: &Path) -> String {
     fs::read_to_string(log_of(directory)).unwrap()
 }
 
-/// Waits until the log has this.
+/// Waits until the log contains a text.
 pub fn wait_for_log(directory: &Path, wanted: &str) {
     let start = Instant::now();
     while !logged(directory).contains(wanted) {
@@ -349,7 +352,7 @@ pub fn wait_for_log(directory: &Path, wanted: &str) {
     }
 }
 
-/// Opened for reading too: a test reads it when the directory may be gone.
+/// Opens the log for reading too, because `Server::drop` reads it after the directory may have been removed.
 fn create_log(directory: &Path) -> File {
     let mut options = File::options();
     options.read(true).append(true).create(true);

@@ -1,4 +1,4 @@
-//! Listeners in this process, with limits of their own and a store in memory.
+//! A Thrift and a native listener in the test process, with chosen limits and a store in memory.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 use super::client::{Client, PATIENCE, Style};
 use super::server::storage_conf;
 
-/// What is served, and how.
+/// Running listeners and their addresses.
 pub struct Serving {
     runtime: Runtime,
     shutdown: Shutdown,
@@ -26,7 +26,7 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Serves `storage_conf("")` to everybody.
+    /// Serves `storage_conf("")` without logins.
     pub fn limited(limits: ConnectionLimits) -> Serving {
         Serving::start(limits, Authenticator::AllowAll, None)
     }
@@ -63,7 +63,7 @@ impl Serving {
         Client::connect(self.thrift, style)
     }
 
-    /// Ends the server; all connections have to end soon.
+    /// Shuts the listeners down, and checks that all connections end in time.
     pub fn stop(self) {
         assert!(self.runtime.block_on(self.shutdown.end(PATIENCE)), "some connections did not end");
     }

@@ -2,8 +2,8 @@
 
 #![allow(dead_code, unused_macros, unused_imports, reason = "not every binary of tests skips in every way")]
 
-/// Ends a test that cannot run here, and prints the reason. With `CI=true` in the environment every test has to run, so the
-/// test fails instead.
+/// Ends a test that cannot run on this machine, and prints the reason. With `CI=true` in the environment every test
+/// must run, so the test fails instead.
 macro_rules! skip {
     ($($why:tt)+) => {
         return $crate::skip::report(&format!($($why)+))
@@ -16,7 +16,7 @@ pub fn report(why: &str) {
     println!("skipped: {why}");
 }
 
-/// Whether this process may mount file systems: it has the capability CAP_SYS_ADMIN.
+/// Returns whether this process may mount file systems, that is, has the capability CAP_SYS_ADMIN.
 pub fn may_mount() -> bool {
     const CAP_SYS_ADMIN: u32 = 21;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,14 +1,14 @@
-//! Thrift values of any shape.
+//! Thrift values of any type, which tests encode and decode without generated code.
 
 use std::collections::BTreeMap;
 
 use bytes::BytesMut;
 use thriftstore::thrift::wire::{Reader, TType, WireError, Writer};
 
-/// A struct's fields by id.
+/// The fields of a struct, by id.
 pub type Fields = BTreeMap<i16, Value>;
 
-/// Any value that Thrift can carry.
+/// A Thrift value of any type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Bool(bool),
@@ -24,27 +24,27 @@ pub enum Value {
     Map(TType, TType, Vec<(Value, Value)>),
 }
 
-/// A string or binary.
+/// Returns a string or binary value.
 pub fn text(value: impl AsRef<[u8]>) -> Value {
     Value::Binary(value.as_ref().to_vec())
 }
 
-/// A struct.
+/// Returns a struct with these fields.
 pub fn fields<const N: usize>(fields: [(i16, Value); N]) -> Value {
     Value::Struct(Fields::from(fields))
 }
 
-/// A list of strings.
+/// Returns a list of strings.
 pub fn texts<T: AsRef<[u8]>>(values: &[T]) -> Value {
     Value::List(TType::String, values.iter().map(text).collect())
 }
 
-/// A list of structs.
+/// Returns a list of structs.
 pub fn structs(values: Vec<Value>) -> Value {
     Value::List(TType::Struct, values)
 }
 
-/// A map of strings to values of one type.
+/// Returns a map from strings to values of one type.
 pub fn map(value_type: TType, pairs: Vec<(&str, Value)>) -> Value {
     Value::Map(TType::String, value_type, pairs.into_iter().map(|(key, value)| (text(key), value)).collect())
 }
@@ -134,7 +134,8 @@ impl Value {
         out
     }
 
-    /// The same value with what has no order in one order, and empty maps without types.
+    /// Returns the value with sets and maps sorted and without the types of empty maps, so that equal values compare
+    /// equal.
     pub fn canonical(self) -> Value {
         let sorted = |mut items: Vec<Value>| {
             items.sort_by_cached_key(Value::encoded);
@@ -158,12 +159,13 @@ impl Value {
         }
     }
 
-    // What a test expects to find. Another shape is a failure that shows the value.
+    // The methods below return the content of a value of the expected type, and panic with the value if it has another
+    // type.
 
     pub fn bytes(&self) -> &[u8] {
         match self {
             Value::Binary(bytes) => bytes,
-            other => panic!("no binary: {other:?}"),
+            other => panic!("not a binary: {other:?}"),
         }
     }
 
@@ -175,25 +177,25 @@ impl Value {
         match self {
             Value::I32(number) => i64::from(*number),
             Value::I64(number) => *number,
-            other => panic!("no number: {other:?}"),
+            other => panic!("not a number: {other:?}"),
         }
     }
 
     pub fn items(&self) -> &[Value] {
         match self {
             Value::List(_, items) | Value::Set(_, items) => items,
-            other => panic!("no list: {other:?}"),
+            other => panic!("not a list: {other:?}"),
         }
     }
 
     pub fn pairs(&self) -> &[(Value, Value)] {
         match self {
             Value::Map(_, _, pairs) => pairs,
-            other => panic!("no map: {other:?}"),
+            other => panic!("not a map: {other:?}"),
         }
     }
 
-    /// The value of a key that is text.
+    /// Returns the value of a text key of a map.
     pub fn at(&self, key: &str) -> &Value {
         let found = self.pairs().iter().find(|(found, _)| found.bytes() == key.as_bytes());
         &found.unwrap_or_else(|| panic!("no {key} in {self:?}")).1
@@ -202,7 +204,7 @@ impl Value {
     pub fn field(&self, id: i16) -> &Value {
         match self {
             Value::Struct(fields) => fields.get(&id).unwrap_or_else(|| panic!("no field {id} in {self:?}")),
-            other => panic!("no struct: {other:?}"),
+            other => panic!("not a struct: {other:?}"),
         }
     }
 }

@@ -1,33 +1,34 @@
-//! Statements of chance, each with what it does to the model.
+//! Random statements, and their effect on the model.
 
 use super::dice::Dice;
 use super::model::{Address, Cell, Model, Values};
 use super::table::{Column, Kind, Layout, Literal, single, small, text};
 
-/// What shall come of a statement.
+/// The expected outcome of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     Done,
     Refused,
-    /// The answer of a statement with IF.
+    /// A statement with IF answers `[applied]` with this value.
     Applied(bool),
 }
 
-/// Writes one statement and does it to the model.
+/// Writes the text of one statement and applies it to the model.
 pub struct Writer<'w, 'd> {
     pub model: &'w mut Model,
     pub dice: &'w mut Dice<'d>,
-    /// Of all that the statement writes.
+    /// The timestamp of the statement's cells.
     pub timestamp: i64,
-    /// The statement says its timestamp.
-    pub is_told: bool,
-    /// Lists are changed by what is read and by the server's clock: not in a batch, nor at a time of the client's own.
+    /// Whether the statement has USING TIMESTAMP.
+    pub has_timestamp: bool,
+    /// Whether the statement may change lists. Changes of lists read first and use the server's clock, so batches and
+    /// statements with USING TIMESTAMP do not have them.
     pub with_lists: bool,
     ttl_s: Option<i32>,
 }
 
-/// What a statement says of one column, and what that does.
-struct Said {
+/// A column in the text of an UPDATE or DELETE.
+struct Changed {
     text: String,
     is_static: bool,
 }
@@ -36,13 +37,13 @@ impl<'w, 'd> Writer<'w, 'd> {
     pub fn new(
         model: &'w mut Model,
         dice: &'w mut Dice<'d>,
-        (timestamp, is_told): (i64, bool),
+        (timestamp, has_timestamp): (i64, bool),
         with_lists: bool,
     ) -> Writer<'w, 'd> {
-        Writer { model, dice, timestamp, is_told, with_lists, ttl_s: None }
+        Writer { model, dice, timestamp, has_timestamp, with_lists, ttl_s: None }
     }
 
-    /// A statement that changes rows.
+    /// Writes a statement that changes rows.
     pub fn change(&mut self) -> (String, Expected) {
         let can_update = !self.model.table.others.is_empty();
         match self.dice.below(8) {
@@ -53,7 +54,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         }
     }
 
-    /// A statement with IF.
+    /// Writes a statement with IF.
     pub fn conditional(&mut self) -> (String, Expected) {
         let (key, row) = (self.key(), self.row());
         let exists = self.model.has_row(&key, &row);
@@ -118,15 +119,15 @@ impl<'w, 'd> Writer<'w, 'd> {
         named.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// USING, of a statement that may say how long its cells live.
+    /// Writes the USING clause; with a random TTL if `may_expire`.
     fn using(&mut self, may_expire: bool) -> String {
-        let mut said = Vec::new();
-        if self.is_told {
-            said.push(format!("TIMESTAMP {}", self.timestamp));
+        let mut options = Vec::new();
+        if self.has_timestamp {
+            options.push(format!("TIMESTAMP {}", self.timestamp));
         }
         self.ttl_s = (may_expire && self.dice.below(5) == 0).then(|| 5 + self.dice.below(20) as i32);
-        said.extend(self.ttl_s.map(|ttl_s| format!("TTL {ttl_s}")));
-        if said.is_empty() { String::new() } else { format!(" USING {}", said.join(" AND ")) }
+        options.extend(self.ttl_s.map(|ttl_s| format!("TTL {ttl_s}")));
+        if options.is_empty() { String::new() } else { format!(" USING {}", options.join(" AND ")) }
     }
 
     fn cell(&self, value: Option<Vec<u8>>) -> Cell {
@@ -179,7 +180,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         format!("INSERT INTO t ({}) VALUES ({}){condition}{using}", names.join(", "), values.join(", "))
     }
 
-    /// Gives a column a value, and returns how a statement says it.
+    /// Sets a column to a random value. Returns the constant for the statement.
     fn set(&mut self, key: &Values, row: Option<Values>, column: &Column) -> String {
         let is_null = self.dice.below(6) == 0;
         if !column.kind.is_collection() {
@@ -196,22 +197,22 @@ impl<'w, 'd> Writer<'w, 'd> {
         if is_null { "null".to_owned() } else { self.put(key, row, column) }
     }
 
-    /// Adds elements to a collection; those of a list at its end.
+    /// Adds random elements to a collection, to a list at its end. Returns the constant for the statement.
     fn put(&mut self, key: &Values, row: Option<Values>, column: &Column) -> String {
         let count = self.dice.below(4);
         if column.kind == Kind::Map {
             let entries: Vec<(Literal, Literal)> =
                 (0..count).map(|_| (text(self.dice), small(self.dice))).collect();
-            // Of two equal keys one stays: the last.
-            let mut said: Vec<(Literal, Literal)> = Vec::new();
+            // Of two entries with the same key the last one wins.
+            let mut distinct: Vec<(Literal, Literal)> = Vec::new();
             for entry in entries {
-                said.retain(|(key, _)| *key != entry.0);
-                said.push(entry);
+                distinct.retain(|(key, _)| *key != entry.0);
+                distinct.push(entry);
             }
-            for ((_, name), (_, value)) in &said {
+            for ((_, name), (_, value)) in &distinct {
                 self.write(key, (row.clone(), column.name, Some(name.clone())), Some(value.clone()));
             }
-            let texts = said.iter().map(|((key, _), (value, _))| format!("{key}: {value}"));
+            let texts = distinct.iter().map(|((key, _), (value, _))| format!("{key}: {value}"));
             return format!("{{{}}}", texts.collect::<Vec<_>>().join(", "));
         }
         let elements: Vec<Literal> = (0..count).map(|_| small(self.dice)).collect();
@@ -240,8 +241,8 @@ impl<'w, 'd> Writer<'w, 'd> {
         }
         let column_of_list = columns.iter().find(|column| column.kind == Kind::List).cloned();
         if let Some(column) = column_of_list.filter(|_| self.dice.below(3) == 0) {
-            let (said, expected) = self.set_index(key, row, &column);
-            return (self.updating(key, row, &[said], &using, condition), expected);
+            let (assigned, expected) = self.set_index(key, row, &column);
+            return (self.updating(key, row, &[assigned], &using, condition), expected);
         }
         if columns.is_empty() {
             let column = match condition.is_empty() {
@@ -251,20 +252,27 @@ impl<'w, 'd> Writer<'w, 'd> {
             let Some(column) = column else { return (self.insert_at(key, row, ""), Expected::Done) };
             columns.push(column);
         }
-        let said: Vec<Said> = columns.iter().map(|column| self.assign(key, row, column)).collect();
-        (self.updating(key, row, &said, &using, condition), Expected::Done)
+        let assigned: Vec<Changed> = columns.iter().map(|column| self.assign(key, row, column)).collect();
+        (self.updating(key, row, &assigned, &using, condition), Expected::Done)
     }
 
-    fn updating(&self, key: &Values, row: &Values, said: &[Said], using: &str, condition: &str) -> String {
+    fn updating(
+        &self,
+        key: &Values,
+        row: &Values,
+        columns: &[Changed],
+        using: &str,
+        condition: &str,
+    ) -> String {
         let mut named = self.named_key(key);
-        if !said.iter().all(|said| said.is_static) {
+        if !columns.iter().all(|column| column.is_static) {
             named.extend(self.named_row(row));
         }
-        let texts: Vec<&str> = said.iter().map(|said| &*said.text).collect();
+        let texts: Vec<&str> = columns.iter().map(|column| &*column.text).collect();
         format!("UPDATE t{using} SET {} WHERE {}{condition}", texts.join(", "), Self::conditions(&named))
     }
 
-    fn assign(&mut self, key: &Values, row: &Values, column: &Column) -> Said {
+    fn assign(&mut self, key: &Values, row: &Values, column: &Column) -> Changed {
         let at = if column.is_static { None } else { Some(row.clone()) };
         let name = column.name;
         let text = match (column.kind, self.dice.below(4)) {
@@ -302,10 +310,10 @@ impl<'w, 'd> Writer<'w, 'd> {
             }
             _ => format!("{name} = {}", self.set(key, at, column)),
         };
-        Said { text, is_static: column.is_static }
+        Changed { text, is_static: column.is_static }
     }
 
-    fn set_index(&mut self, key: &Values, row: &Values, column: &Column) -> (Said, Expected) {
+    fn set_index(&mut self, key: &Values, row: &Values, column: &Column) -> (Changed, Expected) {
         let at = if column.is_static { None } else { Some(row.clone()) };
         let (index, (text, value)) = (self.dice.below(4), small(self.dice));
         let cell = self.cell(Some(value));
@@ -317,7 +325,7 @@ impl<'w, 'd> Writer<'w, 'd> {
             None => Expected::Refused,
         };
         let text = format!("{}[{index}] = {text}", column.name);
-        (Said { text, is_static: column.is_static }, expected)
+        (Changed { text, is_static: column.is_static }, expected)
     }
 
     fn delete(&mut self) -> (String, Expected) {
@@ -336,11 +344,11 @@ impl<'w, 'd> Writer<'w, 'd> {
             return (format!("DELETE FROM t{using} WHERE {}", Self::conditions(&named)), Expected::Done);
         }
         let mut expected = Expected::Done;
-        let mut said: Vec<Said> = Vec::new();
+        let mut deleted: Vec<Changed> = Vec::new();
         for column in &columns {
             let at = if column.is_static { None } else { Some(row.clone()) };
             if column.kind == Kind::List && self.dice.below(2) == 0 {
-                // By itself: where it is refused the others are not done.
+                // It is the only change of the statement: if it is refused, no other change is applied.
                 let index = self.dice.below(3);
                 let list = self.model.list(&key, at, column.name);
                 if index < list.len() {
@@ -349,16 +357,16 @@ impl<'w, 'd> Writer<'w, 'd> {
                     expected = Expected::Refused;
                 }
                 let text = format!("{}[{index}]", column.name);
-                said = vec![Said { text, is_static: column.is_static }];
-                return (self.deleting(&key, &row, &said, &using), expected);
+                deleted = vec![Changed { text, is_static: column.is_static }];
+                return (self.deleting(&key, &row, &deleted, &using), expected);
             }
         }
         for column in &columns {
             let at = if column.is_static { None } else { Some(row.clone()) };
             let text = self.delete_column(&key, at, column);
-            said.push(Said { text, is_static: column.is_static });
+            deleted.push(Changed { text, is_static: column.is_static });
         }
-        (self.deleting(&key, &row, &said, &using), expected)
+        (self.deleting(&key, &row, &deleted, &using), expected)
     }
 
     fn delete_column(&mut self, key: &Values, row: Option<Values>, column: &Column) -> String {
@@ -385,12 +393,12 @@ impl<'w, 'd> Writer<'w, 'd> {
         }
     }
 
-    fn deleting(&self, key: &Values, row: &Values, said: &[Said], using: &str) -> String {
+    fn deleting(&self, key: &Values, row: &Values, columns: &[Changed], using: &str) -> String {
         let mut named = self.named_key(key);
-        if !said.iter().all(|said| said.is_static) {
+        if !columns.iter().all(|column| column.is_static) {
             named.extend(self.named_row(row));
         }
-        let texts: Vec<&str> = said.iter().map(|said| &*said.text).collect();
+        let texts: Vec<&str> = columns.iter().map(|column| &*column.text).collect();
         format!("DELETE {} FROM t{using} WHERE {}", texts.join(", "), Self::conditions(&named))
     }
 }

@@ -1,5 +1,6 @@
-//! Numbers of chance, one after the other.
+//! A sequence of random numbers that proptest has chosen, and can shrink.
 
+/// Returns the numbers one after the other.
 pub struct Dice<'a> {
     rest: std::slice::Iter<'a, u16>,
 }
@@ -9,7 +10,7 @@ impl<'a> Dice<'a> {
         Dice { rest: numbers.iter() }
     }
 
-    /// A number from 0 to `end`, without `end`; 0 when there are no more.
+    /// Returns a number below `end`; 0 if there are no more numbers.
     pub fn below(&mut self, end: usize) -> usize {
         usize::from(self.rest.next().copied().unwrap_or_default()) % end
     }

@@ -1,14 +1,10 @@
-//! Compares CQL with a model of tables: random tables and statements get the answers that the model gives, and are stored
-//! in the cells that the layout says.
+//! Compares CQL with a model of tables: random statements on random tables return what the model returns, and are
+//! stored in the cells that the table's layout defines.
 //!
-//! What SELECT finds by conditions, slices and pages is compared beside it, in `src/cql/select`.
+//! Unit tests in `src/cql/select` compare conditions, slices and pages of SELECT.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    reason = "numbers of chance are small"
-)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "random numbers are small")]
 
 mod change;
 mod dice;
@@ -44,16 +40,17 @@ fn state(database: &Arc<Database>) -> QueryState<'_> {
     QueryState { database, behaviour, claim, language: Language::Newest, keyspace: Some("k"), user: None }
 }
 
-/// A database with the table, its model, and all that was said.
+/// A database with the table, its model, and the statements so far.
 struct Case {
     directory: tempfile::TempDir,
     is_on_disk: bool,
     clock: Arc<Clock>,
     database: Option<Arc<Database>>,
     model: Model,
-    /// The column that is indexed.
+    /// The indexed column.
     index: Option<Column>,
-    said: Vec<String>,
+    /// The statements so far, which a failure prints.
+    statements: Vec<String>,
 }
 
 impl Case {
@@ -67,7 +64,7 @@ impl Case {
             model: Model::new(table, clock.now_s()),
             index: None,
             clock,
-            said: Vec::new(),
+            statements: Vec::new(),
         };
         case.open().await;
         case.done(
@@ -78,7 +75,7 @@ impl Case {
         case
     }
 
-    /// Makes an index on a column of chance, if there may be one.
+    /// Creates an index on a random column if the table may have one.
     async fn make_index(&mut self, dice: &mut Dice<'_>) {
         let columns = self.model.table.indexable();
         if columns.is_empty() || dice.below(3) > 0 {
@@ -110,7 +107,7 @@ impl Case {
     }
 
     async fn run(&mut self, text: &str) -> Result<Outcome, CqlError> {
-        self.said.push(text.to_owned());
+        self.statements.push(text.to_owned());
         let state = state(self.database());
         cql::query(&state, text, &QueryOptions::default()).await
     }
@@ -118,17 +115,17 @@ impl Case {
     async fn done(&mut self, text: &str) -> Outcome {
         match self.run(text).await {
             Ok(outcome) => outcome,
-            Err(error) => panic!("{error}\n{}", self.said.join(";\n")),
+            Err(error) => panic!("{error}\n{}", self.statements.join(";\n")),
         }
     }
 
-    /// One step: statements, or time that passes, or a restart.
+    /// Runs one random step: statements, a change of the clock, or a restart.
     async fn step(&mut self, dice: &mut Dice<'_>) {
         match dice.below(12) {
             0 => {
                 self.clock.advance_ms(1000 * (1 + dice.below(12) as i64));
                 self.model.now_s = self.clock.now_s();
-                self.said.push(format!("-- second {}", self.model.now_s));
+                self.statements.push(format!("-- second {}", self.model.now_s));
             }
             1 => self.restart().await,
             2 => self.drop_column(dice).await,
@@ -140,10 +137,11 @@ impl Case {
                 self.expect(&text, expected).await;
             }
             number => {
-                let is_told = number == 5;
+                let has_timestamp = number == 5;
                 let timestamp =
-                    if is_told { 1 + dice.below(5) as i64 } else { self.database().next_micros() };
-                let mut writer = Writer::new(&mut self.model, dice, (timestamp, is_told), !is_told);
+                    if has_timestamp { 1 + dice.below(5) as i64 } else { self.database().next_micros() };
+                let mut writer =
+                    Writer::new(&mut self.model, dice, (timestamp, has_timestamp), !has_timestamp);
                 let (text, expected) = writer.change();
                 self.expect(&text, expected).await;
             }
@@ -157,30 +155,30 @@ impl Case {
             Ok(_) => Expected::Done,
             Err(_) => Expected::Refused,
         };
-        assert_eq!(found, expected, "{outcome:?}\n{}", self.said.join(";\n"));
+        assert_eq!(found, expected, "{outcome:?}\n{}", self.statements.join(";\n"));
     }
 
     async fn batch(&mut self, dice: &mut Dice<'_>) {
-        let is_told = dice.below(3) == 0;
-        let timestamp = if is_told { 1 + dice.below(5) as i64 } else { self.database().next_micros() };
+        let has_timestamp = dice.below(3) == 0;
+        let timestamp = if has_timestamp { 1 + dice.below(5) as i64 } else { self.database().next_micros() };
         let mut texts = Vec::new();
         for _ in 0..2 + dice.below(3) {
             let mut writer = Writer::new(&mut self.model, dice, (timestamp, false), false);
             texts.push(writer.change().0);
         }
-        let using = if is_told { format!(" USING TIMESTAMP {timestamp}") } else { String::new() };
+        let using = if has_timestamp { format!(" USING TIMESTAMP {timestamp}") } else { String::new() };
         let text = format!("BEGIN UNLOGGED BATCH{using} {}; APPLY BATCH", texts.join("; "));
         self.expect(&text, Expected::Done).await;
     }
 
-    /// Drops a column and adds it again: what it held is gone.
+    /// Drops a column and adds it again without its values.
     async fn drop_column(&mut self, dice: &mut Dice<'_>) {
         if self.model.table.layout != Layout::Sparse || self.model.table.others.is_empty() {
             return;
         }
         let column = dice.pick(&self.model.table.others).clone();
         let definition = self.model.table.definition_of(&column);
-        // Its index goes with it.
+        // Its index is dropped with it.
         self.index = self.index.take().filter(|indexed| indexed.name != column.name);
         self.model.drop_column(column.name, self.database().next_micros());
         self.done(&format!("ALTER TABLE t DROP {}", column.name)).await;
@@ -189,10 +187,10 @@ impl Case {
 
     async fn restart(&mut self) {
         if self.is_on_disk {
-            self.said.push("-- restart".to_owned());
+            self.statements.push("-- restart".to_owned());
             let database = self.database.take().unwrap();
             database.store().close().await.unwrap();
-            store_support::let_go(database).await;
+            store_support::wait_until_unused(database).await;
             self.open().await;
         }
     }
@@ -202,7 +200,7 @@ impl Case {
         let expected = keys.iter().map(|key| (key.clone(), self.model.rows(key)));
         let expected: BTreeMap<Values, Vec<Row>> = expected.filter(|(_, rows)| !rows.is_empty()).collect();
         let Outcome::Rows(found) = self.done("SELECT * FROM t").await else { panic!("no rows") };
-        self.said.pop();
+        self.statements.pop();
         let width = self.model.table.partition_key.len();
         let mut partitions: BTreeMap<Values, Vec<Row>> = BTreeMap::new();
         let mut last = None;
@@ -211,26 +209,26 @@ impl Case {
             let key: Values = row[..width].iter().flatten().cloned().collect();
             assert!(
                 last.as_ref() == Some(&key) || !partitions.contains_key(&key),
-                "rows of {key:?} stand apart"
+                "rows of {key:?} are not adjacent"
             );
             partitions.entry(key.clone()).or_default().push(row);
             last = Some(key);
         }
-        assert_eq!(partitions, expected, "\n{}", self.said.join(";\n"));
+        assert_eq!(partitions, expected, "\n{}", self.statements.join(";\n"));
         for key in &keys {
             self.compare_cells(key).await;
         }
         self.compare_index(&keys).await;
     }
 
-    /// What the index finds of every value, against a look at every row.
+    /// Compares the rows that the index finds for every value with those of the model.
     async fn compare_index(&mut self, keys: &[Values]) {
         let Some(column) = self.index.clone() else { return };
         for (literal, value) in column.kind.values() {
             let operator = if column.kind.is_collection() { "CONTAINS" } else { "=" };
             let text = format!("SELECT * FROM t WHERE {} {operator} {literal}", column.name);
             let Outcome::Rows(found) = self.done(&text).await else { panic!("no rows") };
-            self.said.pop();
+            self.statements.pop();
             let found = found.rows.into_iter();
             let mut found: Vec<Row> = found
                 .map(|row| row.into_iter().map(|value| value.map(|value| value.to_vec())).collect())
@@ -239,11 +237,11 @@ impl Case {
             let rows = keys.iter().flat_map(|key| self.model.rows_with(key, &column, &value));
             let mut expected: Vec<Row> = rows.collect();
             expected.sort();
-            assert_eq!(found, expected, "{text}\n{}", self.said.join(";\n"));
+            assert_eq!(found, expected, "{text}\n{}", self.statements.join(";\n"));
         }
     }
 
-    /// The cells of a partition against those that the layout says.
+    /// Compares the cells of a partition with those that the layout defines.
     async fn compare_cells(&self, key: &Values) {
         let table = &self.model.table;
         let cf = self.database().catalog().column_family("k", "t").unwrap().clone();
@@ -260,12 +258,12 @@ impl Case {
             live.map(|cell| (cell.name.to_vec(), cell.value.to_vec())).collect();
         for ((row, name), values) in self.model.seen_lists(key) {
             let prefix = table.cell_name(row.as_deref(), name, None);
-            // The length of a time UUID follows, which tells a list's cells from a marker's.
+            // The prefix is followed by a time UUID in names of list elements, which row markers do not have.
             let is_element =
                 |(name, _): &(Vec<u8>, Vec<u8>)| name.len() == prefix.len() + 19 && name.starts_with(&prefix);
             let elements: Vec<Vec<u8>> =
                 live.iter().filter(|cell| is_element(cell)).map(|(_, value)| value.clone()).collect();
-            assert_eq!(elements, values, "{name}\n{}", self.said.join(";\n"));
+            assert_eq!(elements, values, "{name}\n{}", self.statements.join(";\n"));
             live.retain(|cell| !is_element(cell));
         }
         let expected = self.model.seen_cells(key);
@@ -274,7 +272,7 @@ impl Case {
         let expected: BTreeMap<Vec<u8>, Vec<u8>> =
             expected.iter().map(|(address, value)| (name(address), value.clone())).collect();
         let live: BTreeMap<Vec<u8>, Vec<u8>> = live.into_iter().collect();
-        assert_eq!(live, expected, "cells of {key:?}\n{}", self.said.join(";\n"));
+        assert_eq!(live, expected, "cells of {key:?}\n{}", self.statements.join(";\n"));
     }
 }
 
@@ -292,7 +290,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 2048, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_table_holds_what_was_said(
+    fn random_statements_return_what_the_model_returns(
         table in prop::collection::vec(any::<u16>(), 24),
         is_on_disk in prop::bool::weighted(0.2),
         steps in prop::collection::vec(prop::collection::vec(any::<u16>(), 40), 1..30),
@@ -302,9 +300,10 @@ proptest! {
     }
 }
 
-/// Writers and readers at once: a reader takes entries away that are stale, and none that a writer has just made.
+/// Reads and writes run at the same time. A read removes stale entries of the index, but never one that a write has
+/// just added.
 #[test]
-fn an_index_loses_nothing_while_it_is_read() {
+fn removing_stale_entries_of_an_index_keeps_new_ones() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
     runtime.block_on(async {
         let mut case = Case::new(Table::of(&mut Dice::new(&[])), true).await;
@@ -350,7 +349,7 @@ fn an_index_loses_nothing_while_it_is_read() {
 }
 
 #[test]
-fn stale_entries_go_when_they_are_found() {
+fn a_query_by_index_removes_the_stale_entries_that_it_finds() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         let mut case = Case::new(Table::of(&mut Dice::new(&[])), false).await;
@@ -362,15 +361,19 @@ fn stale_entries_go_when_they_are_found() {
         case.done("UPDATE u SET v = 6 WHERE k IN (1, 2) AND c = 1").await;
         assert_eq!(partitions_in_index(case.database(), 5).await, 2);
         case.done("SELECT * FROM u WHERE v = 5").await;
-        assert_eq!(partitions_in_index(case.database(), 5).await, 1, "one has the value in another row");
+        assert_eq!(
+            partitions_in_index(case.database(), 5).await,
+            1,
+            "another row of the partition has the value"
+        );
         case.done("DELETE FROM u WHERE k = 1").await;
         case.done("SELECT * FROM u WHERE v = 5").await;
         assert_eq!(partitions_in_index(case.database(), 5).await, 0);
-        assert_eq!(partitions_in_index(case.database(), 6).await, 2, "nobody has asked");
+        assert_eq!(partitions_in_index(case.database(), 6).await, 2, "no query has found them");
     });
 }
 
-/// Partitions that the index on `u.v` tells of, stale ones too.
+/// Returns the number of partitions in the index on `u.v`, stale entries included.
 async fn partitions_in_index(database: &Arc<Database>, value: i32) -> usize {
     let cf = database.catalog().column_family("k", "u").unwrap().clone();
     let asked = (&Bytes::from_static(b"v"), &value.to_be_bytes()[..]);

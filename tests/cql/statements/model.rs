@@ -1,21 +1,21 @@
-//! A table as naively as can be: every cell under its address, and every deletion that ever was.
+//! A model of a table, as simple as possible: every cell by its address, and every deletion so far.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::table::{Column, Kind, Layout, Table, counted};
 
-/// The values of some columns of the key.
+/// The values of columns of the primary key.
 pub type Values = Vec<Vec<u8>>;
 
-/// Where a cell is: its row, `None` for what the rows of a partition share; its column, empty for the marker; of a
-/// collection its element, of a list its number in the order in which they came.
+/// The address of a cell: its row, or `None` for static columns; its column, empty for the row marker; for a collection
+/// its element, for a list the number of its element in the order of insertion.
 pub type Address = (Option<Values>, &'static str, Option<Vec<u8>>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     pub timestamp: i64,
-    /// `None`: deleted.
+    /// `None` if the cell is deleted.
     pub value: Option<Vec<u8>>,
     pub expires_s: Option<i32>,
 }
@@ -23,12 +23,12 @@ pub struct Cell {
 #[derive(Debug, Default)]
 pub struct Partition {
     deleted: Vec<i64>,
-    /// Rows that begin so.
+    /// Deletions of all rows whose clustering values begin with these.
     ranges: Vec<(Values, i64)>,
-    /// All elements of a collection.
+    /// Deletions of whole collections.
     collections: Vec<(Option<Values>, &'static str, i64)>,
     cells: BTreeMap<Address, Cell>,
-    /// The elements of lists, in their order.
+    /// The elements of lists, in order.
     lists: BTreeMap<(Option<Values>, &'static str), Vec<Cell>>,
 }
 
@@ -39,7 +39,7 @@ pub struct Model {
     dropped: Vec<(&'static str, i64)>,
 }
 
-/// A row as SELECT * answers.
+/// A row in the result of SELECT *.
 pub type Row = Vec<Option<Vec<u8>>>;
 
 impl Model {
@@ -55,7 +55,8 @@ impl Model {
         self.partitions.entry(key.clone()).or_default()
     }
 
-    /// The newer one stays; of two equal ones a deletion, the greater value by signed bytes, the one that lives longer.
+    /// Writes a cell. The cell with the larger timestamp wins; of two with the same timestamp a deletion, then the
+    /// larger value by signed bytes, then the one that expires later.
     pub fn write(&mut self, key: &Values, address: Address, new: Cell) {
         let now_s = self.now_s;
         let rank = |cell: &Cell| {
@@ -94,7 +95,7 @@ impl Model {
         self.dropped.push((column, timestamp));
     }
 
-    /// A list, to be changed: its elements that can be seen.
+    /// Removes the elements of a list that are no longer visible, and returns the others for a change.
     pub fn list(&mut self, key: &Values, row: Option<Values>, column: &'static str) -> &mut Vec<Cell> {
         let seen = self.seen_list(key, row.as_ref(), column);
         let list = self.partition(key).lists.entry((row, column)).or_default();
@@ -128,7 +129,7 @@ impl Model {
             && !self.dropped.iter().any(|(name, timestamp)| *name == column && hides(timestamp))
     }
 
-    /// The cells of a partition that can be seen but for those of lists.
+    /// Returns the visible cells of a partition without those of lists.
     pub fn seen_cells(&self, key: &Values) -> BTreeMap<Address, Vec<u8>> {
         let Some(partition) = self.partitions.get(key) else { return BTreeMap::new() };
         let seen = partition
@@ -138,7 +139,7 @@ impl Model {
         seen.map(|(address, cell)| (address.clone(), cell.value.clone().unwrap_or_default())).collect()
     }
 
-    /// The lists of a partition that have elements.
+    /// Returns the lists of a partition that have visible elements.
     pub fn seen_lists(&self, key: &Values) -> BTreeMap<(Option<Values>, &'static str), Vec<Vec<u8>>> {
         let names = self.partitions.get(key).into_iter().flat_map(|partition| partition.lists.keys());
         let seen = names.map(|(row, column)| {
@@ -149,14 +150,14 @@ impl Model {
         seen.filter(|(_, values)| !values.is_empty()).collect()
     }
 
-    /// Whether a row is there.
+    /// Returns whether a row exists.
     pub fn has_row(&self, key: &Values, row: &Values) -> bool {
         let is_of = |other: &Option<Values>| other.as_ref() == Some(row);
         self.seen_cells(key).keys().any(|(other, ..)| is_of(other))
             || self.seen_lists(key).keys().any(|(other, _)| is_of(other))
     }
 
-    /// The rows of a partition as SELECT * answers.
+    /// Returns the rows of a partition as SELECT * does.
     pub fn rows(&self, key: &Values) -> Vec<Row> {
         let (cells, lists) = (self.seen_cells(key), self.seen_lists(key));
         let of_cells = cells.keys().map(|(row, ..)| row.clone());
@@ -182,13 +183,13 @@ impl Model {
             key.chain(clustering).chain(self.table.shown().map(|column| value(row, column))).collect()
         };
         if rows.is_empty() && !(cells.is_empty() && lists.is_empty()) {
-            // Nothing but static columns.
+            // The partition has only static columns.
             return vec![answer(None)];
         }
         rows.iter().map(|row| answer(Some(row))).collect()
     }
 
-    /// The rows of a partition in which a column is a value, or has it as an element.
+    /// Returns the rows of a partition in which a column has a value, or contains it as an element.
     pub fn rows_with(&self, key: &Values, column: &Column, value: &[u8]) -> Vec<Row> {
         let columns =
             self.table.partition_key.iter().chain(self.table.clustering.iter().map(|(column, _)| column));
@@ -214,19 +215,19 @@ impl Model {
                     Kind::Int => number(a).cmp(&number(b)),
                     _ => a.cmp(b),
                 };
-                // An empty value comes first even where the others are turned round.
+                // An empty value sorts first even in a reversed column.
                 if *is_reversed { order.reverse() } else { order }
             });
         orders.fold(Ordering::Equal, Ordering::then)
     }
 
-    /// Whether INSERT leaves a cell that says that there is a row.
+    /// Returns whether INSERT writes a row marker.
     pub fn has_markers(&self) -> bool {
         self.table.layout == Layout::Sparse
     }
 }
 
-/// The parts of a collection.
+/// Splits the value of a collection into its parts.
 fn parts(collection: &[u8]) -> Vec<&[u8]> {
     let mut rest = &collection[4..];
     let mut found = Vec::new();
@@ -238,7 +239,7 @@ fn parts(collection: &[u8]) -> Vec<&[u8]> {
     found
 }
 
-/// A set or a map as results have it.
+/// Returns the value of a set or map as results have it.
 fn elements(
     cells: &BTreeMap<Address, Vec<u8>>,
     row: Option<&Values>,

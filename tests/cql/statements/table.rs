@@ -1,8 +1,8 @@
-//! A table of chance: its definition, values for its columns, and how its cells are named.
+//! A random table: its definition, random values for its columns, and the names of its cells.
 
 use super::dice::Dice;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Int,
@@ -18,7 +18,7 @@ impl Kind {
         matches!(self, Kind::List | Kind::Set | Kind::Map)
     }
 
-    /// Values that an index may be asked for.
+    /// Returns values to query an index for.
     pub fn values(self) -> Vec<Literal> {
         match self {
             Kind::Text => TEXTS.iter().map(|text| of_text(text)).collect(),
@@ -58,13 +58,13 @@ pub struct Column {
 pub struct Table {
     pub layout: Layout,
     pub partition_key: Vec<Column>,
-    /// Each with whether it sorts backwards.
+    /// Each column, and whether it is reversed.
     pub clustering: Vec<(Column, bool)>,
-    /// In the order of their names.
+    /// The other columns, in the order of their names.
     pub others: Vec<Column>,
 }
 
-/// A value as a statement has it, and its bytes.
+/// A constant in a statement, and its bytes.
 pub type Literal = (String, Vec<u8>);
 
 fn column(name: &'static str, kind: Kind) -> Column {
@@ -86,7 +86,7 @@ pub fn text(dice: &mut Dice<'_>) -> Literal {
     of_text(dice.pick::<&str>(&TEXTS))
 }
 
-/// A value of a column that is one cell.
+/// Returns a random value of a column that is one cell.
 pub fn single(kind: Kind, dice: &mut Dice<'_>) -> Literal {
     match kind {
         Kind::Text => text(dice),
@@ -104,7 +104,7 @@ pub fn small(dice: &mut Dice<'_>) -> Literal {
     int(*dice.pick(&NUMBERS))
 }
 
-/// A collection as results have it.
+/// Returns the value of a collection as results have it.
 pub fn counted(parts: &[&[u8]], count: usize) -> Vec<u8> {
     let mut bytes = (count as i32).to_be_bytes().to_vec();
     for part in parts {
@@ -114,7 +114,7 @@ pub fn counted(parts: &[&[u8]], count: usize) -> Vec<u8> {
     bytes
 }
 
-/// One part of a composite name.
+/// Appends a component of a composite name.
 pub fn component(part: &[u8], out: &mut Vec<u8>) {
     out.extend((part.len() as u16).to_be_bytes());
     out.extend(part);
@@ -194,7 +194,7 @@ impl Table {
         text
     }
 
-    /// Columns that there may be an index on.
+    /// Returns the columns that may be indexed.
     pub fn indexable(&self) -> Vec<Column> {
         let clustering = self.clustering.iter().map(|(column, _)| column);
         match self.layout {
@@ -206,19 +206,19 @@ impl Table {
         }
     }
 
-    /// The others in the order of `SELECT *`.
+    /// Returns the columns outside of the primary key in the order of `SELECT *`.
     pub fn shown(&self) -> impl Iterator<Item = &Column> {
         let those = |is_static| self.others.iter().filter(move |column| column.is_static == is_static);
         those(true).chain(those(false))
     }
 
-    /// The statement that defines one of the others again.
+    /// Returns the definition of a column for ALTER TABLE ADD.
     pub fn definition_of(&self, column: &Column) -> String {
         let word = if column.is_static { " static" } else { "" };
         format!("{} {}{word}", column.name, column.kind.name())
     }
 
-    /// The row key of a partition.
+    /// Returns the row key of a partition.
     pub fn row_key(&self, values: &[Vec<u8>]) -> Vec<u8> {
         if let [value] = values {
             return value.clone();
@@ -228,7 +228,7 @@ impl Table {
         key
     }
 
-    /// What a cell is called: of a row or of the static columns, and of a collection its element.
+    /// Returns the name of a cell: of a row or, with `None`, of the static columns; for a collection with an element.
     pub fn cell_name(&self, row: Option<&[Vec<u8>]>, name: &str, element: Option<&[u8]>) -> Vec<u8> {
         let mut out = Vec::new();
         match (self.layout, row) {

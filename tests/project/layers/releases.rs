@@ -1,28 +1,29 @@
-//! Releases are compared in `src/compat` and nowhere else: the questions that are left are counted, and their number
-//! may only fall. What `src/compat` defines is asked for.
+//! Releases are compared only in `src/compat`. Comparisons elsewhere ("questions") are counted, and their number may
+//! only fall. All rules and texts of `src/compat` are used.
 //!
-//! A question is a line of code, outside of tests and `use`, that
+//! A question is a line of code, outside of tests and of `use`, that
 //! - names a release (`Release::V1_2`, or `V1_2` alone),
 //! - names a line of releases (`Line(2, 2)`),
 //! - compares a release or a line with another (`release >= …`, `line() < …`), or
-//! - picks a language (`Language::Of`, `Language::Newest`).
+//! - chooses a language (`Language::Of`, `Language::Newest`).
 //!
-//! Not counted are `src/compat` itself, `util/release.rs`, the orders of comparators (`src/marshal`), and the rows of three
-//! tables: of methods, of elements of the configuration, and of the system's own tables. Other lines of these are counted.
+//! `src/compat` itself, `util/release.rs`, the comparators' orders (`src/marshal`) and the rows of three tables are not
+//! counted: the tables of methods, of elements of the configuration, and of system tables. Other lines of these files
+//! are counted.
 
 use std::collections::BTreeSet;
 
 use super::sources;
 
-/// Files with questions that stay, how many, and why.
+/// Files that keep questions: their number and the reason.
 const LEFT: &[(&str, usize, &str)] =
-    &[("thrift/dialect.rs", 1, "--compat names the release, and with it the language that a session has")];
+    &[("thrift/dialect.rs", 1, "--compat specifies the release, and with it the session's language")];
 
-/// Questions that are left. This number may only fall. Before there was `src/compat`, this test counted 365 lines in 98
-/// files: 209 questions, 123 rows of tables and 33 lines of what is in `src/compat` now.
+/// The number of questions that are left, which may only fall. Before `src/compat` existed, this test counted 365 lines
+/// in 98 files: 209 questions, 123 rows of tables and 33 lines that are now in `src/compat`.
 const QUESTIONS_MAX: usize = 1;
 
-/// Folders and files whose comparisons are their own.
+/// Folders and files that may compare releases.
 const OWN: [&str; 3] = ["compat/", "marshal/", "util/release.rs"];
 
 /// Tables with releases in their rows.
@@ -32,7 +33,7 @@ fn is_test(name: &str) -> bool {
     ["/tests.rs", "/testing.rs"].iter().any(|end| name.ends_with(end)) || name.contains("/tests/")
 }
 
-/// Whether `V1_2` or the like stands at this place, as a word.
+/// Returns whether a line contains the name of a release, such as `V1_2`, as a word.
 fn names_release(line: &str) -> bool {
     let bytes = line.as_bytes();
     (0..bytes.len()).any(|at| {
@@ -45,7 +46,7 @@ fn names_release(line: &str) -> bool {
     })
 }
 
-/// Whether a release or a line is compared: `release >= x`, `.line() < x`, `release == x`.
+/// Returns whether a line of code compares a release or a release line: `release >= x`, `.line() < x`, `release == x`.
 fn compares_release(line: &str) -> bool {
     ["release", "release()", "line()", "level", "version"].iter().any(|word| {
         line.match_indices(word).any(|(at, _)| {
@@ -59,7 +60,8 @@ fn compares_release(line: &str) -> bool {
     })
 }
 
-/// A row of a table of methods: `releases: since(V0_8),`, or a release as an argument of the function that makes one.
+/// Returns whether a line is a row of a table of methods: `releases: since(V0_8),`, or a release as an argument of the
+/// function that makes a row.
 fn is_row(line: &str) -> bool {
     let line = line.trim_start();
     ["releases: ", "Method { releases: ", "Release::", "since(Release::", "data(", "open(Release::"]
@@ -78,7 +80,7 @@ fn is_row(line: &str) -> bool {
         || line.contains("Span::since_line(")
 }
 
-/// The questions in a file's code, as lines with their numbers.
+/// Returns the questions in a file's code, as lines with their numbers.
 fn questions(name: &str, code: &str) -> Vec<(usize, String)> {
     let is_table = TABLES.iter().any(|table| name.starts_with(table));
     let mut in_use = false;
@@ -113,7 +115,7 @@ fn questions_are_found_in_every_form() {
 }
 
 #[test]
-fn releases_are_compared_in_compat_only() {
+fn releases_are_compared_only_in_compat() {
     let mut total = 0;
     let mut wrong = Vec::new();
     let is_own = |name: &str| OWN.iter().any(|own| name.starts_with(own)) || is_test(name);
@@ -135,7 +137,7 @@ fn releases_are_compared_in_compat_only() {
     assert_eq!(total, QUESTIONS_MAX, "the number may only fall: lower QUESTIONS_MAX");
 }
 
-/// The names that the tables of rules or texts define.
+/// Returns the names that the tables of rules or texts define.
 fn defined(folder: &str, row: impl Fn(&str) -> Option<&str>) -> BTreeSet<String> {
     let files = sources().into_iter().filter(|(name, _)| name.starts_with(folder));
     let names =
@@ -144,7 +146,7 @@ fn defined(folder: &str, row: impl Fn(&str) -> Option<&str>) -> BTreeSet<String>
 }
 
 #[test]
-fn every_rule_and_every_text_is_asked_for() {
+fn every_rule_and_every_text_is_used() {
     let is_name = |name: &&str| {
         name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
     };
@@ -166,5 +168,5 @@ fn every_rule_and_every_text_is_asked_for() {
     let idle: Vec<String> = (rules.into_iter().filter(|rule| !asked(format!(".{rule}"))))
         .chain(texts.into_iter().filter(|text| !asked(format!("texts::{text}"))))
         .collect();
-    assert!(idle.is_empty(), "nothing asks for {}", idle.join(", "));
+    assert!(idle.is_empty(), "unused rules or texts: {}", idle.join(", "));
 }

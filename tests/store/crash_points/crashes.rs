@@ -1,4 +1,4 @@
-//! A script is run again and again, and crashes in another call of the disk each time.
+//! Runs a script with a crash in one call of the disk, and checks the data directory afterwards.
 
 use thriftstore::storage::SyncMode;
 
@@ -6,27 +6,27 @@ use super::run::{Losses, Run};
 use super::script::{self, Edit, Step};
 use crate::faulty_disk::{Chance, Crash, Fault, FaultyDisk, work_directory};
 
-/// Calls in which a recovery crashes, at most: it has fewer.
+/// An upper limit on the calls of a recovery in which it crashes. A recovery makes fewer calls.
 const RECOVERY_CALLS_MAX: u64 = 60;
-/// Steps after a recovery.
+/// The maximal number of steps after a recovery.
 const STEPS_AFTER: usize = 6;
 
-/// A crash in a script: everything random follows from it.
+/// A crash in a script. All random choices follow from it.
 #[derive(Debug, Clone, Copy)]
 pub struct CrashPoint {
     pub sync: SyncMode,
     pub crash: Crash,
-    /// The call of the disk.
+    /// The number of the call of the disk.
     pub call: u64,
     pub seed: u64,
 }
 
-/// How many calls of the disk a script makes.
+/// Returns how many calls of the disk a script makes.
 pub fn calls_of(script: &[Step], sync: SyncMode, seed: u64) -> Result<u64, String> {
     let directory = work_directory();
     let disk = FaultyDisk::new(directory.path(), seed);
     let mut run = Run::new(disk.clone(), sync);
-    run.run(script).map_err(|error| format!("it fails without a crash: {error}"))?;
+    run.run(script).map_err(|error| format!("the store fails without a crash: {error}"))?;
     run.check_open(Losses::NONE)?;
     let calls = disk.calls();
     run.close_and_check()?;
@@ -34,7 +34,7 @@ pub fn calls_of(script: &[Step], sync: SyncMode, seed: u64) -> Result<u64, Strin
 }
 
 impl CrashPoint {
-    /// Runs the script with this crash, and checks what is there afterwards. Returns how many crashes there were.
+    /// Runs the script with this crash, and checks the data directory afterwards. Returns the number of crashes.
     pub fn run(self, script: &[Step]) -> Result<usize, String> {
         let mut chance = Chance::new(self.seed);
         let directory = work_directory();
@@ -44,7 +44,7 @@ impl CrashPoint {
         if let Err(error) = run.run(script)
             && !disk.has_crashed()
         {
-            return Err(format!("it fails without a crash: {error}"));
+            return Err(format!("the store fails without a crash: {error}"));
         }
         let mut crashes = Crashes { disk, count: 0, last: self.crash, has_lost_power: false };
         crashes.crash(&mut run, self.crash);
@@ -52,7 +52,7 @@ impl CrashPoint {
             0 => {}
             1 => crashes.crash_in_recovery(&mut run, 1 + chance.next() % 12, &mut chance)?,
             2 => {
-                // In each call of the recovery, one after another.
+                // Crashes in each call of the recovery, one after another.
                 for call in 1..RECOVERY_CALLS_MAX {
                     let before = crashes.count;
                     crashes.crash_in_recovery(&mut run, call, &mut chance)?;
@@ -67,8 +67,8 @@ impl CrashPoint {
         Ok(crashes.count)
     }
 
-    /// Runs the script until it is killed here, opens the store again, and loses power after another write, which is
-    /// synced.
+    /// Runs the script until the process is killed at this point, opens the store again, makes a synced write, loses
+    /// power, and checks the data directory.
     pub fn run_and_lose_power(self, script: &[Step]) -> Result<(), String> {
         let mut chance = Chance::new(self.seed);
         let directory = work_directory();
@@ -78,7 +78,7 @@ impl CrashPoint {
         let _ = run.run(script);
         let mut crashes = Crashes { disk, count: 0, last: self.crash, has_lost_power: false };
         crashes.crash(&mut run, self.crash);
-        let failed = |error| format!("it fails after it was opened again: {error}");
+        let failed = |error| format!("the store fails after it was opened again: {error}");
         run.recover().map_err(failed)?;
         let last = Step::Write(vec![Edit::Put { place: (0, 0, None, 0), length: 10 }]);
         run.step(&last).map_err(failed)?;
@@ -98,7 +98,7 @@ struct Crashes {
 impl Crashes {
     fn crash(&mut self, run: &mut Run, crash: Crash) {
         if !self.disk.has_crashed() {
-            // Nothing that is done while the store is dropped reaches the disk.
+            // Changes that the store makes while it is dropped must not reach the disk.
             self.disk.plan(Some(Fault::CrashAt(self.disk.calls() + 1)));
         }
         run.drop_store();
@@ -112,12 +112,13 @@ impl Crashes {
         Losses { unsynced: self.has_lost_power, are_final: self.last == Crash::PowerFailure }
     }
 
-    /// Crashes while the store is opened, unless it makes fewer calls.
+    /// Crashes in a call while the store is opened, if opening makes that many calls.
     fn crash_in_recovery(&mut self, run: &mut Run, call: u64, chance: &mut Chance) -> Result<(), String> {
         self.disk.plan(Some(Fault::CrashAt(call)));
         let recovered = run.recover();
         if !self.disk.has_crashed() {
-            recovered.map_err(|error| format!("it does not open after crash {}: {error}", self.count))?;
+            recovered
+                .map_err(|error| format!("the store does not open after crash {}: {error}", self.count))?;
             self.disk.plan(None);
             run.check_open(self.losses())?;
             run.drop_store();
@@ -127,9 +128,9 @@ impl Crashes {
         Ok(())
     }
 
-    /// Crashes some steps after the store has been opened again.
+    /// Opens the store again, runs some steps, and crashes.
     fn crash_after_recovery(&mut self, run: &mut Run, chance: &mut Chance) -> Result<(), String> {
-        let failed = |error| format!("it fails after it was opened again: {error}");
+        let failed = |error| format!("the store fails after it was opened again: {error}");
         run.recover().map_err(failed)?;
         run.check_open(self.losses())?;
         let steps = chance.below(STEPS_AFTER);

@@ -1,4 +1,4 @@
-//! A script in which one call of the disk fails, once or from then on.
+//! Runs a script in which one call of the disk fails, or that call and all later ones.
 
 use std::io::ErrorKind;
 
@@ -15,7 +15,7 @@ const POINTS_OF_SCRIPT: usize = 60;
 const KINDS: [ErrorKind; 2] = [ErrorKind::Other, ErrorKind::StorageFull];
 
 #[test]
-fn a_failing_disk_loses_nothing_that_was_acknowledged() {
+fn a_failing_disk_loses_no_acknowledged_write() {
     let repeated = std::env::var_os("CRASH_SEED").is_some();
     let mut seed = Chance::seed_from("CRASH_SEED");
     let mut seeds = Chance::new(seed);
@@ -61,29 +61,30 @@ fn fail_at(fault: Fault, script: &[Step], sync: SyncMode, seed: u64) -> Result<(
     run.close_and_check()
 }
 
-/// Opens the store, with a second attempt if need be. Returns `false` when the disk goes on failing.
+/// Opens the store, in two attempts if the first fails. Returns `false` if the disk still fails.
 fn open_in_spite_of(fault: Fault, disk: &FaultyDisk, run: &mut Run) -> Result<bool, String> {
     for _ in 0..2 {
         match run.open() {
             Ok(()) => return Ok(true),
             Err(StoreError::Io(_) | StoreError::ReadOnly(_)) => {}
-            Err(error) => return Err(format!("opening fails otherwise than by the disk: {error}")),
+            Err(error) => return Err(format!("opening fails, but not because of the disk: {error}")),
         }
     }
     match fault {
         Fault::FailAt { is_lasting: true, .. } => Ok(false),
-        _ => Err(format!("it does not open after one error, at call {}", disk.calls())),
+        _ => Err(format!("the store does not open after one error, at call {}", disk.calls())),
     }
 }
 
-/// Runs all steps. Each is done, or refused by an error that fits; a failure that is final refuses all that follow.
+/// Runs all steps. Each must succeed or fail with an error that the fault explains. After a failure that makes the
+/// store read-only, all later changes must be refused.
 fn go_on_in_spite_of_errors(
     fault: Fault,
     script: &[Step],
     disk: &FaultyDisk,
     run: &mut Run,
 ) -> Result<(), String> {
-    // A column family whose drop was refused is not made again with other types.
+    // If a drop was refused, the column family is not redefined with other types.
     let mut kept = None;
     for step in script {
         if matches!(step, Step::LeaveOut(family) | Step::MakeAgain(family) if kept == Some(*family)) {
@@ -96,14 +97,14 @@ fn go_on_in_spite_of_errors(
         }
         let Err(error) = outcome else {
             if was_final && step.changes_contents() && run.is_final() {
-                return Err(format!("{step:?} is done after a failure that is final"));
+                return Err(format!("{step:?} succeeds after a failure that is final"));
             }
             continue;
         };
         let fits = match &error {
             StoreError::ReadOnly(_) => true,
             StoreError::Io(_) => !was_final || !step.changes_contents(),
-            // An alter was refused before.
+            // An earlier change of the schema was refused.
             StoreError::Mismatch(text) => text.contains("is not in the store"),
             _ => false,
         };
@@ -117,7 +118,7 @@ fn go_on_in_spite_of_errors(
             }
         }
         if !run.is_final() {
-            // Readers see what the store took, and a reopened store holds the same.
+            // Reads return the accepted writes, and so must a reopened store.
             run.check_open(Losses { unsynced: false, are_final: true })?;
         }
     }

@@ -1,10 +1,10 @@
 //! Crashes in every call that the store makes of its disk.
 //!
-//! A random script of writes, flushes, truncates and so on is run on a faulty disk, once to count the calls, and then
-//! with a crash in each of them. After each crash the directory must open and hold every acknowledged step, the step
-//! under way wholly or not at all, and nothing else.
+//! A random script of writes, flushes, truncates and other steps runs on a faulty disk, first without a crash to count
+//! the calls, and then with a crash in each call. After each crash the directory must open. It must contain every
+//! acknowledged step, and the interrupted step either completely or not at all.
 //!
-//! `CRASH_SEED=n` repeats one script with all its crashes, `CRASH_SECONDS=n` runs each test for so long.
+//! `CRASH_SEED=n` repeats one script with all its crashes. `CRASH_SECONDS=n` sets the duration of each test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod crashes;
@@ -21,10 +21,10 @@ use run::PERIODIC;
 use script::{Edit, Step};
 use thriftstore::storage::SyncMode;
 
-/// Seconds that each test runs for.
+/// The duration of each test, in seconds.
 const SECONDS: u64 = 8;
 const STEPS_MAX: usize = 40;
-/// Crashes in one script at most, unless it is repeated by its seed.
+/// The maximal number of crash points of a script that is not repeated by its seed.
 const POINTS_OF_SCRIPT: usize = 60;
 
 #[test]
@@ -37,7 +37,7 @@ fn periodically_synced_writes_survive_kills() {
     crash_everywhere("CommitLogSync periodic", PERIODIC);
 }
 
-/// A process is killed while it flushes. The next one relies on what the first one had not synced.
+/// A process is killed during a flush, and the next process depends on changes that the first has not synced.
 #[test]
 fn a_write_after_a_kill_survives_a_power_failure() {
     let put = |row, length| vec![Edit::Put { place: (0, row, None, 1), length }];

@@ -1,4 +1,4 @@
-//! The model: what a store should hold, as a map.
+//! The expected content of a store, as a map.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ pub struct Model {
     records: BTreeMap<String, Vec<u8>>,
 }
 
-/// Edits of a step that is the n-th have timestamps of their own: a later edit always wins.
+/// Returns the timestamp of an edit. Later edits have larger timestamps, so a later edit always wins.
 pub fn timestamp(step: usize, edit: usize) -> i64 {
     (step * 1000 + edit) as i64
 }
 
-/// A value that compresses as little as its timestamp differs.
+/// Returns a value that repeats its timestamp, so that each edit writes another value.
 pub fn value(timestamp: i64, length: usize) -> Vec<u8> {
     let text = format!("{timestamp} ");
     text.bytes().cycle().take(length.max(text.len())).collect()
@@ -71,14 +71,14 @@ impl Model {
         }
     }
 
-    /// What a store holds.
+    /// Reads the content of a store.
     pub fn of_store(store: &dyn Store, catalog: &Catalog) -> Model {
         let mut model = Model::default();
         let number = |name: &Bytes| support::text(name).parse().unwrap();
         for (family, name) in FAMILIES.iter().enumerate() {
             let Some(cf) = catalog.column_family(support::KEYSPACE, name) else { continue };
             let rows = match support::scan_all(store, cf) {
-                // The disk refused to make it again.
+                // The column family could not be created again because of a disk error.
                 Err(StoreError::Mismatch(_)) => Vec::new(),
                 rows => rows.unwrap(),
             };
@@ -105,7 +105,7 @@ impl Model {
         model
     }
 
-    /// What a store has too much, too little or otherwise, in a line each.
+    /// Returns the differences to the content of a store, one in a line.
     pub fn differences(&self, found: &Model) -> Vec<String> {
         let mut lines = Vec::new();
         for place in

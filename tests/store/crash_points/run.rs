@@ -1,4 +1,4 @@
-//! Runs a script on a store until its end or until a crash, and checks what is there afterwards.
+//! Runs a script on a store until its end or until a crash, and checks the content afterwards.
 
 use std::slice;
 use std::sync::Arc;
@@ -17,16 +17,16 @@ use super::script::{Edit, FAMILIES, SUPER, Step};
 use crate::faulty_disk::FaultyDisk;
 use crate::store_support as support;
 
-/// Tombstones are old after so many seconds.
+/// The age in seconds after which tombstones may be removed.
 const GC_GRACE_S: i32 = 3;
 
-/// Nothing syncs a periodic store by itself while a test runs.
+/// A period so long that there is no periodic sync during a test.
 pub const PERIODIC: SyncMode = SyncMode::Periodic(Duration::from_secs(3600));
 
-/// The schema.
+/// The schema of the store, which steps change.
 #[derive(Debug, Clone)]
 struct Schema {
-    /// Whether each column family has its second comparator.
+    /// Whether each column family currently has its second comparator.
     is_changed: [bool; FAMILIES.len()],
     is_defined: [bool; FAMILIES.len()],
 }
@@ -46,22 +46,22 @@ impl Schema {
     }
 }
 
-/// How a step has ended.
+/// The result of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ending {
     Acknowledged,
-    /// Refused or cut short: it may be done, wholly, or not at all.
+    /// The step failed or was interrupted. It has taken effect completely or not at all.
     Unknown,
-    /// Refused since an earlier failure is final: not done.
+    /// The step was refused because of an earlier final failure, and has no effect.
     Refused,
 }
 
-/// What a crash may have lost.
+/// What a crash may have lost, and whether that is decided.
 #[derive(Debug, Clone, Copy)]
 pub struct Losses {
-    /// Writes at the end of the commit log that were not synced.
+    /// Whether unsynced writes at the end of the commit log may be lost.
     pub unsynced: bool,
-    /// What is there now stays, and what is not does not come back.
+    /// Whether the content found now is durable: later checks must find the same.
     pub are_final: bool,
 }
 
@@ -69,7 +69,7 @@ impl Losses {
     pub const NONE: Losses = Losses { unsynced: false, are_final: false };
 }
 
-/// A store under test, with all that has been done to it.
+/// A store under test, and all steps that ran on it.
 pub struct Run {
     disk: FaultyDisk,
     sync: SyncMode,
@@ -108,7 +108,7 @@ impl Run {
         script.iter().try_for_each(|step| self.step(step))
     }
 
-    /// Runs a step and notes how it has ended.
+    /// Runs a step and records its result.
     pub fn step(&mut self, step: &Step) -> Result<(), StoreError> {
         let is_final = self.is_final();
         let number = self.done.len();
@@ -122,7 +122,7 @@ impl Run {
         outcome
     }
 
-    /// Whether the store refuses all writes until it is opened again.
+    /// Returns whether the store refuses all writes until it is opened again.
     pub fn is_final(&self) -> bool {
         let refusal = self.store.as_ref().and_then(|store| store.status().read_only);
         refusal.is_some_and(|why| !why.contains("nearly full"))
@@ -190,7 +190,7 @@ impl Run {
         support::cf_of(&self.schema.catalog(), FAMILIES[family])
     }
 
-    /// One mutation for each row. Later edits of a batch win by their timestamps.
+    /// Returns one mutation for each row. Later edits of a batch have larger timestamps.
     fn mutations(&self, number: usize, edits: &[Edit]) -> Vec<Mutation> {
         let mut mutations: Vec<Mutation> = Vec::new();
         for (at, edit) in edits.iter().enumerate() {
@@ -220,15 +220,16 @@ impl Run {
         mutations
     }
 
-    /// Lets go of the store after a crash.
+    /// Drops the store after a crash.
     pub fn drop_store(&mut self) {
         self.store = None;
     }
 
-    /// Opens the directory on a disk without faults, and checks that it holds what it should.
+    /// Opens the directory on a disk without faults, and checks its content.
     pub fn check(&mut self, losses: Losses) -> Result<(), String> {
         self.schema.is_defined = [true; FAMILIES.len()];
-        let store = self.open_on(Arc::new(RealDisk)).map_err(|error| format!("it does not open: {error}"))?;
+        let store =
+            self.open_on(Arc::new(RealDisk)).map_err(|error| format!("the store does not open: {error}"))?;
         self.compare(&store, losses)
     }
 
@@ -238,7 +239,7 @@ impl Run {
         self.open()
     }
 
-    /// Checks what the open store holds.
+    /// Checks the content of the open store.
     pub fn check_open(&mut self, losses: Losses) -> Result<(), String> {
         let store = self.store.take().unwrap();
         let outcome = self.compare(&store, losses);
@@ -268,10 +269,10 @@ impl Run {
                 }
             }
         }
-        Err(format!("it holds something else:\n{}", nearest.unwrap_or_default().join("\n")))
+        Err(format!("the store has other content:\n{}", nearest.unwrap_or_default().join("\n")))
     }
 
-    /// What may have become of all steps, when the commit log has lost those from `cut` on: the steps that are done.
+    /// Returns the possible sets of steps that took effect, if the commit log has lost the writes from step `cut` on.
     fn histories(&self, cut: usize) -> Vec<Vec<Option<Step>>> {
         let mut histories: Vec<Vec<Option<Step>>> = vec![Vec::new()];
         for (number, (step, ending)) in self.done.iter().enumerate() {
@@ -295,17 +296,17 @@ impl Run {
         histories
     }
 
-    /// Takes a history for what has happened.
+    /// Replaces the results of all steps by this history, after a check has decided which one happened.
     fn settle(&mut self, history: Vec<Option<Step>>) {
         let nothing = Step::Wait(0);
         let known = |step: Option<Step>| (step.unwrap_or_else(|| nothing.clone()), Ending::Acknowledged);
         self.done = history.into_iter().map(known).collect();
     }
 
-    /// Closes the store and checks what it holds.
+    /// Closes the store and checks its content.
     pub fn close_and_check(&mut self) -> Result<(), String> {
         if let Some(store) = self.store.take() {
-            // It may have failed before.
+            // Closing may fail if the store has failed before.
             let _ = support::wait(store.close());
         }
         self.check(Losses::NONE)

@@ -1,4 +1,4 @@
-//! Random scripts: what a test does to a store.
+//! Random scripts: the steps that a test runs on a store.
 
 use crate::faulty_disk::Chance;
 
@@ -8,7 +8,8 @@ pub const SUPER: usize = 1;
 const ROWS: usize = 4;
 const NAMES: usize = 5;
 const RECORDS: usize = 3;
-/// With a record of so many bytes the manifest is no longer replaced for each change: it has a file of changes.
+/// A record of this size makes the manifest so large that changes are appended to a file of changes instead of
+/// rewriting it.
 const LARGE_RECORD: usize = 70_000;
 
 /// A column: column family, row, super column, column.
@@ -17,7 +18,7 @@ pub type Place = (usize, usize, Option<usize>, usize);
 /// One change of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Edit {
-    /// `length` bytes of the timestamp's value.
+    /// Writes a value of this length.
     Put {
         place: Place,
         length: usize,
@@ -38,9 +39,9 @@ pub enum Edit {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// One batch: all of it is there after a crash, or nothing.
+    /// One batch, which is atomic.
     Write(Vec<Edit>),
-    /// The same at consistency level ZERO, which waits for no sync.
+    /// A batch at consistency level ZERO, which does not wait for a sync.
     WriteAtZero(Vec<Edit>),
     /// Sets a metadata record, or removes it.
     Record {
@@ -48,34 +49,35 @@ pub enum Step {
         length: Option<usize>,
     },
     Truncate(usize),
-    /// A column family is dropped, then left out of the schema, then made again with another comparator.
+    /// The column family is dropped. `LeaveOut` removes it from the schema, and `MakeAgain` defines it with another
+    /// comparator.
     Drop(usize),
     LeaveOut(usize),
     MakeAgain(usize),
     Flush,
     Compact,
     Sweep,
-    /// Seconds pass.
+    /// Advances the clock by seconds.
     Wait(i64),
     Reopen,
 }
 
 impl Step {
-    /// Whether the store holds something else afterwards.
+    /// Returns whether the step changes the content of the store.
     pub fn changes_contents(&self) -> bool {
         self.is_write() || matches!(self, Step::Record { .. } | Step::Truncate(_) | Step::Drop(_))
     }
 
-    /// Whether it is stored in the commit log.
+    /// Returns whether the step is a write to the commit log.
     pub fn is_write(&self) -> bool {
         matches!(self, Step::Write(_) | Step::WriteAtZero(_))
     }
 }
 
-/// Each run of flushes without a compaction is short: at a dozen a flush waits for the compaction thread.
+/// The maximal number of flushes without a compaction. At a dozen, a flush would wait for the compaction thread.
 const FLUSHES_MAX: usize = 8;
 
-/// A script of so many steps.
+/// Returns a random script of about this many steps.
 pub fn random(chance: &mut Chance, steps: usize) -> Vec<Step> {
     let mut script = Vec::new();
     if chance.below(2) == 0 {
@@ -120,7 +122,7 @@ pub fn random(chance: &mut Chance, steps: usize) -> Vec<Step> {
     script
 }
 
-/// A batch over some rows.
+/// Returns a batch of edits of random rows.
 fn batch(chance: &mut Chance) -> Vec<Edit> {
     let edits = if chance.below(3) == 0 { 1 + chance.below(12) } else { 1 };
     (0..edits).map(|_| edit(chance)).collect()
@@ -133,7 +135,7 @@ fn edit(chance: &mut Chance) -> Edit {
     match chance.below(12) {
         0..=7 => {
             let length = match chance.below(30) {
-                // Longer than what is copied into a mapping.
+                // Too long to be copied into a mapped log.
                 0 => 70_000,
                 1..=4 => chance.below(10_000),
                 _ => chance.below(100),
@@ -146,7 +148,7 @@ fn edit(chance: &mut Chance) -> Edit {
     }
 }
 
-/// A script with a line for each step.
+/// Formats a script with one line for each step.
 pub fn text(script: &[Step]) -> String {
     script.iter().enumerate().map(|(number, step)| format!("{number}  {step:?}\n")).collect()
 }

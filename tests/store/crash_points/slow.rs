@@ -1,4 +1,4 @@
-//! A disk that takes its time.
+//! Writers on a slow disk.
 
 use std::sync::Arc;
 use std::thread;
@@ -14,7 +14,7 @@ use crate::store_support as support;
 const WRITERS: usize = 16;
 const WRITES: usize = 5;
 
-/// Writes from several threads, on a disk on which each sync takes 20 ms. Returns the calls of the disk.
+/// Writes from several threads on a disk on which each sync takes 20 ms. Returns the number of calls of the disk.
 fn calls_of_writers(sync: SyncMode) -> u64 {
     let directory = work_directory();
     let disk = FaultyDisk::new(directory.path(), 1);
@@ -41,7 +41,7 @@ fn calls_of_writers(sync: SyncMode) -> u64 {
 }
 
 #[test]
-fn writers_share_syncs() {
+fn concurrent_writers_share_syncs() {
     let writes = (WRITERS * WRITES) as u64;
     let calls = calls_of_writers(SyncMode::Batch);
     assert!((writes + 1..writes + writes / 2).contains(&calls), "{calls} calls for {writes} writes");

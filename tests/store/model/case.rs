@@ -1,4 +1,4 @@
-//! The embedded store and the reference model side by side, and what makes calls of the dice's numbers.
+//! Runs random operations on the embedded store and on the reference model, and compares the results.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -23,15 +23,15 @@ use super::support;
 
 const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::One;
 
-/// The names and keys of a case.
+/// The pools from which a case picks keys and names.
 #[derive(Debug, Clone)]
 pub struct Pools {
     pub keys: Vec<Bytes>,
-    /// Of each of the case's types.
+    /// The names of each of the case's comparators.
     pub names: [Vec<Bytes>; 3],
 }
 
-/// The embedded store and the reference model, and what is needed to make calls of numbers.
+/// The two stores, and what is needed to turn random operations into calls.
 pub struct Case {
     directory: tempfile::TempDir,
     catalog: Catalog,
@@ -39,10 +39,10 @@ pub struct Case {
     supers: Arc<CfDef>,
     partitioner: PartitionerRef,
     behaviour: &'static Behaviour,
-    /// Cells are counters.
+    /// Whether all cells are counters.
     pub counts: bool,
     types: [&'static str; 3],
-    /// Which of the types the names have: those of the Standard family, of the super columns, of the columns in
+    /// Indexes into `types`: the comparators of the Standard column family, of super columns, and of the columns in
     /// them.
     layout: [usize; 3],
     pools: Pools,
@@ -95,7 +95,7 @@ impl Case {
         self.both(|store| support::wait(store.alter(Arc::new(self.catalog.clone()))).unwrap());
     }
 
-    /// Drops a column family and makes one of its name with names of other types.
+    /// Drops a column family and creates it with other comparators.
     fn make_again(&mut self, op: &DropOp) {
         let dropped = if op.is_super { self.supers.clone() } else { self.standard.clone() };
         self.both(|store| support::wait(store.drop_family(dropped.clone())).unwrap());
@@ -122,7 +122,7 @@ impl Case {
         for op in ops {
             self.step(op)?;
         }
-        // At the end both hold the same, before and after a restart.
+        // At the end both stores have the same content, before and after a restart.
         self.compare_everything()?;
         self.reopen();
         self.compare_everything()
@@ -178,8 +178,8 @@ impl Case {
         }
     }
 
-    /// Whether another release takes the same names for valid and for equal. Where releases disagree, what is stored
-    /// under two names may be one cell for the other release, and no release says which of both it reads.
+    /// Returns whether another release accepts the names of the case and compares them as equal in the same cases.
+    /// Otherwise two stored names may be one cell for the other release, and its result is not defined.
     fn names_stay_alike(&self, release: Release) -> bool {
         self.types.iter().zip(&self.pools.names).all(|(compare_with, names)| {
             let comparator = support::comparator(compare_with);
@@ -205,7 +205,7 @@ impl Case {
                 gc_before: i32::MIN,
                 skew_s: 0,
             };
-            // As it is stored: what has expired too.
+            // Reads all stored cells, expired ones too.
             let read = ReadCommand { now_s: i32::MIN, ..self.command(&all) };
             let command = RangeCommand {
                 bounds: Bounds::Keys { start: Bytes::new(), end: Bytes::new() },
@@ -215,7 +215,7 @@ impl Case {
             };
             same(self.both(|store| support::wait(store.scan(command.clone(), CONSISTENCY))))?;
             let cf = if is_super { &self.supers } else { &self.standard };
-            // In one go, and so that every change is a piece of its own.
+            // Dumps everything in one page, and each change in its own page.
             let [whole, pieces] =
                 [usize::MAX, 1].map(|bytes| self.both(|store| support::dumped(store, cf, bytes)));
             prop_assert_eq!(&whole.0, &whole.1, "embedded store (left) and reference model (right)");
@@ -232,7 +232,7 @@ impl Case {
         self.pools.keys[pick.index(self.pools.keys.len())].clone()
     }
 
-    /// A name of the Standard family, of a super column or of a column in one.
+    /// Returns a name for a level: a column of the Standard column family, a super column, or a column in one.
     fn name(&self, level: usize, pick: &Pick) -> Bytes {
         let names = &self.pools.names[self.layout[level]];
         names[pick.index(names.len())].clone()
@@ -274,7 +274,7 @@ impl Case {
             cf: cf.clone(),
             changes: ops.iter().map(|op| self.change(cf.is_super(), op)).collect(),
         };
-        // Indexes make mutations in which a column family comes more than once.
+        // Mutations with index entries may name a column family more than once, so this one does too.
         let (first, rest) = op.standard.split_at(op.standard.len() / 2);
         let families = vec![
             changes(&self.standard, first),
@@ -316,7 +316,7 @@ impl Case {
         let level = usize::from(is_super) + usize::from(super_column.is_some());
         let mut bounds = [&op.start, &op.finish]
             .map(|pick| pick.as_ref().map(|pick| self.name(level, pick)).unwrap_or_default());
-        // As the API has it: no run from a larger name to a smaller one.
+        // The API refuses ranges from a larger name to a smaller one.
         let comparator = support::comparator(self.types[self.layout[level]]);
         let comparator = marshal::at(&*comparator, self.behaviour.release);
         if bounds.iter().all(|bound| !bound.is_empty()) {
@@ -329,11 +329,11 @@ impl Case {
     fn cell(&self, name: Bytes, value: &Bytes, timestamp: i64, expires: Option<(i32, i32)>) -> Cell {
         if self.counts {
             let number = match &value[..] {
-                // Large enough for a total that overflows.
+                // Large enough for the total to overflow.
                 [0xff, 0xff] => i64::MAX,
                 bytes => bytes.iter().map(|byte| i64::from(*byte)).sum::<i64>() - 100,
             };
-            // A total is what a copy of another store writes.
+            // `thriftstore copy` writes totals.
             let kind = if expires.is_some() { CellKind::Counter } else { CellKind::Increment };
             return Cell { kind, ..Cell::increment(name, number, timestamp) };
         }
@@ -374,13 +374,13 @@ impl Case {
     }
 }
 
-/// The families of a case whose names have these of its types.
+/// Returns the column families of a case, with the comparators that the layout selects.
 fn families(types: [&str; 3], layout: [usize; 3]) -> [CfDef; 2] {
     let [standard, supers, subs] = layout.map(|at| types[at]);
     [support::family("Standard", standard, None), support::family("Super", supers, Some(subs))]
 }
 
-/// A pick that needs no dice.
+/// A pick that is not random.
 trait EdgePick {
     fn default_for_edges() -> Self;
 }

@@ -1,5 +1,5 @@
-//! The law of the embedded store: whatever is done to it, it answers as the reference model does, across compactions
-//! and restarts.
+//! Compares the embedded store with the reference model: after any operations, compactions and restarts both return the
+//! same.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -51,11 +51,12 @@ fn any_types() -> impl Strategy<Value = [&'static str; 3]> {
         .prop_map(|picked| picked.map(|at| COMPARATORS[at]))
 }
 
-/// How many names a case has: those of the Standard family, of super columns, and of columns in them.
+/// The least and largest number of names of a case: of the Standard column family, of super columns, and of columns in
+/// them.
 type Sizes = [(usize, usize); 3];
 
 const FEW: Sizes = [(1, 6), (1, 6), (1, 6)];
-/// Enough names to put between bounds, in few super columns, so that many range tombstones meet.
+/// Several names in few super columns, so that many range tombstones overlap.
 const CROWDED: Sizes = [(4, 6), (1, 2), (4, 6)];
 
 fn case(
@@ -78,8 +79,8 @@ fn case(
     })
 }
 
-/// Cases of each law; more with `PROPTEST_CASES`. No seeds are kept: they say nothing once a strategy changes, so that
-/// what a failure shows becomes a script.
+/// Returns the number of cases of a test; `PROPTEST_CASES` changes it. Seeds of failures are not stored, because they
+/// are useless after a strategy changes; a failure becomes a script instead.
 fn cases(usual: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     ProptestConfig {
@@ -94,7 +95,7 @@ proptest! {
     #![proptest_config(cases(250))]
 
     #[test]
-    fn the_store_answers_as_the_model(
+    fn the_store_returns_what_the_model_returns(
         (types, partitioner, release, pools) in case(&Release::ALL, 4, FEW),
         ops in prop::collection::vec(op(Mix::Cells), 1..60),
     ) {
@@ -102,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn the_store_counts_as_the_model(
+    fn counters_have_the_totals_of_the_model(
         (types, partitioner, release, pools) in case(&Release::ALL, 4, FEW),
         ops in prop::collection::vec(op(Mix::Cells), 1..40),
     ) {
@@ -112,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn slices_count_as_in_the_model(
+    fn slices_count_super_columns_as_in_the_model(
         (types, partitioner, release, pools) in case(&COUNT_RELEASES, 1, FEW),
         ops in prop::collection::vec(op(Mix::Deletions), 1..60),
     ) {
@@ -120,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn range_tombstones_hide_as_in_the_model(
+    fn range_tombstones_shadow_cells_as_in_the_model(
         (types, partitioner, release, pools) in case(&RANGE_RELEASES, 1, CROWDED),
         counts in prop::bool::weighted(0.2),
         ops in prop::collection::vec(op(Mix::Ranges), 1..40),
@@ -135,7 +136,7 @@ proptest! {
     #![proptest_config(cases(24))]
 
     #[test]
-    fn keys_and_names_of_any_length_are_kept(
+    fn keys_and_names_of_any_length_are_stored(
         keys in some_of(long_names(), 3),
         names in [some_of(long_names(), 4), some_of(long_names(), 3), some_of(long_names(), 4)],
         partitioner in 0..PARTITIONERS.len(),

@@ -1,4 +1,4 @@
-//! Names and keys that are hard to keep apart and in order.
+//! Names and keys that are easily confused or sorted wrongly.
 
 use bytes::Bytes;
 use thriftstore::marshal;
@@ -6,7 +6,7 @@ use thriftstore::util::Release;
 
 use super::support;
 
-/// Short keys and names that are beginnings of one another, or sort by sign and by case.
+/// Short keys and names: prefixes of each other, bytes that differ in sign, letters that differ in case.
 pub const SHORT: [&[u8]; 16] = [
     b"a",
     b"A",
@@ -26,7 +26,7 @@ pub const SHORT: [&[u8]; 16] = [
     b"a\0\xff",
 ];
 
-/// Names that the comparator takes.
+/// Returns names that the comparator accepts.
 pub fn names_for(compare_with: &str, release: Release) -> Vec<Bytes> {
     let mut names: Vec<Vec<u8>> = SHORT.iter().map(|name| name.to_vec()).collect();
     let edges = [0x00u8, 0x01, 0x7f, 0x80, 0xff];
@@ -46,7 +46,7 @@ pub fn names_for(compare_with: &str, release: Release) -> Vec<Bytes> {
     names.into_iter().map(Bytes::from).collect()
 }
 
-/// Names of one and of two components, with each end-of-component byte.
+/// Returns names of one and of two components, with each end-of-component byte.
 fn composites() -> Vec<Vec<u8>> {
     let component = |value: &[u8], end: u8| [&[0, value.len() as u8], value, &[end]].concat();
     let mut names = Vec::new();
@@ -59,7 +59,7 @@ fn composites() -> Vec<Vec<u8>> {
     names
 }
 
-/// Names around every length at which something changes.
+/// Returns names with lengths around those at which the storage changes.
 pub fn long_names() -> Vec<Bytes> {
     let mut names =
         vec![Bytes::from_static(b"a"), Bytes::from_static(b"\0"), Bytes::from_static(b"\xff\xff")];

@@ -1,10 +1,10 @@
-//! What is done to the stores, as the dice say: names, keys and families are picked when it is done.
+//! Random operations on the stores. Names, keys and column families are picked when an operation runs.
 
 use bytes::Bytes;
 use proptest::prelude::*;
 use thriftstore::util::Release;
 
-/// A name or key is a number that picks from the case's pool.
+/// A number that picks a name or key from the case's pool.
 pub type Pick = prop::sample::Index;
 
 #[derive(Debug, Clone)]
@@ -31,20 +31,19 @@ pub enum Op {
     Drop(DropOp),
     Compact,
     Restart,
-    /// The calls from here on are those of another release.
+    /// Later calls have the behaviour of another release.
     Upgrade(Release),
-    /// A second passes.
+    /// Advances the clock by a second.
     Tick,
 }
 
-/// A column family is dropped and made again.
+/// Drops a column family and creates it again.
 #[derive(Debug, Clone)]
 pub struct DropOp {
     pub is_super: bool,
-    /// Which of the case's types its names have from then on: the family's own, and that of columns in super
-    /// columns.
+    /// Indexes of its new comparators: the column family's own, and that of columns in super columns.
     pub types: [usize; 2],
-    /// The store is restarted while it is not there.
+    /// Whether the store is restarted between drop and creation.
     pub restarts: bool,
 }
 
@@ -55,16 +54,17 @@ pub struct MutationOp {
     pub supers: Vec<ChangeOp>,
 }
 
-/// A change; a Standard column family takes the cell out of its super column.
+/// A change. For a Standard column family the super column is ignored.
 #[derive(Debug, Clone)]
 pub enum ChangeOp {
-    /// A counter family adds a number made of the value; or, if the cell expires, takes that number for its total.
+    /// Writes a cell. In a counter column family it adds a number computed from the value, or, with `expires`, sets the
+    /// total to that number.
     Put {
         holder: Pick,
         name: Pick,
         value: Bytes,
         timestamp: i64,
-        /// Seconds after the start of everything, and the ttl.
+        /// The time of expiry in seconds after the start of the test, and the time to live.
         expires: Option<(i32, i32)>,
     },
     Delete {
@@ -85,7 +85,7 @@ pub enum ChangeOp {
     DeleteRange(RangeOp),
 }
 
-/// Of a row's own names, or of those in a super column.
+/// A range tombstone in a row or in a super column.
 #[derive(Debug, Clone)]
 pub struct RangeOp {
     pub holder: Option<Pick>,
@@ -102,7 +102,7 @@ pub struct ReadOp {
     pub predicate: PredicateOp,
     pub with_tombstones: bool,
     pub gc_before: i32,
-    /// How far the reader's clock is from the store's.
+    /// The difference between the reader's clock and the store's, in seconds.
     pub skew_s: i32,
 }
 
@@ -117,16 +117,16 @@ pub enum BoundsOp {
     Keys(Option<Pick>, Option<Pick>),
     /// From a key to the token of another key.
     KeyToToken(Option<Pick>, Option<Pick>),
-    /// Tokens of keys; `None` is the ring's minimum.
+    /// From the token of one key to that of another; `None` is the minimum token.
     Tokens(Option<Pick>, Option<Pick>),
-    /// The first and the last tokens that there can be.
+    /// Between the smallest and largest possible tokens.
     Edges(Option<bool>, Option<bool>),
 }
 
 fn timestamp(mix: Mix) -> impl Strategy<Value = i64> {
-    // A cell of the smallest timestamp is counted and never returned.
+    // A cell with the smallest timestamp is counted, but never returned.
     let smallest = if mix == Mix::Deletions { 6 } else { 1 };
-    // Cells between the timestamps of several tombstones.
+    // Enough timestamps for cells between several tombstones.
     let most = if mix == Mix::Ranges { 9 } else { 4 };
     prop_oneof![
         36 => 0i64..most,
@@ -148,13 +148,14 @@ fn value() -> impl Strategy<Value = Bytes> {
     prop::collection::vec(prop::sample::select(vec![0u8, b'a', 0x7f, 0x80, 0xff]), 0..3).prop_map(Bytes::from)
 }
 
-/// What mutations are mostly made of.
+/// The kinds of changes that mutations mostly have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mix {
     Cells,
-    /// As many range tombstones as cells, so that many of them overlap and touch, and reads of many names.
+    /// As many range tombstones as cells, so that many overlap or touch, and reads by many names.
     Ranges,
-    /// Half deletions, and reads mostly of the first few super columns: which of them are counted?
+    /// Half of the changes are deletions, and most reads are slices with a small count of super columns, to test which
+    /// of them count.
     Deletions,
 }
 
@@ -245,7 +246,7 @@ fn scan(mix: Mix) -> impl Strategy<Value = Op> {
 }
 
 pub fn op(mix: Mix) -> impl Strategy<Value = Op> {
-    // The other mixes are for certain releases, and for rows with much in them.
+    // The other mixes test certain releases and rows with many cells, which these operations would change.
     let rare = u32::from(mix == Mix::Cells);
     prop_oneof![
         30 => prop::collection::vec(mutation(mix), 1..3).prop_map(Op::Apply),

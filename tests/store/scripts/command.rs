@@ -1,4 +1,4 @@
-//! The commands of a script, still as text where only the schema tells what they mean.
+//! Parses the commands of a script. Names stay text, because only the schema defines their types.
 
 use bytes::Bytes;
 use thriftstore::schema::CfDef;
@@ -6,7 +6,7 @@ use thriftstore::util::Release;
 
 use super::support;
 
-/// The words of a command line, taken from the left.
+/// The words of a command line, read from left to right.
 struct Words<'a>(std::iter::Peekable<std::str::SplitWhitespace<'a>>);
 
 impl<'a> Words<'a> {
@@ -20,21 +20,21 @@ impl<'a> Words<'a> {
 
     fn number<T: std::str::FromStr>(&mut self) -> T {
         let word = self.next();
-        word.parse().unwrap_or_else(|_| panic!("{word} is no number"))
+        word.parse().unwrap_or_else(|_| panic!("{word} is not a number"))
     }
 
     fn take_if(&mut self, word: &str) -> bool {
         self.0.next_if_eq(&word).is_some()
     }
 
-    /// The last word, `@N`.
+    /// Removes and parses the last word, `@N`.
     fn last_timestamp(rest: &mut Vec<&str>) -> i64 {
         let word = rest.pop().unwrap();
         word.strip_prefix('@').and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{word}: @N?"))
     }
 }
 
-/// Column family, row and changes.
+/// A write: column family, row key and changes.
 pub type Write = (String, Bytes, Vec<Written>);
 
 /// One command of a script.
@@ -49,15 +49,15 @@ pub enum Command {
     Truncate(String),
     Drop(String),
     Undefined,
-    Note { name: String, value: Option<Bytes> },
-    Notes,
+    Record { name: String, value: Option<Bytes> },
+    Records,
     Restart,
     Compact,
     Sweep,
     Clock(i64),
 }
 
-/// A change, names still as text.
+/// A change with names as text.
 pub enum Written {
     Put { path: String, value: String, ttl_s: Option<i32>, timestamp: i64 },
     Add { path: String, delta: i64, timestamp: i64 },
@@ -65,7 +65,7 @@ pub enum Written {
     DeleteRange { read: Read, timestamp: i64 },
 }
 
-/// What to read in a row, names still as text.
+/// A slice or a list of names of a row, as text.
 #[derive(Default)]
 pub struct Read {
     pub within: Option<String>,
@@ -88,7 +88,7 @@ fn parse_read(words: &mut Words<'_>) -> Read {
             "reversed" => read.reversed = true,
             "count" => read.count = Some(words.number()),
             "tombstones" => read.with_tombstones = true,
-            other => panic!("{other} says nothing of a slice"),
+            other => panic!("{other} is not a word of a slice"),
         }
     }
     read
@@ -117,7 +117,7 @@ fn parse_write(verb: &str, words: &mut Words<'_>) -> (String, Bytes, Written) {
             let read = parse_read(&mut Words::of(&rest.join(" ")));
             Written::DeleteRange { read, timestamp }
         }
-        other => panic!("{other} writes nothing"),
+        other => panic!("{other} is not a write"),
     };
     (cf, key, written)
 }
@@ -165,11 +165,11 @@ pub fn parse(line: &str, rest: &mut std::str::Lines<'_>) -> Command {
         "truncate" => Command::Truncate(words.next().to_owned()),
         "drop" => Command::Drop(words.next().to_owned()),
         "undefined" => Command::Undefined,
-        "note" => {
+        "record" => {
             let name = words.next().to_owned();
-            Command::Note { name, value: words.0.next().map(bytes_of) }
+            Command::Record { name, value: words.0.next().map(bytes_of) }
         }
-        "notes" => Command::Notes,
+        "records" => Command::Records,
         "restart" => Command::Restart,
         "compact" => Command::Compact,
         "sweep" => Command::Sweep,
@@ -192,7 +192,7 @@ fn parse_batch(rest: &mut std::str::Lines<'_>) -> Vec<Write> {
     families
 }
 
-/// Bytes from `0x...`, or the text itself; `-` is nothing.
+/// Returns the bytes of a word: hexadecimal after `0x`, else its text; `-` is empty.
 pub fn bytes_of(word: &str) -> Bytes {
     match (word, word.strip_prefix("0x")) {
         ("-", _) => Bytes::new(),

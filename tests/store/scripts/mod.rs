@@ -1,33 +1,34 @@
-//! Runs the store scripts in `tests/store/` on every backend: commands, `---`, answers.
+//! Runs the store scripts in `tests/store/` on every backend. A script has commands, `---`, and the expected answers.
 //!
-//! A script is a list of blocks with a blank line between them. All commands of a block run, and their answers
-//! follow `---`; a block without answers says `ok`. `REWRITE=1` writes down what the store on disk answers.
+//! A script is a list of blocks with a blank line between them. All commands of a block run, and their answers follow
+//! `---`. A block without answers has `ok` there. `REWRITE=1` writes the answers of the store on disk into the scripts.
 //!
 //! ```text
 //!   partitioner P                       first of all; RandomPartitioner if absent
-//!   standard CF TYPE [grace SECONDS]    define, or define otherwise
+//!   standard CF TYPE [grace SECONDS]    define, or change the definition
 //!   super CF TYPE SUBTYPE [grace SECONDS]
-//!   drop CF                             forget it for good
-//!   release 0.6                         whose rules apply from here on
+//!   drop CF                             drop the column family
+//!   release 0.6                         later commands follow this release's rules
 //!   put CF KEY [SUPER/]NAME VALUE @TIMESTAMP [ttl SECONDS]
 //!   add CF KEY [SUPER/]NAME DELTA @TIMESTAMP
 //!   delete CF KEY [[SUPER/][NAME]] @TIMESTAMP
 //!   delete-range CF KEY [in SUPER] [from NAME] [to NAME] @TIMESTAMP
-//!   batch ... end                       the writes between are one mutation a row
+//!   batch ... end                       the writes between become one mutation for each row
 //!   get CF KEY [in SUPER] names NAME...
 //!   slice CF KEY [in SUPER] [from NAME] [to NAME] [reversed] [count N]
 //!   scan CF [keys FROM TO | tokens FROM TO] [rows N] [skip-empty] [slice words]
-//!   splits FROM TO KEYS                 tokens in their text form; `min` is the ring's minimum
+//!   splits FROM TO KEYS                 tokens as text; `min` is the minimum token
 //!   truncate CF
 //!   undefined                           column families that hold data and are not defined
-//!   note NAME [VALUE]                   keep a note, or take it away; `notes` shows all
-//!   restart, compact                    for the store on disk; the others do nothing
-//!   sweep                               for the embedded stores; the reference model does nothing
-//!   clock SECONDS                       moves the clock on
+//!   record NAME [VALUE]                 store a metadata record, or remove it; `records` lists all
+//!   restart, compact                    for the store on disk; no effect on others
+//!   sweep                               for the embedded stores; no effect on the reference model
+//!   clock SECONDS                       advances the clock
 //! ```
 //!
-//! A cell that expires is shown with its ttl, a counter as its total. `tombstones` among slice words returns them too. Names are written in the comparator's text form, or as
-//! `0x...`; `-` is the empty name.
+//! An expiring cell is printed with its time to live, a counter with its total. With `tombstones` among the words of a
+//! slice, tombstones are returned too. Names are in hexadecimal (`0x...`) where they are not printable; `-` is the
+//! empty name.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 mod command;
@@ -61,7 +62,7 @@ fn text_of(bytes: &[u8]) -> String {
     }
 }
 
-/// Whether a type's own text form is better to read than its bytes.
+/// Returns whether names are printed in the comparator's text form.
 fn has_text_form(comparator: &dyn AbstractType) -> bool {
     let class_name = comparator.class_name();
     class_name.ends_with("LongType") || class_name.ends_with("UUIDType")
@@ -79,7 +80,7 @@ fn name_text(comparator: &dyn AbstractType, name: &[u8]) -> String {
     if has_text_form(comparator) { comparator.to_text(name) } else { text_of(name) }
 }
 
-/// Which store a script runs on.
+/// The store that a script runs on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Backend {
     /// The embedded store in a data directory.
@@ -103,7 +104,7 @@ impl Opened {
     }
 }
 
-/// A script's run.
+/// A run of a script.
 struct Run {
     backend: Backend,
     directory: tempfile::TempDir,
@@ -171,14 +172,14 @@ impl Run {
         String::new()
     }
 
-    /// Defines a column family; one of its name that is defined already is defined anew.
+    /// Defines a column family, and replaces an earlier definition with the same name.
     fn define(&mut self, cf: CfDef) {
         self.families.retain(|other| other.name != cf.name);
         self.families.push(cf);
         self.alter();
     }
 
-    /// Tells the store which column families there are now.
+    /// Changes the schema of the store to the currently defined column families.
     fn alter(&mut self) {
         self.catalog = support::catalog(self.families.iter().cloned());
         if let Some(opened) = &self.opened {
@@ -222,8 +223,8 @@ impl Run {
             }
             (Command::Truncate(cf), _) => support::wait(store.truncate(self.cf(&cf))).unwrap(),
             (Command::Undefined, _) => return lines(store.status().undefined),
-            (Command::Note { name, value }, _) => support::wait(store.note(vec![(name, value)])).unwrap(),
-            (Command::Notes, _) => {
+            (Command::Record { name, value }, _) => support::wait(store.note(vec![(name, value)])).unwrap(),
+            (Command::Records, _) => {
                 let notes = support::wait(store.notes()).unwrap();
                 return lines(
                     notes.iter().map(|(name, value)| format!("{name} {}", text_of(value))).collect(),
@@ -260,7 +261,7 @@ impl Run {
         }
     }
 
-    /// One mutation for each row, all its column families in it.
+    /// Returns one mutation for each row, with all column families of the row.
     fn mutations(&self, written: Vec<Write>) -> Vec<Mutation> {
         let mut rows: BTreeMap<Bytes, Vec<CfMutation>> = BTreeMap::new();
         for (cf, key, written) in written {
@@ -310,7 +311,7 @@ impl Run {
         }
     }
 
-    /// Super column and name; the name is empty in `SUPER/`.
+    /// Returns super column and name of a path; the name of `SUPER/` is empty.
     fn path(&self, cf: &CfDef, path: &str) -> (Option<Bytes>, Bytes) {
         match (cf.subcomparator(), path.split_once('/')) {
             (Some(_), Some((holder, ""))) => (Some(name_of(&*cf.comparator, holder)), Bytes::new()),
@@ -321,7 +322,7 @@ impl Run {
         }
     }
 
-    /// The super column that a slice is within, and its bounds.
+    /// Returns the super column of a slice, and the slice's bounds.
     fn bounds_of_names(&self, cf: &CfDef, read: &Read) -> (Option<Bytes>, [Bytes; 2]) {
         let holder = read.within.as_ref().map(|name| name_of(&*cf.comparator, name));
         let bound = |word: &Option<String>| {
@@ -380,7 +381,7 @@ impl Run {
     }
 }
 
-/// Whose names a read of the row, or of a super column in it, has.
+/// Returns the comparator of the names that a read returns.
 fn level_of<'a>(cf: &'a CfDef, read: &Read) -> &'a dyn AbstractType {
     match (&read.within, cf.subcomparator()) {
         (Some(_), Some(sub)) => &**sub,
@@ -404,7 +405,7 @@ fn show_cell(cell: &Cell, names: &dyn AbstractType, indent: &str, text: &mut Str
     writeln!(text, "{indent}{name} {value} @{}{life}", cell.timestamp).unwrap();
 }
 
-/// The whole script as it should be, by what this backend answers.
+/// Returns the script with the answers of this backend.
 fn answer(script: &str, backend: Backend) -> String {
     let mut run = Run::new(backend);
     let mut blocks = Vec::new();
@@ -430,7 +431,8 @@ fn every_script_runs_on_the_store_on_disk() {
     support::check_scripts("store", |script| answer(script, Backend::Disk));
 }
 
-/// Scripts about tombstones of cells and expired cells: only a compaction removes them, and a store in memory has none.
+/// Scripts about tombstones of cells and expired cells. Only a compaction removes these, and a store in memory has
+/// none.
 const REMOVED_BY_COMPACTION: [&str; 2] = ["purge_cells.txt", "purge_expiring.txt"];
 
 /// Runs the scripts whose answers are the same on this backend as on the store on disk.
