@@ -15,7 +15,7 @@ const MIB: u64 = 1024 * 1024;
 #[derive(Debug, Default, Args)]
 pub struct LimitArgs {
     /// Memory of all requests together (arguments, rows, results), in megabytes; one request may use a quarter of it
-    /// [default: half of what the process may use beside its cache, at most 2048]
+    /// [default: half of what the process may use besides its cache, at most 2048]
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     request_memory_mb: Option<u64>,
     /// Time limit of reads of rows by key, in milliseconds; 0: none [default: the configuration's RpcTimeoutInMillis,
@@ -34,7 +34,7 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// Returns the limits of the requests of all ports, beside a cache of `cache_bytes`.
+    /// Returns the limits of the requests of all ports, besides a cache of `cache_bytes`.
     pub fn limits(&self, config: &Config, cache_bytes: u64) -> RequestLimits {
         let bytes = match self.request_memory_mb {
             Some(megabytes) => usize::try_from(megabytes.saturating_mul(MIB)).unwrap_or(usize::MAX),

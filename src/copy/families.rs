@@ -63,10 +63,10 @@ impl Work {
         title: String,
     ) -> Result<Tally, CopyError> {
         let name = pair.name();
-        let noted = file.family(&name);
-        let mut meter = Meter::new(title, self.from.partitioner.clone(), noted.tally);
+        let recorded = file.family(&name);
+        let mut meter = Meter::new(title, self.from.partitioner.clone(), recorded.tally);
         let writer = Arc::new(Writer::new(self.to.clone(), self.clock.clone())?);
-        let written = self.batches(self.walk(&self.from, &pair.from, noted.place())).map_ok(|batch| {
+        let written = self.batches(self.walk(&self.from, &pair.from, recorded.place())).map_ok(|batch| {
             let (writer, cf) = (writer.clone(), pair.to.clone());
             async move {
                 let tally = Tally::of(&batch.rows, batch.rows_begun);

@@ -49,7 +49,7 @@ impl Family {
 #[derive(Debug)]
 pub struct ProgressFile {
     path: Option<PathBuf>,
-    noted: ProgressEntry,
+    entry: ProgressEntry,
     written: Instant,
 }
 
@@ -61,13 +61,13 @@ impl ProgressFile {
     /// If the file is of another copy, or cannot be read or written.
     pub fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, CopyError> {
         let (from, to) = (from.to_owned(), to.to_owned());
-        let noted = ProgressEntry { version: VERSION, from, to, families: BTreeMap::new() };
-        let mut file = ProgressFile { path: path.map(Path::to_path_buf), noted, written: Instant::now() };
+        let entry = ProgressEntry { version: VERSION, from, to, families: BTreeMap::new() };
+        let mut file = ProgressFile { path: path.map(Path::to_path_buf), entry, written: Instant::now() };
         let Some(path) = path else { return Ok(file) };
         match read(path) {
-            Ok(Some(noted)) => {
-                file.check_same(path, &noted)?;
-                file.noted = noted;
+            Ok(Some(entry)) => {
+                file.check_same(path, &entry)?;
+                file.entry = entry;
             }
             // Report a file that cannot be written before hours of work.
             Ok(None) => file.write()?,
@@ -81,22 +81,22 @@ impl ProgressFile {
         Ok(file)
     }
 
-    fn check_same(&self, path: &Path, noted: &ProgressEntry) -> Result<(), CopyError> {
-        if noted.version != VERSION {
+    fn check_same(&self, path: &Path, entry: &ProgressEntry) -> Result<(), CopyError> {
+        if entry.version != VERSION {
             return Err(CopyError::ProgressFile(format!(
                 "the progress file {} has version {}, and this program supports version {VERSION}",
                 path.display(),
-                noted.version
+                entry.version
             )));
         }
-        if (&noted.from, &noted.to) != (&self.noted.from, &self.noted.to) {
+        if (&entry.from, &entry.to) != (&self.entry.from, &self.entry.to) {
             return Err(CopyError::ProgressFile(format!(
                 "the progress file {} is of a copy from {} to {}, and this one is from {} to {}; use another file",
                 path.display(),
-                noted.from,
-                noted.to,
-                self.noted.from,
-                self.noted.to
+                entry.from,
+                entry.to,
+                self.entry.from,
+                self.entry.to
             )));
         }
         Ok(())
@@ -104,14 +104,14 @@ impl ProgressFile {
 
     /// Returns the progress of a column family.
     pub fn family(&self, name: &str) -> Family {
-        self.noted.families.get(name).cloned().unwrap_or_default()
+        self.entry.families.get(name).cloned().unwrap_or_default()
     }
 
     /// Records that everything up to a place is written; `None` for the whole column family.
     pub fn note(&mut self, name: &str, place: Option<&Bytes>, tally: Tally) -> Result<(), CopyError> {
         let place_hex = place.map(|place| to_hex(place));
         let family = Family { place: place_hex, is_done: place.is_none(), tally };
-        self.noted.families.insert(name.to_owned(), family);
+        self.entry.families.insert(name.to_owned(), family);
         if place.is_none() || self.written.elapsed() >= WRITE_EVERY {
             self.write()?;
         }
@@ -122,7 +122,7 @@ impl ProgressFile {
     pub fn write(&mut self) -> Result<(), CopyError> {
         self.written = Instant::now();
         let Some(path) = &self.path else { return Ok(()) };
-        write(path, &self.noted).map_err(|why| {
+        write(path, &self.entry).map_err(|why| {
             CopyError::ProgressFile(format!("the progress file {} cannot be written: {why}", path.display()))
         })
     }
@@ -142,8 +142,8 @@ fn read(path: &Path) -> Result<Option<ProgressEntry>, String> {
     serde_json::from_slice(&json).map(Some).map_err(|error| error.to_string())
 }
 
-fn write(path: &Path, noted: &ProgressEntry) -> Result<(), std::io::Error> {
-    let json = serde_json::to_vec_pretty(noted)?;
+fn write(path: &Path, entry: &ProgressEntry) -> Result<(), std::io::Error> {
+    let json = serde_json::to_vec_pretty(entry)?;
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let mut file = File::create(&beside)?;

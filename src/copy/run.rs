@@ -83,10 +83,13 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
     let mut total = Tally::default();
     for (number, pair) in pairs.iter().enumerate() {
         let name = pair.name();
-        let noted = file.family(&name);
-        if noted.is_done {
-            eprintln!("{name} was copied before: {} rows, {} cells", noted.tally.rows, noted.tally.cells);
-            total.add(noted.tally);
+        let recorded = file.family(&name);
+        if recorded.is_done {
+            eprintln!(
+                "{name} was copied before: {} rows, {} cells",
+                recorded.tally.rows, recorded.tally.cells
+            );
+            total.add(recorded.tally);
             continue;
         }
         if options.interruption.is_stopped() {

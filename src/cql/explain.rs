@@ -23,20 +23,19 @@ pub async fn explain(state: &QueryState<'_>, text: &str, options: &QueryOptions)
     match prepared.parsed.statement {
         Statement::Select(_) | Statement::Modify(_) | Statement::Batch(_) => {}
         _ => {
-            let why = "only SELECT, INSERT, UPDATE, DELETE and BATCH read or write cells that could be told";
+            let why = "only SELECT, INSERT, UPDATE, DELETE and BATCH read or write cells";
             return Err(CqlError::invalid(why));
         }
     }
     run::execute_prepared(&state, &prepared, options).await?;
     let explained = Explained { state: &state };
-    let asked = watched.take();
-    let mut told: Vec<String> = asked.iter().map(|asked| explained.asked(asked)).collect();
+    let mut lines: Vec<String> = watched.take().iter().map(|request| explained.request(request)).collect();
     if let Statement::Select(select) = &prepared.parsed.statement
         && let Some(Term::Constant { text, .. }) = &select.limit
     {
-        told.push(format!("until there are {text} rows\n"));
+        lines.push(format!("until there are {text} rows\n"));
     }
-    Ok(if told.is_empty() { "it reads and writes nothing\n".to_owned() } else { told.concat() })
+    Ok(if lines.is_empty() { "it reads and writes nothing\n".to_owned() } else { lines.concat() })
 }
 
 struct Explained<'a> {
@@ -47,8 +46,8 @@ struct Explained<'a> {
 type Line = (String, String);
 
 impl Explained<'_> {
-    fn asked(&self, asked: &StoreRequest) -> String {
-        match asked {
+    fn request(&self, request: &StoreRequest) -> String {
+        match request {
             StoreRequest::Read { key, command } => self.read(key, command),
             StoreRequest::Scan(command) => self.scan(command),
             StoreRequest::Write(mutation) => self.write(mutation),
@@ -131,17 +130,17 @@ impl Explained<'_> {
     }
 
     fn write(&self, mutation: &Mutation) -> String {
-        let mut told = String::new();
+        let mut text = String::new();
         for family in &mutation.families {
             let table = self.table(&family.cf);
             let (bytes, meaning) = self.key(table.as_deref(), &mutation.key);
             let (keyspace, name) = (&family.cf.keyspace, &family.cf.name);
-            told.push_str(&format!("write {keyspace}.{name} row {bytes}  {meaning}\n"));
+            text.push_str(&format!("write {keyspace}.{name} row {bytes}  {meaning}\n"));
             let lines: Vec<Line> =
                 family.changes.iter().flat_map(|change| self.change(table.as_deref(), change)).collect();
-            told.push_str(&aligned(&lines));
+            text.push_str(&aligned(&lines));
         }
-        told
+        text
     }
 
     fn change(&self, table: Option<&TableDef>, change: &Change) -> Vec<Line> {

@@ -29,8 +29,8 @@ pub fn marker_notes(
 ) -> Vec<MarkerSpec> {
     let is_named = |at: usize| names.get(at).is_some_and(Option::is_some);
     let is_plain = state.language.is_newest() || !state.behaviour.cql.markers_have_notes;
-    let noted = markers.iter().enumerate().map(|(at, marker)| (marker, note(state, marker, is_named(at))));
-    noted.map(|(marker, note)| if is_plain { note.plain(marker) } else { note }).collect()
+    let notes = markers.iter().enumerate().map(|(at, marker)| (marker, note(state, marker, is_named(at))));
+    notes.map(|(marker, note)| if is_plain { note.plain(marker) } else { note }).collect()
 }
 
 fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerSpec {

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_those_of_the_old_servers() {
+    fn ids_equal_those_of_the_old_servers() {
         // Both ids were recorded from real servers.
         let hash = StatementId::hash(Some("c2"), "SELECT * FROM t3 WHERE k=? AND c=?");
         assert_eq!(hash, StatementId::Hash(705_600_922));

@@ -185,7 +185,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
 /// Returns the receivers of the markers. A named marker has its own name instead of its column's.
 fn named(markers: Markers, names: &[Option<String>]) -> Result<Vec<ColumnSpec>, CqlError> {
     let spec = |(spec, name): (Option<ColumnSpec>, &Option<String>)| {
-        let spec = spec.ok_or_else(|| CqlError::invalid("a marker (?) stands where no value may"))?;
+        let spec = spec.ok_or_else(|| CqlError::invalid("a bind marker (?) is not allowed in this place"))?;
         Ok(match name {
             Some(name) => ColumnSpec { name: name.clone(), ..spec },
             None => spec,
@@ -241,7 +241,7 @@ async fn run_late(
         Statement::Use(keyspace) => access::use_keyspace(state, keyspace),
         Statement::Access(statement) => access::run(state, statement).await,
         Statement::Refused(what) => Err(CqlError::invalid(format!(
-            "{what} is not there: this server has neither functions nor triggers"
+            "{what} is not supported: this server has neither functions nor triggers"
         ))),
         Statement::Truncate(_) => {
             let truncating = define(state, statement);

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_goes_to_the_end() {
+    fn an_unterminated_quote_or_comment_extends_to_the_end() {
         for script in ["'a;", "/* a;", "\"a;", "é;ü'", "--"] {
             assert!(statements(script).len() <= 2, "{script}");
         }

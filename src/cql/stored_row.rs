@@ -37,7 +37,7 @@ pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -
                     holder
                         .cells
                         .iter()
-                        .map(|cell| (String::new(), format!("     {}", told(&table.cf, cell, names)))),
+                        .map(|cell| (String::new(), format!("     {}", cell_text(&table.cf, cell, names)))),
                 );
                 sides
             };
@@ -75,13 +75,13 @@ fn sides_of_cells(
         }
         row = Some(of);
         let left = show::meaning(state.database, table, &cell.name, Some(&cell.value));
-        sides.push((left, told(cf, cell, &cf.comparator)));
+        sides.push((left, cell_text(cf, cell, &cf.comparator)));
     }
     sides
 }
 
 /// Returns a cell as cassandra-cli of 2.1 prints it.
-fn told(cf: &CfDef, cell: &Cell, names: &TypeRef) -> String {
+fn cell_text(cf: &CfDef, cell: &Cell, names: &TypeRef) -> String {
     let name = names.to_text(&cell.name);
     if cell.kind == CellKind::Counter {
         return format!("=> (counter={name}, value={})", cell.count().unwrap_or_default());

@@ -26,18 +26,25 @@ pub type CatalogNow = arc_swap::Guard<Arc<Catalog>>;
 /// The components and settings from which a [`Database`] is built.
 #[derive(Clone)]
 pub struct DatabaseParts {
+    /// The keyspaces that the configuration defines.
     pub catalog: Arc<Catalog>,
+    /// The store of all rows and metadata records.
     pub store: Arc<dyn Store>,
+    /// The partitioner, which defines the order of rows.
     pub partitioner: PartitionerRef,
+    /// How users log in.
     pub authenticator: Authenticator,
+    /// The clock of timestamps and expiry.
     pub clock: Arc<Clock>,
     /// The types that a schema may use.
     pub types: Types,
+    /// The name of the cluster that clients see.
     pub cluster_name: String,
     /// The text of the configuration file, which Thrift-era clients could request.
     pub config_text: String,
-    /// The node's token and address, as describe_ring shows them.
+    /// The node's token, as describe_ring shows it.
     pub token: String,
+    /// The node's address, as describe_ring shows it.
     pub endpoint: String,
 }
 
@@ -91,6 +98,7 @@ pub struct Database {
 const CAS_TURNS: usize = 64;
 
 impl Database {
+    /// Returns a database that has not yet read its schema from the store; see `StoredSchema::load`.
     pub fn new(parts: DatabaseParts) -> Database {
         Database {
             catalog: ArcSwap::new(parts.catalog.clone()),
@@ -133,10 +141,12 @@ impl Database {
         &self.parts.partitioner
     }
 
+    /// Returns the clock of timestamps and expiry.
     pub fn clock(&self) -> &Clock {
         &self.parts.clock
     }
 
+    /// Returns the name of the cluster that clients see.
     pub fn cluster_name(&self) -> &str {
         &self.parts.cluster_name
     }
@@ -161,6 +171,7 @@ impl Database {
         self.parts.clock.now_s()
     }
 
+    /// Returns the store of all rows and metadata records.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.parts.store
     }

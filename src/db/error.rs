@@ -19,11 +19,14 @@ pub enum Error {
     /// Too few replicas are alive, or none accepts writes: the client can try again later.
     #[error("{why}")]
     Unavailable {
+        /// The reason, for the client.
         why: String,
-        /// How many replicas are required, and how many are alive.
+        /// The number of required replicas.
         required: i32,
+        /// The number of live replicas.
         alive: i32,
     },
+    /// The request was not completed in time; a write may have been applied or not.
     #[error("timed out: {0}")]
     TimedOut(String),
     /// The server is overloaded: the client can try again later, with less at once.
@@ -49,10 +52,12 @@ impl Error {
         Error::Unavailable { why: why.into(), required: 1, alive: 0 }
     }
 
+    /// Returns the error of an invalid request.
     pub fn invalid(why: impl Into<String>) -> Error {
         Error::InvalidRequest(why.into())
     }
 
+    /// Returns the error of a request for something that does not exist.
     pub fn unknown(why: impl Into<String>) -> Error {
         Error::Unknown(why.into())
     }

@@ -94,19 +94,19 @@ mod tests {
     }
 
     #[test]
-    fn names_must_lead_to_a_column() {
+    fn cell_names_must_belong_to_a_defined_column() {
         let cf = family(true, &[("v", "Int32Type"), ("m", "MapType(UTF8Type,LongType)")]);
         let table = cf.table.clone().unwrap();
         let check = |name: &'static [u8]| check_name(&cf, &table, &Bytes::from_static(name));
-        let told = |name: &'static [u8]| check(name).unwrap_err().to_string();
+        let error = |name: &'static [u8]| check(name).unwrap_err().to_string();
         assert!(check(b"\0\x01a\0\0\x01v\0").is_ok());
         assert!(check(b"\0\x01a\0\0\0\0").is_ok(), "the row's marker");
         assert_eq!(
-            told(b"\0\x01a\0\0\x03abc\0"),
+            error(b"\0\x01a\0\0\x03abc\0"),
             "Invalid cell for CQL3 table user2. The CQL3 column component (abc) does not correspond to a defined CQL3 column"
         );
         assert_eq!(
-            told(b"\0\x01a\0"),
+            error(b"\0\x01a\0"),
             "Not enough components (found 1 but 2 expected) for column name since user2 is a CQL3 table"
         );
         let class = |name: &'static [u8]| {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_with_regular_columns_are_hidden() {
+    fn tables_with_regular_columns_are_hidden_from_thrift() {
         let some = [("v", "Int32Type")];
         assert!(!is_shown(&family(true, &some), Release::V2_1));
         assert!(is_shown(&family(true, &[]), Release::V2_1));

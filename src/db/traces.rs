@@ -11,23 +11,30 @@ use crate::util::limits::{TRACE_TEXT_BYTES_MAX, TRACES_MAX};
 /// A traced request. Ids are version 1 UUIDs.
 #[derive(Debug, Clone)]
 pub struct Trace {
+    /// The id of the trace, which the client receives.
     pub id: [u8; 16],
+    /// The address of the client.
     pub client: IpAddr,
     /// The kind of request: `QUERY`.
     pub command: &'static str,
     /// The request in Cassandra's words: `Execute CQL3 query`.
     pub request: &'static str,
+    /// The parameters of the request, such as its statement.
     pub parameters: BTreeMap<String, String>,
     /// Milliseconds since 1970.
     pub started_at_ms: i64,
+    /// The duration of the request, in microseconds.
     pub duration_us: i32,
+    /// The steps, in the order of time.
     pub events: Vec<TraceEvent>,
 }
 
 /// A step of a traced request.
 #[derive(Debug, Clone)]
 pub struct TraceEvent {
+    /// The id of the step.
     pub id: [u8; 16],
+    /// The description of the step.
     pub activity: String,
     /// Microseconds since the start of the request.
     pub elapsed_us: i32,
@@ -77,7 +84,7 @@ mod tests {
     use crate::util::Clock;
 
     #[test]
-    fn the_last_traces_are_kept_and_their_texts_are_cut() {
+    fn only_the_last_traces_are_stored_and_long_texts_are_cut() {
         let (catalog, clock) = (Arc::new(Catalog::default()), Arc::new(Clock::system()));
         let random = partitioner::resolve("RandomPartitioner").unwrap();
         let store = Arc::new(EmbeddedStore::in_memory(random.clone(), &catalog, clock.clone()).unwrap());

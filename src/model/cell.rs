@@ -70,7 +70,7 @@ impl Cell {
         2 * (size_of::<Cell>() + self.name.len() + self.value.len()) + Cell::REPLY_BYTES
     }
 
-    /// Approximate bytes of a cell in a reply beside its name and value.
+    /// Approximate bytes of a cell in a reply besides its name and value.
     const REPLY_BYTES: usize = 40;
 
     /// Returns whether the cell is not a tombstone. For an expiring cell, call [`Cell::at`] first.

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_return_of_the_processor_stops_polling() {
+    fn polling_stops_when_the_thread_was_preempted() {
         let now = Instant::now();
         let mut policy = PollPolicy { last_request: now };
         assert_eq!(policy.after_request(now + SHORT), Wait::Awake);

@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_waited_for_as_long_as_memory() {
+    fn a_wait_for_a_turn_ends_with_the_time_limit_of_memory() {
         run(async {
             let budget = MemoryBudget::new(MIB, SECOND / 5);
             let mut turns = Vec::new();
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn of_shares_that_wait_for_each_other_the_last_is_closed() {
+    fn the_last_of_several_shares_that_wait_for_each_other_is_closed() {
         run(async {
             let budget = MemoryBudget::new(3 * MIB, 60 * SECOND);
             let [mut first, mut second, mut third] = [0; 3].map(|_| holding(&budget, MIB));

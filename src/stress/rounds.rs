@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_and_extremes() {
+    fn the_summary_has_median_minimum_and_maximum() {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
         assert!(median(&[]).is_nan());

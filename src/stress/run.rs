@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn time_ends_a_run() {
+    fn a_run_ends_after_its_time() {
         let plan = Plan {
             stop: Stop::After(Duration::from_millis(50)),
             ..plan(do_nothing::tests::start(10, 34), Operation::Read)

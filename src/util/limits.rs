@@ -46,7 +46,7 @@ pub const MESSAGE_BYTES_FREE: usize = 64 * 1024;
 pub const FREE_BYTES_OF_ALL: usize = 16 * 1024 * 1024;
 pub const MESSAGE_BYTES_FREE_MIN: usize = 8 * 1024;
 
-/// Maximum memory of all requests together, in bytes. The usual value is half of what the process may use beside its
+/// Maximum memory of all requests together, in bytes. The usual value is half of what the process may use besides its
 /// cache. More would only let more large requests run concurrently, which share the processors anyway.
 pub const REQUEST_MEMORY_BYTES_MAX: usize = 2 * 1024 * 1024 * 1024;
 

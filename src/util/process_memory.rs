@@ -7,8 +7,8 @@ use rustix::process::{Resource, getrlimit};
 
 use super::limits::{MESSAGES_BYTES_MAX, REQUEST_MEMORY_BYTES_MAX, REQUEST_MEMORY_BYTES_MIN};
 
-/// Memory that the process needs beside its cache and its requests, in bytes: code, threads, filters of tables, buffers
-/// of connections.
+/// Memory that the process needs besides its cache and requests, in bytes: code, threads, filters of tables, buffers of
+/// connections.
 const BASE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Returns the smallest memory limit of the process in bytes: of its control groups (versions 1 and 2, with their
@@ -19,13 +19,13 @@ pub fn limit() -> Option<usize> {
     limits.into_iter().flatten().min()
 }
 
-/// Returns the bytes for all requests, beside a cache of `cache_bytes`: half of the remaining memory, within limits.
+/// Returns the bytes for all requests, besides a cache of `cache_bytes`: half of the remaining memory, within limits.
 pub fn for_requests(cache_bytes: usize) -> usize {
     let Some(limit) = limit() else { return REQUEST_MEMORY_BYTES_MAX / 4 };
     part_of(limit, cache_bytes)
 }
 
-/// Returns the bytes for incoming messages and unread replies, beside a cache of `cache_bytes`: a quarter of the
+/// Returns the bytes for incoming messages and unread replies, besides a cache of `cache_bytes`: a quarter of the
 /// remaining memory, within limits.
 pub fn for_messages(cache_bytes: usize) -> usize {
     let half = limit().map_or(MESSAGES_BYTES_MAX, |limit| part_of(limit, cache_bytes));

@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Everything that was logged.
+    /// Collects the log.
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// The lines of a request of a keyspace under a filter.
+    /// Returns the lines that are logged for a request about a keyspace, under a filter.
     fn logged(filter: &str, error: Option<&str>) -> String {
         let lines = Lines::default();
         let writer = lines.clone();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_off_unless_the_filter_names_it() {
+    fn requests_are_only_logged_if_the_filter_enables_them() {
         assert_eq!(logged("info", Some("no")), "");
     }
 }

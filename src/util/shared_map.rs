@@ -311,7 +311,7 @@ mod tests {
         Remove(u16),
         Change(u16),
         KeepEven,
-        /// Changes are computed since the last mark.
+        /// Sets the mark since which changes are computed.
         Mark,
     }
 

@@ -11,8 +11,8 @@ use crate::compat::texts;
 use crate::db::{Permission, Resource, RoleKeeper, Roles};
 
 /// The error if a statement would change users that are defined in files.
-const IN_FILES: &str = "the users of this server are kept in its passwd file and their rights in its access file: \
-                        change those, statements do not";
+const IN_FILES: &str = "this server reads users from its passwd file and rights from its access file: change the \
+                        files, statements cannot";
 
 /// Executes USE. The keyspace must exist; no permission is needed.
 pub fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, CqlError> {

@@ -36,7 +36,7 @@ impl<'a> Family<'a> {
             return Err(CqlError::invalid(texts::unknown_table(CQL_2, &table.name)));
         };
         if cf.subcomparator().is_some() {
-            return Err(CqlError::invalid("CQL 2 does not know super columns"));
+            return Err(CqlError::invalid("CQL 2 does not support super columns"));
         }
         Ok(Family { cf: cf.clone(), state: *state })
     }
@@ -46,7 +46,7 @@ impl<'a> Family<'a> {
         let family = Family::find(state, table)?;
         match family.cf.table {
             Some(_) => Err(CqlError::invalid(format!(
-                "{} was made with CQL 3 and is changed with it only",
+                "{} was created with CQL 3 and can only be changed with CQL 3",
                 family.cf.name
             ))),
             None => Ok(family),

@@ -113,7 +113,7 @@ async fn rows_are_read_by_key() {
 }
 
 #[tokio::test]
-async fn names_are_told_where_there_are_traces_of_them() {
+async fn requested_names_are_returned_for_rows_with_tombstones() {
     let mut session = Session::with(USERS).await;
     let select = "SELECT KEY, nosuch, other FROM users";
     assert_eq!(session.rows(&format!("{select} WHERE KEY = 'bob'")).await, "bob: KEY=bob@-1");
@@ -154,7 +154,7 @@ async fn columns_are_read_by_ranges() {
 }
 
 #[tokio::test]
-async fn the_schema_of_a_result_is_that_of_its_columns() {
+async fn the_schema_of_a_result_has_the_types_of_its_columns() {
     let mut session = Session::with(USERS).await;
     let Ok(Cql2Outcome::Rows(result)) = session.run("SELECT * FROM users WHERE KEY = 'bob'", &[]).await
     else {
@@ -245,7 +245,7 @@ async fn rows_are_read_by_indexes() {
 }
 
 #[tokio::test]
-async fn names_are_what_the_comparator_reads() {
+async fn names_are_parsed_by_the_comparator() {
     let mut session = Session::with(&[
         "CREATE COLUMNFAMILY timeline (userid varchar PRIMARY KEY) WITH comparator = bigint AND default_validation = blob",
         "INSERT INTO timeline (userid, 3, 1, 2) VALUES ('anna', '6363', '6161', '6262') USING TIMESTAMP 10",
@@ -298,7 +298,7 @@ async fn rows_are_changed() {
 }
 
 #[tokio::test]
-async fn columns_tell_their_time_to_live() {
+async fn columns_have_their_time_to_live() {
     let mut session = Session::with(USERS).await;
     session.run("UPDATE users USING TTL 100 SET code = 'x' WHERE KEY = 'anna'", &[]).await.unwrap();
     session.run("UPDATE users USING TTL 0 SET door = 'x' WHERE KEY = 'anna'", &[]).await.unwrap();
@@ -331,7 +331,7 @@ async fn counters_count() {
 }
 
 #[tokio::test]
-async fn markers_stand_for_names_too() {
+async fn markers_may_be_column_names() {
     let mut session = Session::with(USERS).await;
     let insert = "INSERT INTO users (KEY, ?) VALUES (?, ?)";
     assert_eq!(prepare(insert).unwrap().markers, 3);
@@ -377,15 +377,15 @@ async fn definitions_change() {
         ("DROP COLUMNFAMILY users", "unconfigured columnfamily users"),
         ("DROP KEYSPACE Old", "Void"),
     ];
-    for (statement, said) in cases {
-        assert_eq!(session.rows(statement).await, said, "{statement}");
+    for (statement, expected) in cases {
+        assert_eq!(session.rows(statement).await, expected, "{statement}");
     }
     let mut homeless = Session::new();
     assert_eq!(homeless.rows("SELECT * FROM users").await, "no keyspace has been specified");
 }
 
 #[test]
-fn wrong_words_are_named_with_their_places() {
+fn syntax_errors_have_position_and_context() {
     let cases = [
         ("SELEC * FROM users;", "line 1:0 no viable alternative at input 'SELEC'"),
         (
@@ -397,13 +397,13 @@ fn wrong_words_are_named_with_their_places() {
         ("INSERT INTO t (KEY, a) VALUES ('a')", "unmatched column names/values"),
         ("SELECT * FROM t x y", "line 1:16 missing EOF at 'x'"),
     ];
-    for (text, said) in cases {
-        assert_eq!(prepare(text).unwrap_err().to_string(), said, "{text}");
+    for (text, expected) in cases {
+        assert_eq!(prepare(text).unwrap_err().to_string(), expected, "{text}");
     }
 }
 
 #[test]
-fn batches_and_properties_have_an_end() {
+fn the_number_of_statements_in_a_batch_and_of_properties_is_limited() {
     let batch =
         |count: usize| format!("BEGIN BATCH {} APPLY BATCH", "DELETE FROM t WHERE KEY = 'a' ".repeat(count));
     prepare(&batch(65_535)).unwrap();
@@ -420,7 +420,7 @@ fn batches_and_properties_have_an_end() {
 
 proptest! {
     #[test]
-    fn no_row_of_words_panics(words in prop::collection::vec(prop::sample::select(vec![
+    fn no_sequence_of_words_panics(words in prop::collection::vec(prop::sample::select(vec![
         "SELECT", "FIRST", "REVERSED", "*", "COUNT", "(", ")", "FROM", "t", "WHERE", "KEY", "=", "IN", "'a'", "..", "1",
         "-2", "AND", "USING", "CONSISTENCY", "ONE", "TIMESTAMP", "INSERT", "INTO", "VALUES", ",", "UPDATE", "SET", "+",
         "DELETE", "BEGIN", "BATCH", "APPLY", "CREATE", "COLUMNFAMILY", "ALTER", "DROP", "INDEX", "ON", "?", ":", "é",

@@ -63,7 +63,7 @@ impl Change<'_> {
             Alter::Type { column, cql_type } => self.set_type(column, scope.resolve(cql_type)?),
             Alter::Rename(names) => self.rename(names),
             Alter::With(properties) => self.with(state.claim, properties),
-            Alter::Several(_) => Err(syntax("changes of a table do not stand in one another")),
+            Alter::Several(_) => Err(syntax("a list of changes cannot contain another list")),
         }
     }
 

@@ -20,13 +20,13 @@ struct KeyspaceProperties {
 
 fn read(properties: &Properties) -> Result<KeyspaceProperties, CqlError> {
     check_known(properties, &PROPERTIES, &[])?;
-    let mut said = KeyspaceProperties { replication: None, durable_writes: None };
+    let mut parsed = KeyspaceProperties { replication: None, durable_writes: None };
     for (name, value) in &properties.0 {
         match (&**name, value) {
             ("replication", PropertyValue::Map(map)) => {
-                said.replication = Some(map.iter().cloned().collect())
+                parsed.replication = Some(map.iter().cloned().collect())
             }
-            ("durable_writes", PropertyValue::Text(text)) => said.durable_writes = Some(is_true(text)),
+            ("durable_writes", PropertyValue::Text(text)) => parsed.durable_writes = Some(is_true(text)),
             (name, PropertyValue::Text(_)) => {
                 return Err(syntax(format!("Invalid value for property '{name}'. It should be a map.")));
             }
@@ -35,7 +35,7 @@ fn read(properties: &Properties) -> Result<KeyspaceProperties, CqlError> {
             }
         }
     }
-    Ok(said)
+    Ok(parsed)
 }
 
 /// Turns the database's errors about replication into configuration errors.
@@ -54,8 +54,8 @@ pub async fn create(
 ) -> Result<Outcome, CqlError> {
     state.check(Access::AddKeyspace)?;
     check_keyspace(name)?;
-    let said = read(properties)?;
-    let mut options = said.replication.unwrap_or_default();
+    let parsed = read(properties)?;
+    let mut options = parsed.replication.unwrap_or_default();
     let Some(class) = options.remove("class") else {
         return configuration("Missing mandatory replication strategy class");
     };
@@ -64,7 +64,7 @@ pub async fn create(
         name: name.to_owned(),
         strategy_class: class,
         strategy_options: options,
-        durable_writes: said.durable_writes,
+        durable_writes: parsed.durable_writes,
         ..KsRequest::default()
     };
     let is_made = state
@@ -115,9 +115,9 @@ pub async fn alter(state: &QueryState<'_>, name: &str, properties: &Properties) 
     let unknown = || CqlError::invalid(format!("Unknown keyspace {name}"));
     let catalog = state.database.catalog();
     let old = catalog.keyspace(name).ok_or_else(unknown)?;
-    let said = read(properties)?;
-    let is_new_replication = said.replication.is_some();
-    let (strategy_class, strategy_options) = match said.replication {
+    let parsed = read(properties)?;
+    let is_new_replication = parsed.replication.is_some();
+    let (strategy_class, strategy_options) = match parsed.replication {
         None => (old.modern_strategy_class().to_owned(), old.strategy_options.clone()),
         Some(mut options) => match options.remove("class") {
             Some(class) => (class, options),
@@ -133,7 +133,7 @@ pub async fn alter(state: &QueryState<'_>, name: &str, properties: &Properties) 
         name: name.to_owned(),
         strategy_class,
         strategy_options,
-        durable_writes: said.durable_writes.or(Some(old.durable_writes)),
+        durable_writes: parsed.durable_writes.or(Some(old.durable_writes)),
         replication_factor: Some(old.replication_factor),
         column_families: Vec::new(),
     };

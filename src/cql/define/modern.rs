@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn newer_words_are_those_of_newer_releases_only() {
+    fn newer_property_names_are_accepted_for_newer_releases() {
         let text = |text: &str| PropertyValue::Text(text.to_owned());
         let map = |name: &str, value: &str| PropertyValue::Map(vec![(name.to_owned(), value.to_owned())]);
         let given = Properties(vec![

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_64_doubling_types_is_renewed_once_each_and_stays_shared() {
+    fn each_type_of_a_chain_of_64_doubling_types_is_renewed_once_and_shared() {
         let int = CqlType::Native(Native::Int);
         let first = user("u0", &[("a", int.clone())]);
         let mut all = vec![first.clone()];

@@ -42,7 +42,7 @@ pub async fn run(database: &Arc<Database>, statement: Statement) -> Result<Outco
     define(&state, &statement).await
 }
 
-pub async fn said(database: &Arc<Database>, statement: Statement) -> String {
+pub async fn outcome_text(database: &Arc<Database>, statement: Statement) -> String {
     match run(database, statement).await {
         Ok(_) => "done".to_owned(),
         Err(error) => error.to_string(),
@@ -52,7 +52,8 @@ pub async fn said(database: &Arc<Database>, statement: Statement) -> String {
 pub async fn with_keyspace() -> Arc<Database> {
     let database = database();
     assert_eq!(
-        said(&database, keyspace("k", &[("class", "SimpleStrategy"), ("replication_factor", "1")])).await,
+        outcome_text(&database, keyspace("k", &[("class", "SimpleStrategy"), ("replication_factor", "1")]))
+            .await,
         "done"
     );
     database
@@ -161,5 +162,5 @@ pub async fn database_with_keyspace() -> Arc<Database> {
 
 /// Runs a statement that must succeed.
 pub async fn done(database: &Arc<Database>, statement: Statement) {
-    assert_eq!(said(database, statement).await, "done");
+    assert_eq!(outcome_text(database, statement).await, "done");
 }

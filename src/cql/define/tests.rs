@@ -10,7 +10,7 @@ use crate::util::Release;
 use crate::util::limits::USER_TYPES_MAX;
 
 #[tokio::test]
-async fn keyspaces_are_made_once_and_dropped() {
+async fn keyspaces_are_created_once_and_dropped() {
     let database = with_keyspace().await;
     let one = [("class", "SimpleStrategy"), ("replication_factor", "1")];
     let cases = [
@@ -29,20 +29,23 @@ async fn keyspaces_are_made_once_and_dropped() {
         (keyspace("system", &one), "system keyspace is not user-modifiable"),
     ];
     for (statement, text) in cases {
-        assert_eq!(said(&database, statement).await, text);
+        assert_eq!(outcome_text(&database, statement).await, text);
     }
     let drop = |name: &str, if_exists| Statement::DropKeyspace { name: name.to_owned(), if_exists };
-    assert_eq!(said(&database, drop("system", true)).await, "system keyspace is not user-modifiable.");
-    assert_eq!(said(&database, drop("k", false)).await, "done");
-    assert_eq!(said(&database, drop("k", false)).await, "Cannot drop non existing keyspace 'k'.");
-    assert_eq!(said(&database, drop("k", true)).await, "done");
+    assert_eq!(
+        outcome_text(&database, drop("system", true)).await,
+        "system keyspace is not user-modifiable."
+    );
+    assert_eq!(outcome_text(&database, drop("k", false)).await, "done");
+    assert_eq!(outcome_text(&database, drop("k", false)).await, "Cannot drop non existing keyspace 'k'.");
+    assert_eq!(outcome_text(&database, drop("k", true)).await, "done");
     let create = Statement::CreateTable(create("t", "k int", "k"));
     let text = "Cannot add column family 't' to non existing keyspace 'k'.";
     assert!(matches!(run(&database, create).await, Err(CqlError::Configuration(why)) if why == text));
 }
 
 #[tokio::test]
-async fn comparators_are_those_of_the_old_servers() {
+async fn comparators_equal_those_of_the_old_servers() {
     let database = with_keyspace().await;
     let skey = create(
         "testtable",
@@ -73,7 +76,7 @@ async fn comparators_are_those_of_the_old_servers() {
     for (statement, class) in cases {
         let Statement::CreateTable(table) = &statement else { continue };
         let name = table.table.name.clone();
-        assert_eq!(said(&database, statement).await, "done");
+        assert_eq!(outcome_text(&database, statement).await, "done");
         assert_eq!(comparator(&database, &name), class);
     }
     let key = family(&database, "testtable").key_validator.clone().unwrap();
@@ -90,7 +93,7 @@ async fn comparators_are_those_of_the_old_servers() {
 }
 
 #[tokio::test]
-async fn tables_that_cannot_be_are_refused() {
+async fn invalid_tables_are_refused() {
     let database = with_keyspace().await;
     let none = CreateTable { primary_keys: Vec::new(), ..create("t", "k int, v int", "") };
     let mut two = create("t", "k int, v int", "v");
@@ -140,10 +143,10 @@ async fn tables_that_cannot_be_are_refused() {
         ),
     ];
     for (statement, text) in cases {
-        assert_eq!(said(&database, statement).await, text);
+        assert_eq!(outcome_text(&database, statement).await, text);
     }
     assert!(database.catalog().column_family("k", "t").is_none());
-    assert_eq!(said(&database, plain("k int", "k")).await, "done");
+    assert_eq!(outcome_text(&database, plain("k int", "k")).await, "done");
     let again = run(&database, plain("k int", "k")).await;
     assert!(matches!(again, Err(CqlError::AlreadyExists { table, .. }) if table == "t"));
 }
@@ -178,7 +181,7 @@ async fn properties_are_checked() {
         (with(&[("gc_grace_seconds", text("5")), ("default_time_to_live", text("7"))]), "done"),
     ];
     for (statement, expected) in cases {
-        assert_eq!(said(&database, statement).await, expected);
+        assert_eq!(outcome_text(&database, statement).await, expected);
     }
     let cf = family(&database, "t");
     assert_eq!((cf.gc_grace_s, cf.default_ttl_s()), (5, Some(7)));
@@ -188,7 +191,7 @@ async fn properties_are_checked() {
 async fn tables_are_altered() {
     let database = with_keyspace().await;
     let table = create("users", "name text, age int, tags set<text>", "name");
-    assert_eq!(said(&database, Statement::CreateTable(table)).await, "done");
+    assert_eq!(outcome_text(&database, Statement::CreateTable(table)).await, "done");
     let drop = |column: &str| alter("users", Alter::Drop { column: column.to_owned() });
     let to = |column: &str, cql_type: &str| {
         alter("users", Alter::Type { column: column.to_owned(), cql_type: type_name(cql_type) })
@@ -222,7 +225,7 @@ async fn tables_are_altered() {
         (add("nosuch", "a", "int"), "unconfigured columnfamily nosuch"),
     ];
     for (statement, expected) in cases {
-        assert_eq!(said(&database, statement).await, expected);
+        assert_eq!(outcome_text(&database, statement).await, expected);
     }
     assert_eq!(
         comparator(&database, "users"),
@@ -234,14 +237,14 @@ async fn tables_are_altered() {
 }
 
 #[tokio::test]
-async fn indexes_are_made_and_dropped() {
+async fn indexes_are_created_and_dropped() {
     let database = with_keyspace().await;
     let table =
         create("users", "name text, part text, age int, tags set<text>, m map<text,int>", "name;part");
     let dense = compact(create("dense", "k int, c int, v int", "k;c"));
     let counts = Statement::CreateTable(create("counts", "k int, n counter", "k"));
     for statement in [Statement::CreateTable(table), dense, counts] {
-        assert_eq!(said(&database, statement).await, "done");
+        assert_eq!(outcome_text(&database, statement).await, "done");
     }
     let keys = CreateIndex { target: IndexTarget::Keys, ..index(None, "users", "m") };
     let drop = |name: &str| Statement::DropIndex { name: in_k(name), if_exists: false };
@@ -268,7 +271,7 @@ async fn indexes_are_made_and_dropped() {
         (drop("nosuch"), "Index 'nosuch' could not be found in any of the tables of keyspace 'k'"),
     ];
     for (statement, expected) in cases {
-        assert_eq!(said(&database, statement).await, expected);
+        assert_eq!(outcome_text(&database, statement).await, expected);
     }
     let cf = family(&database, "users");
     let names: Vec<&str> =
@@ -277,7 +280,7 @@ async fn indexes_are_made_and_dropped() {
 }
 
 #[tokio::test]
-async fn types_are_kept_while_they_are_used() {
+async fn types_in_use_cannot_be_dropped() {
     let database = with_keyspace().await;
     let field = |name: &str, cql_type: &str| (name.to_owned(), type_name(cql_type));
     let address = || Statement::CreateType {
@@ -301,34 +304,34 @@ async fn types_are_kept_while_they_are_used() {
         (drop(), "No user type named k.address exists."),
     ];
     for (statement, expected) in cases {
-        assert_eq!(said(&database, statement).await, expected);
+        assert_eq!(outcome_text(&database, statement).await, expected);
     }
 }
 
 #[tokio::test]
-async fn statements_name_tables_with_so_many_characters_and_no_more() {
+async fn the_length_of_keyspace_and_table_names_is_limited() {
     let database = with_keyspace().await;
     let (longest, longer) = ("n".repeat(48), "n".repeat(49));
     let one = [("class", "SimpleStrategy"), ("replication_factor", "1")];
     let table = |name: &str| Statement::CreateTable(create(name, "k int", "k"));
     for good in [keyspace(&longest, &one), table(&longest)] {
-        assert_eq!(said(&database, good).await, "done");
+        assert_eq!(outcome_text(&database, good).await, "done");
     }
     for (bad, what) in [(keyspace(&longer, &one), "Keyspace"), (table(&longer), "Column family")] {
         let why = format!("{what} names shouldn't be more than 48 characters long (got \"{longer}\")");
-        assert_eq!(said(&database, bad).await, why);
+        assert_eq!(outcome_text(&database, bad).await, why);
     }
 }
 
 #[tokio::test]
-async fn a_keyspace_has_so_many_user_types_and_no_more() {
+async fn the_number_of_user_types_of_a_keyspace_is_limited() {
     let database = with_keyspace().await;
     let create = |name: &str| Statement::CreateType {
         name: in_k(name),
         if_not_exists: false,
         fields: vec![("a".to_owned(), type_name("int"))],
     };
-    assert_eq!(said(&database, create("first")).await, "done");
+    assert_eq!(outcome_text(&database, create("first")).await, "done");
     let fill = |_: &_, keyspace: &mut KeyspaceDef| {
         let first = keyspace.user_types["first"].clone();
         let more = (2..USER_TYPES_MAX).map(|number| (format!("t{number}"), first.clone()));
@@ -336,7 +339,7 @@ async fn a_keyspace_has_so_many_user_types_and_no_more() {
         Ok::<bool, CqlError>(true)
     };
     database.schema_changes(Behaviour::of(Release::V2_1)).edit_keyspace("k", fill).await.unwrap();
-    assert_eq!(said(&database, create("last")).await, "done");
-    let why = said(&database, create("one_more")).await;
+    assert_eq!(outcome_text(&database, create("last")).await, "done");
+    let why = outcome_text(&database, create("one_more")).await;
     assert!(why.starts_with("Keyspace k has 10000 user types, and more are not allowed"), "{why}");
 }

@@ -17,11 +17,11 @@ pub(super) fn cluster(state: &QueryState<'_>) -> Result<Outcome, CqlError> {
     let text = || CqlType::Native(Native::Text);
     let partitioner = database.partitioner().class_name();
     let partitioner = partitioner.strip_prefix("org.apache.cassandra.dht.").unwrap_or(partitioner);
-    let told =
+    let properties =
         [("cluster", database.cluster_name()), ("partitioner", partitioner), ("snitch", "SimpleSnitch")];
-    let mut columns: Vec<_> = told.iter().map(|(name, _)| spec(name, text())).collect();
+    let mut columns: Vec<_> = properties.iter().map(|(name, _)| spec(name, text())).collect();
     let mut row: Vec<_> =
-        told.iter().map(|(_, value)| Some(Bytes::copy_from_slice(value.as_bytes()))).collect();
+        properties.iter().map(|(_, value)| Some(Bytes::copy_from_slice(value.as_bytes()))).collect();
     if state.keyspace.is_some_and(|keyspace| !is_system(keyspace)) {
         let endpoints = CqlType::List { element: Box::new(text()), is_frozen: true };
         let of_ring = CqlType::Map { key: Box::new(text()), value: Box::new(endpoints), is_frozen: false };

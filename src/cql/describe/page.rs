@@ -68,17 +68,17 @@ mod tests {
     fn pages_follow_each_other() {
         let all = [1, 2, 3, 4, 5];
         let mut page = Page { schema: Uuid::from_u128(7), from: 0, size: Some(2) };
-        let mut told = Vec::new();
+        let mut returned = Vec::new();
         loop {
             let (some, next) = page.cut(&all);
             assert!(some.len() <= 2);
-            told.extend(some);
+            returned.extend(some);
             let Some(next) = next else { break };
             assert!(resumed(&next, Uuid::from_u128(8)).unwrap_err().to_string().contains("has changed"));
             assert!(resumed(&next.slice(1..), page.schema).is_err());
             page.from = resumed(&next, page.schema).unwrap();
         }
-        assert_eq!(told, all);
+        assert_eq!(returned, all);
         assert_eq!(Page { size: Some(5), from: 0, ..page }.cut(&all).1, None);
         assert!(Page { from: usize::MAX, ..page }.cut(&all).0.is_empty());
     }

@@ -113,7 +113,9 @@ fn newer_options(options: &TableOptions) -> Options {
         ("crc_check_chance", "1.0".to_owned()),
     ];
     all.extend(
-        options.dclocal_read_repair_chance.map(|told| ("dclocal_read_repair_chance", format!("{told:?}"))),
+        options
+            .dclocal_read_repair_chance
+            .map(|chance| ("dclocal_read_repair_chance", format!("{chance:?}"))),
     );
     all.extend([
         ("default_time_to_live", options.default_time_to_live.to_string()),
@@ -124,14 +126,14 @@ fn newer_options(options: &TableOptions) -> Options {
         ("min_index_interval", options.min_index_interval.to_string()),
         ("read_repair", "'BLOCKING'".to_owned()),
     ]);
-    all.extend(options.read_repair_chance.map(|told| ("read_repair_chance", format!("{told:?}"))));
+    all.extend(options.read_repair_chance.map(|chance| ("read_repair_chance", format!("{chance:?}"))));
     all.push(("speculative_retry", quoted(&options.speculative_retry)));
     all
 }
 
 /// Returns the options as cqlsh of 2.1 prints them.
 fn older_options(options: &TableOptions) -> Options {
-    let chance = |told: Option<f64>, default: f64| format!("{:?}", told.unwrap_or(default));
+    let chance = |set: Option<f64>, default: f64| format!("{:?}", set.unwrap_or(default));
     vec![
         ("bloom_filter_fp_chance", format!("{:?}", options.bloom_filter_fp_chance)),
         ("caching", map(&options.caching)),

@@ -157,7 +157,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 8, ..ProptestConfig::default() })]
     #[test]
-    fn what_is_described_can_be_made_again(
+    fn a_description_creates_the_same_schema(
         tables in prop::collection::vec(a_table(), 8),
         indexed in prop::collection::vec(2..7usize, 8),
         release in prop::sample::select(vec!["2.1.22", "2.2.19", "3.11.17", "4.0.11"]),
@@ -180,7 +180,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn what_comes_by_no_statement_is_a_comment() {
+async fn definitions_without_a_statement_are_described_in_comments() {
     let database = database();
     let keyspace =
         "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";

@@ -20,7 +20,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn names_come_back(name in "[a-zA-Z_]{1,8}") {
+        fn names_round_trip(name in "[a-zA-Z_]{1,8}") {
             prop_assert_eq!(name_of_key(&key_of_name(&name)), name);
         }
     }

@@ -122,7 +122,7 @@ impl Bench {
     }
 
     /// Returns the error of a statement, or the columns and values of its rows if it returns any.
-    pub async fn said(&self, text: &str) -> String {
+    pub async fn outcome_text(&self, text: &str) -> String {
         match self.run(text).await {
             Err(error) => error.to_string(),
             Ok(Outcome::Rows(result)) => {

@@ -113,8 +113,8 @@ fn check_unread(state: &QueryState<'_>, remote: &dyn RemoteCql, text: &str) -> R
         return Ok(());
     }
     Err(CqlError::Unauthorized(format!(
-        "User {name} may not run this statement: it cannot be told what it does, and only who may do everything may \
-         run such statements"
+        "User {name} may not run this statement: this server cannot determine what it does, and only users with all \
+         permissions may run such statements"
     )))
 }
 
@@ -162,7 +162,7 @@ fn check_served_table(state: &QueryState<'_>, table: &TableName, how: &str) -> R
     let catalog = state.database.catalog();
     match catalog.keyspace(keyspace).and_then(|found| found.column_families.get(&table.name)) {
         Some(_) => Err(CqlError::invalid(format!(
-            "{keyspace}.{} is a column family of Thrift's: it is {how}",
+            "{keyspace}.{} is a column family that a Thrift method created: it is {how}",
             table.name
         ))),
         None => Ok(()),
@@ -178,7 +178,7 @@ fn check_served_index(state: &QueryState<'_>, index: &TableName) -> Result<(), C
     let is_its = |cf: &&Arc<CfDef>| cf.indexed_columns().next().is_some() && index_name(cf) == index.name;
     match families.find(is_its) {
         Some(cf) => Err(CqlError::invalid(format!(
-            "{keyspace}.{} is the index of {}, a column family of Thrift's: it is changed with \
+            "{keyspace}.{} is the index of {}, a column family that a Thrift method created: it is changed with \
              system_update_column_family",
             index.name, cf.name
         ))),
@@ -188,7 +188,9 @@ fn check_served_index(state: &QueryState<'_>, index: &TableName) -> Result<(), C
 
 fn check_served_keyspace(state: &QueryState<'_>, keyspace: &str, how: &str) -> Result<(), CqlError> {
     match state.database.catalog().keyspace(keyspace) {
-        Some(_) => Err(CqlError::invalid(format!("{keyspace} is a keyspace of Thrift's: it is {how}"))),
+        Some(_) => Err(CqlError::invalid(format!(
+            "{keyspace} is a keyspace that a Thrift method created: it is {how}"
+        ))),
         None => Ok(()),
     }
 }

@@ -103,7 +103,7 @@ fn bound(prepared: &RemotePrepared, options: &QueryOptions) -> Result<Vec<Bytes>
     let value = |(marker, value): (&super::ColumnSpec, &BoundValue)| match value {
         BoundValue::Value(bytes) => sent_form(&marker.cql_type, bytes, options.collection_form),
         BoundValue::Null | BoundValue::Unset => {
-            Err(CqlError::invalid(format!("the value of {} is not there", marker.name)))
+            Err(CqlError::invalid(format!("the value of {} is missing", marker.name)))
         }
     };
     prepared.markers.iter().zip(&options.values).map(value).collect()

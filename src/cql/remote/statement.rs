@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn names_get_the_sessions_keyspace() {
+    fn the_session_s_keyspace_is_added_to_names() {
         let cases = [
             ("SELECT a FROM t WHERE k = 't'", "SELECT a FROM \"Ks\".t WHERE k = 't'"),
             ("SELECT a FROM other.t", "SELECT a FROM other.t"),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_are_known_by_their_first_word() {
+    fn definitions_are_recognized_by_their_first_word() {
         let is_definition = |text: &str| RemoteStatement::read(text, Some("ks")).unwrap().is_definition();
         for text in [
             "SELECT a FROM t WHERE v ANN OF [1.0] LIMIT 1",
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_cluster_reads_goes_there_as_it_is() {
+    fn statements_that_only_the_cluster_can_parse_are_sent_unchanged() {
         for text in [
             "SELECT a FROM t WHERE v ANN OF [1.0] LIMIT 1",
             "CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE k IS NOT NULL PRIMARY KEY (k)",
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_the_clusters_never_goes_there() {
+    fn statements_about_sessions_and_users_are_not_sent_to_the_cluster() {
         for text in [
             "USE ks",
             " /* x */ uSe \"Ks\" ;",
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn several_partitions_in_one_order_are_not_paged() {
+    fn several_ordered_partitions_are_not_paged() {
         let is_paged = |text: &str| match RemoteStatement::read(text, None).unwrap().route {
             Route::There { is_paged, .. } => is_paged,
             Route::LocalStatement(_) => unreachable!(),

@@ -17,16 +17,16 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 
 impl Analysis<'_> {
     /// Runs the checks that need all relations, in the order of Cassandra 2.1.
-    pub fn finish(mut self, picked: &Projection) -> Result<Restrictions, CqlError> {
+    pub fn finish(mut self, projection: &Projection) -> Result<Restrictions, CqlError> {
         self.partition_key()?;
         if !self.found.uses_index {
             self.restricted.retain(|column| column.kind != ColumnKind::PartitionKey);
         }
-        let is_static_only = picked.is_static_only(&self.target.def);
+        let is_static_only = projection.is_static_only(&self.target.def);
         if is_static_only && self.found.restricts_clustering() {
             return invalid("Cannot restrict clustering columns when selecting only static columns");
         }
-        self.clustering(picked)?;
+        self.clustering(projection)?;
         if self.found.is_key_range && self.has_clustering_index {
             self.found.uses_index = true;
         }
@@ -53,7 +53,7 @@ impl Analysis<'_> {
         self.filtering()?;
         self.strict_bounds()?;
         if self.select.is_distinct {
-            self.distinct(picked)?;
+            self.distinct(projection)?;
         }
         Ok(self.found)
     }
@@ -152,7 +152,7 @@ impl Analysis<'_> {
         Ok(())
     }
 
-    fn clustering(&mut self, picked: &Projection) -> Result<(), CqlError> {
+    fn clustering(&mut self, projection: &Projection) -> Result<(), CqlError> {
         let columns = &self.target.def.clustering;
         let mut is_open = false;
         let mut previous: Option<(&TableColumn, Option<usize>)> = None;
@@ -183,7 +183,7 @@ impl Analysis<'_> {
                             "Clustering column \"{name}\" cannot be restricted by an IN relation"
                         ));
                     }
-                    if picked.has_collection(&self.target.def) {
+                    if projection.has_collection(&self.target.def) {
                         return invalid(format!(
                             "Cannot restrict column \"{name}\" by IN relation as a collection is selected by the query"
                         ));
@@ -343,8 +343,8 @@ impl Analysis<'_> {
         if is_multiple { invalid(NEEDS_FILTERING) } else { Ok(()) }
     }
 
-    fn distinct(&self, picked: &Projection) -> Result<(), CqlError> {
-        let requested = picked.columns(&self.target.def);
+    fn distinct(&self, projection: &Projection) -> Result<(), CqlError> {
+        let requested = projection.columns(&self.target.def);
         let is_wrong =
             |column: &&&TableColumn| !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Static);
         if let Some(wrong) = requested.iter().find(is_wrong) {

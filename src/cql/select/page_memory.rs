@@ -37,7 +37,7 @@ mod tests {
     use crate::util::meter::{RequestLimits, RequestMeter, metered};
 
     #[tokio::test]
-    async fn rows_that_are_done_are_released_with_the_pages_before() {
+    async fn memory_of_a_finished_row_is_released_from_the_oldest_pages() {
         let meter = Arc::new(RequestMeter::new(&RequestLimits::default(), Arc::default()));
         metered(meter.clone(), async {
             let mut memory = PageMemory::default();

@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn states_come_back(
+        fn paging_states_round_trip(
             key in prop::collection::vec(any::<u8>(), 1..9),
             names in prop::option::of((prop::collection::vec(any::<u8>(), 0..5), prop::collection::vec(any::<u8>(), 1..5))),
             rows_left in any::<u64>(),
@@ -99,7 +99,7 @@ mod tests {
         }
 
         #[test]
-        fn foreign_states_are_refused(bytes in prop::collection::vec(prop::sample::select(vec![0u8, 1, 2, 255]), 0..40)) {
+        fn decoded_paging_states_encode_to_the_same_bytes(bytes in prop::collection::vec(prop::sample::select(vec![0u8, 1, 2, 255]), 0..40)) {
             let bytes = Bytes::from(bytes);
             if let Ok(state) = PagingState::decode(&bytes) {
                 prop_assert_eq!(state.encode(), bytes);

@@ -29,7 +29,7 @@ use crate::util::Release;
 pub struct SelectPlan {
     target: Target,
     cells: CellColumns,
-    picked: Projection,
+    projection: Projection,
     restrictions: Box<Restrictions>,
     limit: Option<Box<TypedTerm>>,
     per_partition_limit: Option<Box<TypedTerm>>,
@@ -66,7 +66,7 @@ impl SelectPlan {
         let keyspace = catalog.keyspace(&target.keyspace).unwrap_or(&made_up);
         let scope = state.type_scope(keyspace);
         let cells = CellColumns::new(target.def.clone());
-        let picked = Projection::new(state, &target, &cells, select)?;
+        let projection = Projection::new(state, &target, &cells, select)?;
         let mut number = |term: &Option<Term>, name: &str| {
             let Some(term) = term else { return Ok(None) };
             let spec = target.spec_of(name, CqlType::Native(Native::Int));
@@ -77,24 +77,24 @@ impl SelectPlan {
         if per_partition_limit.is_some() && select.is_distinct {
             return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries"));
         }
-        if per_partition_limit.is_some() && picked.group_by.is_some() {
+        if per_partition_limit.is_some() && projection.group_by.is_some() {
             return Err(CqlError::invalid("PER PARTITION LIMIT is not supported together with GROUP BY"));
         }
-        if per_partition_limit.is_some() && (picked.is_count || picked.is_grouped()) {
+        if per_partition_limit.is_some() && (projection.is_count || projection.is_grouped()) {
             return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
         }
         let mut analysis = Analysis::new(state, &target, select, scope);
         for relation in &select.relations {
             analysis.take(relation, markers)?;
         }
-        let restrictions = Box::new(analysis.finish(&picked)?);
+        let restrictions = Box::new(analysis.finish(&projection)?);
         let position = |(name, _): &(String, bool)| target.def.column(name).map(|column| column.position);
         let order_by = select.order_by.iter().filter_map(position).collect();
         let is_distinct = select.is_distinct;
         Ok(SelectPlan {
             target,
             cells,
-            picked,
+            projection,
             restrictions,
             limit,
             per_partition_limit,
@@ -111,7 +111,7 @@ impl SelectPlan {
 
     /// Returns the columns of the result.
     pub fn columns(&self) -> &[ColumnSpec] {
-        &self.picked.specs
+        &self.projection.specs
     }
 
     /// Returns the table that it reads.
@@ -122,7 +122,8 @@ impl SelectPlan {
     /// Returns the warning for the client, in the words of Cassandra 2.2 and later.
     pub fn warning(&self) -> Option<&'static str> {
         let asked = &self.restrictions;
-        let is_aggregate = self.picked.is_count || self.picked.is_grouped() && self.picked.group_by.is_none();
+        let is_aggregate =
+            self.projection.is_count || self.projection.is_grouped() && self.projection.group_by.is_none();
         if !is_aggregate {
             None
         } else if asked.token.is_none() && asked.keys.iter().all(Option::is_none) {
@@ -161,7 +162,7 @@ impl SelectPlan {
             None => usize::MAX,
         };
         let mut limit = self.limit(bound, release)?;
-        let is_whole = self.picked.is_count || self.picked.is_grouped();
+        let is_whole = self.projection.is_count || self.projection.is_grouped();
         let page_size = options.page_size.filter(|_| !is_whole);
         let resume = match &options.paging_state {
             Some(paging) if !is_whole => Some(self.resumed(cf, paging, release)?),
@@ -183,7 +184,7 @@ impl SelectPlan {
         let tests = self.tests(&sliced.rest, bound, release)?;
         let walk = self.walk(state, bound, (sliced.reads, tests), index.as_ref());
         // With GROUP BY or aggregates, the limit counts whole groups, not rows.
-        let rows = if self.picked.is_grouped() { usize::MAX } else { limit };
+        let rows = if self.projection.is_grouped() { usize::MAX } else { limit };
         let want = page_size.map_or(rows, |page| rows.min(page.max(1)));
         let of_partition = resume.as_ref().map(|resume| (resume.key.clone(), resume.of_partition));
         let walk = Walk { want, per_partition, of_partition, ..walk };
@@ -263,12 +264,12 @@ impl SelectPlan {
             bound,
             cf: self.target.cf.clone(),
             cells: &self.cells,
-            picked: &self.picked,
+            projection: &self.projection,
             reads,
             tests,
             is_reversed: self.restrictions.is_reversed,
             is_distinct: self.is_distinct,
-            needs_statics: shows_bare_statics || restricts_static || self.picked.has_static(def),
+            needs_statics: shows_bare_statics || restricts_static || self.projection.has_static(def),
             shows_bare_statics,
             keeps_clustering: self.sorts(),
             now_s: state.database.now_s(),
@@ -287,12 +288,12 @@ impl SelectPlan {
     /// Builds the result from the rows that were read.
     fn end(&self, execution: Execution<'_>) -> Result<Outcome, CqlError> {
         let Execution { mut walk, limit, is_paged, .. } = execution;
-        if self.picked.is_grouped() {
-            walk.groups.finish(&self.picked, (walk.bound, walk.now_s))?;
+        if self.projection.is_grouped() {
+            walk.groups.finish(&self.projection, (walk.bound, walk.now_s))?;
             let mut rows = walk.groups.answered;
             rows.truncate(limit);
             return Ok(Outcome::Rows(ResultSet {
-                columns: self.picked.specs.clone(),
+                columns: self.projection.specs.clone(),
                 rows,
                 paging_state: None,
             }));
@@ -323,16 +324,16 @@ impl SelectPlan {
         next: Option<PagingState>,
         bound: Bound<'_>,
     ) -> Result<Outcome, CqlError> {
-        let rows = match self.picked.is_count {
+        let rows = match self.projection.is_count {
             true => {
                 let count = i64::try_from(count).unwrap_or(i64::MAX);
                 let values = vec![Some(Bytes::copy_from_slice(&count.to_be_bytes()))];
-                vec![self.picked.told(values, bound)]
+                vec![self.projection.result_values(values, bound)]
             }
             false => rows.into_iter().map(|row| row.values).collect(),
         };
         let paging_state = next.map(|next| next.encode());
-        Ok(Outcome::Rows(ResultSet { columns: self.picked.specs.clone(), rows, paging_state }))
+        Ok(Outcome::Rows(ResultSet { columns: self.projection.specs.clone(), rows, paging_state }))
     }
 
     /// Whether the rows of several partitions are sorted together.

@@ -81,9 +81,9 @@ impl Projection {
         cells: &CellColumns,
         select: &Select,
     ) -> Result<Projection, CqlError> {
-        let picked = Projection::of_selection(state, target, cells, select)?;
-        let picked = Projection { group_by: group_by(target, cells, select)?, ..picked };
-        Ok(if select.is_json { picked.into_json(target) } else { picked })
+        let projection = Projection::of_selection(state, target, cells, select)?;
+        let projection = Projection { group_by: group_by(target, cells, select)?, ..projection };
+        Ok(if select.is_json { projection.into_json(target) } else { projection })
     }
 
     fn of_selection(
@@ -138,7 +138,7 @@ impl Projection {
                 let (mut specs, mut picks) = (Vec::new(), Vec::new());
                 for one in selected {
                     let (pick, cql_type, name) = picker.pick(&one.selector)?;
-                    let cql_type = told_as(cql_type, release);
+                    let cql_type = reported_type(cql_type, release);
                     type_bytes = type_bytes.saturating_add(cql_type.size().text_bytes);
                     check_types(type_bytes)?;
                     let spec = target.spec_of(one.alias.as_deref().unwrap_or(&name), cql_type);
@@ -197,11 +197,11 @@ impl Projection {
 
     fn seen(&self, row: &Row, sight: ValueContext<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         let values = self.picks.iter().map(|pick| pick.value(row, sight)).collect::<Result<_, CqlError>>()?;
-        Ok(self.told(values, sight.bound))
+        Ok(self.result_values(values, sight.bound))
     }
 
     /// Returns the values of a result row; for `SELECT JSON` combines them into one.
-    pub fn told(&self, values: Vec<Option<Bytes>>, bound: Bound<'_>) -> Vec<Option<Bytes>> {
+    pub fn result_values(&self, values: Vec<Option<Bytes>>, bound: Bound<'_>) -> Vec<Option<Bytes>> {
         let Some(json) = &self.json else { return values };
         let types = TypesOf { types: bound.database.types(), release: self.release };
         let text = |((key, cql_type), value): (&(String, CqlType), &Option<Bytes>)| {
@@ -414,10 +414,11 @@ impl<'a> ProjectionBuilder<'a> {
     ) -> Result<(ProjectedColumn, CqlType, String), CqlError> {
         self.check_depth()?;
         self.is_inside = true;
-        let picked: Result<Vec<_>, CqlError> = arguments.iter().map(|argument| self.pick(argument)).collect();
+        let projection: Result<Vec<_>, CqlError> =
+            arguments.iter().map(|argument| self.pick(argument)).collect();
         self.is_inside = false;
         let (mut picks, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
-        for (pick, cql_type, name) in picked? {
+        for (pick, cql_type, name) in projection? {
             picks.push(pick);
             types.push(cql_type);
             names.push(name);
@@ -546,7 +547,7 @@ fn collection(elements: &[(Bytes, Cell)], cql_type: &CqlType) -> Bytes {
 }
 
 /// Returns the type under which a function's result is reported: up to 1.2 a timestamp has the older class.
-fn told_as(cql_type: CqlType, release: Release) -> CqlType {
+fn reported_type(cql_type: CqlType, release: Release) -> CqlType {
     match cql_type {
         CqlType::Native(Native::Timestamp) if Behaviour::of(release).cql.timestamps_are_dates => {
             CqlType::Native(Native::OldTimestamp)

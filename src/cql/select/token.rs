@@ -48,7 +48,7 @@ mod tests {
     use crate::partitioner::{Murmur3Partitioner, RandomPartitioner};
 
     #[test]
-    fn values_of_tokens_are_their_numbers() {
+    fn values_of_tokens_are_numbers() {
         for key in [&b"a"[..], b"key1", b"theo", b"\xff", b"k\0\0"] {
             let mut token = Vec::new();
             Murmur3Partitioner.token(key, &mut token);
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_ring_are_tokens() {
+    fn the_ends_of_the_ring_are_valid_tokens() {
         let mut highest = vec![0; 17];
         highest[1] = 0x80;
         for (value, text) in [
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_before_is_one_less() {
+    fn the_previous_token_is_one_less() {
         assert_eq!(token_before(&[1, 0]), Some(vec![0, 255]));
         assert_eq!(token_before(&[0, 7]), Some(vec![0, 6]));
         assert_eq!(token_before(&[0, 0]), None);

@@ -53,7 +53,7 @@ pub(super) struct Walk<'a> {
     pub bound: Bound<'a>,
     pub cf: Arc<CfDef>,
     pub cells: &'a CellColumns,
-    pub picked: &'a Projection,
+    pub projection: &'a Projection,
     pub reads: Reads,
     pub tests: Vec<RowTest>,
     pub is_reversed: bool,
@@ -124,12 +124,12 @@ impl Walk<'_> {
             _ => Some((row.key.clone(), 1)),
         };
         self.last = Some((row.key.clone(), position));
-        if self.picked.is_grouped() {
+        if self.projection.is_grouped() {
             let before = self.groups.memory;
-            self.groups.add(row, self.picked, (self.bound, self.now_s))?;
+            self.groups.add(row, self.projection, (self.bound, self.now_s))?;
             self.hold(self.groups.memory - before)?;
-        } else if !self.picked.is_count {
-            let mut values = self.picked.values(row, self.bound, self.now_s)?;
+        } else if !self.projection.is_count {
+            let mut values = self.projection.values(row, self.bound, self.now_s)?;
             let clustering = if self.keeps_clustering { row.clustering.clone() } else { Vec::new() };
             let bytes = values.iter().flatten().map(Bytes::len).sum::<usize>();
             // In the reply each value, even null, has a length of four bytes.

@@ -32,7 +32,7 @@ pub fn hint(text: &str, place: Place) -> Option<&'static str> {
         return Some("a parenthesis closes too early");
     }
     if before.contains("INSERT") && before.contains("USING") && starts_with_word(after, "IF") {
-        return Some("IF NOT EXISTS stands before USING");
+        return Some("write IF NOT EXISTS before USING");
     }
     None
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_caret_stands_under_the_place() {
+    fn a_caret_marks_the_position() {
         let text = "SELECT *\nFROM \t# x";
         assert_eq!(show_place(text, Place { line: 2, column: 6 }), "FROM \t# x\n     \t^");
         assert_eq!(show_place("", Place { line: 9, column: 6 }), "\n^");

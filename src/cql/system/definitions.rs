@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn releases_list_their_own_tables_and_answer_for_the_others() {
+    fn each_release_lists_its_own_tables_and_also_has_those_of_older_ones() {
         let names = |release: &str| -> Vec<String> {
             keyspaces(&Claim::new(release).unwrap()).into_iter().map(|keyspace| keyspace.name).collect()
         };

@@ -129,37 +129,37 @@ fn caching(cf: &CfDef) -> Map {
 }
 
 fn compaction(cf: &CfDef) -> Map {
-    let mut told = options(cf, "compaction_strategy_options");
-    told.insert("class".to_owned(), text(cf, "compaction_strategy"));
+    let mut options = options(cf, "compaction_strategy_options");
+    options.insert("class".to_owned(), text(cf, "compaction_strategy"));
     for (name, default) in [("min", 4), ("max", 32)] {
         let number = int(cf, &format!("{name}_compaction_threshold"), default);
-        told.insert(format!("{name}_threshold"), number.to_string());
+        options.insert(format!("{name}_threshold"), number.to_string());
     }
-    told
+    options
 }
 
 /// Returns the compression options. 2.1 names the class `sstable_compression`, and leaves it empty for no compression.
 fn compression(cf: &CfDef) -> Map {
-    let mut told = options(cf, "compression_options");
-    let class = told.remove("sstable_compression").filter(|class| !class.is_empty());
+    let mut options = options(cf, "compression_options");
+    let class = options.remove("sstable_compression").filter(|class| !class.is_empty());
     let Some(class) = class else { return map([("enabled", "false")]) };
-    told.insert("class".to_owned(), class);
-    let chunk = told.remove("chunk_length_kb").unwrap_or_else(|| "16".to_owned());
-    told.insert("chunk_length_in_kb".to_owned(), chunk);
-    told
+    options.insert("class".to_owned(), class);
+    let chunk = options.remove("chunk_length_kb").unwrap_or_else(|| "16".to_owned());
+    options.insert("chunk_length_in_kb".to_owned(), chunk);
+    options
 }
 
 /// Returns the speculative retry as 4.0 prints it: `99p` for `99.0PERCENTILE`, and NEVER for NONE.
 fn speculative_retry(cf: &CfDef) -> String {
-    let told = match cf.settings.get("speculative_retry") {
+    let retry = match cf.settings.get("speculative_retry") {
         None if cf.table.is_some() => return "99p".to_owned(),
         _ => text(cf, "speculative_retry"),
     };
-    match told.strip_suffix("PERCENTILE").map(str::parse::<f64>) {
+    match retry.strip_suffix("PERCENTILE").map(str::parse::<f64>) {
         Some(Ok(number)) => format!("{number}p"),
-        _ => match &*told {
+        _ => match &*retry {
             "NONE" => "NEVER".to_owned(),
-            _ => told.replace("MS", "ms"),
+            _ => retry.replace("MS", "ms"),
         },
     }
 }
@@ -172,7 +172,7 @@ mod tests {
     use crate::marshal::{Native, UserType};
 
     #[test]
-    fn options_have_the_newer_names() {
+    fn options_have_the_names_of_newer_releases() {
         let mut cf = CfDef::new("k", "t");
         let options = TableOptions::of(&cf);
         assert_eq!(options.compression["chunk_length_in_kb"], "16");

@@ -95,7 +95,7 @@ async fn tables_are_listed_with_their_columns() {
 }
 
 #[tokio::test]
-async fn the_node_tells_of_itself() {
+async fn system_local_describes_the_node() {
     let columns = ["key", "cluster_name", "cql_version"];
     assert_eq!(shown(Vec::new(), "local", &columns).await, ["local Test Cluster 3.2.1"]);
     assert!(shown(Vec::new(), "peers", &[]).await.is_empty());

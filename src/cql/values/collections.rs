@@ -163,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn collections_come_back(elements in prop::collection::vec(element(), 0..6), form in form()) {
+        fn collections_round_trip(elements in prop::collection::vec(element(), 0..6), form in form()) {
             let value = list_to_bytes(&elements, form);
             prop_assert_eq!(list_from_bytes(&value, form), Some(elements.clone()));
             let entries: Vec<(Bytes, Bytes)> = elements.iter().map(|part| (part.clone(), part.clone())).collect();
@@ -172,7 +172,7 @@ mod tests {
         }
 
         #[test]
-        fn the_short_form_is_that_of_the_elements(elements in prop::collection::vec(element(), 0..6)) {
+        fn the_short_form_has_the_same_elements(elements in prop::collection::vec(element(), 0..6)) {
             let of = |native| Box::new(CqlType::Native(native));
             let list = CqlType::List { element: of(Native::Blob), is_frozen: false };
             let long = list_to_bytes(&elements, CollectionForm::Long);
@@ -181,12 +181,12 @@ mod tests {
         }
 
         #[test]
-        fn tuples_come_back(fields in prop::collection::vec(prop::option::of(element()), 0..6)) {
+        fn tuples_round_trip(fields in prop::collection::vec(prop::option::of(element()), 0..6)) {
             prop_assert_eq!(tuple_from_bytes(&tuple_to_bytes(&fields)), Some(fields));
         }
 
         #[test]
-        fn foreign_bytes_are_none_or_what_they_say(
+        fn decoded_collections_encode_to_the_same_bytes(
             bytes in prop::collection::vec(prop::sample::select(vec![0u8, 0, 0, 1, 2, 0xff]), 0..20),
             form in form(),
         ) {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_those_of_the_old_servers() {
+    fn encodings_equal_those_of_the_old_servers() {
         let entries = [(Bytes::from_static(b"hoge1"), Bytes::from_static(b"fuga1"))];
         let short = map_to_bytes(&entries, CollectionForm::Short);
         assert_eq!(&short[..], b"\0\x01\0\x05hoge1\0\x05fuga1");

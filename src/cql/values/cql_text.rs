@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_several_parts_are_written_as_literals() {
+    fn collections_tuples_and_user_types_are_written_as_literals() {
         let int = || Box::new(native(Native::Int));
         let map = CqlType::Map { key: Box::new(native(Native::Text)), value: int(), is_frozen: false };
         let one = [0, 0, 0, 1, 0, 0, 0, 1, b'a', 0, 0, 0, 4, 0, 0, 0, 7];
@@ -153,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn foreign_bytes_are_shown(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
+        fn any_bytes_are_written(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
             for row in NATIVES {
                 let of = native(row.native);
                 let list = CqlType::List { element: Box::new(of.clone()), is_frozen: false };

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_one_name_take_different_types_and_are_of_one_age() {
+    fn overloads_of_a_function_differ_only_in_their_arguments() {
         for (at, row) in FUNCTIONS.iter().enumerate() {
             assert_eq!(row.name, row.name.to_ascii_lowercase());
             for other in FUNCTIONS[..at].iter().filter(|other| other.name == row.name) {

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_come_back() {
+    fn temporal_values_round_trip() {
         for ms in [0i64, 86_400_000, -1, 1_400_000_000_123] {
             let bytes = of_ms(ms, Native::Timestamp).unwrap();
             assert_eq!(ms_of(Native::Timestamp, &bytes), Some(ms));

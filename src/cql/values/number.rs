@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_that_are_too_large_lose_their_first_bytes() {
+    fn integers_overflow_as_in_java() {
         let one = Number::of(Native::Int, &[0, 0, 0, 1]).unwrap();
         let sum = Number::of(Native::Int, &i32::MAX.to_be_bytes()).unwrap().plus(&one).unwrap();
         assert_eq!(&sum.bytes(Native::Int).unwrap()[..], i32::MIN.to_be_bytes());
@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_come_back(number: i64) {
+        fn numbers_round_trip(number: i64) {
             let bytes = number.to_be_bytes();
             let read = Number::of(Native::Bigint, &bytes).unwrap();
             prop_assert_eq!(&read.bytes(Native::Bigint).unwrap()[..], &bytes[..]);

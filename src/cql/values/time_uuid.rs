@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_back_and_lie_between_their_ends() {
+    fn the_time_of_a_time_uuid_can_be_read() {
         for ms in [0i64, 1_262_304_000_000, -1, 1_700_000_000_123] {
             assert_eq!(unix_ms(min_of_ms(ms)), ms);
             assert_eq!(unix_ms(max_of_ms(ms)), ms);

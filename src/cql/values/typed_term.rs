@@ -670,23 +670,23 @@ mod tests {
     }
 
     #[test]
-    fn names_of_types_are_looked_up_in_the_old_words() {
-        let told = |cql_type: &TypeName| resolve(cql_type, Release::V2_1).unwrap_err().to_string();
-        assert_eq!(told(&name("nosuch")), "Unknown type ks.nosuch");
+    fn errors_about_types_have_the_texts_of_old_servers() {
+        let error = |cql_type: &TypeName| resolve(cql_type, Release::V2_1).unwrap_err().to_string();
+        assert_eq!(error(&name("nosuch")), "Unknown type ks.nosuch");
         assert_eq!(
-            told(&name("address")),
+            error(&name("address")),
             "Non-frozen User-Defined types are not supported, please use frozen<>"
         );
         assert_eq!(
-            told(&TypeName::List(Box::new(list("int")))),
+            error(&TypeName::List(Box::new(list("int")))),
             "Non-frozen collections are not allowed inside collections: list<list<int>>"
         );
         assert_eq!(
-            told(&frozen(name("int"))),
+            error(&frozen(name("int"))),
             "frozen<> is only allowed on collections, tuples, and user-defined types (got int)"
         );
         assert_eq!(
-            told(&TypeName::Custom("NoType".to_owned())),
+            error(&TypeName::Custom("NoType".to_owned())),
             "Error setting type NoType: Unable to find abstract-type class 'org.apache.cassandra.db.marshal.NoType'"
         );
         let shown = |cql_type: &TypeName| resolve(cql_type, Release::V2_1).unwrap().to_string();
@@ -698,7 +698,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_that_do_not_fit_are_refused_in_the_old_words() {
+    fn errors_about_constants_have_the_texts_of_old_servers() {
         let int = name("int");
         assert_eq!(refused(&string("x"), &int), "Invalid STRING constant (x) for \"v\" of type int");
         let old = typed(&string("x"), &int, Release::V1_2).unwrap_err().to_string();
@@ -717,7 +717,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_that_do_not_fit_are_refused_in_the_old_words() {
+    fn errors_about_literals_have_the_texts_of_old_servers() {
         let set = Term::Set(vec![integer(1), integer(2)]);
         assert_eq!(refused(&set, &list("int")), "Invalid set literal for v of type list<int>");
         assert_eq!(
@@ -749,7 +749,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_become_the_values_of_the_old_servers() {
+    fn values_of_literals_equal_those_of_the_old_servers() {
         let set = Term::Set(vec![string("b"), string("a"), string("b")]);
         let texts = |texts: [&'static str; 2]| texts.map(|text| Bytes::from_static(text.as_bytes())).to_vec();
         assert_eq!(
@@ -803,8 +803,8 @@ mod tests {
 
     #[test]
     fn bound_values_are_checked() {
-        let told = bound(b"x", &name("int")).unwrap_err().to_string();
-        assert_eq!(told, "Expected 4 or 0 byte int (1)");
+        let error = bound(b"x", &name("int")).unwrap_err().to_string();
+        assert_eq!(error, "Expected 4 or 0 byte int (1)");
         let pair = bound(b"\0\x02\0\x01b\0\x01a", &TypeName::Set(Box::new(name("text")))).unwrap();
         assert_eq!(pair, Value::Set(vec![Bytes::from_static(b"a"), Bytes::from_static(b"b")]));
         let whole = bound(b"\0\x01\0\x01b", &frozen(list("text"))).unwrap();
@@ -814,12 +814,12 @@ mod tests {
             "Not enough bytes to read a list"
         );
         let missing = typed(&Term::Marker(2), &name("int"), Release::V2_1).unwrap();
-        let told = missing.value(&options(Vec::new()), &database()).unwrap_err().to_string();
-        assert_eq!(told, "Invalid amount of bind variables");
+        let error = missing.value(&options(Vec::new()), &database()).unwrap_err().to_string();
+        assert_eq!(error, "Invalid amount of bind variables");
     }
 
     #[test]
-    fn elements_of_a_list_come_in_their_order() {
+    fn keys_of_list_elements_are_in_list_order() {
         let database = database();
         let comparator = Types::builtin().resolve("TimeUUIDType").unwrap();
         let view = at(&*comparator, Release::V2_1);
@@ -833,7 +833,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_bound_is_taken_whole_or_refused(
+        fn bound_values_are_valid_or_refused(
             bytes in prop::collection::vec(prop::sample::select(vec![0u8, 0, 0, 1, 2, 4, b'a', 0xff]), 0..24)
         ) {
             let types = [name("int"), name("text"), name("timeuuid"), name("decimal"), list("int")];
@@ -847,7 +847,7 @@ mod tests {
         }
 
         #[test]
-        fn constants_come_back_as_text(number: i64, text in "\\PC{0,8}") {
+        fn constants_round_trip_as_text(number: i64, text in "\\PC{0,8}") {
             let bytes = value(&integer(number), &name("bigint")).unwrap().into_bytes().unwrap();
             prop_assert_eq!(to_cql_text(&native(Native::Bigint), &bytes), number.to_string());
             let bytes = value(&string(&text), &name("text")).unwrap().into_bytes().unwrap();

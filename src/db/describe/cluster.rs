@@ -14,8 +14,11 @@ pub type ColumnFamilyDescription = Vec<(&'static str, String)>;
 /// A range of the ring and the addresses of its nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenRange {
+    /// The start of the range, which is not included.
     pub start_token: String,
+    /// The end of the range, which is included.
     pub end_token: String,
+    /// The addresses of the nodes that store the range.
     pub endpoints: Vec<String>,
 }
 
@@ -339,27 +342,27 @@ mod tests {
 
     #[test]
     fn versions_of_cql_are_those_of_the_release() {
-        let told = |text, release| match cql_version(text, release) {
+        let checked = |text, release| match cql_version(text, release) {
             Ok(version) => version,
             Err(error) => error.to_string(),
         };
         for (text, release) in
             [("3.0.0-beta1", Release::V1_1), ("3.0.0", Release::V2_1), ("3.2.1", Release::V2_1)]
         {
-            assert_eq!(told(text, release), text);
+            assert_eq!(checked(text, release), text);
         }
-        assert!(told("3.0.0-beta1", Release::V1_2).ends_with("is not supported; please upgrade to 3.0.0"));
+        assert!(checked("3.0.0-beta1", Release::V1_2).ends_with("is not supported; please upgrade to 3.0.0"));
         assert_eq!(
-            told("3.0.0", Release::V1_1),
+            checked("3.0.0", Release::V1_1),
             "Provided version 3.0.0 is not supported by this server (supported: 2.0.0, 3.0.0-beta1)"
         );
         assert_eq!(
-            told("3.1.0", Release::V1_2),
+            checked("3.1.0", Release::V1_2),
             "Provided version 3.1.0 is not supported by this server (supported: 2.0.0, 3.0.5)"
         );
         for text in ["3.1", "3.0.0-", "3.0.0-be ta", "a.b.c", "", "1.2.3.4"] {
             let expected = format!("Invalid version value: {text} (see http://semver.org/ for details)");
-            assert_eq!(told(text, Release::V2_1), expected);
+            assert_eq!(checked(text, Release::V2_1), expected);
         }
     }
 }

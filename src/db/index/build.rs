@@ -148,10 +148,10 @@ pub(in crate::db) fn start_building(
         }
         let Some(database) = database.upgrade() else { return };
         match database.indexes().build(&cf, &column, &index).await {
-            Ok(()) => tracing::info!("the index {}.{} is built", index.keyspace, index.name),
+            Ok(()) => tracing::info!("the index {}.{} is complete", index.keyspace, index.name),
             Err(error) => {
                 tracing::error!(
-                    "the index {}.{} is not built, reads do without it: {error}",
+                    "the index {}.{} could not be built, and reads do not use it: {error}",
                     index.keyspace,
                     index.name
                 );

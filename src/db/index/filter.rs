@@ -151,7 +151,7 @@ impl<'a> Filter<'a> {
             // The entry of a write in progress may be visible before its column.
             if let Err(error) = index_reads.await_writes(&entry.value).await {
                 // Reads continue if nothing can be written.
-                tracing::debug!("stale index entries stay: {error}");
+                tracing::debug!("stale index entries were not removed: {error}");
                 break;
             }
             let command = self.conditions();

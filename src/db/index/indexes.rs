@@ -70,7 +70,7 @@ impl Indexes<'_> {
             }
         }
         // Each row must occur once among the mutations, or they would not be applied as one. The index rows are last,
-        // so that whoever sees an entry sees its column.
+        // so that a reader that sees an entry also sees its column.
         let mut places: HashMap<Bytes, usize> =
             mutations.iter().enumerate().map(|(at, mutation)| (mutation.key.clone(), at)).collect();
         for (key, family) in entries {

@@ -35,7 +35,7 @@ impl IndexReads<'_> {
         if let Err(error) =
             self.request.store().apply(vec![mutation], behaviour, ConsistencyLevel::Zero).await
         {
-            tracing::debug!("a stale index entry stays: {error}");
+            tracing::debug!("a stale index entry was not removed: {error}");
         }
     }
 
@@ -66,7 +66,7 @@ impl IndexReads<'_> {
         };
         if let Err(error) = self.await_writes(row).await {
             // Reads go on where nothing can be written.
-            tracing::debug!("stale index entries stay: {error}");
+            tracing::debug!("stale index entries were not removed: {error}");
             return Ok(());
         }
         let names = Predicate::Names(entries.iter().map(cell_name).collect());

@@ -11,30 +11,47 @@ use crate::util::Release;
 pub enum Access<'a> {
     /// Reads data.
     Read {
+        /// The keyspace.
         keyspace: &'a [u8],
+        /// The column family.
         family: &'a [u8],
     },
     /// Writes or deletes data.
     Write {
+        /// The keyspace.
         keyspace: &'a [u8],
+        /// The column family.
         family: &'a [u8],
     },
+    /// Adds a keyspace.
     AddKeyspace,
+    /// Changes the definition of a keyspace.
     UpdateKeyspace {
+        /// The keyspace.
         keyspace: &'a [u8],
     },
+    /// Drops a keyspace.
     DropKeyspace {
+        /// The keyspace.
         keyspace: &'a [u8],
     },
+    /// Adds a column family.
     AddFamily {
+        /// The keyspace.
         keyspace: &'a [u8],
     },
+    /// Changes the definition of a column family.
     UpdateFamily {
+        /// The keyspace.
         keyspace: &'a [u8],
+        /// The column family.
         family: &'a [u8],
     },
+    /// Drops a column family.
     DropFamily {
+        /// The keyspace.
         keyspace: &'a [u8],
+        /// The column family.
         family: &'a [u8],
     },
 }

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_to_definitions_is_none_to_data() {
+    fn a_right_to_definitions_is_no_right_to_data() {
         assert!(!reads("owner", "K", "C") && !reads("root", "K", "C"));
         let may_define = |user: &str, keyspace: &[u8]| {
             let rights = file().rights_of(user);
@@ -167,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_0_6_opens_all_data_of_its_keyspace() {
+    fn an_access_line_of_0_6_allows_all_data_of_its_keyspace() {
         assert!(writes("old", "Old", "C") && writes("reader", "Old", "Any"));
         assert!(!reads("old", "K", "C"));
         assert!(file().opens("Old", "old") && !file().opens("Old", "writer") && !file().opens("K", "root"));
     }
 
     #[test]
-    fn a_login_of_0_6_cannot_name_a_key_of_the_other_form() {
+    fn a_login_of_0_6_cannot_use_a_key_of_the_later_format() {
         for (keyspace, user) in
             [("<modify-keyspaces>", "root"), ("K.<rw>", "owner"), ("K.<ro>", "reader"), ("K.C.<ro>", "both")]
         {

@@ -1,4 +1,4 @@
-//! Authentication: by nobody, by the files of SimpleAuthenticator, or by the roles in the store.
+//! Authentication: none (AllowAllAuthenticator), by the files of SimpleAuthenticator, or by the roles in the store.
 
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,7 @@ pub type Credential = (Bytes, Bytes);
 pub enum Authenticator {
     /// No login is required, and every login succeeds.
     AllowAll,
+    /// The users and rights in two files.
     Simple(SimpleAuthenticator),
     /// The roles in the store.
     Password {
@@ -33,6 +34,7 @@ pub enum Authenticator {
 /// The form of the passwords in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PasswordMode {
+    /// As text.
     Plain,
     /// As the hexadecimal MD5 of the password.
     Md5,
@@ -61,6 +63,7 @@ pub struct SimpleAuthenticator {
     pub passwd_file: PathBuf,
     /// The file of rights. `None`: every logged-in user may do everything.
     pub access_file: Option<PathBuf>,
+    /// The form of the passwords.
     pub mode: PasswordMode,
 }
 

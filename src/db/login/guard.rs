@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_end_and_get_longer() {
+    fn refusals_end_and_each_is_longer() {
         let (guard, mut now) = (LoginGuard::new(2), Instant::now());
         let mut refused_for = Vec::new();
         for _ in 0..9 {
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_password_ends_the_count() {
+    fn a_successful_login_resets_the_count() {
         let (guard, now) = (LoginGuard::new(2), Instant::now());
         for _ in 0..9 {
             assert_eq!(fail(&guard, HERE, "anna", now), None);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn names_whose_count_has_ended_make_room_for_others() {
+    fn names_with_an_expired_count_make_room_for_others() {
         let (guard, now) = (LoginGuard::new(3), Instant::now());
         for number in 0..LOGIN_NAMES_MAX {
             fail(&guard, HERE, &format!("user{number}"), now);
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_address_is_forgotten_and_memory_is_bounded() {
+    fn the_oldest_address_is_removed_and_memory_is_bounded() {
         let (guard, start) = (LoginGuard::new(1), Instant::now());
         let address = |number: usize| IpAddr::from(u32::try_from(number).unwrap().to_be_bytes());
         for number in 0..=LOGIN_ADDRESSES_MAX {
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_burst_has_no_more_guesses_than_the_limit() {
+    async fn concurrent_logins_have_no_more_guesses_than_the_limit() {
         let guard = LoginGuard::new(2);
         let both = [guard.begin(HERE, b"anna").await.unwrap(), guard.begin(HERE, b"anna").await.unwrap()];
         let third = guard.begin(HERE, b"anna");

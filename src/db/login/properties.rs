@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_java_reads() {
+    fn properties_are_parsed_as_java_does() {
         let text = "# users\njsmith=havebadpass\nElvis\\ Presley=graceland4evar\n  a : b c \n!x=y\nlong=one,\\\n  two\nu=\\u0041\nempty\n";
         let found = parse(text);
         let get = |key: &str| found.get(key).map(String::as_str);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_know_their_lines() {
+    fn pairs_have_line_numbers() {
         let found = pairs("# users\n\na=b\nlong=one,\\\n  two\nempty\nu=\\uD800\n");
         let shown: Vec<_> =
             found.iter().map(|pair| (pair.line, pair.key.as_str(), pair.has_separator)).collect();

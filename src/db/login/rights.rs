@@ -7,7 +7,9 @@ use super::access::Access;
 /// The access to a column family. Write access includes read access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
+    /// Reading.
     ReadOnly,
+    /// Reading and writing.
     ReadWrite,
 }
 

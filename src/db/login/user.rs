@@ -11,6 +11,7 @@ use crate::util::Release;
 /// A user who has logged in.
 #[derive(Debug, Clone)]
 pub struct User {
+    /// The name of the user.
     pub name: String,
     pub(super) standing: RightsSource,
 }

@@ -1,7 +1,7 @@
 //! The check of SimpleAuthenticator's files when the server starts.
 //!
 //! A login reads the files as Java reads properties, where any line is a pair. A mistyped line would therefore only
-//! show when somebody cannot log in, so the start refuses it.
+//! show when a user cannot log in, so the start refuses it.
 
 use std::path::Path;
 
@@ -42,8 +42,8 @@ impl SimpleAuthenticator {
         let is_md5 = stored.len() == 32 && stored.bytes().all(|byte| byte.is_ascii_hexdigit());
         match self.mode {
             _ if stored.is_empty() => Err("no password"),
-            PasswordMode::Md5 if !is_md5 => Err("no MD5 of a password, which is 32 hexadecimal digits \
-                                                 (for passwords as they are: --passwd-mode PLAIN)"),
+            PasswordMode::Md5 if !is_md5 => Err("a password that is not an MD5 of 32 hexadecimal digits \
+                                                 (for plain passwords: --passwd-mode PLAIN)"),
             PasswordMode::Md5 | PasswordMode::Plain => Ok(()),
         }
     }
@@ -58,7 +58,7 @@ fn read(option: &str, file: &Path) -> Result<Vec<Pair>, String> {
 /// Checks a line of either file and returns what is wrong with it.
 fn check_pair(pair: &Pair) -> Result<(), String> {
     if pair.has_bad_escape() {
-        Err("an escape that stands for no character".to_owned())
+        Err("an invalid escape sequence".to_owned())
     } else if !pair.has_separator {
         Err("a name without a value".to_owned())
     } else if pair.key.is_empty() {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_old_servers_are_right() {
+    fn files_of_the_old_servers_are_accepted() {
         let users = b"# users\njsmith=havebadpass\nElvis\\ Presley:graceland4evar\nkey pass\n";
         let rights = "<modify-keyspaces>=jsmith\nKeyspace1=jsmith,Elvis Presley\nKeyspace1.<rw>=jsmith\n\
                       Keyspace1.Standard1.<ro>=jsmith\nKeyspace1.Standard1.<rw>=\n";
@@ -103,17 +103,17 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_line_is_named_with_what_is_right() {
+    fn errors_name_the_line_and_the_expected_format() {
         let plain = PasswordMode::Plain;
         for (users, mode, why) in [
             (&b"a=b\nanna\n"[..], plain, "passwd, line 2: a name without a value; a line is user=password"),
             (b"anna=\n", plain, "line 1: user anna has no password; a line is user=password"),
             (b"\n=secret\n", plain, "line 2: a value without a name before it"),
-            (b"anna=\\u12\n", plain, "line 1: an escape that stands for no character"),
+            (b"anna=\\u12\n", plain, "line 1: an invalid escape sequence"),
             (
                 b"anna=secret\n",
                 PasswordMode::Md5,
-                "user anna has no MD5 of a password, which is 32 hexadecimal",
+                "user anna has a password that is not an MD5 of 32 hexadecimal digits",
             ),
             (b"# nobody\n", plain, "has no user: write a line user=password for each"),
             (b"anna=\xfc\n", plain, "cannot read --passwd"),

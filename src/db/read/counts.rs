@@ -166,7 +166,7 @@ mod tests {
         Behaviour::of(Release::V2_1)
     }
 
-    /// A column family with given types of its columns, or of its super columns and columns.
+    /// A database with one column family that has the given comparators.
     struct Family {
         database: Database,
     }
@@ -216,7 +216,7 @@ mod tests {
             self.database.request(b"Ks", ONE, level()).writes().remove(KEY, path, 2).await.unwrap();
         }
 
-        /// What get_count answers of a row: a number, or why not.
+        /// Returns the result of get_count for a row: the count, or the error.
         async fn count_of(
             &self,
             key: Bytes,
@@ -256,7 +256,7 @@ mod tests {
         name
     }
 
-    /// The comparator, the only column name, start, finish, and the expected count.
+    /// The comparator, the name of the only column, start, finish, and the expected count.
     type Case<'a> = (&'a str, &'a [u8], &'a [u8], &'a [u8], Result<i32, &'a str>);
 
     async fn check(cases: &[Case<'_>]) {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bounds_that_are_no_names_have_a_place_among_them() {
+    async fn bounds_that_are_not_valid_names_are_compared_with_names() {
         let (five, minus_one) = (5i64.to_be_bytes(), (-1i64).to_be_bytes());
         let double = 1f64.to_be_bytes();
         check(&[
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn comparisons_fail_that_miss_bytes() {
+    async fn comparisons_with_too_short_bounds_fail() {
         let short = Err("UUID should be 16 or 0 bytes (1)");
         check(&[
             ("TimeUUIDType", &TIME_UUID, b"x", b"", short),
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn composites_are_taken_apart_before_anything_is_read() {
+    async fn composite_bounds_are_parsed_before_the_read() {
         let comparator = "CompositeType(UTF8Type,LongType)";
         let name = composite(&[(b"a", 0), (&5i64.to_be_bytes(), 0)]);
         let bound = |end| composite(&[(b"a", end), (b"xx", 0)]);
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_dead_is_compared_and_not_counted() {
+    async fn tombstones_are_compared_and_not_counted() {
         let family = Family::of("TimeUUIDType", None);
         let short = Err("UUID should be 16 or 0 bytes (1)".to_owned());
         assert_eq!(family.count(None, (b"x", b"")).await, Ok(0));
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn names_of_super_columns_are_not_checked_either() {
+    async fn names_of_super_columns_are_not_checked() {
         let longs = Family::of("LongType", Some("TimeUUIDType"));
         let (five, six) = (5i64.to_be_bytes(), 6i64.to_be_bytes());
         longs.write(Some(&five), &TIME_UUID).await;
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn neither_keys_nor_levels_are_checked() {
+    async fn keys_and_consistency_levels_are_not_checked() {
         let family = Family::of("UTF8Type", None);
         family.write(None, b"a").await;
         let long_key = Bytes::from(vec![b'k'; 0x1_0000]);
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn more_is_looked_through_than_is_read_at_once() {
+    async fn columns_are_counted_over_several_pages() {
         let family = Family::of("UTF8Type", None);
         for at in 0..2 * COUNTED_AT_ONCE + 2 {
             family.write(None, format!("{at:05}").as_bytes()).await;

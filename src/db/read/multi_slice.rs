@@ -12,10 +12,15 @@ use crate::model::{Cell, Predicate, RowColumns, SliceRange};
 /// The arguments of get_multi_slice. An empty bound is open.
 #[derive(Debug, Clone)]
 pub struct MultiSliceRequest {
+    /// The key of the row.
     pub key: Bytes,
+    /// The column family.
     pub column_parent: ColumnParent,
+    /// The start and finish of each slice.
     pub slices: Vec<(Bytes, Bytes)>,
+    /// Whether columns are returned in descending order.
     pub reversed: bool,
+    /// The largest number of columns to return.
     pub count: i32,
 }
 

@@ -15,7 +15,9 @@ use crate::schema::CfDef;
 /// The result of get.
 #[derive(Debug, Clone)]
 pub enum GetResult {
+    /// A column.
     Column(Cell),
+    /// A super column with its columns.
     Super(SuperColumn),
 }
 

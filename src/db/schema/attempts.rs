@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_what_others_have_interrupted_is_tried_again() {
+    async fn only_changes_that_other_servers_interrupted_are_repeated() {
         let mut attempts = Attempts::begin();
         assert!(!attempts.go_on_after(&Ok(())).await);
         assert!(!attempts.go_on_after::<()>(&Err(Error::TimedOut(String::new()))).await);

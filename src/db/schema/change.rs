@@ -220,7 +220,9 @@ impl<'a> SchemaChanges<'a> {
         if let Err(error) = self.database.store().alter(Arc::new(for_store)).await {
             if let Err(error) = self.database.store().note(changed_notes(Some(&after), before.as_ref())).await
             {
-                tracing::error!("a change of the schema has failed, and the note of it stays: {error}");
+                tracing::error!(
+                    "a schema change has failed, and its metadata records could not be restored: {error}"
+                );
             }
             return Err(refusal(error));
         }

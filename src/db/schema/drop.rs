@@ -89,8 +89,8 @@ impl SchemaChanges<'_> {
         Ok(self.database.store().alter(own_copy(&self.database.catalog())).await?)
     }
 
-    /// Hides column families, then removes the permissions on them, then their data. If the server stops in between
-    /// and the data come back, nobody has permissions on them, rather than everybody who had them before.
+    /// Hides column families, then removes the permissions on them, then their data. If the server stops in between and
+    /// the data is served again, no user has permissions on it, not even those who had them before.
     async fn drop_families(
         &self,
         without: Catalog,

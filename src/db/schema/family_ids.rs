@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_number_is_one_above_those_that_are_there() {
+    fn the_next_id_is_one_more_than_the_largest() {
         let ids = FamilyIds::default();
         assert_eq!(ids.next(&Catalog::default()), FIRST_CF_ID);
         assert_eq!(ids.next(&with_ids(&[1000, 1007, 1003])), 1008);

@@ -9,8 +9,8 @@ pub fn check_families(catalog: &Catalog, more: usize) -> Result<(), Error> {
     let families: usize = catalog.keyspaces.values().map(|keyspace| keyspace.column_families.len()).sum();
     if families.saturating_add(more) > FAMILIES_MAX {
         return Err(Error::invalid(format!(
-            "The schema has {families} column families, and at most {FAMILIES_MAX} are allowed: drop some, or keep what \
-             they tell apart in row keys"
+            "The schema has {families} column families, and at most {FAMILIES_MAX} are allowed: drop some, or \
+             distinguish the data by row keys"
         )));
     }
     Ok(())

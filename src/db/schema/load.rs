@@ -34,8 +34,8 @@ impl StoredSchema<'_> {
             };
             if catalog.keyspaces.contains_key(name) {
                 tracing::warn!(
-                    "keyspace {name}: clients have made one of this name, and the configuration file now defines \
-                     another, which is served"
+                    "keyspace {name}: clients have created a keyspace of this name, and the configuration now defines it \
+                     too; that of the configuration is served"
                 );
                 continue;
             }

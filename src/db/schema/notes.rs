@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_writes_what_it_changes_and_all_is_read_again() {
+    fn a_change_writes_only_the_changed_records_and_keyspaces_round_trip() {
         let mut before = KeyspaceDef::new("Ks");
         before.column_families.extend((0..1000).map(|number| family(&format!("F{number}"))));
         let field = ("a".to_owned(), CqlType::Native(Native::Int));

@@ -18,9 +18,9 @@ const COMPRESSION_PACKAGE: &str = "org.apache.cassandra.io.compress.";
 
 /// Returns the settings as descriptions will show them. Settings that only a cluster of a later release knows are
 /// left for the cluster to check.
-pub(super) fn made(said: &Settings, release: Release, is_for_cluster: bool) -> Result<Settings, Error> {
+pub(super) fn made(settings: &Settings, release: Release, is_for_cluster: bool) -> Result<Settings, Error> {
     let rules = &Behaviour::of(release).schema;
-    let mut kept = said.clone();
+    let mut kept = settings.clone();
     if let Some(Setting::Text(class)) = kept.get_mut("compaction_strategy") {
         *class = full_name(class, COMPACTION_PACKAGE);
     }
@@ -61,17 +61,17 @@ fn full_name(class: &str, package: &str) -> String {
     if class.contains('.') { class.to_owned() } else { format!("{package}{class}") }
 }
 
-fn cached(said: &str) -> Result<String, Error> {
-    let upper = said.to_ascii_uppercase();
+fn cached(value: &str) -> Result<String, Error> {
+    let upper = value.to_ascii_uppercase();
     if ["ALL", "KEYS_ONLY", "ROWS_ONLY", "NONE"].contains(&&*upper) {
         return Ok(upper);
     }
-    Err(Error::invalid(format!("{said} not found, available types: [ALL, KEYS_ONLY, ROWS_ONLY, NONE].")))
+    Err(Error::invalid(format!("{value} not found, available types: [ALL, KEYS_ONLY, ROWS_ONLY, NONE].")))
 }
 
 /// Normalizes `NONE`, `ALWAYS`, a percentage or milliseconds, with the numbers as Java formats them.
-fn speculative_retry(said: &str) -> Result<String, Error> {
-    let upper = said.to_ascii_uppercase();
+fn speculative_retry(value: &str) -> Result<String, Error> {
+    let upper = value.to_ascii_uppercase();
     let number = |suffix: &str| upper.strip_suffix(suffix).map(|number| number.trim().parse::<f64>());
     if let Some(number) = number("PERCENTILE") {
         return match number {
@@ -79,13 +79,13 @@ fn speculative_retry(said: &str) -> Result<String, Error> {
                 Ok(format!("{:?}PERCENTILE", percent / 100.0 * 100.0))
             }
             Ok(_) => Err(Error::invalid("PERCENTILE should be between 0 and 100")),
-            Err(_) => Err(Error::invalid(format!("invalid speculative_retry type: {said}"))),
+            Err(_) => Err(Error::invalid(format!("invalid speculative_retry type: {value}"))),
         };
     }
     match number("MS") {
         Some(Ok(ms)) => Ok(format!("{ms:?}ms")),
         None if ["NONE", "ALWAYS"].contains(&&*upper) => Ok(upper),
-        _ => Err(Error::invalid(format!("invalid speculative_retry type: {said}"))),
+        _ => Err(Error::invalid(format!("invalid speculative_retry type: {value}"))),
     }
 }
 
@@ -142,8 +142,8 @@ fn check_chunk_length(length: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_chance(said: Option<&str>) -> Result<(), Error> {
-    match said.map(str::parse::<f64>) {
+fn check_chance(value: Option<&str>) -> Result<(), Error> {
+    match value.map(str::parse::<f64>) {
         Some(Err(_)) => Err(Error::invalid("crc_check_chance should be a double")),
         Some(Ok(chance)) if !(0.0..=1.0).contains(&chance) => {
             Err(Error::invalid("crc_check_chance should be between 0.0 and 1.0"))
@@ -178,28 +178,29 @@ fn check_compaction(kept: &Settings, release: Release) -> Result<(), Error> {
 }
 
 fn check_compaction_values(options: &Options) -> Result<(), Error> {
-    let unreadable =
-        |name: &str, said: &str| Error::invalid(format!("{said} is not a parsable int (base10) for {name}"));
+    let unreadable = |name: &str, value: &str| {
+        Error::invalid(format!("{value} is not a parsable int (base10) for {name}"))
+    };
     let name = "tombstone_threshold";
-    if let Some(said) = options.get(name) {
-        let threshold = said.parse::<f32>().map_err(|_| unreadable(name, said))?;
+    if let Some(value) = options.get(name) {
+        let threshold = value.parse::<f32>().map_err(|_| unreadable(name, value))?;
         if threshold < 0.0 {
             return Err(Error::invalid(format!("{name} must be greater than 0, but was {threshold:.6}")));
         }
     }
-    if let Some(said) = options.get("enabled").filter(|said| !is_bool(said)) {
-        return Err(Error::invalid(format!("enabled should either be 'true' or 'false', not {said}")));
+    if let Some(value) = options.get("enabled").filter(|value| !is_bool(value)) {
+        return Err(Error::invalid(format!("enabled should either be 'true' or 'false', not {value}")));
     }
     let name = "sstable_size_in_mb";
-    if let Some(said) = options.get(name) {
-        let size = said.parse::<i32>().map_err(|_| unreadable(name, said))?;
+    if let Some(value) = options.get(name) {
+        let size = value.parse::<i32>().map_err(|_| unreadable(name, value))?;
         if size < 1 {
             return Err(Error::invalid(format!("{name} must be larger than 0, but was {size}")));
         }
     }
     let name = "min_sstable_size";
-    if let Some(said) = options.get(name) {
-        let size = said.parse::<i64>().map_err(|_| unreadable(name, said))?;
+    if let Some(value) = options.get(name) {
+        let size = value.parse::<i64>().map_err(|_| unreadable(name, value))?;
         if size < 0 {
             return Err(Error::invalid(format!("{name} must be non negative: {size}")));
         }
@@ -207,8 +208,8 @@ fn check_compaction_values(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-fn is_bool(said: &str) -> bool {
-    said.eq_ignore_ascii_case("true") || said.eq_ignore_ascii_case("false")
+fn is_bool(value: &str) -> bool {
+    value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false")
 }
 
 /// Checks the numeric settings.
@@ -290,15 +291,15 @@ mod tests {
         BTreeMap::from([(name.to_owned(), setting)])
     }
 
-    fn text(name: &str, said: &str, release: Release) -> String {
-        match made(&of(name, Setting::Text(said.to_owned())), release, false) {
+    fn text(name: &str, value: &str, release: Release) -> String {
+        match made(&of(name, Setting::Text(value.to_owned())), release, false) {
             Ok(made) => format!("{:?}", made[name]),
             Err(error) => error.to_string(),
         }
     }
 
-    fn options(name: &str, said: &[(&str, &str)]) -> String {
-        let map = said.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    fn options(name: &str, value: &[(&str, &str)]) -> String {
+        let map = value.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         match made(&of(name, Setting::Map(map)), Release::V2_1, false) {
             Ok(made) => format!("{:?}", made[name]),
             Err(error) => error.to_string(),
@@ -306,8 +307,8 @@ mod tests {
     }
 
     #[test]
-    fn when_to_ask_again_is_shown_as_java_writes_it() {
-        let shown = |said: &str| text("speculative_retry", said, Release::V2_1);
+    fn speculative_retry_is_formatted_as_java_does() {
+        let shown = |value: &str| text("speculative_retry", value, Release::V2_1);
         assert_eq!(shown("99percentile"), "Text(\"99.0PERCENTILE\")");
         assert_eq!(shown("50ms"), "Text(\"50.0ms\")");
         assert_eq!(shown("always"), "Text(\"ALWAYS\")");
@@ -317,8 +318,8 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_of_compaction_is_one_that_the_release_has() {
-        let shown = |said: &str, release| text("compaction_strategy", said, release);
+    fn compaction_strategies_of_the_release_are_accepted() {
+        let shown = |value: &str, release| text("compaction_strategy", value, release);
         let leveled = "Text(\"org.apache.cassandra.db.compaction.LeveledCompactionStrategy\")";
         assert_eq!(shown("LeveledCompactionStrategy", Release::V1_2), leveled);
         assert_eq!(
@@ -337,8 +338,8 @@ mod tests {
     }
 
     #[test]
-    fn options_of_compression_are_checked() {
-        let shown = |said: &[(&str, &str)]| options("compression_options", said);
+    fn compression_options_are_checked() {
+        let shown = |value: &[(&str, &str)]| options("compression_options", value);
         assert_eq!(shown(&[("sstable_compression", "")]), "Map({})");
         assert_eq!(
             shown(&[("sstable_compression", "Nope")]),
@@ -355,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_checked_by_the_releases_that_have_them() {
+    fn numeric_settings_are_checked_in_releases_that_have_them() {
         let never = of("memtable_flush_after_mins", Setting::Int(0));
         assert!(check(&never, Release::V0_7).is_err());
         assert!(check(&never, Release::V2_1).is_ok());

@@ -68,7 +68,7 @@ impl SchemaChanges<'_> {
         self.stored().publish(Arc::new(without));
         if let Err(error) = self.finish_drops(None).await {
             tracing::warn!(
-                "{dropped} is dropped, but its data are still on the cluster: {error}. They go with the next change"
+                "{dropped} is dropped, but its data is still on the cluster: {error}. The next drop removes it"
             );
         }
         Ok(())
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_read_as_they_are_written() {
+    fn marks_of_dropped_resources_round_trip() {
         let table = Resource::Table("Ks".to_owned(), "Cf".to_owned());
         for resource in [Resource::Keyspace("Ks".to_owned()), table] {
             assert_eq!(resource_of(&mark_of(&resource).unwrap()), Some(resource.clone()));

@@ -103,9 +103,9 @@ impl StoredSchema<'_> {
                 let outcome = database.stored_schema().follow().await;
                 match &outcome {
                     Err(error) if !is_lost => {
-                        tracing::warn!("cannot see whether the schema has changed: {error}");
+                        tracing::warn!("cannot check whether the schema has changed: {error}");
                     }
-                    Ok(()) if is_lost => tracing::info!("the schema is followed again"),
+                    Ok(()) if is_lost => tracing::info!("checks for schema changes work again"),
                     _ => {}
                 }
                 is_lost = outcome.is_err();
@@ -130,7 +130,7 @@ impl StoredSchema<'_> {
         let looked = tokio::time::timeout(ASK_PATIENCE, self.follow()).await;
         let outcome = looked.unwrap_or_else(|_| {
             Err(Error::TimedOut(format!(
-                "it could not be seen within {} seconds what is defined",
+                "the current schema could not be read within {} seconds",
                 ASK_PATIENCE.as_secs()
             )))
         });
@@ -141,7 +141,7 @@ impl StoredSchema<'_> {
     /// Does the same for calls that describe the schema: if the check fails, they describe the schema that is known.
     pub async fn refresh_if_possible(&self) {
         if let Err(error) = self.refresh().await {
-            tracing::debug!("the schema is told as it was: {error}");
+            tracing::debug!("describing the last known schema: {error}");
         }
     }
 
@@ -226,7 +226,7 @@ impl StoredSchema<'_> {
     pub(super) fn check_readable(&self, keyspace: &str) -> Result<(), Error> {
         if self.database.shared.unread.lock().contains(keyspace) {
             return Err(Error::invalid(format!(
-                "keyspace {keyspace} has a definition that this server cannot read, since a newer one has made it: \
+                "the definition of keyspace {keyspace} was written by a newer server, and this one cannot read it: \
                  change it there"
             )));
         }

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_has_one_version_by_whatever_way_it_was_reached() {
+    fn equal_schemas_have_equal_versions() {
         let version = SchemaVersion::default();
         let nothing = version.of(&Catalog::default());
         let one = version.of(&with_families(&["A"]));

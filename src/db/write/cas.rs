@@ -17,17 +17,22 @@ use crate::storage::{CasAnswer, CasCommand};
 /// The arguments of a conditional update, which is committed at the consistency level of its request.
 #[derive(Debug, Clone)]
 pub struct CasRequest {
+    /// The key of the row.
     pub key: Bytes,
+    /// The name of the column family.
     pub column_family: Bytes,
     /// The columns that must exist with these values. If empty, the row must have no columns.
     pub expected: Vec<NewColumn>,
+    /// The columns to write.
     pub updates: Vec<NewColumn>,
+    /// The consistency level of the comparison, SERIAL or LOCAL_SERIAL.
     pub serial_consistency: ConsistencyLevel,
 }
 
 /// The outcome of a conditional update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CasOutcome {
+    /// The columns have been written.
     Applied,
     /// The current columns: those of the expected columns that are live, or the row's first one.
     Refused(Vec<Cell>),

@@ -96,7 +96,7 @@ mod tests {
     use crate::marshal::{self, Types};
 
     #[test]
-    fn names_are_compared_as_far_as_they_go() {
+    fn invalid_names_are_compared_by_the_bytes_that_the_release_reads() {
         const TIME: &str = "\0\0\0\0\0\0\x10\0\u{1}2345678";
         const OTHER: &str = "\0\0\0\0\0\0\x40\0\u{1}2345678";
         let of = |class: &str, name: &str, release| {

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn replication_is_that_of_the_schema() {
+    fn replication_is_taken_from_the_schema() {
         let text = |class: &str, options: &[(&str, &str)]| replication(&keyspace(class, options), None);
         assert_eq!(
             text("RackUnawareStrategy", &[]),
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_something_else_is_refused() {
+    fn a_table_with_other_columns_is_refused() {
         let table = table("ReversedType(LongType)", None);
         let ours = wanted(&table);
         let changed = |change: fn(&mut Vec<(&'static str, Column)>)| {

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_upper_layer_of_an_overlay_is_found() {
+    fn the_upper_directory_of_an_overlay_is_found() {
         let mounts = "21 1 0:20 / / rw - overlay overlay rw,lowerdir=/a:/b,upperdir=/outer/upper,workdir=/w\n\
                       30 21 8:1 / /disk rw - ext4 /dev/sda rw\n\
                       31 21 0:21 / /data rw,noatime shared:1 - overlay overlay rw,lowerdir=/c,upperdir=/inner,workdir=/x\n";

@@ -91,8 +91,11 @@ mod tests {
     fn the_first_failure_is_reported_even_after_closing() {
         let health = Health::default();
         assert!(health.check().is_ok());
-        let told = health.guard_change::<()>(|| panic!("the row is odd")).unwrap_err();
-        assert!(matches!(&told, StoreError::ReadOnly(text) if text.contains("bug in thriftstore")), "{told}");
+        let refusal = health.guard_change::<()>(|| panic!("the row is odd")).unwrap_err();
+        assert!(
+            matches!(&refusal, StoreError::ReadOnly(text) if text.contains("bug in thriftstore")),
+            "{refusal}"
+        );
         health.fail("the disk has failed");
         health.close();
         let text = health.check().unwrap_err().to_string();

@@ -37,7 +37,7 @@ use crate::util::KeyHasher;
 const ENTRIES_MAX: usize = 1024;
 /// Rows with more bytes than this are not cached.
 const ROW_BYTES_MAX: usize = 64 * 1024;
-/// Bytes of memory for a row beside its entries and its key, which is stored twice: the row, its place in the cache,
+/// Bytes of memory for a row besides its entries and its key, which is stored twice: the row, its place in the cache,
 /// and what the allocator adds.
 const OVERHEAD_BYTES: usize = size_of::<CachedRow>() + 144;
 /// Bytes of a key that needs no allocation.

@@ -180,8 +180,8 @@ impl EmbeddedStore {
     /// Returns the node's token as text. The first call stores its argument, later calls return the stored token.
     pub fn token_or_note(&self, token: &str) -> Result<String, StoreError> {
         let manifest = &self.engine.manifest;
-        if let Some(noted) = &manifest.contents().token {
-            return Ok(noted.clone());
+        if let Some(stored) = &manifest.contents().token {
+            return Ok(stored.clone());
         }
         manifest.change(|contents| contents.token = Some(token.to_owned()))?;
         Ok(token.to_owned())

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn long_work_lets_other_tasks_go_on() {
+    async fn long_work_yields_to_other_tasks() {
         let other = tokio::spawn(async {});
         metered(meter(0), async {
             breathe(1).await.unwrap();

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::cql::modify::testing::*;
 
 #[tokio::test]
-async fn conditions_are_answered() {
+async fn conditional_updates_return_whether_they_were_applied() {
     let bench = Bench::new(&[
         "CREATE TABLE users (name text PRIMARY KEY, password text, age int, tags set<text>)",
         "CREATE TABLE l (k int PRIMARY KEY, l list<int>, m map<text,int>)",
@@ -61,13 +61,13 @@ async fn conditions_are_answered() {
             "[applied] l: 00 00000003000000040000000900000004000000020000000400000003",
         ),
     ] {
-        assert_eq!(bench.said(statement).await, text, "{statement}");
+        assert_eq!(bench.outcome_text(statement).await, text, "{statement}");
     }
     bench.check("users", "61", &[]).await;
 }
 
 #[tokio::test]
-async fn conditional_batches_are_applied_whole_or_not_at_all() {
+async fn conditional_batches_are_applied_completely_or_not_at_all() {
     let bench = Bench::new(&["CREATE TABLE t (k int, c int, s int static, v int, PRIMARY KEY (k, c))"]).await;
     for (statement, text) in [
         (
@@ -98,10 +98,10 @@ async fn conditional_batches_are_applied_whole_or_not_at_all() {
         ("INSERT INTO t (k, s) VALUES (2, 9) IF NOT EXISTS", "[applied]: 01"),
         ("DELETE s FROM t WHERE k = 2 IF s = 9", "[applied]: 01"),
     ] {
-        assert_eq!(bench.said(statement).await, text, "{statement}");
+        assert_eq!(bench.outcome_text(statement).await, text, "{statement}");
     }
     assert_eq!(
-        bench.said("DELETE FROM t WHERE k = 1 IF EXISTS").await,
+        bench.outcome_text("DELETE FROM t WHERE k = 1 IF EXISTS").await,
         "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF conditions, \
          but column 'c' is not restricted"
     );
@@ -121,14 +121,14 @@ async fn conditional_batches_are_applied_whole_or_not_at_all() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn conditional_updates_of_a_row_take_turns() {
+async fn conditional_updates_of_a_row_are_serialized() {
     let bench = Arc::new(Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, v int)"]).await);
     bench.done("INSERT INTO t (k, v) VALUES (1, 0)").await;
     let counting = async |bench: Arc<Bench>| {
         let mut applied = 0;
         for value in 0..50 {
             let update = format!("UPDATE t SET v = {} WHERE k = 1 IF v = {value}", value + 1);
-            applied += i32::from(bench.said(&update).await == "[applied]: 01");
+            applied += i32::from(bench.outcome_text(&update).await == "[applied]: 01");
         }
         applied
     };

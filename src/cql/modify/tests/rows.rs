@@ -43,7 +43,7 @@ async fn a_row_has_a_marker_and_a_cell_for_each_value() {
 }
 
 #[tokio::test]
-async fn clustering_values_come_first_in_names() {
+async fn cell_names_begin_with_the_clustering_values() {
     let bench = Bench::new(&[
         "CREATE TABLE testtable (pkey1 text, pkey2 text, skey int, value text, cvalue map<text,text>, \
          PRIMARY KEY ((pkey1, pkey2), skey)) WITH CLUSTERING ORDER BY (skey DESC)",
@@ -116,12 +116,12 @@ async fn static_columns_have_names_of_their_own() {
         ),
         ("DELETE v FROM t WHERE k = 1", "done"),
     ] {
-        assert_eq!(bench.said(statement).await, text, "{statement}");
+        assert_eq!(bench.outcome_text(statement).await, text, "{statement}");
     }
 }
 
 #[tokio::test]
-async fn compact_tables_have_the_cells_of_thrift() {
+async fn compact_tables_have_the_cells_that_thrift_clients_write() {
     let bench = Bench::new(&[
         "CREATE TABLE fixed (k int PRIMARY KEY, a int, b text) WITH COMPACT STORAGE",
         "CREATE TABLE dense (k int, c timestamp, v text, PRIMARY KEY (k, c)) WITH COMPACT STORAGE AND CLUSTERING ORDER \
@@ -158,12 +158,12 @@ async fn compact_tables_have_the_cells_of_thrift() {
         ("INSERT INTO dense2 (k, v) VALUES (1, 'a')", "Missing PRIMARY KEY part c"),
         ("INSERT INTO dense2 (k, d, v) VALUES (1, 'a', 'a')", "Missing PRIMARY KEY part c since d is set"),
     ] {
-        assert_eq!(bench.said(statement).await, text, "{statement}");
+        assert_eq!(bench.outcome_text(statement).await, text, "{statement}");
     }
 }
 
 #[tokio::test]
-async fn collections_change_element_by_element() {
+async fn elements_of_collections_are_changed_one_by_one() {
     let bench =
         Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, l list<int>, s set<text>, m map<text,int>)"]).await;
     bench.done("INSERT INTO t (k, l, s, m) VALUES (1, [1, 2, 3], {'b', 'a'}, {'y': 2, 'x': 1})").await;
@@ -190,7 +190,7 @@ async fn collections_change_element_by_element() {
         ("UPDATE t SET s['a'] = 1 WHERE k = 1", "Invalid operation (s['a'] = 1) for set column s"),
         ("UPDATE t SET m = null, s = {}, l = [] WHERE k = 1", "done"),
     ] {
-        assert_eq!(bench.said(statement).await, text, "{statement}");
+        assert_eq!(bench.outcome_text(statement).await, text, "{statement}");
     }
     bench.check("t", "00000001", &["000000 ="]).await;
 }
@@ -239,12 +239,12 @@ async fn counters_count() {
         ),
         (format!("{add} IF n = 1"), "Conditional updates are not supported on counter tables"),
     ] {
-        assert_eq!(bench.said(&statement).await, text, "{statement}");
+        assert_eq!(bench.outcome_text(&statement).await, text, "{statement}");
     }
 }
 
 #[tokio::test]
-async fn rows_made_by_update_have_no_marker_but_before_2_0() {
+async fn an_update_only_writes_a_row_marker_before_2_0() {
     let bench = Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, v int)"]).await;
     bench.done("UPDATE t SET v = 1 WHERE k IN (1, 2)").await;
     for key in ["00000001", "00000002"] {
@@ -274,12 +274,15 @@ async fn cells_expire() {
         ("630720001", "ttl is too large. requested (630720001) maximum (630720000)"),
         ("630720000", "done"),
     ] {
-        assert_eq!(bench.said(&format!("INSERT INTO p (k, v) VALUES (2, 2) USING TTL {ttl}")).await, text);
+        assert_eq!(
+            bench.outcome_text(&format!("INSERT INTO p (k, v) VALUES (2, 2) USING TTL {ttl}")).await,
+            text
+        );
     }
 }
 
 #[tokio::test]
-async fn keys_are_checked() {
+async fn invalid_keys_are_refused() {
     let bench = Bench::new(&[
         "CREATE TABLE t (k int, c int, d int, v int, PRIMARY KEY (k, c, d))",
         "CREATE TABLE b (k blob PRIMARY KEY, v int)",
@@ -326,7 +329,7 @@ async fn keys_are_checked() {
             "The sum of all clustering columns is too long (65542 > 65535)",
         ),
     ] {
-        assert_eq!(bench.said(statement).await, text, "{}", &statement[..statement.len().min(90)]);
+        assert_eq!(bench.outcome_text(statement).await, text, "{}", &statement[..statement.len().min(90)]);
     }
     bench.done("INSERT INTO two (k1, k2, v) VALUES (1, 1, 1)").await;
     bench.done("INSERT INTO two (k1, k2, v) VALUES (1, 2, 1)").await;
@@ -378,7 +381,7 @@ async fn a_batch_has_one_timestamp() {
             "Batch with conditions cannot span multiple tables",
         ),
     ] {
-        assert_eq!(bench.said(&statement).await, text, "{statement}");
+        assert_eq!(bench.outcome_text(&statement).await, text, "{statement}");
     }
 }
 
@@ -406,7 +409,7 @@ async fn a_prepared_statement_takes_values() {
 
 /// Comparing each element with each value would take 3.6 billion comparisons.
 #[tokio::test]
-async fn many_values_are_taken_from_a_long_list() {
+async fn many_values_are_removed_from_a_long_list() {
     let bench = Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, l list<int>)"]).await;
     let list = |numbers: std::ops::Range<i32>| {
         numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(",")
@@ -420,7 +423,7 @@ async fn many_values_are_taken_from_a_long_list() {
 }
 
 #[tokio::test]
-async fn elements_and_indexed_values_have_so_many_bytes_and_no_more() {
+async fn the_length_of_elements_and_indexed_values_is_limited() {
     let bench = Bench::new(&[
         "CREATE TABLE t (k int PRIMARY KEY, l list<blob>, s set<blob>, m map<int, blob>, f frozen<list<blob>>, v blob)",
         "CREATE INDEX by_v ON t (v)",
@@ -444,18 +447,18 @@ async fn elements_and_indexed_values_have_so_many_bytes_and_no_more() {
         "Can't index column value of size 65536 for index by_v on k.t",
     ];
     for ((column, open, close), why) in columns.into_iter().zip(refusals) {
-        assert_eq!(bench.said(&write(column, open, close, 65_536)).await, why, "{column}");
+        assert_eq!(bench.outcome_text(&write(column, open, close, 65_536)).await, why, "{column}");
     }
 }
 
 #[tokio::test]
-async fn a_statement_has_so_many_conditions_and_no_more() {
+async fn the_number_of_conditions_of_a_statement_is_limited() {
     let bench = Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, m map<int, int>)"]).await;
     let update = |count: usize| {
         let conditions: Vec<String> = (0..count).map(|number| format!("m[{number}] = 1")).collect();
         format!("UPDATE t SET m[0] = 1 WHERE k = 1 IF {}", conditions.join(" AND "))
     };
-    let why = bench.said(&update(1_001)).await;
+    let why = bench.outcome_text(&update(1_001)).await;
     assert!(why.starts_with("The statement has 1001 conditions, and at most 1000 are allowed"), "{why}");
     bench.run(&update(1_000)).await.unwrap();
 }

@@ -60,7 +60,7 @@ async fn dynamic_columns_are_rows() {
     bench.done("DELETE value FROM f WHERE key = 'k9' AND column1 = 'c9'").await;
     bench.check("f", &hex(b"k9"), &[]).await;
     assert_eq!(
-        bench.said("INSERT INTO f (key, column1, value) VALUES ('k9', '', 'v')").await,
+        bench.outcome_text("INSERT INTO f (key, column1, value) VALUES ('k9', '', 'v')").await,
         "Missing PRIMARY KEY part column1"
     );
 }
@@ -92,12 +92,12 @@ async fn super_columns_are_the_first_clustering_column() {
             "[applied] key column1 column2 value: 00 72 74 63 34",
         ),
     ] {
-        assert_eq!(bench.said(statement).await, text, "{statement}");
+        assert_eq!(bench.outcome_text(statement).await, text, "{statement}");
     }
 }
 
 #[tokio::test]
-async fn columns_of_super_columns_have_names() {
+async fn declared_columns_of_super_columns_are_cql_columns() {
     let bench = with_family(of_supers(vec![column("a"), column("b")])).await;
     bench.done("INSERT INTO f (key, column1, a, b) VALUES ('r', 's', '1', '2')").await;
     assert_eq!(in_super(&bench, "s").await, [pair("a", "1"), pair("b", "2")]);
@@ -106,7 +106,7 @@ async fn columns_of_super_columns_have_names() {
     bench.done("DELETE FROM f WHERE key = 'r'").await;
     assert_eq!(in_super(&bench, "s").await, []);
     assert_eq!(
-        bench.said("INSERT INTO f (key, a) VALUES ('r', '1')").await,
+        bench.outcome_text("INSERT INTO f (key, a) VALUES ('r', '1')").await,
         "Missing PRIMARY KEY part column1"
     );
 }

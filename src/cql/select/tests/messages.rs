@@ -202,7 +202,7 @@ const OF_SELECTIONS: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn mistakes_are_told_in_the_old_words() {
+async fn errors_of_select_have_the_texts_of_old_servers() {
     let session = with_tables().await;
     for (text, message) in [OF_KEYS, OF_INDEXES, OF_SELECTIONS].concat() {
         assert_eq!(session.ask(text).await, message, "{text}");
@@ -210,7 +210,7 @@ async fn mistakes_are_told_in_the_old_words() {
 }
 
 #[tokio::test]
-async fn a_server_that_passes_for_a_later_release_has_its_words() {
+async fn a_later_reported_version_has_the_texts_of_that_release() {
     let session = Session { claim: Some(Claim::default()), ..with_tables().await };
     for (text, message) in [
         (
@@ -229,7 +229,7 @@ async fn a_server_that_passes_for_a_later_release_has_its_words() {
 }
 
 #[tokio::test]
-async fn the_words_of_1_2_are_others() {
+async fn errors_of_1_2_have_their_own_texts() {
     let session = Session { release: Release::V1_2, ..with_tables().await };
     for (text, message) in [
         (
@@ -247,7 +247,7 @@ async fn the_words_of_1_2_are_others() {
 }
 
 #[tokio::test]
-async fn a_result_has_so_many_columns_and_no_more() {
+async fn the_number_of_columns_of_a_result_is_limited() {
     let session = with_tables().await;
     session.done("INSERT INTO o (k, a, b, c, v) VALUES (1, 2, 3, 4, 5)").await;
     let select = |count: usize| format!("SELECT {} FROM o", vec!["v"; count].join(","));

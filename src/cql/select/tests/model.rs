@@ -138,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_select_finds_what_a_look_at_every_row_finds(
+    fn a_select_returns_the_rows_of_the_reference_model(
         rows in prop::collection::vec((0..4i32, 0..5i32, 0..5i32), 0..40),
         askings in prop::collection::vec(asking(), 1..24),
     ) {

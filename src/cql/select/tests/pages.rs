@@ -24,7 +24,7 @@ fn cells_asked(asked: &[StoreRequest]) -> usize {
 }
 
 #[tokio::test]
-async fn a_few_rows_of_a_wide_partition_are_a_few_cells() {
+async fn a_limit_on_a_wide_partition_reads_few_cells() {
     let session = with_tables().await;
     for c in 0..300 {
         session.done(&format!("INSERT INTO o (k, a, b, c, v) VALUES (1, 1, 1, {c}, {c})")).await;
@@ -76,7 +76,7 @@ async fn in_pages(session: &Session, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn keys_of_one_token_all_come() {
+async fn all_keys_with_the_same_token_are_returned() {
     let session = Session::new().await;
     session.done("CREATE TABLE tie (k blob PRIMARY KEY, v int)").await;
     session.done("INSERT INTO tie (k, v) VALUES (0x653cbefb85ec3111b4e38fa9bc7cbcae, 2)").await;
@@ -90,7 +90,7 @@ async fn keys_of_one_token_all_come() {
 }
 
 #[tokio::test]
-async fn super_columns_are_rows_of_their_cells() {
+async fn each_cell_of_a_super_column_is_a_row() {
     let session = Session::new().await;
     let text = |text: &str| Some(text.to_owned());
     let request = CfRequest {
@@ -141,7 +141,7 @@ async fn columns_that_thrift_clients_declare_can_be_indexed() {
 }
 
 #[tokio::test]
-async fn markers_say_what_they_stand_for() {
+async fn markers_have_the_name_and_type_of_their_column() {
     let session = with_tables().await;
     let behaviour = Behaviour::of(Release::V2_1);
     let claim = Claim::of_release(behaviour);
@@ -167,7 +167,7 @@ async fn markers_say_what_they_stand_for() {
 }
 
 #[tokio::test]
-async fn rows_of_several_partitions_in_order_fit_into_one_page() {
+async fn ordered_rows_of_several_partitions_must_fit_into_one_page() {
     let session = with_tables().await;
     for (k, c) in [(1, 1), (1, 4), (2, 2), (2, 3)] {
         session.done(&format!("INSERT INTO d (k, c, v) VALUES ({k}, {c}, 0)")).await;
@@ -184,7 +184,7 @@ async fn rows_of_several_partitions_in_order_fit_into_one_page() {
 }
 
 #[tokio::test]
-async fn foreign_paging_states_are_refused() {
+async fn invalid_paging_states_are_refused() {
     let session = with_tables().await;
     session.done("INSERT INTO o (k, a, b, c, v) VALUES (1, 1, 1, 1, 1)").await;
     for state in [&b""[..], b"\x01", b"\x02\0\0\0\x01a", b"\x01\xff\xff\xff\xff", &[1; 40]] {
@@ -196,7 +196,7 @@ async fn foreign_paging_states_are_refused() {
 }
 
 #[tokio::test]
-async fn the_systems_own_tables_come_in_pages() {
+async fn system_tables_are_returned_in_pages() {
     let session = with_tables().await;
     for text in [
         "SELECT keyspace_name, table_name, column_name FROM system_schema.columns",

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn rows_come_in_the_order_of_their_clustering() {
+async fn rows_are_in_clustering_order() {
     let session = with_tables().await;
     for (a, b, c) in [(1, 1, 1), (1, 2, 1), (2, 1, 1), (2, 1, 2), (3, 1, 1)] {
         session.done(&format!("INSERT INTO o (k, a, b, c, v) VALUES (1, {a}, {b}, {c}, {a}{b}{c})")).await;
@@ -74,7 +74,7 @@ async fn static_columns_belong_to_the_partition() {
 }
 
 #[tokio::test]
-async fn indexes_lead_to_rows() {
+async fn indexes_find_rows() {
     let session = with_tables().await;
     for (k, c, v, w) in [(1, 1, 5, 1), (1, 2, 6, 1), (2, 1, 5, 2), (3, 1, 7, 1)] {
         session
@@ -159,7 +159,7 @@ async fn compact_tables_have_a_row_for_each_cell() {
 }
 
 #[tokio::test]
-async fn the_systems_tables_are_read_like_others() {
+async fn system_tables_are_read_like_other_tables() {
     let session = with_tables().await;
     for (text, rows) in [
         ("SELECT key FROM system.local", "local"),
@@ -179,7 +179,7 @@ async fn the_systems_tables_are_read_like_others() {
 }
 
 #[tokio::test]
-async fn collections_in_values_have_one_form_in_every_protocol() {
+async fn collections_inside_values_have_the_long_form_in_every_protocol_version() {
     let session = Session::new().await;
     session.done("CREATE TYPE home (phones list<int>)").await;
     session.done("CREATE TABLE people (k int PRIMARY KEY, home frozen<home>, own list<int>)").await;

@@ -140,14 +140,14 @@ const GOOD: &[&str] = &[
 ];
 
 #[test]
-fn every_form_of_statement_is_read() {
+fn every_form_of_statement_is_parsed() {
     for text in GOOD {
         read(text);
     }
 }
 
 #[test]
-fn every_statement_that_lacks_its_last_word_fails_or_is_another() {
+fn an_incomplete_statement_is_an_error_at_its_end() {
     let no_end =
         ["SELECT * FROM", "INSERT INTO t (a) VALUES", "UPDATE t SET a =", "CREATE TABLE t (", "USE", ""];
     for text in no_end {
@@ -156,13 +156,13 @@ fn every_statement_that_lacks_its_last_word_fails_or_is_another() {
 }
 
 #[test]
-fn names_fold_unless_they_are_quoted() {
+fn names_are_lower_case_unless_they_are_quoted() {
     let Statement::Truncate(name) = read("TRUNCATE Ks.\"A\"\"b\"").statement else { panic!() };
     assert_eq!(name, TableName { keyspace: Some("ks".to_owned()), name: "A\"b".to_owned() });
 }
 
 #[test]
-fn markers_are_listed_as_they_stand() {
+fn markers_are_listed_in_their_order() {
     let parsed = read("SELECT * FROM t WHERE a = ? AND b IN :B AND (c, d) > (?, :e) LIMIT ?");
     let named = |name: &str| Some(name.to_owned());
     assert_eq!(parsed.markers, [None, named("b"), None, named("e"), None]);
@@ -171,7 +171,7 @@ fn markers_are_listed_as_they_stand() {
 }
 
 #[test]
-fn values_are_read() {
+fn values_are_parsed() {
     let text = |text: &str| Term::Constant { kind: ConstantKind::String, text: text.to_owned() };
     let float = |text: &str| Term::Constant { kind: ConstantKind::Float, text: text.to_owned() };
     assert_eq!(value("'it''s'"), text("it's"));
@@ -200,7 +200,7 @@ fn values_are_read() {
 }
 
 #[test]
-fn operations_are_told_apart() {
+fn operations_are_distinguished() {
     let operation = |text: &str| assignments(&format!("UPDATE t SET {text} WHERE k = 1")).remove(0).operation;
     assert_eq!(operation("c = c + 5"), Operation::Add(integer("5")));
     assert_eq!(operation("c = c - 5"), Operation::Subtract(integer("5")));
@@ -212,7 +212,7 @@ fn operations_are_told_apart() {
 }
 
 #[test]
-fn conditions_are_told_apart() {
+fn conditions_are_distinguished() {
     assert_eq!(modify("UPDATE t SET a = 1 WHERE k = 1 IF EXISTS").conditions, Conditions::IfExists);
     assert!(matches!(modify("DELETE FROM t WHERE k = 1 IF exists = 1").conditions, Conditions::If(_)));
     assert_eq!(modify("INSERT INTO t (a) VALUES (1) IF NOT EXISTS").conditions, Conditions::IfNotExists);
@@ -228,7 +228,7 @@ fn conditions_are_told_apart() {
 }
 
 #[test]
-fn parts_print_as_the_old_servers_print_them() {
+fn parts_are_printed_as_by_the_old_servers() {
     let printed = |text: &str| assignments(&format!("UPDATE t SET {text} WHERE k = 1")).remove(0).to_string();
     assert_eq!(printed("S['a'] = 1"), "s['a'] = 1");
     assert_eq!(printed("v = v + 1"), "v = v + 1");
@@ -250,7 +250,7 @@ fn parts_print_as_the_old_servers_print_them() {
 }
 
 #[test]
-fn wrong_words_are_named_with_their_places() {
+fn syntax_errors_have_position_and_context() {
     let cases = [
         ("NSERT INTO t (a) VALUES (1)", "line 1:0 no viable alternative at input 'NSERT' ([NSERT]...)"),
         (
@@ -299,7 +299,7 @@ fn the_last_wrong_condition_is_reported() {
 }
 
 #[test]
-fn what_the_old_parser_checks_is_checked() {
+fn errors_of_the_old_parser_are_reported() {
     let cases = [
         ("UPDATE t SET a = 1, a = 2 WHERE k = 1", "Multiple incompatible setting of column a"),
         ("UPDATE t SET a = 1, a = a + 2 WHERE k = 1", "Multiple incompatible setting of column a"),
@@ -332,7 +332,7 @@ fn reserved_words_need_quotes() {
 }
 
 #[test]
-fn nesting_has_an_end() {
+fn the_nesting_depth_is_limited() {
     let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
     for literal in [deep("[", "]"), deep("(", ")"), deep("f(", ")"), deep("{1:", "}"), deep("(int)", "")] {
         let message = fault(&format!("UPDATE t SET v = {literal} WHERE k = 1"));
@@ -345,7 +345,7 @@ fn nesting_has_an_end() {
 }
 
 #[test]
-fn counts_have_an_end() {
+fn the_number_of_markers_is_limited() {
     let markers = vec!["?"; 65_536].join(",");
     assert!(fault(&format!("SELECT * FROM t WHERE a IN ({markers})")).contains("markers"));
     let long = format!("SELECT * FROM t WHERE {}", "a b AND ".repeat(200_000));
@@ -353,7 +353,7 @@ fn counts_have_an_end() {
 }
 
 #[test]
-fn a_statement_has_so_many_bytes_and_words_and_no_more() {
+fn the_length_of_a_statement_is_limited() {
     let longest = format!("SELECT a FROM t{}", " ".repeat(STATEMENT_BYTES_MAX - 15));
     read(&longest);
     assert_eq!(fault(&format!("{longest} ")), "A statement can have 16777216 bytes at most");
@@ -362,14 +362,14 @@ fn a_statement_has_so_many_bytes_and_words_and_no_more() {
 }
 
 #[test]
-fn a_batch_has_so_many_statements_and_no_more() {
+fn the_number_of_statements_in_a_batch_is_limited() {
     let batch = |count: usize| format!("BEGIN BATCH {}APPLY BATCH", "DELETE FROM t WHERE k=1;".repeat(count));
     read(&batch(BATCH_STATEMENTS_MAX));
     assert_eq!(fault(&batch(BATCH_STATEMENTS_MAX + 1)), "A batch can have 65535 statements at most");
 }
 
 #[test]
-fn a_table_has_so_many_properties_and_no_more() {
+fn the_number_of_properties_of_a_table_is_limited() {
     let pairs = |count: usize, between: &str, is: &str, quote: &str| {
         let pairs: Vec<String> = (0..count).map(|number| format!("{quote}p{number}{quote}{is}1")).collect();
         pairs.join(between)
@@ -390,7 +390,7 @@ proptest! {
     }
 
     #[test]
-    fn no_row_of_words_panics(words in prop::collection::vec(prop::sample::select(vec![
+    fn no_sequence_of_words_panics(words in prop::collection::vec(prop::sample::select(vec![
         "SELECT", "FROM", "WHERE", "AND", "(", ")", "{", "}", "[", "]", "a", "\"B\"", "'x'", "1", "-1", "-", "=", ",",
         ".", "?", ":", "token", "IN", "\n", "IF", "EXISTS", "UPDATE", "SET", "INSERT", "INTO", "VALUES", "CREATE",
         "TABLE", "set", "<", ">", "é", "日", "--", "/*", "$$", "'", "\"", ";", "count", "*", "GRANT", "BEGIN", "BATCH",
@@ -403,7 +403,7 @@ proptest! {
     }
 
     #[test]
-    fn no_change_of_a_good_statement_panics(
+    fn no_change_of_a_valid_statement_panics(
         text in prop::sample::select(GOOD.to_vec()),
         at in any::<prop::sample::Index>(),
         gone in 0..4_usize,

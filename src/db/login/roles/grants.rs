@@ -45,6 +45,7 @@ impl Grants {
         }
     }
 
+    /// Adds permissions on a resource.
     pub fn add(&mut self, resource: &Resource, permissions: PermissionSet) {
         if !permissions.is_empty() {
             let held = self.held(resource);
@@ -52,6 +53,7 @@ impl Grants {
         }
     }
 
+    /// Removes permissions on a resource.
     pub fn take(&mut self, resource: &Resource, permissions: PermissionSet) {
         let held = self.held(resource);
         *held = held.without(permissions);

@@ -11,12 +11,15 @@ use crate::util::limits::ROLES_MAX;
 /// One role. A user is a role that may log in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Role {
+    /// Whether the role has all permissions.
     pub is_superuser: bool,
+    /// Whether clients can log in as the role.
     pub can_login: bool,
     /// The bcrypt hash of its password; a role without a hash cannot log in.
     pub salted_hash: Option<String>,
     /// The roles that were granted to it.
     pub member_of: BTreeSet<String>,
+    /// The permissions that were granted to it directly.
     pub grants: Arc<Grants>,
 }
 
@@ -36,10 +39,12 @@ pub struct Roles {
 }
 
 impl Roles {
+    /// Returns the role with a name.
     pub fn get(&self, name: &str) -> Option<&Role> {
         self.roles.get(name)
     }
 
+    /// Returns all roles by name.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Role)> {
         self.roles.iter()
     }
@@ -88,6 +93,7 @@ impl Roles {
         self.standings.get(name).is_some_and(|standing| standing.is_superuser)
     }
 
+    /// Returns whether a role exists.
     pub fn contains(&self, name: &str) -> bool {
         self.roles.contains_key(name)
     }
@@ -96,7 +102,7 @@ impl Roles {
     pub fn put(&mut self, name: &str, role: Role) -> Result<(), Error> {
         if self.roles.len() >= ROLES_MAX && !self.roles.contains_key(name) {
             return Err(Error::invalid(format!(
-                "this server keeps up to {ROLES_MAX} roles: drop some first"
+                "this server stores at most {ROLES_MAX} roles: drop some first"
             )));
         }
         self.roles.insert(name.to_owned(), role);
@@ -145,10 +151,12 @@ impl Roles {
         Ok(())
     }
 
+    /// Grants permissions on a resource to a role.
     pub fn grant(&mut self, to: &str, resource: &Resource, permissions: PermissionSet) {
         self.edit(to, |role| Arc::make_mut(&mut role.grants).add(resource, permissions));
     }
 
+    /// Revokes permissions on a resource from a role.
     pub fn revoke(&mut self, from: &str, resource: &Resource, permissions: PermissionSet) {
         self.edit(from, |role| Arc::make_mut(&mut role.grants).take(resource, permissions));
     }

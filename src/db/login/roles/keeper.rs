@@ -68,7 +68,7 @@ impl RoleKeeper {
             let Some(name) = name.strip_prefix(ROLE_NOTE) else { continue };
             let read = role_from_json(name, json).map_err(|error| Error::Internal(error.to_string()));
             if let Err(error) = read.and_then(|role| roles.put(name, role)) {
-                tracing::error!("role {name} may do nothing here: {error}");
+                tracing::error!("role {name} has no permissions on this server: {error}");
                 unread.insert(name.to_owned());
             }
         }
@@ -83,14 +83,14 @@ impl RoleKeeper {
             let salted_hash = Some(self.hasher.hash(DEFAULT_SUPERUSER).await?);
             let role = Role { is_superuser: true, can_login: true, salted_hash, ..Role::default() };
             self.change(store, |roles| roles.put(DEFAULT_SUPERUSER, role)).await?;
-            tracing::info!("made the superuser {DEFAULT_SUPERUSER} with the password {DEFAULT_SUPERUSER}");
+            tracing::info!("created the superuser {DEFAULT_SUPERUSER} with the password {DEFAULT_SUPERUSER}");
         }
         let roles = self.now();
         let Some(role) = roles.get(DEFAULT_SUPERUSER).filter(|role| role.can_login) else { return Ok(()) };
         if self.hasher.is_of(role.salted_hash.as_deref(), DEFAULT_SUPERUSER.as_bytes()).await? {
             tracing::warn!(
-                "everybody knows the password of {DEFAULT_SUPERUSER}: change it with ALTER USER {DEFAULT_SUPERUSER} \
-                 WITH PASSWORD '...'"
+                "the user {DEFAULT_SUPERUSER} still has its default password: change it with ALTER USER \
+                 {DEFAULT_SUPERUSER} WITH PASSWORD '...'"
             );
         }
         Ok(())
@@ -157,7 +157,7 @@ impl RoleKeeper {
         let mut names = notes.iter().filter_map(|(name, _)| name.strip_prefix(ROLE_NOTE));
         match names.find(|name| unread.contains(*name)) {
             Some(name) => Err(Error::invalid(format!(
-                "a newer server has made the role {name}, and this one cannot read what it is: change it there"
+                "the role {name} was written by a newer server, and this one cannot read it: change it there"
             ))),
             None => Ok(()),
         }

@@ -30,10 +30,10 @@ impl Hasher {
     /// Returns the hash of a password, with a new salt.
     pub async fn hash(&self, password: &str) -> Result<String, Error> {
         if password.len() > PASSWORD_BYTES_MAX {
-            return Err(Error::invalid(format!("a password has up to {PASSWORD_BYTES_MAX} bytes")));
+            return Err(Error::invalid(format!("a password may have at most {PASSWORD_BYTES_MAX} bytes")));
         }
         if password.contains('\0') {
-            return Err(Error::invalid("a password has no zero byte"));
+            return Err(Error::invalid("a password must not contain a zero byte"));
         }
         let (password, cost) = (password.to_owned(), self.cost);
         self.slowly(move || bcrypt::hash(password, cost)).await

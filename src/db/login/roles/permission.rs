@@ -8,12 +8,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Permission {
+    /// Creating keyspaces, tables or roles.
     Create,
+    /// Changing keyspaces, tables or roles.
     Alter,
+    /// Dropping keyspaces, tables or roles.
     Drop,
+    /// Reading data.
     Select,
+    /// Writing, deleting and truncating data.
     Modify,
+    /// Granting and revoking permissions.
     Authorize,
+    /// Listing roles.
     Describe,
 }
 
@@ -53,28 +60,35 @@ impl Permission {
 pub struct PermissionSet(u8);
 
 impl PermissionSet {
+    /// The empty set.
     pub const NONE: PermissionSet = PermissionSet(0);
 
+    /// Returns whether a permission is in the set.
     pub fn contains(self, permission: Permission) -> bool {
         self.0 & (1 << permission as u8) != 0
     }
 
+    /// Returns whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
+    /// Returns the permissions that are in either set.
     pub fn union(self, other: PermissionSet) -> PermissionSet {
         PermissionSet(self.0 | other.0)
     }
 
+    /// Returns the permissions that are in both sets.
     pub fn intersection(self, other: PermissionSet) -> PermissionSet {
         PermissionSet(self.0 & other.0)
     }
 
+    /// Returns the permissions of this set that are not in another.
     pub fn without(self, other: PermissionSet) -> PermissionSet {
         PermissionSet(self.0 & !other.0)
     }
 
+    /// Returns the permissions in the order in which Cassandra lists them.
     pub fn iter(self) -> impl Iterator<Item = Permission> {
         Permission::ALL.into_iter().filter(move |permission| self.contains(*permission))
     }
@@ -89,10 +103,15 @@ impl FromIterator<Permission> for PermissionSet {
 /// The resource of a permission. A permission on a parent applies to everything below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resource {
+    /// All keyspaces.
     AllKeyspaces,
+    /// The keyspace with this name.
     Keyspace(String),
+    /// The table with this keyspace and name.
     Table(String, String),
+    /// All roles.
     AllRoles,
+    /// The role with this name.
     Role(String),
 }
 

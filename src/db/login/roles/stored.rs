@@ -18,8 +18,10 @@ const VERSION: u32 = 1;
 /// The error of a record that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoredRoleError {
-    #[error("role {role} is kept in form {version}, which is that of a newer version of this server")]
+    /// A newer version of the server has written the record.
+    #[error("role {role} is stored in format {version}, which only a newer version of this server can read")]
     Version { role: String, version: u32 },
+    /// The record is damaged.
     #[error("role {role} cannot be read: {why}")]
     Malformed { role: String, why: String },
 }
@@ -79,6 +81,7 @@ impl From<StoredResource> for Resource {
     }
 }
 
+/// Returns the stored form of a role.
 pub fn role_to_json(role: &Role) -> String {
     let grants = role.grants.list().into_iter();
     let stored = StoredRole {
@@ -95,6 +98,7 @@ pub fn role_to_json(role: &Role) -> String {
     serde_json::to_string(&stored).unwrap_or_default()
 }
 
+/// Reads the stored form of a role.
 pub fn role_from_json(name: &str, json: &[u8]) -> Result<Role, StoredRoleError> {
     let malformed = |error: serde_json::Error| StoredRoleError::Malformed {
         role: name.to_owned(),
@@ -123,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_role_comes_back_as_it_was() {
+    fn roles_round_trip() {
         let mut grants = Grants::default();
         for resource in [
             Resource::AllKeyspaces,
@@ -146,11 +150,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said() {
+    fn unreadable_roles_are_reported() {
         let newer = role_from_json("anna", br#"{"version":2,"powers":[]}"#).unwrap_err();
         assert_eq!(
             newer.to_string(),
-            "role anna is kept in form 2, which is that of a newer version of this server"
+            "role anna is stored in format 2, which only a newer version of this server can read"
         );
         for json in ["", "{", "{}", r#"{"version":1}"#] {
             let error = role_from_json("anna", json.as_bytes()).unwrap_err();

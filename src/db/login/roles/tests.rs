@@ -51,13 +51,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// The reference model: everything as plain relations.
 #[derive(Debug, Default)]
-struct Twin {
+struct Model {
     roles: BTreeMap<usize, bool>,
     joined: BTreeSet<(usize, usize)>,
     granted: BTreeSet<(usize, usize, usize)>,
 }
 
-impl Twin {
+impl Model {
     /// Returns all direct and indirect memberships; every role is a member of itself.
     fn closure(&self) -> BTreeSet<(usize, usize)> {
         let mut all: BTreeSet<(usize, usize)> = self.roles.keys().map(|role| (*role, *role)).collect();
@@ -90,13 +90,13 @@ impl Twin {
         mine.into_iter().any(|one| {
             self.roles.get(&one) == Some(&true)
                 || self.granted.iter().any(|(to, on, what)| {
-                    *to == one && *what == permission && Twin::is_in(resource, &resources()[*on])
+                    *to == one && *what == permission && Model::is_in(resource, &resources()[*on])
                 })
         })
     }
 
     fn apply(&mut self, step: &Step) -> bool {
-        let has = |twin: &Twin, role: &usize| twin.roles.contains_key(role);
+        let has = |model: &Model, role: &usize| model.roles.contains_key(role);
         match step {
             Step::Join(member, of) => {
                 let closure = self.closure();
@@ -119,7 +119,7 @@ impl Twin {
             Step::Forget(dropped) => {
                 let dropped = &resources()[*dropped];
                 let is_gone = |on: &usize| match dropped {
-                    Resource::Keyspace(_) => Twin::is_in(&resources()[*on], dropped),
+                    Resource::Keyspace(_) => Model::is_in(&resources()[*on], dropped),
                     other => resources()[*on] == *other,
                 };
                 self.granted.retain(|(_, on, _)| !is_gone(on));
@@ -166,20 +166,20 @@ fn apply(roles: &mut Roles, step: &Step) -> bool {
 
 proptest! {
     #[test]
-    fn rights_are_those_of_the_naive_closure(steps in steps()) {
-        let (mut roles, mut twin) = (Roles::default(), Twin::default());
+    fn rights_equal_those_of_the_transitive_closure(steps in steps()) {
+        let (mut roles, mut model) = (Roles::default(), Model::default());
         for step in &steps {
-            prop_assert_eq!(apply(&mut roles, step), twin.apply(step), "{:?}", step);
+            prop_assert_eq!(apply(&mut roles, step), model.apply(step), "{:?}", step);
         }
         roles.settle();
-        let closure = twin.closure();
+        let closure = model.closure();
         for (role, name) in NAMES.iter().enumerate() {
             let all: BTreeSet<&str> =
                 closure.iter().filter(|(member, _)| *member == role).map(|(_, of)| NAMES[*of]).collect();
             prop_assert_eq!(roles.all_of(name), all);
             for (at, permission) in Permission::ALL.into_iter().enumerate() {
                 for resource in resources() {
-                    let expected = twin.allows(role, at, &resource);
+                    let expected = model.allows(role, at, &resource);
                     prop_assert_eq!(roles.allow(name, permission, &resource), expected, "{} {:?}", name, resource);
                 }
             }
@@ -200,7 +200,7 @@ fn credentials(name: &str, password: &str) -> Vec<crate::db::Credential> {
 }
 
 #[tokio::test]
-async fn the_first_start_makes_one_superuser_and_the_second_none() {
+async fn only_the_first_start_creates_a_superuser() {
     let store = store();
     let keeper = RoleKeeper::new(Hasher::with_cost(4));
     keeper.set_up(&store).await.unwrap();
@@ -242,7 +242,7 @@ async fn a_change_that_fails_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_password_is_no_longer_than_what_is_looked_at() {
+async fn passwords_longer_than_bcrypt_reads_are_refused() {
     let hasher = Hasher::with_cost(4);
     let longest = "x".repeat(72);
     let hash = hasher.hash(&longest).await.unwrap();
@@ -260,12 +260,12 @@ async fn a_password_is_no_longer_than_what_is_looked_at() {
 }
 
 #[test]
-fn there_are_so_many_roles_and_no_more() {
+fn the_number_of_roles_is_limited() {
     let mut roles = Roles::default();
     for number in 0..crate::util::limits::ROLES_MAX {
         roles.put(&format!("role{number}"), Role::default()).unwrap();
     }
     let error = roles.put("one_more", Role::default()).unwrap_err();
-    assert_eq!(error.to_string(), "this server keeps up to 2000 roles: drop some first");
+    assert_eq!(error.to_string(), "this server stores at most 2000 roles: drop some first");
     roles.put("role7", Role::default()).unwrap();
 }

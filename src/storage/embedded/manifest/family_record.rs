@@ -19,7 +19,7 @@ pub struct FamilyRecord {
     /// Whether a client has dropped it. A new column family of that name starts empty and may have other types.
     #[serde(rename = "dropped", skip_serializing_if = "std::ops::Not::not", default)]
     pub is_dropped: bool,
-    /// The order of its keys, where an earlier format had another one.
+    /// The order of its keys, if an earlier format had a different one.
     #[serde(rename = "order", skip_serializing_if = "Option::is_none", default)]
     pub key_order: Option<KeyOrder>,
 }
@@ -32,7 +32,7 @@ pub enum KeyOrder {
     EmptyLast,
 }
 
-/// The order of new keys under a comparator, where an earlier format had another one.
+/// Returns the order of new keys under a comparator, if an earlier format had a different one.
 fn key_order_of(comparators: [Option<&str>; 2]) -> Option<KeyOrder> {
     let is_concerned = |class: &str| has_reversed_components(class);
     comparators.into_iter().flatten().any(is_concerned).then_some(KeyOrder::EmptyLast)

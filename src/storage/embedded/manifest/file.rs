@@ -39,7 +39,7 @@ pub fn decode(bytes: &[u8]) -> Result<(Contents, Option<u64>), String> {
     let sum = crc32fast::hash(text.as_bytes());
     let expected = format!("{} bytes, CRC-32 {sum:08x}", text.len());
     if sums != expected {
-        return Err(format!("its first line says {sums}, but the rest has {expected}"));
+        return Err(format!("its first line has {sums}, but the rest has {expected}"));
     }
     let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if document.changes.is_some() != line.starts_with(MAGIC_WITH_CHANGES) {

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::storage::embedded::log::ChangeList;
 
-    /// Family, row and key of an entry.
+    /// Column family, row and key of an entry.
     type Place = (u64, u8, u8);
 
     const FAMILIES: u64 = 3;

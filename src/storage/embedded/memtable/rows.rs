@@ -12,7 +12,7 @@ use crate::storage::embedded::log::Changes;
 use crate::storage::embedded::packed::PackedEntries;
 use crate::util::KeyMap;
 
-/// Bytes of memory for a row beside its entries: its first chunk and the `Arc` of it, its places in the two maps of
+/// Bytes of memory for a row besides its entries: its first chunk and the `Arc` of it, its places in the two maps of
 /// rows, and what the allocator adds.
 const ROW_OVERHEAD: usize = size_of::<PackedEntries>() + 242;
 

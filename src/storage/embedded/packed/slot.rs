@@ -7,7 +7,7 @@ pub const INLINE: u32 = u32::MAX;
 /// Bytes of the key that a slot contains.
 pub const HEAD_BYTES: usize = size_of::<u128>();
 
-/// Bytes of memory for an entry beside its key and value.
+/// Bytes of memory for an entry besides its key and value.
 pub const SLOT_BYTES: usize = size_of::<Slot>();
 
 /// Where the key and the value of an entry are stored.

@@ -5,8 +5,8 @@
 //!   format 4   ... 01 | FF FF 00 00 | rank ...      it comes after them
 //! ```
 //!
-//! The type reads both, so an entry's name tells its new key. An entry goes from its old key to the new one in one record
-//! of the log: a crash leaves it at one of them, and the next start goes on.
+//! The type decodes both, so the new key is computed from an entry's name. An entry is moved from its old key to the
+//! new one in one record of the log: a crash leaves it at one of them, and the next start continues.
 
 use std::sync::Arc;
 
@@ -122,7 +122,7 @@ impl<'a> Reordering<'a> {
         let entry = SuperEntry::parse(key.as_slice(), COLUMNS_LEVEL.len()).ok_or_else(unreadable)?;
         let known = self.holder.take().filter(|(ordered, _)| *ordered == entry.ordered_super);
         let holder = match (entry.cell_at, known) {
-            // A deletion keeps the name where the key does not tell it, and comes before the cells.
+            // A deletion has the name in its value if the name cannot be restored from the key, and precedes the cells.
             (None, _) => name_at(entry.ordered_super.clone().into(), value, &*comparator)?,
             (Some(_), Some((_, name))) => name,
             (Some(_), None) => name_of(entry.ordered_super.clone().into(), &*comparator)?,
@@ -159,7 +159,7 @@ impl<'a> Reordering<'a> {
     }
 }
 
-/// The name that an entry keeps beside its key, or that its key tells.
+/// Returns the name from an entry's value, or restores it from its key.
 fn name_at(ordered: Bytes, value: &Bytes, comparator: &dyn AbstractType) -> Result<Bytes, StoreError> {
     match value::decode(value.clone())? {
         Value::Cell { name: Some(name), .. } | Value::Deletion { name: Some(name), .. } => Ok(name),

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_shows_what_0_3_showed() {
+    fn a_window_selects_the_columns_that_0_3_returned() {
         let of = |start, count| Window::new(start, count).of((0..5).collect::<Vec<i32>>());
         for everything in [(-1, -1), (0, 0), (0, -1), (-7, i32::MAX)] {
             assert_eq!(of(everything.0, everything.1), [0, 1, 2, 3, 4], "{everything:?}");

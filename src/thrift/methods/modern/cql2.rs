@@ -16,8 +16,8 @@ use crate::thrift::wire::TType;
 use crate::util::Release;
 
 /// The error for clients of CQL 2 if the store is a cluster.
-const NO_CQL2: &str = "CQL 2 is not there: the data are kept by a cluster of today, which runs CQL 3 alone (from 1.2 \
-                       on execute_cql3_query and its kin, in 1.1 set_cql_version with 3.0.0)";
+const NO_CQL2: &str = "CQL 2 is not supported by a gateway, because its cluster only executes CQL 3: from 1.2 on use \
+                       execute_cql3_query and the like, in 1.1 set_cql_version with 3.0.0";
 
 pub const ROWS: &[Method] = &[
     since(Release::V0_8, "execute_cql_query", QUERY, THROWS, execute),
