@@ -1,4 +1,5 @@
-//! What is fuzzed: the same functions for `cargo fuzz` here and for `tests/project/fuzz.rs`, which needs no nightly compiler.
+//! The fuzzed functions, which `cargo fuzz` here and `tests/project/fuzz.rs` call. The latter needs no nightly
+//! compiler.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, LazyLock};
@@ -22,7 +23,7 @@ use thriftstore::util::limits::NATIVE_FRAME_BYTES_MAX;
 use thriftstore::util::{Clock, Release};
 use tokio::runtime::{Builder, Runtime};
 
-/// Longest message that the fuzzed connection takes, in bytes.
+/// Longest message that the fuzzed connection accepts, in bytes.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
 static CONFIG: LazyLock<Config> = LazyLock::new(|| {
@@ -30,8 +31,8 @@ static CONFIG: LazyLock<Config> = LazyLock::new(|| {
     config::parse_bytes(sample, "storage-conf.xml", &Types::builtin()).expect("the sample is right")
 });
 
-/// One connection: the first byte picks the release, the others are what a client sends. Nothing may panic, and all
-/// that is answered must be whole messages. Returns how many there were.
+/// Fuzzes a Thrift connection: the first byte selects the release, the others are sent by a client. Nothing may panic,
+/// and all output must be complete replies. Returns the number of replies.
 pub fn frames(data: &[u8]) -> usize {
     let Some((first, sent)) = data.split_first() else { return 0 };
     let Detection::Found(transport) = detect(sent, MESSAGE_BYTES_MAX) else { return 0 };
@@ -68,7 +69,7 @@ fn empty_database() -> Database {
     })
 }
 
-/// Runs a call to its end. Long reads are done by threads of the store's.
+/// Runs a call to its end. Long reads run on the store's own threads.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     thread_local! {
         static RUNTIME: Runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
@@ -76,7 +77,7 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
     RUNTIME.with(|runtime| runtime.block_on(future))
 }
 
-/// Reads every reply to its end.
+/// Counts the replies, and checks that each is complete.
 fn count_replies(transport: Transport, mut output: BytesMut) -> usize {
     let mut cutter = MessageCutter::new(transport, i32::MAX as usize);
     let mut count = 0;
@@ -94,10 +95,10 @@ fn count_replies(transport: Transport, mut output: BytesMut) -> usize {
     count
 }
 
-/// One connection of the native protocol: all that a client sends. Nothing may panic, and every answer must be a whole
-/// frame. Returns how many requests succeeded.
+/// Fuzzes a connection of the native protocol: the bytes are sent by a client. Nothing may panic, and every answer must
+/// be a complete frame. Returns the number of requests that succeeded.
 pub fn native(data: &[u8]) -> usize {
-    // A change of the schema waits for the builder of indexes.
+    // The runtime needs timers, because a schema change waits until indexes are built.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(conversation(data))
 }
@@ -124,15 +125,15 @@ async fn conversation(data: &[u8]) -> usize {
         reply.write(frame.version, handshake.compression, &mut output);
         let header = frame.version.header_bytes();
         let length = u32::from_be_bytes(output[header - 4..header].try_into().expect("four bytes"));
-        assert_eq!(output.len(), header + length as usize, "an answer that is no frame");
-        assert_eq!(output[0], frame.version.number() | 0x80, "an answer of another version");
+        assert_eq!(output.len(), header + length as usize, "the answer is not a frame");
+        assert_eq!(output[0], frame.version.number() | 0x80, "the answer has another version");
         if frame.version.has_segments() && segments.is_none() && handshake.has_started() {
             segments = Some(SegmentCodec { is_compressed: handshake.compression.is_some() });
         }
     }
 }
 
-/// The answer to a frame, as a connection comes to it.
+/// Answers a frame as a connection does.
 async fn native_reply(service: &NativeService, handshake: &mut Handshake, frame: &Frame) -> NativeReply {
     let opened = RequestCode::of_number(frame.opcode).ok_or_else(|| NativeError::protocol("unknown"));
     let opened = opened.and_then(|code| {
@@ -149,7 +150,7 @@ async fn native_reply(service: &NativeService, handshake: &mut Handshake, frame:
     }
 }
 
-/// Tables of every layout, for the statements of a client of chance.
+/// Tables of every layout, which random statements use.
 const TABLES: [&str; 9] = [
     "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
     "CREATE TYPE k.address (street text, zip int)",
@@ -164,15 +165,15 @@ const TABLES: [&str; 9] = [
     "CREATE INDEX ON k.t (a)",
 ];
 
-/// Statements of CQL 2 and 3: the first byte picks the release, zero bytes stand between statements, and a byte 1 ends a
-/// statement's text where a value of its markers begins. Each is run, prepared and explained. Nothing may panic, and
-/// each mistake has a word. Returns how many were run.
+/// Fuzzes statements of CQL 2 and 3. The first byte selects the release, zero bytes separate statements, and bytes 1
+/// separate the text of a statement from the values of its markers. Each statement is run, prepared and explained.
+/// Nothing may panic, and each error must have a text. Returns the number of statements that succeeded.
 pub fn cql(data: &[u8]) -> usize {
-    let Some((first, said)) = data.split_first() else { return 0 };
+    let Some((first, statements)) = data.split_first() else { return 0 };
     let releases = [Release::V1_1, Release::V1_2, Release::V2_0, Release::V2_1];
     let behaviour = Behaviour::of(releases[usize::from(*first) % releases.len()]);
     let database = Arc::new(empty_database());
-    // A change of the schema waits for the builder of indexes.
+    // The runtime needs timers, because a schema change waits until indexes are built.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
         let claim = Claim::of_release(behaviour);
@@ -189,7 +190,7 @@ pub fn cql(data: &[u8]) -> usize {
             cql::query(&maker, table, &QueryOptions::default()).await.expect("the tables can be made");
         }
         let mut count = 0;
-        for statement in said.split(|byte| *byte == 0) {
+        for statement in statements.split(|byte| *byte == 0) {
             let mut parts = statement.split(|byte| *byte == 1);
             let text = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
             let values: Vec<Bytes> = parts.map(Bytes::copy_from_slice).collect();
@@ -208,7 +209,7 @@ async fn run_statement(state: &QueryState<'_>, text: &str, values: &[Bytes]) -> 
     let explained = cql::explain(state, text, &options).await;
     let new = match cql::prepare(state, text) {
         Ok(prepared) => {
-            // As many values as there are markers, so that what is within is looked at.
+            // As many values as there are markers, so that the values are decoded.
             let markers = prepared.markers.len();
             let value = |at: usize| options.values.get(at).cloned().unwrap_or(BoundValue::Unset);
             let options = QueryOptions { values: (0..markers).map(value).collect(), ..options };
@@ -221,17 +222,18 @@ async fn run_statement(state: &QueryState<'_>, text: &str, values: &[Bytes]) -> 
         Err(error) => Err(error),
     };
     for error in [explained.map(drop), new.clone(), old.clone()].into_iter().filter_map(Result::err) {
-        assert!(!error.to_string().is_empty(), "a mistake without a word");
+        assert!(!error.to_string().is_empty(), "an error without a text");
     }
     usize::from(new.is_ok()) + usize::from(old.is_ok())
 }
 
-/// A storage-conf.xml: it is read, or its mistakes can be shown. Nothing may panic. Returns whether it was read.
+/// Fuzzes a storage-conf.xml: it is accepted, or its mistakes can be shown. Nothing may panic. Returns whether it was
+/// accepted.
 pub fn storage_conf(data: &[u8]) -> bool {
     match config::parse_bytes(data, "storage-conf.xml", &Types::builtin()) {
         Ok(_) => true,
         Err(errors) => {
-            assert!(!errors.to_string().is_empty(), "a mistake without a word");
+            assert!(!errors.to_string().is_empty(), "an error without a text");
             false
         }
     }

@@ -1,15 +1,13 @@
-// The interface of Cassandra 0.3, the first release, as its clients speak it. Nothing in it survived into 0.4
-// as it was.
+// The interface of Cassandra 0.3, the first release, as its clients use it. Every call changed in 0.4.
 //
-// A table holds column families, a column family holds rows, and a row holds columns, sorted by name or by
-// time. In a super column family each row holds super columns instead, and those hold the columns. Tables and
-// column families are fixed in storage-conf.xml. What a call is about is one text, with colons between the
-// names.
+// A table has column families, a column family has rows, and a row has columns, sorted by name or by time. In a
+// super column family rows have super columns, which contain the columns. Tables and column families are defined
+// in storage-conf.xml. The path of a column or super column is one text, with colons between the names.
 //
-// Names are texts, values are bytes. Every write carries its own timestamp, and the highest one wins. Any
-// whole number that only grows will do, such as the milliseconds of a clock.
+// Names are texts, values are bytes. Every write has a timestamp, and the write with the highest one
+// wins. Any increasing integer can be used, such as the milliseconds of a clock.
 //
-// The Thrift compiler takes this file with -allow-neg-keys only, because of the last calls.
+// The Thrift compiler only accepts this file with -allow-neg-keys, because of the last calls.
 
 namespace cpp org.apache.cassandra
 namespace go cassandra
@@ -18,7 +16,7 @@ namespace js cassandra
 namespace py cassandra
 namespace rs cassandra
 
-/** The smallest unit of data. */
+/** A column: the smallest unit of data. */
 struct column_t {
   1: string columnName,
   2: binary value,
@@ -45,30 +43,30 @@ struct batch_mutation_super_t {
   3: map<string, list<superColumn_t>> cfmap,
 }
 
-/** What a query came to: 0, or a code and a text for what is wrong with it. */
+/** The result of a query: 0, or an error code and a text. */
 struct CqlResult_t {
   1: i32 errorCode,
   2: string errorTxt,
   3: list<map<string, string>> resultSet,
 }
 
-/** There is no such row, column or super column. */
+/** The row, column or super column does not exist. */
 exception NotFoundException {
 }
 
-/** The request makes no sense to a server with these tables. */
+/** The request is invalid for these tables. */
 exception InvalidRequestException {
   1: string why,
 }
 
-/** Too few replicas are alive for a write that blocks. */
+/** Too few replicas are alive for a write with `block`. */
 exception UnavailableException {
 }
 
 service Cassandra {
   // Reading.
 
-  /** One column: "CF:C", or "CF:SC:C" within a super column. */
+  /** Returns one column: "CF:C", or "CF:SC:C" in a super column. */
   column_t get_column(
     1: string tablename,
     2: string key,
@@ -79,7 +77,7 @@ service Cassandra {
   ),
 
   /**
-   * Columns by their place: `count` of them from number `start` on, all by default. The parent is "CF", or
+   * Returns columns by position: `count` columns from number `start` on, by default all. The parent is "CF", or
    * "CF:SC" for the columns of a super column.
    */
   list<column_t> get_slice(
@@ -93,7 +91,7 @@ service Cassandra {
     2: NotFoundException nfe,
   ),
 
-  /** The named columns, as far as they are there. */
+  /** Returns those of the named columns that exist. */
   list<column_t> get_slice_by_names(
     1: string tablename,
     2: string key,
@@ -105,7 +103,7 @@ service Cassandra {
   ),
 
   /**
-   * The columns with this timestamp or a later one, up to the first that is older: made for column families
+   * Returns the columns with this timestamp or a later one, up to the first older one. Meant for column families
    * that are sorted by time.
    */
   list<column_t> get_columns_since(
@@ -118,7 +116,7 @@ service Cassandra {
     2: NotFoundException nfe,
   ),
 
-  /** The number of columns of "CF" or "CF:SC". Deleted ones count. */
+  /** Returns the number of columns of "CF" or "CF:SC", including deleted ones. */
   i32 get_column_count(
     1: string tablename,
     2: string key,
@@ -127,7 +125,7 @@ service Cassandra {
     1: InvalidRequestException ire,
   ),
 
-  /** One super column: "CF:SC". */
+  /** Returns one super column: "CF:SC". */
   superColumn_t get_superColumn(
     1: string tablename,
     2: string key,
@@ -137,7 +135,7 @@ service Cassandra {
     2: NotFoundException nfe,
   ),
 
-  /** Super columns by their place, with their columns. */
+  /** Returns super columns by their position, with their columns. */
   list<superColumn_t> get_slice_super(
     1: string tablename,
     2: string key,
@@ -148,7 +146,7 @@ service Cassandra {
     1: InvalidRequestException ire,
   ),
 
-  /** The named super columns. */
+  /** Returns those of the named super columns that exist. */
   list<superColumn_t> get_slice_super_by_names(
     1: string tablename,
     2: string key,
@@ -159,8 +157,8 @@ service Cassandra {
   ),
 
   /**
-   * Keys with data in any column family, in order, both ends included. Needs a partitioner that keeps the
-   * order of keys.
+   * Returns the keys with data in any column family, in order, both ends included. Needs an order-preserving
+   * partitioner.
    */
   list<string> get_key_range(
     1: string tablename,
@@ -171,7 +169,7 @@ service Cassandra {
     1: InvalidRequestException ire,
   ),
 
-  // Writing. With `block` a write waits for a quorum of the replicas, without it for nobody.
+  // Writing. With `block` a write waits for a quorum of the replicas, without it for none.
 
   /** Writes one column: "CF:C", or "CF:SC:C" within a super column. */
   void insert(
@@ -203,7 +201,7 @@ service Cassandra {
   ),
 
   /**
-   * Deletes a row ("CF"), a super column ("CF:SC") or a column ("CF:C", "CF:SC:C"), as far as it is not newer
+   * Deletes a row ("CF"), a super column ("CF:SC") or a column ("CF:C", "CF:SC:C"), except columns that are newer
    * than `timestamp`.
    */
   void remove(
@@ -217,18 +215,18 @@ service Cassandra {
     2: UnavailableException ue,
   ),
 
-  // Asking about the server. These arguments had no ids in the line's own file, and were numbered from -1
+  // Describing the server. These arguments had no ids in the original file, so Thrift numbered them from -1
   // downwards.
 
-  /** "version", "cluster name" or "config file"; a question mark for anything else. */
+  /** Accepts "version", "cluster name" and "config file"; returns a question mark for others. */
   string getStringProperty(-1: string propertyName),
 
-  /** "tables"; an empty list for anything else. */
+  /** Returns the tables for "tables", and an empty list for anything else. */
   list<string> getStringListProperty(-1: string propertyName),
 
-  /** What the configuration says about a table, as a text. */
+  /** Returns a description of a table as text. */
   string describeTable(-1: string tableName),
 
-  /** A language of its time, which has nothing to do with later ones of that name. */
+  /** Executes a query in a language of 0.3, which is unrelated to later query languages. */
   CqlResult_t executeQuery(-1: string query),
 }

@@ -1,11 +1,11 @@
-// The interface of Cassandra 0.4, as clients of that line (0.4.0 to 0.4.2) speak it.
+// The interface of Cassandra 0.4, as clients of 0.4.0 to 0.4.2 use it.
 //
-// A keyspace holds column families, a column family holds rows, and a row holds columns sorted by name. In a
-// super column family each row holds super columns instead, and those hold the columns. Keyspaces and column
-// families are fixed in storage-conf.xml: nothing here creates them.
+// A keyspace has column families, a column family has rows, and a row has columns, sorted by name. In a super
+// column family rows have super columns, which contain the columns. Keyspaces and column families are defined in
+// storage-conf.xml; no call creates them.
 //
-// Row keys are strings, names and values are bytes. Every write carries its own timestamp, and the highest
-// one wins. Any whole number that only grows will do; microseconds since 1970 are the custom.
+// Row keys are strings, names and values are bytes. Every write has a timestamp, and the write with the
+// highest one wins. Any increasing integer can be used; microseconds since 1970 are usual.
 
 namespace cpp org.apache.cassandra
 namespace go cassandra
@@ -14,15 +14,15 @@ namespace js cassandra
 namespace py cassandra
 namespace rs cassandra
 
-/** How many replicas must answer before a call returns. */
+/** How many replicas must respond before a call returns. */
 enum ConsistencyLevel {
-  ZERO = 0,    // wait for nobody; writes only
+  ZERO = 0,    // waits for no replica; writes only
   ONE = 1,
   QUORUM = 2,  // more than half of the replicas
   ALL = 3,     // 0.5 moves it to 5; writes only
 }
 
-/** The smallest unit of data. */
+/** A column: the smallest unit of data. */
 struct Column {
   1: required binary name,
   2: required binary value,
@@ -35,19 +35,19 @@ struct SuperColumn {
   2: required list<Column> columns,
 }
 
-/** One entry of a row: exactly one of the two is set, except where `multiget` found nothing. */
+/** An element of a row. Exactly one field is set, except if `multiget` found nothing. */
 struct ColumnOrSuperColumn {
   1: optional Column column,
   2: optional SuperColumn super_column,
 }
 
-/** Whose columns are meant: those of a row, or those of one super column in it. Its ids start at 3. */
+/** The parent of columns: a row, or a super column in it. The ids start at 3. */
 struct ColumnParent {
   3: required string column_family,
   4: optional binary super_column,
 }
 
-/** The way to one column, to one super column, or (for `remove`) to all of a row in a column family. */
+/** The path of a column, of a super column, or (for `remove`) of a row in a column family. */
 struct ColumnPath {
   3: required string column_family,
   4: optional binary super_column,
@@ -55,8 +55,8 @@ struct ColumnPath {
 }
 
 /**
- * A stretch of names, both ends included, in the order of the column family's comparator. An empty end is
- * open. `reversed` walks from the last name to the first, so `start` is then the greater of the two.
+ * A range of column names in the order of the comparator, both ends included. An empty end is open. With
+ * `reversed` columns are returned from the last to the first, and `start` is the greater of the two.
  */
 struct SliceRange {
   1: required binary start,
@@ -65,17 +65,17 @@ struct SliceRange {
   4: required i32 count = 100,
 }
 
-/** Which columns to return: the named ones or a range of them. One of the two must be set. */
+/** The columns to return: by name, or a range. One of the two must be set. */
 struct SlicePredicate {
   1: optional list<binary> column_names,
   2: optional SliceRange slice_range,
 }
 
-/** There is no such column, or no such keyspace. */
+/** The column or the keyspace does not exist. */
 exception NotFoundException {
 }
 
-/** The request cannot be carried out by any server with this schema; asking again will not help. */
+/** The request is invalid for this schema. A retry cannot succeed. */
 exception InvalidRequestException {
   1: required string why,
 }
@@ -87,7 +87,7 @@ exception UnavailableException {
 service Cassandra {
   // Reading.
 
-  /** One column or one super column. */
+  /** Returns one column or one super column. */
   ColumnOrSuperColumn get(
     1: required string keyspace,
     2: required string key,
@@ -99,7 +99,7 @@ service Cassandra {
     3: UnavailableException ue,
   ),
 
-  /** Columns of one row; an absent row is an empty one. Up to 0.4.1 it also threw 2: NotFoundException. */
+  /** Returns columns of one row; an empty list without the row. Up to 0.4.1 also threw 2: NotFoundException. */
   list<ColumnOrSuperColumn> get_slice(
     1: required string keyspace,
     2: required string key,
@@ -111,7 +111,7 @@ service Cassandra {
     3: UnavailableException ue,
   ),
 
-  /** `get` for many rows. Every key is in the answer; one without data maps to an entry with nothing set. */
+  /** Returns `get` for many rows. Every key is in the result, keys without data with no field set. */
   map<string, ColumnOrSuperColumn> multiget(
     1: required string keyspace,
     2: required list<string> keys,
@@ -122,7 +122,7 @@ service Cassandra {
     2: UnavailableException ue,
   ),
 
-  /** `get_slice` for many rows. Every key is in the answer; one without data maps to an empty list. */
+  /** Returns `get_slice` for many rows. Every key is in the result, keys without data with an empty list. */
   map<string, list<ColumnOrSuperColumn>> multiget_slice(
     1: required string keyspace,
     2: required list<string> keys,
@@ -134,7 +134,7 @@ service Cassandra {
     2: UnavailableException ue,
   ),
 
-  /** The number of columns in a row or super column, or of super columns in a row. */
+  /** Returns the number of columns in a row or super column, or of super columns in a row. */
   i32 get_count(
     1: required string keyspace,
     2: required string key,
@@ -145,7 +145,7 @@ service Cassandra {
     2: UnavailableException ue,
   ),
 
-  /** Row keys in ascending order, both ends included. Needs a partitioner that keeps the order of keys. */
+  /** Returns row keys in ascending order, both ends included. Needs an order-preserving partitioner. */
   list<string> get_key_range(
     1: required string keyspace,
     2: required string column_family,
@@ -158,7 +158,7 @@ service Cassandra {
     2: UnavailableException ue,
   ),
 
-  // Writing. Unless told otherwise, a write waits for nobody.
+  // Writing. By default a write waits for no replica.
 
   /** Writes one column. */
   void insert(
@@ -184,7 +184,7 @@ service Cassandra {
     2: UnavailableException ue,
   ),
 
-  /** Deletes what the path names, as far as it is not newer than `timestamp`. */
+  /** Deletes the columns that the path names, unless they are newer than `timestamp`. */
   void remove(
     1: required string keyspace,
     2: required string key,
@@ -196,15 +196,15 @@ service Cassandra {
     2: UnavailableException ue,
   ),
 
-  // Asking about the server.
+  // Describing the server.
 
-  /** "version", "cluster name", "config file" or "token map"; a question mark for anything else. */
+  /** Accepts "version", "cluster name", "config file" and "token map"; returns a question mark for others. */
   string get_string_property(1: required string property),
 
-  /** "keyspaces"; an empty list for anything else. */
+  /** Returns the keyspaces for "keyspaces", and an empty list for anything else. */
   list<string> get_string_list_property(1: required string property),
 
-  /** For each column family of the keyspace its type, comparators and description. */
+  /** Returns the type, comparators and description of each column family of a keyspace. */
   map<string, map<string, string>> describe_keyspace(
     1: required string keyspace,
   ) throws (

@@ -1,13 +1,13 @@
-// The interface of Cassandra 0.5, as clients of that line (0.5.0 and 0.5.1) speak it. Since 0.4 it has
+// The interface of Cassandra 0.5, as clients of 0.5.0 and 0.5.1 use it. Since 0.4 it has
 // an exception for timeouts, `get_range_slice`, and consistency levels for clusters in several
 // data centers.
 //
-// A keyspace holds column families, a column family holds rows, and a row holds columns sorted by name. In a
-// super column family each row holds super columns instead, and those hold the columns. Keyspaces and column
-// families are fixed in storage-conf.xml: nothing here creates them.
+// A keyspace has column families, a column family has rows, and a row has columns, sorted by name. In a super
+// column family rows have super columns, which contain the columns. Keyspaces and column families are defined in
+// storage-conf.xml; no call creates them.
 //
-// Row keys are strings, names and values are bytes. Every write carries its own timestamp, and the highest
-// one wins. Any whole number that only grows will do; microseconds since 1970 are the custom.
+// Row keys are strings, names and values are bytes. Every write has a timestamp, and the write with the
+// highest one wins. Any increasing integer can be used; microseconds since 1970 are usual.
 
 namespace cpp org.apache.cassandra
 namespace go cassandra
@@ -16,20 +16,20 @@ namespace js cassandra
 namespace py cassandra
 namespace rs cassandra
 
-/** What `get_string_property("version")` answers. 0.5.0 says 0.5.0. */
+/** The result of `get_string_property("version")`. 0.5.0 returned 0.5.0. */
 const string VERSION = "0.5.1"
 
-/** How many replicas must answer before a call returns. */
+/** How many replicas must respond before a call returns. */
 enum ConsistencyLevel {
-  ZERO = 0,          // wait for nobody; writes only
+  ZERO = 0,          // waits for no replica; writes only
   ONE = 1,
   QUORUM = 2,        // more than half of the replicas
-  DCQUORUM = 3,      // more than half of those in this data center; to 0.4 this number was ALL
+  DCQUORUM = 3,      // more than half of those in this data center; in 0.4 this number was ALL
   DCQUORUMSYNC = 4,  // more than half of those in each data center
   ALL = 5,           // writes only
 }
 
-/** The smallest unit of data. */
+/** A column: the smallest unit of data. */
 struct Column {
   1: required binary name,
   2: required binary value,
@@ -42,19 +42,19 @@ struct SuperColumn {
   2: required list<Column> columns,
 }
 
-/** One entry of a row: exactly one of the two is set, except where `multiget` found nothing. */
+/** An element of a row. Exactly one field is set, except if `multiget` found nothing. */
 struct ColumnOrSuperColumn {
   1: optional Column column,
   2: optional SuperColumn super_column,
 }
 
-/** Whose columns are meant: those of a row, or those of one super column in it. Its ids start at 3. */
+/** The parent of columns: a row, or a super column in it. The ids start at 3. */
 struct ColumnParent {
   3: required string column_family,
   4: optional binary super_column,
 }
 
-/** The way to one column, to one super column, or (for `remove`) to all of a row in a column family. */
+/** The path of a column, of a super column, or (for `remove`) of a row in a column family. */
 struct ColumnPath {
   3: required string column_family,
   4: optional binary super_column,
@@ -62,8 +62,8 @@ struct ColumnPath {
 }
 
 /**
- * A stretch of names, both ends included, in the order of the column family's comparator. An empty end is
- * open. `reversed` walks from the last name to the first, so `start` is then the greater of the two.
+ * A range of column names in the order of the comparator, both ends included. An empty end is open. With
+ * `reversed` columns are returned from the last to the first, and `start` is the greater of the two.
  */
 struct SliceRange {
   1: required binary start,
@@ -72,23 +72,23 @@ struct SliceRange {
   4: required i32 count = 100,
 }
 
-/** Which columns to return: the named ones or a range of them. One of the two must be set. */
+/** The columns to return: by name, or a range. One of the two must be set. */
 struct SlicePredicate {
   1: optional list<binary> column_names,
   2: optional SliceRange slice_range,
 }
 
-/** One row of `get_range_slice`. */
+/** A row of `get_range_slice`. */
 struct KeySlice {
   1: required string key,
   2: required list<ColumnOrSuperColumn> columns,
 }
 
-/** There is no such column, or no such keyspace. */
+/** The column or the keyspace does not exist. */
 exception NotFoundException {
 }
 
-/** The request cannot be carried out by any server with this schema; asking again will not help. */
+/** The request is invalid for this schema. A retry cannot succeed. */
 exception InvalidRequestException {
   1: required string why,
 }
@@ -97,14 +97,14 @@ exception InvalidRequestException {
 exception UnavailableException {
 }
 
-/** The replicas were alive but did not answer in time. A write may still have happened. */
+/** The replicas were alive but did not respond in time. A write may still have been applied. */
 exception TimedOutException {
 }
 
 service Cassandra {
   // Reading.
 
-  /** One column or one super column. */
+  /** Returns one column or one super column. */
   ColumnOrSuperColumn get(
     1: required string keyspace,
     2: required string key,
@@ -117,7 +117,7 @@ service Cassandra {
     4: TimedOutException te,
   ),
 
-  /** Columns of one row; an absent row is an empty one. */
+  /** Returns columns of one row. A row that does not exist is returned as an empty list. */
   list<ColumnOrSuperColumn> get_slice(
     1: required string keyspace,
     2: required string key,
@@ -130,7 +130,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** `get` for many rows. Every key is in the answer; one without data maps to an entry with nothing set. */
+  /** Returns `get` for many rows. Every key is in the result, keys without data with no field set. */
   map<string, ColumnOrSuperColumn> multiget(
     1: required string keyspace,
     2: required list<string> keys,
@@ -142,7 +142,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** `get_slice` for many rows. Every key is in the answer; one without data maps to an empty list. */
+  /** Returns `get_slice` for many rows. Every key is in the result, keys without data with an empty list. */
   map<string, list<ColumnOrSuperColumn>> multiget_slice(
     1: required string keyspace,
     2: required list<string> keys,
@@ -155,7 +155,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** The number of columns in a row or super column, or of super columns in a row. */
+  /** Returns the number of columns in a row or super column, or of super columns in a row. */
   i32 get_count(
     1: required string keyspace,
     2: required string key,
@@ -167,7 +167,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Row keys in ascending order, both ends included. Needs a partitioner that keeps the order of keys. */
+  /** Returns row keys in ascending order, both ends included. Needs an order-preserving partitioner. */
   list<string> get_key_range(
     1: required string keyspace,
     2: required string column_family,
@@ -182,8 +182,8 @@ service Cassandra {
   ),
 
   /**
-   * Columns of the rows between two keys, both ends included; an empty end is open. Rows come in the order of
-   * the partitioner, and a row without a matching column comes with an empty list.
+   * Returns columns of the rows between two keys, both included; an empty end is open. Rows are in the
+   * partitioner's order. A row without a matching column is returned with an empty list.
    */
   list<KeySlice> get_range_slice(
     1: required string keyspace,
@@ -199,7 +199,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  // Writing. Unless told otherwise, a write waits for nobody.
+  // Writing. By default a write waits for no replica.
 
   /** Writes one column. */
   void insert(
@@ -227,7 +227,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Deletes what the path names, as far as it is not newer than `timestamp`. */
+  /** Deletes the columns that the path names, unless they are newer than `timestamp`. */
   void remove(
     1: required string keyspace,
     2: required string key,
@@ -240,15 +240,15 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  // Asking about the server.
+  // Describing the server.
 
-  /** "version", "cluster name", "config file" or "token map"; a question mark for anything else. */
+  /** Accepts "version", "cluster name", "config file" and "token map"; returns a question mark for others. */
   string get_string_property(1: required string property),
 
-  /** "keyspaces"; an empty list for anything else. */
+  /** Returns the keyspaces for "keyspaces", and an empty list for anything else. */
   list<string> get_string_list_property(1: required string property),
 
-  /** For each column family of the keyspace its type, comparators and description. */
+  /** Returns the type, comparators and description of each column family of a keyspace. */
   map<string, map<string, string>> describe_keyspace(
     1: required string keyspace,
   ) throws (

@@ -1,13 +1,13 @@
-// The interface of Cassandra 0.6, as clients of that line speak it. Since 0.5 it has logins, batches over
-// many rows with deletions among them, range scans by token, and `describe_*` calls; a write now waits for
-// one replica unless told otherwise. `get_key_range` is gone.
+// The interface of Cassandra 0.6, as clients of that release use it. Since 0.5 it has logins,
+// batches over many rows that may contain deletions, range scans by token, and `describe_*` calls. A write now waits
+// for one replica by default. `get_key_range` is removed.
 //
-// A keyspace holds column families, a column family holds rows, and a row holds columns sorted by name. In a
-// super column family each row holds super columns instead, and those hold the columns. Keyspaces and column
-// families are fixed in storage-conf.xml: nothing here creates them.
+// A keyspace has column families, a column family has rows, and a row has columns, sorted by name. In a super
+// column family rows have super columns, which contain the columns. Keyspaces and column families are defined in
+// storage-conf.xml; no call creates them.
 //
-// Row keys are strings, names and values are bytes. Every write carries its own timestamp, and the highest
-// one wins. Any whole number that only grows will do; microseconds since 1970 are the custom.
+// Row keys are strings, names and values are bytes. Every write has a timestamp, and the write with the
+// highest one wins. Any increasing integer can be used; microseconds since 1970 are usual.
 
 namespace cpp org.apache.cassandra
 namespace go cassandra
@@ -16,21 +16,21 @@ namespace js cassandra
 namespace py cassandra
 namespace rs cassandra
 
-/** What `describe_version` answers, numbered apart from the releases: 2.1.0 up to 0.6.3, 2.2.0 from 0.6.4. */
+/** The result of `describe_version`, which is not the release: 2.1.0 up to 0.6.3, 2.2.0 from 0.6.4 on. */
 const string VERSION = "2.2.0"
 
-/** How many replicas must answer before a call returns. */
+/** How many replicas must respond before a call returns. */
 enum ConsistencyLevel {
-  ZERO = 0,          // wait for nobody; writes only
+  ZERO = 0,          // waits for no replica; writes only
   ONE = 1,
   QUORUM = 2,        // more than half of the replicas
   DCQUORUM = 3,      // more than half of those in this data center
   DCQUORUMSYNC = 4,  // more than half of those in each data center
-  ALL = 5,           // for reads, only in the later releases of the line
-  ANY = 6,           // any node at all, even if it only keeps the write for a replica; writes only
+  ALL = 5,           // for reads, only in later releases of 0.6
+  ANY = 6,           // any node, even if it only stores a hint for a replica; writes only
 }
 
-/** The smallest unit of data. */
+/** A column: the smallest unit of data. */
 struct Column {
   1: required binary name,
   2: required binary value,
@@ -43,19 +43,19 @@ struct SuperColumn {
   2: required list<Column> columns,
 }
 
-/** One entry of a row: exactly one of the two is set, except where `multiget` found nothing. */
+/** An element of a row. Exactly one field is set, except if `multiget` found nothing. */
 struct ColumnOrSuperColumn {
   1: optional Column column,
   2: optional SuperColumn super_column,
 }
 
-/** Whose columns are meant: those of a row, or those of one super column in it. Its ids start at 3. */
+/** The parent of columns: a row, or a super column in it. The ids start at 3. */
 struct ColumnParent {
   3: required string column_family,
   4: optional binary super_column,
 }
 
-/** The way to one column, to one super column, or (for `remove`) to all of a row in a column family. */
+/** The path of a column, of a super column, or (for `remove`) of a row in a column family. */
 struct ColumnPath {
   3: required string column_family,
   4: optional binary super_column,
@@ -63,8 +63,8 @@ struct ColumnPath {
 }
 
 /**
- * A stretch of names, both ends included, in the order of the column family's comparator. An empty end is
- * open. `reversed` walks from the last name to the first, so `start` is then the greater of the two.
+ * A range of column names in the order of the comparator, both ends included. An empty end is open. With
+ * `reversed` columns are returned from the last to the first, and `start` is the greater of the two.
  */
 struct SliceRange {
   1: required binary start,
@@ -73,14 +73,14 @@ struct SliceRange {
   4: required i32 count = 100,
 }
 
-/** Which columns to return: the named ones or a range of them. One of the two must be set. */
+/** The columns to return: by name, or a range. One of the two must be set. */
 struct SlicePredicate {
   1: optional list<binary> column_names,
   2: optional SliceRange slice_range,
 }
 
 /**
- * A stretch of rows: two keys, both included, or two tokens, the first excluded. Keys and tokens do not mix.
+ * A range of rows: two keys, both included, or two tokens, the first excluded. Keys and tokens cannot be mixed.
  * Two tokens may wrap around the end of the ring.
  */
 struct KeyRange {
@@ -91,16 +91,16 @@ struct KeyRange {
   5: required i32 count = 100,
 }
 
-/** One row of a range scan. */
+/** A row of a range scan. */
 struct KeySlice {
   1: required string key,
   2: required list<ColumnOrSuperColumn> columns,
 }
 
 /**
- * What to delete in a row of a column family, as far as it is not newer than the timestamp: a super column,
- * the names in the predicate (of the row, or of that super column), or with neither of them all. Slice ranges
- * are refused.
+ * A deletion in a row of a column family, of columns that are not newer than the timestamp: a super column, the
+ * names in the predicate (in the row or in that super column), or without both the whole row. Slice ranges are
+ * refused.
  */
 struct Deletion {
   1: required i64 timestamp,
@@ -114,23 +114,23 @@ struct Mutation {
   2: optional Deletion deletion,
 }
 
-/** A part of the ring, without its start token and with its end token, and the nodes that keep it. */
+/** A range of the ring, from the start token (exclusive) to the end token (inclusive), and its replicas. */
 struct TokenRange {
   1: required string start_token,
   2: required string end_token,
   3: required list<string> endpoints,
 }
 
-/** What the authenticator asks for, by name: "username" and "password" for the one that is built in. */
+/** Credentials for the authenticator, by name: "username" and "password" for the built-in one. */
 struct AuthenticationRequest {
   1: required map<string, string> credentials,
 }
 
-/** There is no such column, or no such keyspace. */
+/** The column or the keyspace does not exist. */
 exception NotFoundException {
 }
 
-/** The request cannot be carried out by any server with this schema; asking again will not help. */
+/** The request is invalid for this schema. A retry cannot succeed. */
 exception InvalidRequestException {
   1: required string why,
 }
@@ -139,7 +139,7 @@ exception InvalidRequestException {
 exception UnavailableException {
 }
 
-/** The replicas were alive but did not answer in time. A write may still have happened. */
+/** The replicas were alive but did not respond in time. A write may still have been applied. */
 exception TimedOutException {
 }
 
@@ -148,13 +148,13 @@ exception AuthenticationException {
   1: required string why,
 }
 
-/** The credentials are right, but not enough for this keyspace. */
+/** The credentials are valid, but do not allow this keyspace. */
 exception AuthorizationException {
   1: required string why,
 }
 
 service Cassandra {
-  /** Says who is calling, once per connection, where the server is set up to ask. */
+  /** Logs the user of this connection in, if the server requires logins. */
   void login(
     1: required string keyspace,
     2: required AuthenticationRequest auth_request,
@@ -165,7 +165,7 @@ service Cassandra {
 
   // Reading.
 
-  /** One column or one super column. */
+  /** Returns one column or one super column. */
   ColumnOrSuperColumn get(
     1: required string keyspace,
     2: required string key,
@@ -178,7 +178,7 @@ service Cassandra {
     4: TimedOutException te,
   ),
 
-  /** Columns of one row; an absent row is an empty one. */
+  /** Returns columns of one row. A row that does not exist is returned as an empty list. */
   list<ColumnOrSuperColumn> get_slice(
     1: required string keyspace,
     2: required string key,
@@ -192,8 +192,8 @@ service Cassandra {
   ),
 
   /**
-   * Out of favour: use `multiget_slice`. `get` for many rows: every key is in the answer, and one without
-   * data maps to an entry with nothing set.
+   * Deprecated: use `multiget_slice`. Returns `get` for many rows. Every key is in the result, keys without data
+   * with no field set.
    */
   map<string, ColumnOrSuperColumn> multiget(
     1: required string keyspace,
@@ -206,7 +206,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** `get_slice` for many rows. Every key is in the answer; one without data maps to an empty list. */
+  /** Returns `get_slice` for many rows. Every key is in the result, keys without data with an empty list. */
   map<string, list<ColumnOrSuperColumn>> multiget_slice(
     1: required string keyspace,
     2: required list<string> keys,
@@ -219,7 +219,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** The number of columns in a row or super column, or of super columns in a row. */
+  /** Returns the number of columns in a row or super column, or of super columns in a row. */
   i32 get_count(
     1: required string keyspace,
     2: required string key,
@@ -231,7 +231,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Out of favour: use `get_range_slices`, which this is with a range of keys. */
+  /** Deprecated: use `get_range_slices` with a range of keys. */
   list<KeySlice> get_range_slice(
     1: required string keyspace,
     2: required ColumnParent column_parent,
@@ -247,8 +247,8 @@ service Cassandra {
   ),
 
   /**
-   * Columns of the rows in a range; an empty key is an open end. Rows come in the order of the partitioner,
-   * and a row without a matching column comes with an empty list.
+   * Returns columns of the rows in a range; an empty key is an open end. Rows are in the partitioner's order. A
+   * row without a matching column is returned with an empty list.
    */
   list<KeySlice> get_range_slices(
     1: required string keyspace,
@@ -278,7 +278,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Out of favour: use `batch_mutate`. Writes columns of one row, grouped by column family. */
+  /** Deprecated: use `batch_mutate`. Writes columns of one row, grouped by column family. */
   void batch_insert(
     1: required string keyspace,
     2: required string key,
@@ -290,7 +290,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Deletes what the path names, as far as it is not newer than `timestamp`. */
+  /** Deletes the columns that the path names, unless they are newer than `timestamp`. */
   void remove(
     1: required string keyspace,
     2: required string key,
@@ -303,7 +303,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Changes of many rows: row key, then column family, then the mutations. Not atomic from row to row. */
+  /** Applies mutations to many rows, by row key and column family. Each row is changed atomically, the batch is not. */
   void batch_mutate(
     1: required string keyspace,
     2: required map<string, map<string, list<Mutation>>> mutation_map,
@@ -314,40 +314,40 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  // Asking about the server.
+  // Describing the server.
 
-  /** Out of favour, like the next one: use `describe_*`. Knows "version", "cluster name" and others. */
+  /** Deprecated, like the next method: use `describe_*`. Accepts "version", "cluster name" and others. */
   string get_string_property(1: required string property),
 
-  /** "keyspaces"; an empty list for anything else. */
+  /** Returns the keyspaces for "keyspaces", and an empty list for anything else. */
   list<string> get_string_list_property(1: required string property),
 
-  /** The names of all keyspaces, the server's own included. */
+  /** Returns the names of all keyspaces, including the server's own. */
   set<string> describe_keyspaces(),
 
   string describe_cluster_name(),
 
-  /** The VERSION above. */
+  /** Returns the version of the interface, see VERSION. */
   string describe_version(),
 
-  /** Who keeps what: the ranges of the ring, in no particular order. Throws from 0.6.3 on. */
+  /** Returns the ranges of the ring and their replicas, in no particular order. Throws from 0.6.3 on. */
   list<TokenRange> describe_ring(
     1: required string keyspace,
   ) throws (
     1: InvalidRequestException ire,
   ),
 
-  /** The full class name of the partitioner. New in 0.6.4. */
+  /** Returns the full class name of the partitioner. New in 0.6.4. */
   string describe_partitioner(),
 
-  /** For each column family of the keyspace its type, comparators and description. */
+  /** Returns the type, comparators and description of each column family of a keyspace. */
   map<string, map<string, string>> describe_keyspace(
     1: required string keyspace,
   ) throws (
     1: NotFoundException nfe,
   ),
 
-  /** Tokens that cut a range into pieces of roughly so many keys; its ends are the first and the last. */
+  /** Returns tokens that split a range into parts of about this many keys, including both ends of the range. */
   list<string> describe_splits(
     1: required string start_token,
     2: required string end_token,

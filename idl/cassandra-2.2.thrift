@@ -1,11 +1,11 @@
-// The interface of Cassandra 2.2, 3.0 and 3.11, the last that had one: as clients of those lines speak it.
-// Nothing has changed since 2.1 but the version. CQL 2 is refused.
+// The interface of Cassandra 2.2, 3.0 and 3.11, the last releases with a Thrift interface.
+// Only the version has changed since 2.1. CQL 2 is refused.
 //
-// A keyspace holds column families, a column family holds rows, and a row holds columns sorted by name. In a
-// super column family each row holds super columns instead, and those hold the columns.
+// A keyspace has column families, a column family has rows, and a row has columns, sorted by name. In a super
+// column family rows have super columns, which contain the columns.
 //
-// Row keys, names and values are bytes. Every write carries its own timestamp, and the highest one wins. Any
-// whole number that only grows will do; microseconds since 1970 are the custom.
+// Row keys, names and values are bytes. Every write has a timestamp, and the write with the highest one
+// wins. Any increasing integer can be used; microseconds since 1970 are usual.
 
 namespace cpp org.apache.cassandra
 namespace go cassandra
@@ -14,25 +14,25 @@ namespace js cassandra
 namespace py cassandra
 namespace rs cassandra
 
-/** What `describe_version` answers. */
+/** The result of `describe_version`. */
 const string VERSION = "20.1.0"
 
-/** How many replicas must answer before a call returns. */
+/** How many replicas must respond before a call returns. */
 enum ConsistencyLevel {
   ONE = 1,
   QUORUM = 2,         // more than half of the replicas
   LOCAL_QUORUM = 3,   // more than half of those in this data center
   EACH_QUORUM = 4,    // more than half of those in each data center; writes only
   ALL = 5,
-  ANY = 6,            // any node at all, even if it only keeps the write for a replica; writes only
+  ANY = 6,            // any node, even if it only stores a hint for a replica; writes only
   TWO = 7,
   THREE = 8,
-  SERIAL = 9,         // for `cas`, and reads that must see what it did
+  SERIAL = 9,         // for `cas`, and for reads that must see its writes
   LOCAL_SERIAL = 10,  // the same within this data center
   LOCAL_ONE = 11,     // one in this data center
 }
 
-/** How a column's value compares with that of an expression. */
+/** The operator of an index expression. */
 enum IndexOperator {
   EQ = 0,
   GTE = 1,
@@ -41,30 +41,30 @@ enum IndexOperator {
   LT = 4,
 }
 
-/** How an index is kept. */
+/** The kind of an index. */
 enum IndexType {
   KEYS = 0,        // a hidden column family, by value
-  CUSTOM = 1,      // a class of the server's
+  CUSTOM = 1,      // a class on the server
   COMPOSITES = 2,  // for CQL 3
 }
 
-/** How the text of a CQL statement is packed. GZIP is a zlib stream in spite of its name. */
+/** The compression of the text of a CQL statement. GZIP is a zlib stream, despite its name. */
 enum Compression {
   GZIP = 1,
   NONE = 2,
 }
 
-/** What a CQL statement came to. */
+/** The kind of a CQL result. */
 enum CqlResultType {
   ROWS = 1,
-  VOID = 2,  // nothing to tell
+  VOID = 2,  // no result
   INT = 3,   // a count; no longer used
 }
 
 /**
- * The smallest unit of data. With a `ttl` it is gone that many seconds after it was written; an answer has
- * the ttl that was written, not what is left of it. Value and timestamp are optional only for CQL's answers:
- * a write needs both.
+ * A column: the smallest unit of data. With a `ttl` it expires that many seconds after it was written; results
+ * have the ttl that was written, not the remaining time. Value and timestamp are only optional in CQL
+ * results; a write needs both.
  */
 struct Column {
   1: required binary name,
@@ -79,7 +79,7 @@ struct SuperColumn {
   2: required list<Column> columns,
 }
 
-/** A counter: in `add` and in batches what to add, in an answer the sum. */
+/** A counter. In `add` and in batches the value is the increment, in results the total. */
 struct CounterColumn {
   1: required binary name,
   2: required i64 value,
@@ -91,7 +91,7 @@ struct CounterSuperColumn {
   2: required list<CounterColumn> columns,
 }
 
-/** One entry of a row: exactly one is set. Counters are in column families of their own. */
+/** An element of a row. Exactly one field is set. Counters are in separate column families. */
 struct ColumnOrSuperColumn {
   1: optional Column column,
   2: optional SuperColumn super_column,
@@ -99,13 +99,13 @@ struct ColumnOrSuperColumn {
   4: optional CounterSuperColumn counter_super_column,
 }
 
-/** Whose columns are meant: those of a row, or those of one super column in it. Its ids start at 3. */
+/** The parent of columns: a row, or a super column in it. The ids start at 3. */
 struct ColumnParent {
   3: required string column_family,
   4: optional binary super_column,
 }
 
-/** The way to one column, to one super column, or (for `remove`) to all of a row in a column family. */
+/** The path of a column, of a super column, or (for `remove`) of a row in a column family. */
 struct ColumnPath {
   3: required string column_family,
   4: optional binary super_column,
@@ -113,8 +113,8 @@ struct ColumnPath {
 }
 
 /**
- * A stretch of names, both ends included, in the order of the column family's comparator. An empty end is
- * open. `reversed` walks from the last name to the first, so `start` is then the greater of the two.
+ * A range of column names in the order of the comparator, both ends included. An empty end is open. With
+ * `reversed` columns are returned from the last to the first, and `start` is the greater of the two.
  */
 struct SliceRange {
   1: required binary start,
@@ -123,13 +123,13 @@ struct SliceRange {
   4: required i32 count = 100,
 }
 
-/** Which columns to return: the named ones or a range of them. One of the two must be set. */
+/** The columns to return: by name, or a range. One of the two must be set. */
 struct SlicePredicate {
   1: optional list<binary> column_names,
   2: optional SliceRange slice_range,
 }
 
-/** A condition on a row: how the value of one of its columns compares with this one. */
+/** A condition on a row: a comparison of a column's value with this value. */
 struct IndexExpression {
   1: required binary column_name,
   2: required IndexOperator op,
@@ -137,7 +137,7 @@ struct IndexExpression {
 }
 
 /**
- * Conditions that a row must all meet, at least one of them an EQ on an indexed column, and where to begin.
+ * Conditions that a row must meet, at least one of them an EQ on an indexed column, and the first key.
  */
 struct IndexClause {
   1: required list<IndexExpression> expressions,
@@ -146,9 +146,9 @@ struct IndexClause {
 }
 
 /**
- * A stretch of rows: two keys, both included, or two tokens, the first excluded. A key may begin what a token
- * ends. Two tokens may wrap around the end of the ring. With a filter, only rows that meet it come, and it
- * needs an index as an IndexClause does.
+ * A range of rows: two keys, both included, or two tokens, the first excluded, or a key and an end token. Two
+ * tokens may wrap around the end of the ring. With a filter, only rows that match it are returned; like an
+ * IndexClause it needs an index.
  */
 struct KeyRange {
   1: optional binary start_key,
@@ -159,22 +159,22 @@ struct KeyRange {
   5: required i32 count = 100,
 }
 
-/** One row of a range scan. */
+/** A row of a range scan. */
 struct KeySlice {
   1: required binary key,
   2: required list<ColumnOrSuperColumn> columns,
 }
 
-/** Declared, and used by no method. */
+/** Declared, but not used by any method. */
 struct KeyCount {
   1: required binary key,
   2: required i32 count,
 }
 
 /**
- * What to delete in a row of a column family, as far as it is not newer than the timestamp: a super column,
- * the names in the predicate (of the row, or of that super column), or with neither of them all. Slice ranges
- * are taken, too. Only counters may do without a timestamp.
+ * A deletion in a row of a column family, of columns that are not newer than the timestamp: a super column, the
+ * names in the predicate (in the row or in that super column), or without both the whole row. Slice ranges are
+ * accepted. Only deletions of counters need no timestamp.
  */
 struct Deletion {
   1: optional i64 timestamp,
@@ -188,34 +188,34 @@ struct Mutation {
   2: optional Deletion deletion,
 }
 
-/** A node of the ring and where it stands. */
+/** A node of the ring, with its data center and rack. */
 struct EndpointDetails {
   1: string host,
   2: string datacenter,
   3: optional string rack,
 }
 
-/** Whether `cas` has written. If not, `current_values` has what stood in the way. */
+/** Whether `cas` was applied. If not, `current_values` has the columns that differed. */
 struct CASResult {
   1: required bool success,
   2: optional list<Column> current_values,
 }
 
-/** A part of the ring, without its start token and with its end token, and the nodes that keep it. */
+/** A range of the ring, from the start token (exclusive) to the end token (inclusive), and its replicas. */
 struct TokenRange {
   1: required string start_token,
   2: required string end_token,
-  3: required list<string> endpoints,      // where nodes reach each other
-  4: optional list<string> rpc_endpoints,  // where clients reach them
+  3: required list<string> endpoints,      // addresses for other nodes
+  4: optional list<string> rpc_endpoints,  // addresses for clients
   5: optional list<EndpointDetails> endpoint_details,
 }
 
-/** What the authenticator asks for, by name: "username" and "password" for those that are built in. */
+/** Credentials for the authenticator, by name: "username" and "password" for the built-in ones. */
 struct AuthenticationRequest {
   1: required map<string, string> credentials,
 }
 
-/** What is known of the columns of one name: the type of their values, and whether they are indexed. */
+/** The definition of a column: the type of its values, and its index. */
 struct ColumnDef {
   1: required binary name,
   2: required string validation_class,  // the type of values
@@ -231,40 +231,40 @@ struct TriggerDef {
 }
 
 /**
- * A column family. What is not given takes the server's default, in an update as well: an update replaces the
+ * A column family. Fields that are not set get the server's defaults, also in an update, which replaces the
  * whole definition.
  */
 struct CfDef {
   1: required string keyspace,
   2: required string name,
   3: optional string column_type = "Standard",           // or "Super"
-  5: optional string comparator_type = "BytesType",      // the order of names (of super columns, if it has any)
+  5: optional string comparator_type = "BytesType",      // the order of names (of super columns, if there are any)
   6: optional string subcomparator_type,                 // the order of names within a super column
   8: optional string comment,
   12: optional double read_repair_chance,                // how often a read compares all replicas
   13: optional list<ColumnDef> column_metadata,
-  14: optional i32 gc_grace_seconds,                     // how long deletions are remembered
+  14: optional i32 gc_grace_seconds,                     // how long tombstones are kept
   15: optional string default_validation_class,          // the type of values without a ColumnDef
-  16: optional i32 id,                                   // the server's number for it
+  16: optional i32 id,                                   // the server's id of it
   17: optional i32 min_compaction_threshold,
   18: optional i32 max_compaction_threshold,
   26: optional string key_validation_class,              // the type of row keys
-  28: optional binary key_alias,                         // what CQL calls the row key
-  29: optional string compaction_strategy,               // a class of the server's
+  28: optional binary key_alias,                         // the name of the row key in CQL
+  29: optional string compaction_strategy,               // a class on the server
   30: optional map<string, string> compaction_strategy_options,
-  32: optional map<string, string> compression_options,  // an empty map: no compression
+  32: optional map<string, string> compression_options,  // empty: no compression
   33: optional double bloom_filter_fp_chance,
   34: optional string caching = "keys_only",             // "all", "keys_only", "rows_only" or "none"
   37: optional double dclocal_read_repair_chance = 0.0,  // the same within one data center
   39: optional i32 memtable_flush_period_in_ms,
-  40: optional i32 default_time_to_live,                 // seconds, for columns that come without a ttl
+  40: optional i32 default_time_to_live,                 // seconds, for columns without their own ttl
   42: optional string speculative_retry = "NONE",
   43: optional list<TriggerDef> triggers,
   44: optional string cells_per_row_to_cache = "100",
   45: optional i32 min_index_interval,
   46: optional i32 max_index_interval,
 
-  // From here on: accepted, and ignored.
+  // All fields from here on are accepted and ignored.
   9: optional double row_cache_size,
   11: optional double key_cache_size,
   19: optional i32 row_cache_save_period_in_seconds,
@@ -280,23 +280,23 @@ struct CfDef {
   41: optional i32 index_interval,
 }
 
-/** A keyspace. For an update, `cf_defs` has to be empty. */
+/** A keyspace. In an update `cf_defs` must be empty. */
 struct KsDef {
   1: required string name,
-  2: required string strategy_class,                 // how copies are placed
+  2: required string strategy_class,                 // the placement of replicas
   3: optional map<string, string> strategy_options,  // "replication_factor", or a number for each data center
-  4: optional i32 replication_factor,                // ignored: give it among the options
+  4: optional i32 replication_factor,                // ignored: use the options
   5: required list<CfDef> cf_defs,
-  6: optional bool durable_writes = true,            // false: writes skip the commit log
+  6: optional bool durable_writes = true,            // false: writes are not logged
 }
 
-/** A row of a CQL answer. For CQL 3 the key is empty: all is in the columns. */
+/** A row of a CQL result. In CQL 3 the key is empty, and all values are in the columns. */
 struct CqlRow {
   1: required binary key,
   2: required list<Column> columns,
 }
 
-/** The types of a CQL answer: of names and of values, for the columns that differ from the defaults. */
+/** The types of names and values in a CQL result: defaults, and those of columns that differ. */
 struct CqlMetadata {
   1: required map<binary, string> name_types,
   2: required map<binary, string> value_types,
@@ -304,7 +304,7 @@ struct CqlMetadata {
   4: required string default_value_type,
 }
 
-/** What a CQL statement answers: rows, or nothing. */
+/** The result of a CQL statement: rows, or nothing. */
 struct CqlResult {
   1: required CqlResultType type,
   2: optional list<CqlRow> rows,
@@ -313,8 +313,8 @@ struct CqlResult {
 }
 
 /**
- * The number under which a statement was prepared, and how many values it waits for. CQL 3 tells their names
- * and types.
+ * The id of a prepared statement and the number of its values. CQL 3 also returns the names and types of the
+ * values.
  */
 struct CqlPreparedResult {
   1: required i32 itemId,
@@ -323,22 +323,22 @@ struct CqlPreparedResult {
   4: optional list<string> variable_names,
 }
 
-/** A part of a token range, with roughly so many rows. */
+/** A part of a token range, with its estimated number of rows. */
 struct CfSplit {
   1: required string start_token,
   2: required string end_token,
   3: required i64 row_count,
 }
 
-/** A stretch of names, both ends included; an end that is not given is open. */
+/** A range of column names, both ends included. An end that is not set is open. */
 struct ColumnSlice {
   1: optional binary start,
   2: optional binary finish,
 }
 
 /**
- * Several stretches of one row. Where they overlap, a column comes once. With `reversed`, each begins at the
- * greater of its ends.
+ * Several ranges of one row. A column in more than one range is returned once. With `reversed`, each range
+ * starts at the greater of its ends.
  */
 struct MultiSliceRequest {
   1: optional binary key,
@@ -349,11 +349,11 @@ struct MultiSliceRequest {
   6: optional ConsistencyLevel consistency_level = ConsistencyLevel.ONE,
 }
 
-/** There is no such column, or no such keyspace. */
+/** The column or the keyspace does not exist. */
 exception NotFoundException {
 }
 
-/** The request cannot be carried out with this schema; asking again will not help. */
+/** The request is invalid for this schema. A retry cannot succeed. */
 exception InvalidRequestException {
   1: required string why,
 }
@@ -363,9 +363,9 @@ exception UnavailableException {
 }
 
 /**
- * The replicas were alive but did not answer in time. A write may still have happened. After a write,
- * `acknowledged_by` is how many replicas had it, and after one of `atomic_batch_mutate` the second says
- * whether the batch was logged. `paxos_in_progress`: a `cas` stopped in the middle, and may yet succeed.
+ * The replicas were alive but did not respond in time. A write may still have been applied. After a write,
+ * `acknowledged_by` is the number of replicas that acknowledged it. After `atomic_batch_mutate` the second field
+ * is whether the batch was logged. `paxos_in_progress`: a `cas` was interrupted and may still succeed.
  */
 exception TimedOutException {
   1: optional i32 acknowledged_by,
@@ -378,17 +378,17 @@ exception AuthenticationException {
   1: required string why,
 }
 
-/** The credentials are right, but not enough. */
+/** The credentials are valid, but do not allow this. */
 exception AuthorizationException {
   1: required string why,
 }
 
-/** The nodes have different schemas, so none may be changed. No longer thrown. */
+/** The nodes have different schemas, so the schema cannot be changed. No longer thrown. */
 exception SchemaDisagreementException {
 }
 
 service Cassandra {
-  /** Says who is calling, once per connection, where the server is set up to ask. */
+  /** Logs the user of this connection in, if the server requires logins. */
   void login(
     1: required AuthenticationRequest auth_request,
   ) throws (
@@ -396,7 +396,7 @@ service Cassandra {
     2: AuthorizationException authzx,
   ),
 
-  /** Chooses the keyspace of this connection, for all calls that follow. */
+  /** Sets the keyspace of this connection for all later calls. */
   void set_keyspace(
     1: required string keyspace,
   ) throws (
@@ -405,7 +405,7 @@ service Cassandra {
 
   // Reading.
 
-  /** One column or one super column. */
+  /** Returns one column or one super column. */
   ColumnOrSuperColumn get(
     1: required binary key,
     2: required ColumnPath column_path,
@@ -417,7 +417,7 @@ service Cassandra {
     4: TimedOutException te,
   ),
 
-  /** Columns of one row; an absent row is an empty one. */
+  /** Returns columns of one row. A row that does not exist is returned as an empty list. */
   list<ColumnOrSuperColumn> get_slice(
     1: required binary key,
     2: required ColumnParent column_parent,
@@ -429,7 +429,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** The number of columns, or of super columns, in a slice. The server pages through long rows by itself. */
+  /** Returns the number of columns or super columns in a slice. The server reads long rows in pages. */
   i32 get_count(
     1: required binary key,
     2: required ColumnParent column_parent,
@@ -441,7 +441,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** `get_slice` for many rows. Every key is in the answer; one without data maps to an empty list. */
+  /** Returns `get_slice` for many rows. Every key is in the result, keys without data with an empty list. */
   map<binary, list<ColumnOrSuperColumn>> multiget_slice(
     1: required list<binary> keys,
     2: required ColumnParent column_parent,
@@ -453,7 +453,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** `get_count` for many rows. Every key is in the answer. */
+  /** Returns `get_count` for many rows. Every key is in the result. */
   map<binary, i32> multiget_count(
     1: required list<binary> keys,
     2: required ColumnParent column_parent,
@@ -466,8 +466,8 @@ service Cassandra {
   ),
 
   /**
-   * Columns of the rows in a range; an empty key is an open end. Rows come in the order of the partitioner,
-   * and a row without a matching column comes with an empty list.
+   * Returns columns of the rows in a range; an empty key is an open end. Rows are in the partitioner's order. A
+   * row without a matching column is returned with an empty list.
    */
   list<KeySlice> get_range_slices(
     1: required ColumnParent column_parent,
@@ -481,7 +481,7 @@ service Cassandra {
   ),
 
   /**
-   * All columns of the rows in a range, the first row from `start_column` on. The range's count counts
+   * Returns all columns of the rows in a range, of the first row from `start_column` on. The range's count limits
    * columns, over all rows. A filter is refused.
    */
   list<KeySlice> get_paged_slice(
@@ -496,8 +496,8 @@ service Cassandra {
   ),
 
   /**
-   * Out of favour: use `get_range_slices` with a filter. Columns of the rows that meet the clause, in the
-   * order of the partitioner.
+   * Deprecated: use `get_range_slices` with a filter. Returns columns of the rows that match the clause, in the
+   * partitioner's order.
    */
   list<KeySlice> get_indexed_slices(
     1: required ColumnParent column_parent,
@@ -510,7 +510,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Columns of several stretches of one row. Super columns are not for it. */
+  /** Returns the columns of several ranges of one row. Super column families are not supported. */
   list<ColumnOrSuperColumn> get_multi_slice(
     1: required MultiSliceRequest request,
   ) throws (
@@ -533,7 +533,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Adds to a counter. What does not exist counts from zero. */
+  /** Adds to a counter. A counter that does not exist starts at zero. */
   void add(
     1: required binary key,
     2: required ColumnParent column_parent,
@@ -545,7 +545,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Deletes what the path names, as far as it is not newer than `timestamp`. */
+  /** Deletes the columns that the path names, unless they are newer than `timestamp`. */
   void remove(
     1: required binary key,
     2: required ColumnPath column_path,
@@ -557,7 +557,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Deletes counters, for good: what is added to one afterwards may be lost. */
+  /** Deletes counters permanently: later increments of a deleted counter may be lost. */
   void remove_counter(
     1: required binary key,
     2: required ColumnPath path,
@@ -568,7 +568,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Changes of many rows: row key, then column family, then the mutations. Not atomic from row to row. */
+  /** Applies mutations to many rows, by row key and column family. Each row is changed atomically, the batch is not. */
   void batch_mutate(
     1: required map<binary, map<string, list<Mutation>>> mutation_map,
     2: required ConsistencyLevel consistency_level = ConsistencyLevel.ONE,
@@ -578,7 +578,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** `batch_mutate` that applies all or nothing. No counters. */
+  /** Like `batch_mutate`, but applies all mutations or none. Counters are refused. */
   void atomic_batch_mutate(
     1: required map<binary, map<string, list<Mutation>>> mutation_map,
     2: required ConsistencyLevel consistency_level = ConsistencyLevel.ONE,
@@ -589,8 +589,8 @@ service Cassandra {
   ),
 
   /**
-   * Compare and set: writes `updates` if the row has the `expected` columns with these values, or none at all
-   * if nothing is expected. Timestamps are not compared.
+   * Compare and set: writes `updates` if the row has the `expected` columns with these values, or has no columns
+   * if `expected` is empty. Timestamps are not compared.
    */
   CASResult cas(
     1: required binary key,
@@ -605,7 +605,7 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  /** Deletes all rows of a column family. Every node has to be up. */
+  /** Deletes all rows of a column family. All nodes must be up. */
   void truncate(
     1: required string cfname,
   ) throws (
@@ -614,51 +614,51 @@ service Cassandra {
     3: TimedOutException te,
   ),
 
-  // Asking about the server.
+  // Describing the server.
 
   /**
-   * For each version of the schema the nodes that have it; those that did not answer are under "UNREACHABLE".
+   * Returns the nodes of each version of the schema; nodes that did not respond are under "UNREACHABLE".
    */
   map<string, list<string>> describe_schema_versions() throws (
     1: InvalidRequestException ire,
   ),
 
-  /** All keyspaces, the server's own included. */
+  /** Returns all keyspaces, including the server's own. */
   list<KsDef> describe_keyspaces() throws (
     1: InvalidRequestException ire,
   ),
 
   string describe_cluster_name(),
 
-  /** The VERSION above. */
+  /** Returns the version of the interface, see VERSION. */
   string describe_version(),
 
-  /** Who keeps what: the ranges of the ring, in no particular order. */
+  /** Returns the ranges of the ring and their replicas, in no particular order. */
   list<TokenRange> describe_ring(
     1: required string keyspace,
   ) throws (
     1: InvalidRequestException ire,
   ),
 
-  /** The same, as far as it concerns this data center. */
+  /** Returns the part of `describe_ring` that is in this data center. */
   list<TokenRange> describe_local_ring(
     1: required string keyspace,
   ) throws (
     1: InvalidRequestException ire,
   ),
 
-  /** For each token the node that has it. */
+  /** Returns the node of each token. */
   map<string, string> describe_token_map() throws (
     1: InvalidRequestException ire,
   ),
 
-  /** The full class name of the partitioner. */
+  /** Returns the full class name of the partitioner. */
   string describe_partitioner(),
 
-  /** The full class name of what knows data centers and racks. */
+  /** Returns the full class name of the snitch, which knows data centers and racks. */
   string describe_snitch(),
 
-  /** Column families that CQL 3 made and this interface cannot express are left out. */
+  /** Returns a keyspace, without column families of CQL 3 that this interface cannot express. */
   KsDef describe_keyspace(
     1: required string keyspace,
   ) throws (
@@ -666,7 +666,7 @@ service Cassandra {
     2: InvalidRequestException ire,
   ),
 
-  /** Tokens that cut a range into pieces of roughly so many keys; its ends are the first and the last. */
+  /** Returns tokens that split a range into parts of about this many keys, including both ends of the range. */
   list<string> describe_splits(
     1: required string cfName,
     2: required string start_token,
@@ -676,7 +676,7 @@ service Cassandra {
     1: InvalidRequestException ire,
   ),
 
-  /** The same as pieces, with an estimate for each. */
+  /** Returns the same as `describe_splits`, as ranges with estimated numbers of rows. */
   list<CfSplit> describe_splits_ex(
     1: required string cfName,
     2: required string start_token,
@@ -686,10 +686,10 @@ service Cassandra {
     1: InvalidRequestException ire,
   ),
 
-  /** Has the next call traced, and answers the time UUID to find the trace by. */
+  /** Traces the next call, and returns the time UUID of the trace. */
   binary trace_next_query(),
 
-  // The schema. Each call answers the id of the new version.
+  // The schema. Each call returns the id of the new version.
 
   string system_add_column_family(
     1: required CfDef cf_def,
@@ -698,7 +698,7 @@ service Cassandra {
     2: SchemaDisagreementException sde,
   ),
 
-  /** In the keyspace of this connection. */
+  /** Drops a column family of the connection's keyspace. */
   string system_drop_column_family(
     1: required string column_family,
   ) throws (
@@ -706,7 +706,7 @@ service Cassandra {
     2: SchemaDisagreementException sde,
   ),
 
-  /** Replaces the definition. Comparators and the column type stay as they are. */
+  /** Replaces the definition of a column family. Comparators and the column type cannot change. */
   string system_update_column_family(
     1: required CfDef cf_def,
   ) throws (
@@ -714,7 +714,7 @@ service Cassandra {
     2: SchemaDisagreementException sde,
   ),
 
-  /** With its column families. */
+  /** Drops a keyspace with its column families. */
   string system_add_keyspace(
     1: required KsDef ks_def,
   ) throws (
@@ -729,7 +729,7 @@ service Cassandra {
     2: SchemaDisagreementException sde,
   ),
 
-  /** Replaces the definition, without touching the column families. */
+  /** Replaces the definition of a keyspace. Its column families are not changed. */
   string system_update_keyspace(
     1: required KsDef ks_def,
   ) throws (
@@ -739,14 +739,14 @@ service Cassandra {
 
   // CQL.
 
-  /** Taken, and without effect. */
+  /** Accepted, without effect. */
   void set_cql_version(
     1: required string version,
   ) throws (
     1: InvalidRequestException ire,
   ),
 
-  /** CQL 2: always refused. */
+  /** Executes a CQL 2 statement; always refused. */
   CqlResult execute_cql_query(
     1: required binary query,
     2: required Compression compression,
@@ -776,7 +776,7 @@ service Cassandra {
     4: SchemaDisagreementException sde,
   ),
 
-  /** CQL 3. */
+  /** Executes a CQL 3 statement. */
   CqlResult execute_cql3_query(
     1: required binary query,
     2: required Compression compression,
@@ -795,7 +795,7 @@ service Cassandra {
     1: InvalidRequestException ire,
   ),
 
-  /** What one connection of a node prepared, all may use. */
+  /** Executes a prepared CQL 3 statement. All connections of a node share prepared statements. */
   CqlResult execute_prepared_cql3_query(
     1: required i32 itemId,
     2: required list<binary> values,

@@ -1,5 +1,5 @@
 # -*- coding: utf-8 -*-
-"""A library on cql 1.4.0: CQL 3 with texts packed and plain, prepared statements, and CQL 2 on the same server."""
+"""A library on cql 1.4.0: CQL 3 with compressed and plain statements, prepared statements, and CQL 2 on the same server."""
 import sys
 import uuid
 

@@ -1,4 +1,4 @@
-"""What a driver has written into `everything` and `counts`, as a Thrift client sees it: check.py HOST PORT KEYSPACE.
+"""Compares the cells that a driver has written to `everything` and `counts`: check.py HOST PORT KEYSPACE.
 
 The cells are printed as text, one a line, and compared with expected-cells.txt, where the form is explained.
 """
@@ -21,7 +21,7 @@ ALL_ROWS = KeyRange(start_key=b'', end_key=b'', count=1000)
 
 
 def components(name):
-    """The components of a composite name, or None if it is framed in any other way than stored names are."""
+    """Returns the components of a composite name, or None if it does not have the form of stored names."""
     found = []
     while name:
         length = int.from_bytes(name[:2], 'big')
@@ -54,7 +54,7 @@ def written_cell(cell):
 
 def written_table(client, table):
     rows = client.get_range_slices(ColumnParent(table), WHOLE_ROW, ALL_ROWS, ConsistencyLevel.ONE)
-    # A row that was deleted is there for a while, without cells.
+    # A scan returns a deleted row without cells for a while.
     for row in sorted((row for row in rows if row.columns), key=lambda row: row.key):
         yield f'{table} {row.key.hex()}'
         yield from (f'    {written_cell(cell)}' for cell in row.columns)

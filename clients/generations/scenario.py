@@ -1,8 +1,8 @@
-"""Six generations of clients on one server: a diary that all of them write and read at the same time.
+"""Clients of six releases on one server: a diary that all of them write and read at the same time.
 
-The diary is a super column family: a row is a day, a super column is one author's entry, named after the author's
-generation. 0.4 and 0.6 name the keyspace in each call and talk unframed; the others choose it once and are framed.
-Each author sees in its own shapes what the others wrote in theirs.
+The diary is a super column family: a row is a day, a super column is the entry of one author, named after the author's
+release. Clients of 0.4 and 0.6 are unframed and have the keyspace in each call; the others are framed and select it once.
+Each author reads, with the calls of its release, the entries that the others wrote with theirs.
 """
 
 import importlib
@@ -32,7 +32,7 @@ def check(who, what, found, expected):
 
 
 class Author:
-    """A client of one line, with the words that all lines have."""
+    """A client of one line, with the calls that all lines have."""
 
     def __init__(self, line, host, port):
         self.line = line
@@ -66,7 +66,7 @@ class Author:
                                      self.one)
 
     def day(self, day):
-        """Everybody's entries of a day, in the order in which they came."""
+        """Returns the entries of all authors of a day, in the order of their times."""
         return {entry.super_column.name.decode(): self.texts(entry.super_column.columns) for entry in self.slice(day)}
 
     @staticmethod
@@ -96,7 +96,7 @@ class Author:
 
 
 class EarlyAuthor(Author):
-    """Unframed, with the keyspace in every call, and keys that are texts."""
+    """A client of 0.4 to 0.6: unframed, with the keyspace in every call, and text keys."""
 
     open = TBufferedTransport
 
@@ -131,7 +131,7 @@ class EarlyAuthor(Author):
 
 
 class Author0_6(EarlyAuthor):
-    """The first with batches of many rows and range scans that any partitioner allows."""
+    """A client of 0.6, the first release with batches of many rows and range scans for every partitioner."""
 
     def write(self, day, entry, timestamp):
         mutation = self.types.Mutation(column_or_supercolumn=self.super_column(entry, timestamp))
@@ -144,7 +144,7 @@ class Author0_6(EarlyAuthor):
 
 
 class LaterAuthor(Author):
-    """Framed, with the keyspace chosen once, and keys that are bytes."""
+    """A client of 0.7 and later: framed, with the session's keyspace, and keys in bytes."""
 
     def open(self, socket):
         return TFramedTransport(socket)
@@ -171,7 +171,7 @@ class LaterAuthor(Author):
 
     def write(self, day, entry, timestamp):
         mutation = self.types.Mutation(column_or_supercolumn=self.super_column(entry, timestamp))
-        # From 1.2 on there are batches of all or nothing.
+        # 1.2 and later have atomic batches.
         batch_mutate = getattr(self.client, 'atomic_batch_mutate', self.client.batch_mutate)
         batch_mutate({day.encode(): {self.family: [mutation]}}, self.one)
 
@@ -192,7 +192,7 @@ class LaterAuthor(Author):
 
 
 def write_and_read(authors, book):
-    """Rounds of everybody writing at once, then everybody reading what all wrote."""
+    """In each round all authors write at the same time, then all read the entries of all."""
     together = threading.Barrier(len(authors))
     failures = []
 
@@ -212,7 +212,7 @@ def write_and_read(authors, book):
                 author.check('one of them', author.entry(day, other.line), expected[other.line])
                 author.check('a column of it', author.get(day, other.line, 'text').column.value.decode(),
                              f'{other.line} on {page}')
-                author.check('how many', (author.count(day), author.count(day, other.line)), (len(authors), 2))
+                author.check('the count', (author.count(day), author.count(day, other.line)), (len(authors), 2))
                 backwards = [entry.super_column.name.decode() for entry in author.slice(day, reverse=True)]
                 author.check('backwards', backwards, sorted(expected, reverse=True))
         except Exception as error:  # the main thread raises it again
@@ -239,29 +239,29 @@ def many_days(authors, book):
 
 
 def take_away(authors, book):
-    """Each removes what the next wrote; everybody sees it gone, and a write that is older than that as well."""
+    """Each author removes the entry of the next one. All see it removed, also after a write with an older timestamp."""
     day = f'{book}-05'
     for place, author in enumerate(authors):
         victim = authors[(place + 1) % len(authors)].line
         author.remove(day, 20, victim, 'mood')
         for reader in authors:
-            reader.check('a column that is gone', (reader.is_missing(day, victim, 'mood'),
-                                                  list(reader.entry(day, victim))), (True, ['text']))
+            reader.check('a removed column', (reader.is_missing(day, victim, 'mood'),
+                                              list(reader.entry(day, victim))), (True, ['text']))
         author.remove(day, 20, victim)
         for reader in authors:
-            reader.check('an entry that is gone', reader.is_missing(day, victim), True)
+            reader.check('a removed entry', reader.is_missing(day, victim), True)
             reader.check('has no columns', reader.count(day, victim), 0)
             reader.write_one(day, victim, 'text', 'too late', 20)
-            reader.check('and stays so', victim in reader.day(day), False)
+            reader.check('an older write does not restore it', victim in reader.day(day), False)
     for reader in authors:
-        reader.check('nothing is left', (reader.day(day), reader.count(day)), ({}, 0))
+        reader.check('the day is empty', (reader.day(day), reader.count(day)), ({}, 0))
     authors[0].write(day, {'text': 'again'}, 21)
     for reader in authors:
-        reader.check('until it is written again', reader.day(day), {authors[0].line: {'text': 'again'}})
+        reader.check('a newer write restores it', reader.day(day), {authors[0].line: {'text': 'again'}})
 
 
 def for_a_time(authors, book):
-    """What expires, for clients that have never heard of it as well."""
+    """Expiring columns, also for clients of releases without them."""
     day = f'{book}-brief'
     for author in authors:
         author.write(day, {'text': 'stays'}, 10)
@@ -274,11 +274,11 @@ def for_a_time(authors, book):
             reader.check('a brief note', (column.value, getattr(column, 'ttl', 2)), (b'goes', 2))
     time.sleep(max(0, expires - time.time()))
     for reader in authors:
-        reader.check('what stays', reader.day(day), {author.line: {'text': 'stays'} for author in authors})
+        reader.check('entries that do not expire', reader.day(day), {author.line: {'text': 'stays'} for author in authors})
 
 
 def new_keyspace(authors, book):
-    """The youngest makes a keyspace; the others can use it at once, and nobody when it is dropped."""
+    """The newest client creates a keyspace. The others can use it at once, and none can after it is dropped."""
     youngest = authors[-1]
     name = f'Albums{random.getrandbits(32):x}'
     albums = youngest.types.CfDef(name, 'Photos', column_type='Super', comparator_type='UTF8Type',
@@ -291,14 +291,14 @@ def new_keyspace(authors, book):
     expected = {author.line: {'photo': f'of {author.line}'} for author in authors}
     for author in authors:
         author.check('all have a photo', author.day(book), expected)
-        author.check('what it says about it', author.describe(),
+        author.check('its description', author.describe(),
                      [True, 'Super', 'org.apache.cassandra.db.marshal.UTF8Type'])
     youngest.client.system_drop_keyspace(name)
     for author in authors:
         try:
             author.day(book)
         except author.types.InvalidRequestException:
-            author.check('it is gone', True, True)
+            author.check('the dropped keyspace', True, True)
         else:
             raise AssertionError(f'{author.line}: {name} is still there')
 

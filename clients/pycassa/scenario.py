@@ -1,5 +1,5 @@
 # -*- coding: utf-8 -*-
-"""A travel agency on pycassa 1.11.2: it creates its schema, then books, counts, lists and forgets."""
+"""A travel agency on pycassa 1.11.2: it creates its schema, then inserts, counts, lists and deletes."""
 
 import ssl
 import sys
@@ -42,7 +42,7 @@ def refused(what, kind, action, *arguments, **options):
 
 
 def plain(found):
-    """Dictionaries in dictionaries as lists of pairs, so that the order counts."""
+    """Converts nested dictionaries to lists of pairs, so that their order is compared."""
     return [(key, plain(value)) for key, value in found.items()] if isinstance(found, dict) else found
 
 
@@ -67,7 +67,7 @@ class Agency(object):
         self.change_schema()
         self.pool.dispose()
         self.system.drop_keyspace(self.keyspace)
-        check('the keyspace is gone', self.keyspace in self.system.list_keyspaces(), False)
+        check('the keyspace is dropped', self.keyspace in self.system.list_keyspaces(), False)
         self.system.close()
 
     def family(self, name, **options):
@@ -81,7 +81,7 @@ class Agency(object):
         check('a snitch', 'Snitch' in system.describe_snitch(), True)
         check('one version of the schema', len(system.describe_schema_versions()), 1)
         system.create_keyspace(keyspace, SIMPLE_STRATEGY, {'replication_factor': '1'})
-        check('the keyspace is there', keyspace in system.list_keyspaces(), True)
+        check('the keyspace exists', keyspace in system.list_keyspaces(), True)
         check('its strategy', system.get_keyspace_properties(keyspace)['replication_strategy'],
               'org.apache.cassandra.locator.SimpleStrategy')
         system.create_column_family(keyspace, 'Notes', comparator_type=UTF8Type())
@@ -116,9 +116,9 @@ class Agency(object):
               ('Super', 'Standard'))
         indexes = dict((c.name, c.index_name) for c in families['Travellers'].column_metadata if c.index_type == 0)
         check('the indexes', (sorted(indexes), indexes['country']), (['born', 'country'], 'by_country'))
-        refused('a keyspace that is there', InvalidRequestException, system.create_keyspace, keyspace, SIMPLE_STRATEGY,
+        refused('a keyspace that exists', InvalidRequestException, system.create_keyspace, keyspace, SIMPLE_STRATEGY,
                 {'replication_factor': '1'})
-        refused('a comparator that nobody knows', InvalidRequestException, system.create_column_family, keyspace,
+        refused('an unknown comparator', InvalidRequestException, system.create_column_family, keyspace,
                 'Nonsense', comparator_type='NonsenseType')
 
     def start_expiring(self):
@@ -132,15 +132,15 @@ class Agency(object):
         if 'today' in found:
             check('a time to live', plain(found), [('always', ('Rome', None)), ('today', ('Malta', 2))])
         time.sleep(max(0, written + 3.2 - time.time()))
-        check('what expired is gone, with what it replaced', plain(notes.get('offers')), [('always', 'Rome')])
-        check('and counts no more', notes.get_count('offers'), 1)
+        check('an expired column does not restore the value that it replaced', plain(notes.get('offers')), [('always', 'Rome')])
+        check('and is not counted', notes.get_count('offers'), 1)
         refused('a negative time to live', InvalidRequestException, notes.insert, 'offers', {'x': 'y'}, ttl=-1)
 
     def columns(self):
         notes = self.family('Notes')
         notes.insert('hotel', {'rooms': '12', 'stars': '4', u'größe': 'klein', 'bar': 'yes'}, timestamp=100)
         notes.insert('hotel', {'stars': '3', 'pool': 'no'}, timestamp=99)
-        check('a row in order; the older write is nothing', plain(notes.get('hotel')), [
+        check('a row in order, without the older write', plain(notes.get('hotel')), [
             ('bar', 'yes'), (u'größe', 'klein'), ('pool', 'no'), ('rooms', '12'), ('stars', '4')])
         check('timestamps', plain(notes.get('hotel', columns=['pool', 'stars'], include_timestamp=True)), [
             ('pool', ('no', 99)), ('stars', ('4', 100))])
@@ -152,20 +152,20 @@ class Agency(object):
         notes.remove('hotel', columns=['bar', u'größe'], timestamp=101)
         check('without two', notes.get('hotel').keys(), ['pool', 'rooms', 'stars'])
         notes.remove('hotel', timestamp=100)
-        refused('a row that is gone', NotFoundException, notes.get, 'hotel')
+        refused('a removed row', NotFoundException, notes.get, 'hotel')
         notes.insert('hotel', {'stars': '5'}, timestamp=100)
         refused('a write as old as its removal', NotFoundException, notes.get, 'hotel')
         notes.insert('hotel', {'stars': '5'}, timestamp=101)
         check('a newer one', plain(notes.get('hotel')), [('stars', '5')])
         refused('an empty key', InvalidRequestException, notes.insert, '', {'a': 'b'})
-        refused('a column family that is not there', NotFoundException, self.family, 'Nowhere')
+        refused('an unknown column family', NotFoundException, self.family, 'Nowhere')
 
     def batches(self):
         notes, trips = self.family('Notes'), self.family('Trips')
         notes.batch_insert(OrderedDict(('guest%d' % n, {'name': 'N%d' % n, 'n': str(n)}) for n in range(5)))
         check('many rows', plain(notes.multiget(['guest4', 'guest0', 'nobody'], columns=['n'])), [
             ('guest4', [('n', '4')]), ('guest0', [('n', '0')])])
-        check('how much each has', plain(notes.multiget_count(['guest4', 'nobody', 'guest1'], max_count=100)), [
+        check('the count of each', plain(notes.multiget_count(['guest4', 'nobody', 'guest1'], max_count=100)), [
             ('guest4', 2), ('nobody', 0), ('guest1', 2)])
         with pycassa.batch.Mutator(self.pool, queue_size=3) as batch:
             batch.insert(notes, 'mixed', {'a': '1', 'b': '2'})
@@ -184,7 +184,7 @@ class Agency(object):
               ([('or', 'nothing')], [('or', 'all')]))
         notes.truncate()
         check('nothing after truncate', list(notes.get_range()), [])
-        check('the other column family is as it was', plain(trips.get('mixed')), [(1, [('to', 'Oslo')])])
+        check('the other column family is unchanged', plain(trips.get('mixed')), [(1, [('to', 'Oslo')])])
 
     def ranges(self):
         days = self.family('Days')
@@ -197,7 +197,7 @@ class Agency(object):
         keys = [key for key, _ in rows]
         check('from one row on', [key for key, _ in days.get_range(start=keys[200], buffer_size=50)], keys[200:])
         check('to another', [key for key, _ in days.get_range(start=keys[10], finish=keys[20])], keys[10:21])
-        check('so many', [key for key, _ in days.get_range(row_count=7, buffer_size=3)], keys[:7])
+        check('a number of rows', [key for key, _ in days.get_range(row_count=7, buffer_size=3)], keys[:7])
         check('one column', dict(days.get_range(column_start=5, column_finish=5))['day005'], {5: 'n'})
         days.remove(keys[3])
         check('without the removed', [key for key, _ in days.get_range(row_count=5)], keys[:3] + keys[4:6])
@@ -209,15 +209,15 @@ class Agency(object):
         for moment in times:
             log.insert('log', {convert_time_to_uuid(moment): str(moment.day)})
         check('in order of time', log.get('log').values(), ['1', '2', '3'])
-        check('since a moment', log.get('log', column_start=datetime(2011, 3, 2)).values(), ['2', '3'])
-        check('until a moment', log.get('log', column_finish=datetime(2011, 3, 2, 23)).values(), ['1', '2'])
+        check('since a time', log.get('log', column_start=datetime(2011, 3, 2)).values(), ['2', '3'])
+        check('until a time', log.get('log', column_finish=datetime(2011, 3, 2, 23)).values(), ['1', '2'])
         backwards = self.family('Backwards')
         backwards.insert('row', dict((number, '') for number in (3, -1, 20)))
         check('a reversed comparator', backwards.get('row').keys(), [20, 3, -1])
         check('a range in it', backwards.get('row', column_start=3).keys(), [3, -1])
         raw = ColumnFamily(self.pool, 'Days')
         raw.autopack_names = False
-        refused('three bytes are no long', InvalidRequestException, raw.insert, 'row', {'abc': 'x'})
+        refused('three bytes are not a long', InvalidRequestException, raw.insert, 'row', {'abc': 'x'})
 
     def indexes(self):
         travellers = self.family('Travellers')
@@ -239,7 +239,7 @@ class Agency(object):
         check('and year', sorted(those(('country', 'no'), ('born', 1980, GT))), ['cyd', 'dan'])
         check('between', sorted(those(('country', 'no'), ('born', 1980, GTE), ('born', 1995, LT))), ['ada', 'cyd'])
         check('by year', those(('born', 1970, EQ)), ['eve'])
-        check('nobody', those(('country', 'dk')), [])
+        check('no matching row', those(('country', 'dk')), [])
         travellers.insert('bob', {'country': 'no'})
         travellers.remove('cyd', columns=['country'])
         travellers.remove('dan')
@@ -294,7 +294,7 @@ class Agency(object):
         check('after a removal', plain(visits.get('rome')), [('visits', 14)])
         check('in a scan', dict(visits.get_range()), {'rome': {'visits': 14}})
         notes = self.family('Notes')
-        refused('to add to what is no counter', InvalidRequestException, notes.add, 'rome', 'visits', 1)
+        refused('an increment of a column that is not a counter', InvalidRequestException, notes.add, 'rome', 'visits', 1)
 
     def objects(self):
         class Traveller(object):
@@ -312,35 +312,35 @@ class Agency(object):
         clause = create_index_clause([create_index_expression('country', 'is')])
         check('objects by index', [each.key for each in travellers.get_indexed_slices(clause)], ['fay'])
         travellers.remove(found)
-        refused('which is gone', NotFoundException, travellers.get, 'fay')
+        refused('a removed object', NotFoundException, travellers.get, 'fay')
 
     def change_schema(self):
         system, keyspace = self.system, self.keyspace
         system.alter_column_family(keyspace, 'Notes', comment='changed', gc_grace_seconds=60,
                                    default_validation_class=UTF8Type())
         changed = system.get_keyspace_column_families(keyspace)['Notes']
-        check('what was changed', (changed.comment, changed.gc_grace_seconds), ('changed', 60))
-        check('and what was not', changed.comparator_type, 'org.apache.cassandra.db.marshal.UTF8Type')
+        check('the changed settings', (changed.comment, changed.gc_grace_seconds), ('changed', 60))
+        check('the unchanged settings', changed.comparator_type, 'org.apache.cassandra.db.marshal.UTF8Type')
         refused('another comparator', InvalidRequestException, system.alter_column_family, keyspace, 'Notes',
                 comparator_type=LongType())
         system.create_index(keyspace, 'Notes', 'kind', UTF8Type())
         notes = ColumnFamily(self.pool, 'Notes')
         notes.insert('x', {'kind': 'new'})
         clause = create_index_clause([create_index_expression('kind', 'new')])
-        check('an index that came later', [key for key, _ in notes.get_indexed_slices(clause)], ['x'])
+        check('an index that was added later', [key for key, _ in notes.get_indexed_slices(clause)], ['x'])
         system.drop_index(keyspace, 'Notes', 'kind')
-        refused('and went', InvalidRequestException, lambda: list(notes.get_indexed_slices(clause)))
+        refused('a dropped index', InvalidRequestException, lambda: list(notes.get_indexed_slices(clause)))
         system.drop_column_family(keyspace, 'Days')
-        check('a column family less', 'Days' in system.get_keyspace_column_families(keyspace), False)
-        refused('which nobody can write to', InvalidRequestException, notes.pool.execute, 'remove', 'k',
+        check('a dropped column family', 'Days' in system.get_keyspace_column_families(keyspace), False)
+        refused('a write to a dropped column family', InvalidRequestException, notes.pool.execute, 'remove', 'k',
                 pycassa.cassandra.ttypes.ColumnPath('Days'), 1, 1)
         system.alter_keyspace(keyspace, durable_writes=False)
-        check('the data outlive all this', plain(ColumnFamily(self.pool, 'Trips').get('mixed')), [
+        check('the data is still there', plain(ColumnFamily(self.pool, 'Trips').get('mixed')), [
             (1, [('to', 'Oslo')])])
 
 
 def over_tls(certificates):
-    """Sockets that trust these certificates. Thrift's own speak TLS 1.0 unless they are told otherwise."""
+    """Returns sockets that trust these certificates. By default Thrift's sockets use TLS 1.0."""
     TSSLSocket.SSL_VERSION = ssl.PROTOCOL_TLSv1_2
     return make_ssl_socket_factory(certificates)
 

@@ -1,5 +1,5 @@
-"""A record shop on Telephus 0.6.3: many requests at once on a few connections, in Keyspace1 of the sample
-configuration, in the words of Cassandra 0.6."""
+"""A record shop on Telephus 0.6.3: many requests at once on a few connections, with the calls of Cassandra 0.6, in
+Keyspace1 of the sample configuration."""
 
 import sys
 import uuid
@@ -43,14 +43,14 @@ def super_columns(entries):
 
 @defer.inlineCallbacks
 def standard(client, shop):
-    """Columns: one by one, many at once, by names, by ranges, backwards."""
+    """Columns: one by one, many at once, by names, by ranges, reversed."""
     first = shop + 'first'
     yield client.insert(first, RECORDS, 'Kind of Blue', column='title', timestamp=10)
     yield client.insert(first, ColumnPath(RECORDS, None, 'artist'), 'Miles Davis', timestamp=10)
     yield client.insert(first, RECORDS, 'an older title', column='title', timestamp=9)
     found = yield client.get(first, RECORDS, column='title')
     check('the newer of two writes', (found.column.value, found.column.timestamp), ('Kind of Blue', 10))
-    yield refused('a column that is not there', NotFoundException, client.get(first, RECORDS, column='year'))
+    yield refused('a missing column', NotFoundException, client.get(first, RECORDS, column='year'))
 
     yield client.batch_insert(first, RECORDS, {'year': '1959', 'label': 'Columbia', 'place': 'New York'})
     found = yield client.get_slice(first, RECORDS)
@@ -76,13 +76,13 @@ def standard(client, shop):
         shop + 'nobody': []})
     found = yield client.multiget([names[5], shop + 'nobody'], RECORDS, column='title')
     check('one column of many rows', found[names[5]].column.value, names[5])
-    check('with an empty place for what is missing', found[shop + 'nobody'].column, None)
+    check('an empty result for a missing row', found[shop + 'nobody'].column, None)
     yield scan(client, shop, names + [first])
 
 
 @defer.inlineCallbacks
 def scan(client, shop, expected):
-    """All rows of the column family, in pages: each begins with the last row of the one before it."""
+    """Reads all rows of the column family in pages. Each page begins with the last row of the page before."""
     seen, start = [], ''
     while True:
         page = yield client.get_range_slices(RECORDS, start=start, count=25, column_count=1)
@@ -138,7 +138,7 @@ def batches(client, shop):
     found = yield client.get_slice(one, REVIEWS)
     check('and the other column family', super_columns(found), [('eve', [('stars', '1')])])
     error = yield refused('a deletion of a range', InvalidRequestException, client.batch_remove({RECORDS: [one]}))
-    check('which says why', bool(error.why), True)
+    check('with its reason', bool(error.why), True)
     yield refused('an unknown column family', InvalidRequestException, client.get_slice(one, 'Nowhere'))
 
 

@@ -1,4 +1,4 @@
-//! thriftstore with one comparator more. Everything else, the command line included, is as it was.
+//! The thriftstore program with one more comparator. Everything else, including the command line, is unchanged.
 //!
 //! ```text
 //! cargo run --example custom_comparator -- serve --config examples/custom_comparator/storage-conf.xml

@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 
 use thriftstore::marshal::{AbstractType, MarshalError, StoredOrder};
 
-/// Decimal numbers with dots between them, sorted number by number; `1` comes before `1.0`.
+/// The comparator of version numbers: decimal numbers separated by dots, compared number by number; `1` sorts before
+/// `1.0`.
 #[derive(Debug)]
 pub struct VersionType;
 
-/// The numbers of a name that `validate` accepts.
+/// Returns the numbers of a name that `validate` accepts.
 fn numbers(name: &[u8]) -> impl Iterator<Item = u32> {
     let parts = name.split(|byte| *byte == b'.').filter(|part| !part.is_empty());
     parts.map(|part| str::from_utf8(part).ok().and_then(|part| part.parse().ok()).unwrap_or(u32::MAX))
@@ -22,7 +23,7 @@ impl AbstractType for VersionType {
     /// Names that compare equal are one column, so each version must have one spelling: `1.02` is refused.
     fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
         if value.is_empty() {
-            // An open end of a slice; a column without a name is refused elsewhere.
+            // An empty name is an open end of a slice. Columns with an empty name are refused elsewhere.
             return Ok(());
         }
         let is_number = |part: &[u8]| {
@@ -33,17 +34,18 @@ impl AbstractType for VersionType {
             return Ok(());
         }
         let shown = String::from_utf8_lossy(value);
-        Err(MarshalError(format!("'{shown}' is no version: numbers with dots between them, as in 1.10.2")))
+        Err(MarshalError(format!("'{shown}' is not a version: numbers separated by dots, as in 1.10.2")))
     }
 
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
         numbers(left).cmp(numbers(right))
     }
 
-    // All that a comparator needs is above. What follows, up to the text forms, lets the store keep names in this
-    // order on the disk, so that a slice reads what it returns; without it, each read sorts the row in memory.
+    // Every comparator needs the methods above and the text forms below. The methods in between are optional: with them
+    // names are stored in this order and a slice only reads what it returns; without them each read sorts the row in
+    // memory.
 
-    /// Four bytes a number, the larger digits first: these sort as bytes do.
+    /// Appends each number as four big-endian bytes, which sort like the numbers.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         numbers(name).for_each(|number| out.extend_from_slice(&number.to_be_bytes()));
     }

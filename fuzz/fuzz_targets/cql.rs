@@ -1,4 +1,4 @@
-//! Statements: see `targets::cql`.
+//! Fuzzes statements: see `targets::cql`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What clients send: see `targets::frames`.
+//! Fuzzes Thrift messages: see `targets::frames`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What clients of the native protocol send: see `targets::native`.
+//! Fuzzes native frames: see `targets::native`.
 
 #![no_main]
 

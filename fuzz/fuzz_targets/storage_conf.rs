@@ -1,4 +1,4 @@
-//! Configurations: see `targets::storage_conf`.
+//! Fuzzes configurations: see `targets::storage_conf`.
 
 #![no_main]
 

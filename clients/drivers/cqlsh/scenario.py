@@ -1,7 +1,7 @@
 """cqlsh in a terminal, against a server: scenario.py HOST CQL_PORT
 
-session.txt is what one types, and sees. A line after `> ` is typed, and so are those after `| ` that go on with it;
-what follows has to come, as it stands there.
+session.txt has the typed lines and their output. A line after `> ` is typed, and the lines after `| ` continue it. The
+lines after them are the expected output.
 """
 
 import csv
@@ -30,7 +30,7 @@ def matches(what, pattern, found):
 
 
 def quiet(text):
-    """Whatever the server says its release is, a cqlsh that begins has a warning about it."""
+    """Removes the warning that cqlsh prints at its start, whatever release the server reports."""
     lines = [line.rstrip() for line in text.split('\n') if not line.startswith('WARNING: cqlsh was built against')]
     return '\n'.join(lines).strip('\n')
 
@@ -41,7 +41,7 @@ def once(what, wanted, *arguments, status=0, text=None):
 
 
 def steps(text):
-    """What is typed in a session, line by line, each with what comes of all."""
+    """Returns the lines of a session, each with its output."""
     for step in re.split(r'^> ', text, flags=re.MULTILINE)[1:]:
         lines = step.rstrip('\n').split('\n')
         typed = [lines[0]]
@@ -72,17 +72,17 @@ def describe(shell):
     matches('DESCRIBE CLUSTER', r'\nCluster: .*\nPartitioner: \w+Partitioner\nSnitch: \w+\n.*Range ownership:\n.*',
             '\n' + shell.type('DESCRIBE CLUSTER'))
     whole = shell.type(f'DESCRIBE KEYSPACE {KEYSPACE}')
-    same('it is in the whole schema', True, whole in shell.type('DESCRIBE FULL SCHEMA'))
-    same('and in what is not the system', [True, False],
+    same('it is part of the whole schema', True, whole in shell.type('DESCRIBE FULL SCHEMA'))
+    same('it is part of the schema without system keyspaces', [True, False],
          [name in shell.type('DESCRIBE SCHEMA') for name in (f'CREATE KEYSPACE {KEYSPACE} ', 'CREATE KEYSPACE system ')])
     matches('a table of the system', r'.*CREATE TABLE system\.local \(\n    key text PRIMARY KEY,.*',
             shell.type('DESCRIBE TABLE system.local'))
-    # What is described makes the same once more.
+    # The described statements create the same schema again.
     again = f'{KEYSPACE}_again'
     script = re.sub(rf'\b{KEYSPACE}\b', again, whole)
     (HOME / 'again.cql').write_text(f'DROP KEYSPACE IF EXISTS {again};\n{script}\n')
     once('a schema from a file', '', '-f', 'again.cql')
-    same('what it has made', script, shell.type(f'DESCRIBE KEYSPACE {again}'))
+    same('the created schema', script, shell.type(f'DESCRIBE KEYSPACE {again}'))
     once('one statement', '', '-e', f'DROP KEYSPACE {again}')
 
 
@@ -96,7 +96,7 @@ def completion(shell):
             ('DESCRIBE TABLE every', 'DESCRIBE TABLE everything')):
         same(f'{typed} and a tabulator', wanted, shell.complete(typed).strip())
     listed = shell.complete('SELECT * FROM testtable WHERE ', presses=2).split()
-    same('what can be asked by', ['TOKEN(', 'pkey1', 'skey'], [word for word in listed if word in ('TOKEN(', 'pkey1', 'pkey2', 'skey', 'value')])
+    same('columns for WHERE', ['TOKEN(', 'pkey1', 'skey'], [word for word in listed if word in ('TOKEN(', 'pkey1', 'pkey2', 'skey', 'value')])
 
 
 def copy(shell):
@@ -107,7 +107,7 @@ def copy(shell):
                        for number in range(ROWS))
     found = shell.type("COPY rows (part, number, name, tags) FROM 'rows.csv' WITH HEADER = true;")
     matches('COPY FROM', rf'.*{ROWS} rows imported from 1 files in .* \(0 skipped\)\.', found)
-    same('all are there', str(ROWS), shell.type('SELECT count(*) FROM rows;').split('\n')[2].strip())
+    same('all rows are imported', str(ROWS), shell.type('SELECT count(*) FROM rows;').split('\n')[2].strip())
     found = shell.type("COPY rows (part, number, name, tags) TO 'copied.csv' WITH HEADER = true;")
     matches('COPY TO', rf'.*{ROWS} rows exported to 1 files in .*\.', found)
     read = [sorted((HOME / name).read_text().splitlines()) for name in ('rows.csv', 'copied.csv')]
@@ -168,7 +168,7 @@ def main():
     source(shell)
     paging(shell)
     tracing(shell)
-    same('an end', 0, shell.end())
+    same('the exit status', 0, shell.end())
     without_terminal()
     print(f'{checks} checks')
 

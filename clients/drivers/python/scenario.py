@@ -33,7 +33,7 @@ def same(what, wanted, found):
 
 
 def refused(what, kind, wanted, call, *arguments):
-    """The call ends in an exception of that class which says these words."""
+    """Checks that the call raises an exception of that class whose message contains these words."""
     try:
         found = call(*arguments)
     except kind as error:
@@ -43,7 +43,7 @@ def refused(what, kind, wanted, call, *arguments):
 
 
 def eventually(what, wanted, look):
-    """What another session does is told by an event, which takes its time."""
+    """Waits for a value, because an event about another session's change takes a while."""
     end = time.monotonic() + 10
     while (found := look()) != wanted and time.monotonic() < end:
         time.sleep(0.02)
@@ -67,7 +67,7 @@ class Address:
         return f'Address({self.street!r}, {self.number!r})'
 
 
-# The columns of `everything` with the value that each driver writes: as a literal of CQL, and as one of Python.
+# The columns of `everything` with the value that each driver writes: as a constant of CQL, and in Python.
 EVERYTHING = {
     'a_ascii': ('ascii', "'thrift'", 'thrift'),
     'a_bigint': ('bigint', '-9007199254740993', -9007199254740993),
@@ -95,7 +95,7 @@ EVERYTHING = {
     'a_tuple': ('frozen<tuple<int, text>>', "(5, 'five')", (5, 'five')),
     'an_address': ('frozen<address>', "{street: 'Main', number: 12}", Address('Main', 12)),
 }
-# What comes of nothing: a collection without elements is none.
+# The values of empty collections: a collection without elements is null.
 NOTHING = {column: None for column in EVERYTHING}
 
 
@@ -158,10 +158,10 @@ class Scenario:
         markers = ', '.join('?' for _ in EVERYTHING)
         insert = self.session.prepare(
             f'INSERT INTO everything (id, {columns}) VALUES (?, {markers}) USING TIMESTAMP {TIMESTAMP}')
-        # The protocol does not say of a collection that it is frozen.
-        kinds = [self.told(kind).replace('frozen<list<varchar>>', 'list<varchar>') for kind, _, _ in EVERYTHING.values()]
+        # The protocol does not transmit whether a collection is frozen.
+        kinds = [self.type_name(kind).replace('frozen<list<varchar>>', 'list<varchar>') for kind, _, _ in EVERYTHING.values()]
         same('types of the markers', ['int', *kinds],
-             [self.told(column.type.cql_parameterized_type()) for column in insert.column_metadata])
+             [self.type_name(column.type.cql_parameterized_type()) for column in insert.column_metadata])
         self.run(insert, [2, *values])
         self.run(insert, [3] + [UNSET_VALUE if place % 2 else None for place in range(len(values))])
         for key, what in ((1, 'literals'), (2, 'values')):
@@ -173,7 +173,7 @@ class Scenario:
         self.run(insert, [4] + [UNSET_VALUE] * len(values))
         same('values that are not set change nothing', {'id': 4, **expected}, self.row(4))
         self.run('DELETE FROM everything WHERE id = 4')
-        # With protocol 3, nothing is told of types that came after it, and a value must be set.
+        # Version 3 of the protocol does not have the types that came later, and all values must be set.
         for version in (3, 4):
             with cluster(protocol_version=version) as other:
                 other.register_user_type(KEYSPACE, 'address', Address)
@@ -184,8 +184,8 @@ class Scenario:
                     same(f'{column} in version {version}', expected[column], found[column])
 
     @staticmethod
-    def told(kind):
-        """How the driver spells a type."""
+    def type_name(kind):
+        """Returns the driver's name of a type."""
         return kind.replace('text', 'varchar').replace(' ', '')
 
     def collections(self):
@@ -237,10 +237,10 @@ class Scenario:
 
     def prepared(self):
         select = self.session.prepare('SELECT title FROM posts WHERE author = ? AND year = ?')
-        same('the places of the partition key', [0, 1], select.routing_key_indexes)
+        same('the positions of the partition key', [0, 1], select.routing_key_indexes)
         same('a routing key', b'\x00\x03ada\x00\x00\x04\x00\x00\x07\x33\x00', select.bind(['ada', 1843]).routing_key)
         select = self.session.prepare('SELECT title FROM posts WHERE year = :year AND author = :author')
-        same('their places the other way round', [1, 0], select.routing_key_indexes)
+        same('the positions in reverse order', [1, 0], select.routing_key_indexes)
         same('names', [('Notes',)], [tuple(row) for row in self.run(select, {'author': 'ada', 'year': 1843})])
         single = self.session.prepare('SELECT owner FROM accounts WHERE id = ?')
         same('of one column', b'\x00\x00\x00\x2a', single.bind([42]).routing_key)
@@ -294,19 +294,19 @@ class Scenario:
     def conditions(self):
         insert = self.session.prepare('INSERT INTO accounts (id, owner, city) VALUES (?, ?, ?) IF NOT EXISTS')
         first = self.run(insert, [20, 'ada', 'Turku'])
-        same('a row that was not there', (True, [(True,)]), (first.was_applied, [tuple(row) for row in first]))
+        same('a row that did not exist', (True, [(True,)]), (first.was_applied, [tuple(row) for row in first]))
         second = self.run(insert, [20, 'bob', 'Oulu'])
-        same('one that was', {'applied': False, 'id': 20, 'city': 'Turku', 'owner': 'ada'}, second.one()._asdict())
+        same('a row that exists', {'applied': False, 'id': 20, 'city': 'Turku', 'owner': 'ada'}, second.one()._asdict())
         update = self.session.prepare('UPDATE accounts SET owner = ? WHERE id = ? IF owner = ?')
         same('another owner', (False, 'ada'), tuple(self.run(update, ['eve', 20, 'mallory']).one()))
         same('the owner', (True,), tuple(self.run(update, ['eve', 20, 'ada']).one()))
-        same('no such row', (False,), tuple(self.run(update, ['eve', 21, 'ada']).one()))
+        same('a row that does not exist', (False,), tuple(self.run(update, ['eve', 21, 'ada']).one()))
         same('IF EXISTS', (False,), tuple(self.run('DELETE FROM accounts WHERE id = 21 IF EXISTS').one()))
         batch = BatchStatement()
         batch.add(insert, [20, 'zoe', 'Espoo'])
         batch.add('UPDATE accounts SET city = %s WHERE id = %s', ('Espoo', 20))
-        same('a batch that does not hold', False, self.run(batch).was_applied)
-        same('what is there', ('eve', 'Turku'), tuple(self.run('SELECT owner, city FROM accounts WHERE id = 20').one()))
+        same('a batch whose condition is false', False, self.run(batch).was_applied)
+        same('the values that exist', ('eve', 'Turku'), tuple(self.run('SELECT owner, city FROM accounts WHERE id = 20').one()))
 
     def counters(self):
         add = self.session.prepare('UPDATE counts SET n = n + ? WHERE id = ?')
@@ -349,7 +349,7 @@ class Scenario:
         same('each of them', {part: ROWS_EACH for part in range(PARTITIONS)}, ordered)
         same('their sum', PARTITIONS * sum(number * number for number in range(ROWS_EACH)), total)
         same('pages', True, pages in (PARTITIONS * ROWS_EACH // PAGE, PARTITIONS * ROWS_EACH // PAGE + 1))
-        # A page's state is good on another connection.
+        # The paging state can be used on another connection.
         select = SimpleStatement('SELECT number FROM numbers WHERE part = 7', fetch_size=10)
         state = self.run(select).paging_state
         with cluster() as other:
@@ -360,10 +360,10 @@ class Scenario:
         same('pages backwards, up to a limit', list(range(4999, 2499, -1)), [row.number for row in self.run(backwards)])
         few = SimpleStatement('SELECT DISTINCT part FROM numbers', fetch_size=3)
         same('pages of partitions', list(range(PARTITIONS)), sorted(row.part for row in self.run(few)))
-        # The driver closes a connection that has had an error of the protocol.
+        # The driver closes a connection after a protocol error.
         with cluster() as other:
             session = other.connect(KEYSPACE)
-            refused('a state that is none', Exception, 'Invalid value for the paging state',
+            refused('an invalid paging state', Exception, 'Invalid value for the paging state',
                     lambda: session.execute(select, paging_state=b'nonsense'))
 
     def token_ranges(self):
@@ -383,13 +383,13 @@ class Scenario:
     def times(self):
         self.run('INSERT INTO accounts (id, owner) VALUES (30, %s) USING TTL 1000', ('short',))
         written, left = self.run('SELECT writetime(owner), ttl(owner) FROM accounts WHERE id = 30').one()
-        same('the client said when', True, abs(written / 1e6 - time.time()) < 60)
+        same('the timestamp of the client', True, abs(written / 1e6 - time.time()) < 60)
         same('time left', True, 900 < left <= 1000)
         batch = BatchStatement()
         batch.add("INSERT INTO accounts (id, owner) VALUES (31, 'new')")
         self.run(batch)
         self.run("INSERT INTO accounts (id, owner) VALUES (31, 'old') USING TIMESTAMP 1")
-        same('what is older', ('new',), tuple(self.run('SELECT owner FROM accounts WHERE id = 31').one()))
+        same('a write with an older timestamp', ('new',), tuple(self.run('SELECT owner FROM accounts WHERE id = 31').one()))
         for level in (ConsistencyLevel.ONE, ConsistencyLevel.QUORUM, ConsistencyLevel.LOCAL_QUORUM,
                       ConsistencyLevel.ALL, ConsistencyLevel.LOCAL_ONE, ConsistencyLevel.SERIAL):
             statement = SimpleStatement('SELECT owner FROM accounts WHERE id = 31', consistency_level=level)
@@ -400,8 +400,8 @@ class Scenario:
         same('replication', 'SimpleStrategy', type(keyspace.replication_strategy).__name__)
         same('tables', {'everything', 'counts', 'posts', 'numbers', 'accounts', 'people'}, set(keyspace.tables))
         table = keyspace.tables['everything']
-        same('columns', {column: self.told(kind) for column, (kind, _, _) in EVERYTHING.items()} | {'id': 'int'},
-             {name: self.told(column.cql_type) for name, column in table.columns.items()})
+        same('columns', {column: self.type_name(kind) for column, (kind, _, _) in EVERYTHING.items()} | {'id': 'int'},
+             {name: self.type_name(column.cql_type) for name, column in table.columns.items()})
         posts = keyspace.tables['posts']
         same('the partition key', ['author', 'year'], [column.name for column in posts.partition_key])
         same('the clustering', [('written', True)],
@@ -415,7 +415,7 @@ class Scenario:
         text = posts.as_cql_query(formatted=False)
         same('as a statement', True, text.startswith(f'CREATE TABLE {KEYSPACE}.posts (') and
              'PRIMARY KEY ((author, year), written)' in text and 'CLUSTERING ORDER BY (written DESC)' in text or text)
-        # The statements that the driver makes of what it has read make the same once more.
+        # The statements that the driver generates from the schema create the same schema again.
         for name in ('everything', 'posts', 'accounts'):
             made = keyspace.tables[name].as_cql_query()
             self.run(made.replace(f'{KEYSPACE}.{name} ', f'{KEYSPACE}.{name}_again '))
@@ -461,23 +461,23 @@ class Scenario:
         refused('no column', InvalidRequest, 'Undefined name nothing', self.run, 'SELECT nothing FROM posts')
         refused('a value of another type', InvalidRequest, 'Invalid STRING constant', self.run,
                 "INSERT INTO accounts (id) VALUES ('x')")
-        refused('nothing to find it by', InvalidRequest, 'ALLOW FILTERING', self.run,
+        refused('a condition without an index', InvalidRequest, 'ALLOW FILTERING', self.run,
                 'SELECT * FROM numbers WHERE number = 3')
-        refused('a table that is there', AlreadyExists, 'already exists', self.run,
+        refused('a table that exists', AlreadyExists, 'already exists', self.run,
                 'CREATE TABLE accounts (id int PRIMARY KEY)')
-        refused('a keyspace that is there', AlreadyExists, 'already exists', self.run,
+        refused('a keyspace that exists', AlreadyExists, 'already exists', self.run,
                 f"CREATE KEYSPACE {KEYSPACE} WITH replication = {{'class': 'SimpleStrategy', 'replication_factor': 1}}")
         refused('an empty key', InvalidRequest, 'Key may not be empty', self.run,
                 "SELECT * FROM counts WHERE id = ''")
-        # A prepared statement goes on after the table has changed, and shows the change.
+        # A prepared statement still works after its table has changed, and its result has the change.
         select = self.session.prepare('SELECT * FROM accounts WHERE id = 31')
         same('before', ['id', 'city', 'owner'], self.run(select).column_names)
         self.run('ALTER TABLE accounts ADD phone text')
         same('after', ['id', 'city', 'owner', 'phone'], self.run(select).column_names)
         self.run('DROP TABLE accounts')
-        refused('after the end', InvalidRequest, 'unconfigured', self.run, select)
+        refused('after DROP TABLE', InvalidRequest, 'unconfigured', self.run, select)
         self.run('CREATE TABLE accounts (id int PRIMARY KEY, name text)')
-        same('and when it is there again', ['id', 'name'], self.run(select).column_names)
+        same('after the table is created again', ['id', 'name'], self.run(select).column_names)
 
 
 logging.basicConfig(level=logging.ERROR)

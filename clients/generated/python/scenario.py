@@ -101,7 +101,7 @@ class Library:
             definition.strategy_options = None
             definition.replication_factor = 1
         check('the schema has a version', client.system_add_keyspace(definition) != '', True)
-        refused('the keyspace is there', InvalidRequestException, client.system_add_keyspace, definition)
+        refused('the keyspace exists', InvalidRequestException, client.system_add_keyspace, definition)
         client.set_keyspace(self.keyspace)
         found = client.describe_keyspace(self.keyspace)
         families = {family.name: family for family in found.cf_defs}
@@ -207,7 +207,7 @@ class Library:
 
     def mistakes(self):
         insert, year = self.client.insert, Column(b'year', b'abc', 1)
-        refused('three bytes are no long', InvalidRequestException, insert, b'k', BOOKS, year, ONE)
+        refused('three bytes are not a long', InvalidRequestException, insert, b'k', BOOKS, year, ONE)
         refused('no such column family', InvalidRequestException, insert, b'k', ColumnParent('Nowhere'),
                 Column(b'a', b'b', 1), ONE)
         refused('no super column', InvalidRequestException, insert, b'k', ColumnParent('Loans'), Column(b'a', b'b', 1),
@@ -229,8 +229,8 @@ class Library:
         check('two sums', [(entry.counter_column.name, entry.counter_column.value) for entry in found], [
             (b'lent', 1), (b'read', 13)])
         client.remove_counter(b'dune', path, ONE)
-        refused('a counter that is gone', NotFoundException, client.get, b'dune', path, ONE)
-        refused('to write what counts', InvalidRequestException, client.insert, b'dune', visits,
+        refused('a removed counter', NotFoundException, client.get, b'dune', path, ONE)
+        refused('a write to a counter column family', InvalidRequestException, client.insert, b'dune', visits,
                 Column(b'read', b'1', 1), ONE)
 
     def compare_and_set(self):
@@ -241,11 +241,11 @@ class Library:
 
         check('the first', cas([], b'ada').success, True)
         found = cas([], b'bob')
-        check('comes first', (found.success, [c.value for c in found.current_values]), (False, [b'ada']))
+        check('the second is refused', (found.success, [c.value for c in found.current_values]), (False, [b'ada']))
         found = cas([b'eve'], b'bob')
-        check('not if another is there', (found.success, [c.value for c in found.current_values]), (False, [b'ada']))
-        check('but if she is', cas([b'ada'], b'bob').success, True)
-        check('so it is him', columns(self.client.get_slice(b'desk', BOOKS, ALL, ONE)), [(b'keeper', b'bob')])
+        check('not if the value differs', (found.success, [c.value for c in found.current_values]), (False, [b'ada']))
+        check('but if the value is the expected one', cas([b'ada'], b'bob').success, True)
+        check('the new value', columns(self.client.get_slice(b'desk', BOOKS, ALL, ONE)), [(b'keeper', b'bob')])
 
     def new_ways_to_read(self):
         from cassandra.ttypes import ColumnSlice, MultiSliceRequest
@@ -266,7 +266,7 @@ class Library:
     def expired(self):
         time.sleep(max(0, self.expires - time.time()))
         note = ColumnPath('Books', column=b'note')
-        refused('what has expired', NotFoundException, self.client.get, b'dune', note, ONE)
+        refused('an expired column', NotFoundException, self.client.get, b'dune', note, ONE)
         check('is not counted', self.client.get_count(b'dune', BOOKS, ALL, ONE), 3)
 
     def change_schema(self):
@@ -278,12 +278,12 @@ class Library:
         check('an update', (family.comment, len(family.column_metadata)), ('all of them', 2))
         client.truncate('Books')
         check('no rows', client.get_range_slices(BOOKS, ALL, KeyRange(b'', b'', count=100), ONE), [])
-        check('others have theirs', client.get_count(b'dune', ColumnParent('Loans'), ALL, ONE), 2)
+        check('other column families keep their rows', client.get_count(b'dune', ColumnParent('Loans'), ALL, ONE), 2)
         client.system_drop_column_family('Loans')
         loans = ColumnParent('Loans')
-        refused('a column family that is gone', InvalidRequestException, client.get_count, b'dune', loans, ALL, ONE)
+        refused('a dropped column family', InvalidRequestException, client.get_count, b'dune', loans, ALL, ONE)
         client.system_drop_keyspace(self.keyspace)
-        refused('a keyspace that is gone', NotFoundException, client.describe_keyspace, self.keyspace)
+        refused('a dropped keyspace', NotFoundException, client.describe_keyspace, self.keyspace)
 
 
 def main(line, host, port):

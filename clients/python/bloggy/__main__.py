@@ -25,7 +25,7 @@ USAGE = """blog [--host HOST] [--port PORT] [--framed] [--time SECONDS] COMMAND
   write SLUG TITLE AUTHOR TAGS TEXT  publish a post; commas separate the tags
   comment SLUG NAME EMAIL TEXT       comment on a post
 
-The server is at 127.0.0.1:9160 unless told otherwise. --time is the Unix time of
+The default server is 127.0.0.1:9160. --time is the Unix time of
 what `write` and `comment` add; without it, that is now."""
 
 

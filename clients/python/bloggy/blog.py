@@ -48,7 +48,7 @@ class Blog:
     def __init__(self, client):
         self.client = client
 
-    # Authors: one row per author, under the full name. Its columns are whatever that author tells.
+    # Authors: one row per author, whose key is the full name. Its columns are the fields of the author's profile.
 
     def save_author(self, name, profile, time):
         for field, value in profile.items():
@@ -56,7 +56,7 @@ class Blog:
             self.client.insert(KEYSPACE, name, path, value.encode(), micros(time), ONE)
 
     def author(self, name):
-        """The profile, sorted by field as the server keeps it; empty if there is no such author."""
+        """Returns the profile, sorted by field as the server stores it; empty if the author does not exist."""
         return fields_of(self._slice("Authors", name, first(100)))
 
     # BlogEntries: one row per post, under its slug.
@@ -79,7 +79,7 @@ class Blog:
         self.client.batch_mutate(KEYSPACE, mutations, ONE)
 
     def posts(self, slugs):
-        """The entries of these slugs in this order, without those that do not exist."""
+        """Returns the entries of these slugs in this order, without those that do not exist."""
         parent = ColumnParent("BlogEntries")
         rows = self.client.multiget_slice(KEYSPACE, slugs, parent, first(100), ONE)
         return [post_of(fields_of(rows[slug])) for slug in slugs if rows[slug]]
@@ -90,7 +90,7 @@ class Blog:
         return self.posts(self._slugs(EVERY_POST, last(count)))
 
     def posts_tagged(self, tag):
-        """Newest first, and not more than a hundred."""
+        """Returns the newest posts first, at most a hundred."""
         return self.posts(self._slugs(tag, last(100)))
 
     def _slugs(self, tag, predicate):
@@ -111,7 +111,7 @@ class Blog:
         self.client.batch_mutate(KEYSPACE, mutations, ONE)
 
     def comments(self, slug):
-        """Oldest first."""
+        """Returns the comments, oldest first."""
         return [comment_of(entry.super_column) for entry in self._slice("Comments", slug, first(100))]
 
     def _slice(self, column_family, key, predicate):
@@ -127,7 +127,7 @@ def last(count):
 
 
 def micros(millis):
-    """The timestamp of a write: of two values for one column, the one with the greater timestamp stays."""
+    """Returns the timestamp of a write. Of two values of a column, the one with the larger timestamp wins."""
     return millis * 1000
 
 

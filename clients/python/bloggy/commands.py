@@ -1,4 +1,4 @@
-"""The commands: each answers with the text to print, or fails with a reason."""
+"""The commands: each returns the text to print, or raises a Failure with a reason."""
 
 import json
 
@@ -12,7 +12,7 @@ OPERANDS = {"seed": 0, "front": 0, "post": 1, "tag": 1, "author": 1, "write": 5,
 
 
 class Failure(Exception):
-    """What was asked for cannot be done; the text says why."""
+    """A command cannot be executed; the text is the reason."""
 
 
 class Commands:

@@ -1,4 +1,4 @@
-"""What the reader sees: each page is a text, times are in UTC."""
+"""The pages of the blog as text. Times are in UTC."""
 
 from datetime import datetime, timezone
 

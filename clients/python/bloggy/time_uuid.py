@@ -1,4 +1,4 @@
-"""Version-1 UUIDs: the names that a column family of TimeUUIDType keeps in the order of time."""
+"""Version 1 UUIDs: names that a column family with TimeUUIDType sorts by time."""
 
 import hashlib
 import struct
@@ -8,10 +8,10 @@ STEPS_TO_1970 = 0x01B21DD213814000
 
 
 def time_uuid(millis, text):
-    """The name of what happened at `millis`.
+    """Returns the column name for an event at `millis`.
 
-    Where other UUIDs tell the machine that made them, these carry a hash of `text`: two events of the same
-    moment get two names, and the same event gets the same name however often it is written.
+    Instead of the machine's address, these UUIDs contain a hash of `text`: two events at the same
+    time have different names, and an event has the same name however often it is written.
     """
     steps = millis * 10_000 + STEPS_TO_1970
     low, middle, high = steps & 0xFFFFFFFF, steps >> 32 & 0xFFFF, steps >> 48 & 0x0FFF
