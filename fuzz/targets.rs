@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::{Bytes, BytesMut};
 use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{Claim, Language};
+use thriftstore::compat::features::{Language, ReportedVersion};
 use thriftstore::config::{self, Config};
 use thriftstore::cql::{self, BoundValue, QueryOptions, QueryState, cql2};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
@@ -104,7 +104,7 @@ pub fn native(data: &[u8]) -> usize {
 }
 
 async fn conversation(data: &[u8]) -> usize {
-    let service = NativeService::new(Arc::new(empty_database()), Arc::default(), Claim::default());
+    let service = NativeService::new(Arc::new(empty_database()), Arc::default(), ReportedVersion::default());
     let mut handshake = Handshake::new(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let (mut cutter, mut segments) = (FrameCutter::default(), None::<SegmentCodec>);
     let (mut input, mut frames) = (BytesMut::from(data), BytesMut::new());
@@ -176,7 +176,7 @@ pub fn cql(data: &[u8]) -> usize {
     // The runtime needs timers, because a schema change waits until indexes are built.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
-        let claim = Claim::of_release(behaviour);
+        let claim = ReportedVersion::of_release(behaviour);
         let state = QueryState {
             database: &database,
             behaviour,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::compat::Behaviour;
-use crate::compat::features::{Claim, Language};
+use crate::compat::features::{Language, ReportedVersion};
 use crate::config;
 use crate::cql::{self, CqlError, Outcome, QueryOptions, QueryState};
 use crate::db::{Authenticator, Database, DatabaseParts};
@@ -65,7 +65,7 @@ impl Data {
         QueryState {
             database: &self.database,
             behaviour: self.behaviour,
-            claim: Claim::of_release(self.behaviour),
+            claim: ReportedVersion::of_release(self.behaviour),
             language: Language::default(),
             keyspace: self.keyspace.as_deref(),
             user: None,

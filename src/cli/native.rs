@@ -4,7 +4,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 
 use clap::Args;
 
-use crate::compat::features::Claim;
+use crate::compat::features::ReportedVersion;
 use crate::config::Config;
 
 /// The default reported version: current drivers support it, and read its schema tables.
@@ -21,8 +21,8 @@ pub struct NativeArgs {
     #[arg(long, value_name = "HOST:PORT")]
     cql: Option<String>,
     /// The version that the native protocol reports: drivers choose features by it [default: 4.0.11]
-    #[arg(long, value_name = "VERSION", value_parser = Claim::new)]
-    claim: Option<Claim>,
+    #[arg(long, value_name = "VERSION", value_parser = ReportedVersion::new)]
+    claim: Option<ReportedVersion>,
 }
 
 impl NativeArgs {
@@ -32,8 +32,8 @@ impl NativeArgs {
     }
 
     /// Returns the reported version.
-    pub fn claim(&self) -> Claim {
-        self.claim.clone().or_else(|| Claim::new(CLAIM).ok()).unwrap_or_default()
+    pub fn claim(&self) -> ReportedVersion {
+        self.claim.clone().or_else(|| ReportedVersion::new(CLAIM).ok()).unwrap_or_default()
     }
 
     /// Returns the address of the native protocol; `None` if it is disabled. `thrift` is the `--thrift` option: its
@@ -120,10 +120,11 @@ mod tests {
     #[test]
     fn a_reported_version_without_the_native_protocol_is_refused() {
         let config = config::parse(config::DEFAULT, "a.xml", &Types::builtin()).unwrap();
-        let args = |cql: &str| NativeArgs { cql: Some(cql.to_owned()), claim: Claim::new("3.11.0").ok() };
+        let args =
+            |cql: &str| NativeArgs { cql: Some(cql.to_owned()), claim: ReportedVersion::new("3.11.0").ok() };
         assert!(args("off").address(&config, None, false).unwrap_err().contains("--claim has no effect"));
         assert!(args("localhost:1").address(&config, None, false).unwrap().is_some());
-        assert_eq!(NativeArgs { cql: None, claim: None }.claim(), Claim::new(CLAIM).unwrap());
+        assert_eq!(NativeArgs { cql: None, claim: None }.claim(), ReportedVersion::new(CLAIM).unwrap());
     }
 
     #[test]

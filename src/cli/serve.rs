@@ -16,7 +16,7 @@ use super::ports::{Addresses, Ports, Services};
 use super::status::StatusArgs;
 use super::store::{Place, StoreArgs};
 use super::tls::TlsArgs;
-use crate::compat::features::Family;
+use crate::compat::features::ApiGeneration;
 use crate::config::{self, Config};
 use crate::db::{Database, DatabaseParts};
 use crate::marshal::Types;
@@ -69,7 +69,7 @@ pub struct ServeArgs {
 /// Parses a release of `--compat`. 0.3 is refused: no other release has its calls.
 fn compat_level(text: &str) -> Result<Release, String> {
     match text.parse()? {
-        release if Family::of_release(release) == Family::WithTextPaths => {
+        release if ApiGeneration::of_release(release) == ApiGeneration::WithTextPaths => {
             Err("calls of 0.3 always get the behaviour of 0.3; use 0.4 or later".to_owned())
         }
         release => Ok(release),
@@ -223,7 +223,7 @@ fn log_schema(database: &Database) {
 
 /// Returns the behaviour that `--compat` selects. Each API generation has one release.
 fn compat(releases: &[Release]) -> Result<Compat, String> {
-    let is_old = |release: &Release| Family::of_release(*release) != Family::AfterSetKeyspace;
+    let is_old = |release: &Release| ApiGeneration::of_release(*release) != ApiGeneration::AfterSetKeyspace;
     for (which, calls) in [(true, "calls with a keyspace argument"), (false, "calls after set_keyspace")] {
         let mut of_generation = releases.iter().filter(|release| is_old(release) == which);
         if let (Some(first), Some(second)) = (of_generation.next(), of_generation.next()) {

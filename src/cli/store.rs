@@ -142,7 +142,7 @@ impl StoreArgs {
                 let store = EmbeddedStore::open(options, partitioner.clone(), &config.catalog, clock)
                     .map_err(|error| format!("cannot open the data directory: {error}"))?;
                 let token = config.initial_token.clone().unwrap_or_else(|| random_token(&partitioner));
-                let token = store.token_or_note(&token).map_err(|error| error.to_string())?;
+                let token = store.token_or_new(&token).map_err(|error| error.to_string())?;
                 Ok(OpenStore { store: Arc::new(store), partitioner, token })
             }
         }

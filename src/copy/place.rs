@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::compat::features::Family;
+use crate::compat::features::ApiGeneration;
 use crate::compat::features::releases::{FIRST_AFTER_SET_KEYSPACE, HAS_RANGES_OF_ROWS};
 use crate::thrift::frame::Transport;
 
@@ -79,7 +79,7 @@ fn thrift_place(text: &str) -> Result<ThriftPlace, String> {
     if !HAS_RANGES_OF_ROWS.has(version) {
         return Err(format!("cannot copy from a server of {version}: get_range_slices exists from 0.6 on"));
     }
-    let is_keyed = Family::of_release(version) != Family::AfterSetKeyspace;
+    let is_keyed = ApiGeneration::of_release(version) != ApiGeneration::AfterSetKeyspace;
     // The default of each release.
     let default = if is_keyed { Transport::Unframed } else { Transport::Framed };
     let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());

@@ -8,7 +8,8 @@ use super::show;
 use super::syntax::{Statement, Term};
 use super::{CqlError, QueryOptions, QueryState, run};
 use crate::model::{
-    Bounds, Cell, CellKind, Change, Mutation, Predicate, RangeCommand, RangeDeletion, ReadCommand, SliceRange,
+    Bounds, Cell, CellKind, Change, Mutation, Predicate, RangeCommand, RangeTombstone, ReadCommand,
+    SliceRange,
 };
 use crate::schema::{CfDef, TableDef};
 use crate::storage::{RecordingStore, StoreRequest};
@@ -155,7 +156,7 @@ impl Explained<'_> {
                 let at = deletion.marked_for_delete_at;
                 vec![(format!("delete {}/ @{at}", show::hex(name)), String::new())]
             }
-            Change::DeleteRange(RangeDeletion { start, finish, deletion, .. }) => {
+            Change::DeleteRange(RangeTombstone { start, finish, deletion, .. }) => {
                 let (from, meaning) = self.bound(table, start);
                 let (to, _) = self.bound(table, finish);
                 let at = deletion.marked_for_delete_at;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::syntax::TableName;
 use super::values::TypeScope;
 use super::{CqlError, system};
-use crate::compat::features::{Claim, ConsistencyLevel, Language};
+use crate::compat::features::{ConsistencyLevel, Language, ReportedVersion};
 use crate::compat::{Behaviour, Line, texts};
 use crate::db::{Access, Database, Request, User};
 use crate::marshal::{CqlType, Types};
@@ -20,7 +20,7 @@ pub struct QueryState<'a> {
     /// The version of CQL 3 that is available.
     pub language: Language,
     /// The version that the server reports.
-    pub claim: &'a Claim,
+    pub claim: &'a ReportedVersion,
     /// The current keyspace of the session.
     pub keyspace: Option<&'a str>,
     pub user: Option<&'a User>,

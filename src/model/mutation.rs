@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Cell, DeletionTime, RangeDeletion};
+use super::{Cell, DeletionTime, RangeTombstone};
 use crate::schema::CfDef;
 
 /// One change to a row of one column family.
@@ -30,7 +30,7 @@ pub enum Change {
         deletion: DeletionTime,
     },
     /// Deletes a range of names (2.0 and later).
-    DeleteRange(RangeDeletion),
+    DeleteRange(RangeTombstone),
 }
 
 /// The changes to one column family of the row, in the order of the request.

@@ -22,7 +22,7 @@ use std::cmp::Ordering;
 
 use bytes::Bytes;
 
-use super::{DeletionTime, RangeDeletion};
+use super::{DeletionTime, RangeTombstone};
 use crate::marshal::AbstractType;
 
 /// A bound of a range.
@@ -37,7 +37,7 @@ enum Position<'a> {
 
 /// A tombstone, or the part of it that is a range of the list.
 #[derive(Debug, Clone, Copy)]
-struct RangeTombstone<'a> {
+struct TombstonePart<'a> {
     start: Position<'a>,
     finish: Position<'a>,
     timestamp: i64,
@@ -50,7 +50,7 @@ struct RangeTombstone<'a> {
 #[derive(Debug)]
 pub struct RangeTombstones<'a> {
     /// Sorted ranges, which may touch.
-    ranges: Vec<RangeTombstone<'a>>,
+    ranges: Vec<TombstonePart<'a>>,
     comparator: &'a dyn AbstractType,
 }
 
@@ -58,18 +58,17 @@ impl<'a> RangeTombstones<'a> {
     /// Cuts range tombstones into ranges. `whole` is the deletion of the super column itself, which covers all of its
     /// names.
     pub fn new(
-        deletions: impl Iterator<Item = &'a RangeDeletion>,
+        deletions: impl Iterator<Item = &'a RangeTombstone>,
         whole: DeletionTime,
         comparator: &'a dyn AbstractType,
     ) -> RangeTombstones<'a> {
-        let whole = whole.is_deleted().then_some(RangeTombstone {
+        let whole = whole.is_deleted().then_some(TombstonePart {
             start: Position::First,
             finish: Position::Last,
             timestamp: whole.marked_for_delete_at,
         });
         let mut ranges = RangeTombstones { ranges: Vec::new(), comparator };
-        let mut tombstones: Vec<RangeTombstone<'a>> =
-            deletions.map(RangeTombstone::of).chain(whole).collect();
+        let mut tombstones: Vec<TombstonePart<'a>> = deletions.map(TombstonePart::of).chain(whole).collect();
         tombstones.retain(|run| ranges.compare(run.start, run.finish).is_le());
         tombstones.sort_by(|one, other| {
             let by_place = || {
@@ -89,7 +88,7 @@ impl<'a> RangeTombstones<'a> {
         sorted.sort_by(|one, other| self.comparator.compare(one, other));
         sorted.dedup_by(|one, other| self.comparator.compare(one, other).is_eq());
         let mut not_searched = Vec::new();
-        let mut last: Option<RangeTombstone<'a>> = None;
+        let mut last: Option<TombstonePart<'a>> = None;
         for name in sorted {
             if last.is_some_and(|run| self.compare(run.finish, Position::At(name)).is_ge()) {
                 not_searched.push(name.clone());
@@ -101,7 +100,7 @@ impl<'a> RangeTombstones<'a> {
     }
 
     /// Returns the range with the latest timestamp that a name is in.
-    fn search(&self, name: &[u8]) -> Option<RangeTombstone<'a>> {
+    fn search(&self, name: &[u8]) -> Option<TombstonePart<'a>> {
         let name = Position::At(name);
         let around = self.ranges[self.first_ending_at_or_after(name)..].iter();
         let around = around.take_while(|run| self.compare(run.start, name).is_le());
@@ -120,12 +119,12 @@ impl<'a> RangeTombstones<'a> {
         }
     }
 
-    fn is_one_name(&self, run: RangeTombstone<'_>) -> bool {
+    fn is_one_name(&self, run: TombstonePart<'_>) -> bool {
         self.compare(run.start, run.finish).is_eq()
     }
 
     /// Adds a tombstone. No existing range is later.
-    fn add(&mut self, mut new: RangeTombstone<'a>) {
+    fn add(&mut self, mut new: TombstonePart<'a>) {
         let mut at = self.first_ending_at_or_after(new.start);
         while let Some(old) = self.ranges.get(at).copied() {
             let is_later = new.timestamp > old.timestamp;
@@ -159,11 +158,11 @@ impl<'a> RangeTombstones<'a> {
     fn replace_part(
         &mut self,
         at: &mut usize,
-        old: RangeTombstone<'a>,
-        new: RangeTombstone<'a>,
-    ) -> Option<RangeTombstone<'a>> {
+        old: TombstonePart<'a>,
+        new: TombstonePart<'a>,
+    ) -> Option<TombstonePart<'a>> {
         if self.compare(old.start, new.start).is_lt() {
-            self.ranges.insert(*at, RangeTombstone { finish: new.start, ..old });
+            self.ranges.insert(*at, TombstonePart { finish: new.start, ..old });
             *at += 1;
         }
         let to_start = self.compare(new.finish, old.start);
@@ -178,9 +177,9 @@ impl<'a> RangeTombstones<'a> {
                 None
             }
             Ordering::Less if *at + 1 < self.ranges.len() => {
-                self.ranges[*at] = RangeTombstone { finish: old.finish, ..new };
+                self.ranges[*at] = TombstonePart { finish: old.finish, ..new };
                 *at += 1;
-                Some(RangeTombstone { start: old.finish, ..new })
+                Some(TombstonePart { start: old.finish, ..new })
             }
             _ => {
                 self.ranges[*at] = new;
@@ -194,27 +193,27 @@ impl<'a> RangeTombstones<'a> {
     fn insert_before(
         &mut self,
         at: &mut usize,
-        old: RangeTombstone<'a>,
-        new: RangeTombstone<'a>,
-    ) -> Option<RangeTombstone<'a>> {
+        old: TombstonePart<'a>,
+        new: TombstonePart<'a>,
+    ) -> Option<TombstonePart<'a>> {
         if self.compare(new.start, old.start).is_lt() {
             if self.compare(new.finish, old.start).is_le() {
                 self.ranges.insert(*at, new);
                 return None;
             }
-            self.ranges.insert(*at, RangeTombstone { finish: old.start, ..new });
+            self.ranges.insert(*at, TombstonePart { finish: old.start, ..new });
             *at += 1;
         }
         *at += 1;
-        self.compare(new.finish, old.finish).is_gt().then_some(RangeTombstone { start: old.finish, ..new })
+        self.compare(new.finish, old.finish).is_gt().then_some(TombstonePart { start: old.finish, ..new })
     }
 }
 
-impl<'a> RangeTombstone<'a> {
-    fn of(range: &'a RangeDeletion) -> RangeTombstone<'a> {
+impl<'a> TombstonePart<'a> {
+    fn of(range: &'a RangeTombstone) -> TombstonePart<'a> {
         let start = if range.start.is_empty() { Position::First } else { Position::At(&range.start) };
         let finish = if range.finish.is_empty() { Position::Last } else { Position::At(&range.finish) };
-        RangeTombstone { start, finish, timestamp: range.deletion.marked_for_delete_at }
+        TombstonePart { start, finish, timestamp: range.deletion.marked_for_delete_at }
     }
 }
 
@@ -233,8 +232,8 @@ mod tests {
     use super::*;
     use crate::marshal::BytesType;
 
-    fn range(&(start, finish, timestamp): &(&'static str, &'static str, i64)) -> RangeDeletion {
-        RangeDeletion {
+    fn range(&(start, finish, timestamp): &(&'static str, &'static str, i64)) -> RangeTombstone {
+        RangeTombstone {
             super_column: None,
             start: start.into(),
             finish: finish.into(),
@@ -243,7 +242,7 @@ mod tests {
     }
 
     fn not_searched(ranges: &[(&'static str, &'static str, i64)], names: &'static str) -> String {
-        let ranges: Vec<RangeDeletion> = ranges.iter().map(range).collect();
+        let ranges: Vec<RangeTombstone> = ranges.iter().map(range).collect();
         let names: Vec<Bytes> = (0..names.len()).map(|at| Bytes::from(&names[at..=at])).collect();
         let not_searched =
             RangeTombstones::new(ranges.iter(), DeletionTime::LIVE, &BytesType).names_not_searched(&names);

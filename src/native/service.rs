@@ -7,7 +7,7 @@ use super::identity::Identity;
 use super::version::ProtocolVersion;
 use crate::compat::Behaviour;
 use crate::compat::features::releases::NEWEST;
-use crate::compat::features::{Claim, Language};
+use crate::compat::features::{Language, ReportedVersion};
 use crate::cql::{PreparedStatements, QueryState};
 use crate::db::{Database, User};
 use crate::util::Release;
@@ -22,7 +22,7 @@ pub struct NativeService {
     pub database: Arc<Database>,
     pub statements: Arc<PreparedStatements>,
     /// The release and versions that the server reports.
-    pub claim: Arc<Claim>,
+    pub claim: Arc<ReportedVersion>,
     /// The memory and time limits of requests.
     pub limits: RequestLimits,
 }
@@ -34,7 +34,11 @@ pub struct StatementContext {
 }
 
 impl NativeService {
-    pub fn new(database: Arc<Database>, statements: Arc<PreparedStatements>, claim: Claim) -> NativeService {
+    pub fn new(
+        database: Arc<Database>,
+        statements: Arc<PreparedStatements>,
+        claim: ReportedVersion,
+    ) -> NativeService {
         let claim = Arc::new(claim.speaking(ProtocolVersion::HIGHEST.number()));
         NativeService { database, statements, claim, limits: RequestLimits::default() }
     }
@@ -55,7 +59,7 @@ impl NativeService {
     /// Returns the same service for a client that connected to this address, which is reported as the node's address.
     #[must_use]
     pub fn reached_at(self, address: SocketAddr) -> NativeService {
-        let claim = Arc::new(Claim::clone(&self.claim).reached_at(address));
+        let claim = Arc::new(ReportedVersion::clone(&self.claim).reached_at(address));
         NativeService { claim, ..self }
     }
 

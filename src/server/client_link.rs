@@ -12,9 +12,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, sleep_until};
 
 use super::client_stream::{ClientStream, ROOM_MIN};
+use super::close_request::{CloseRequest, Scarcity};
 use super::connection_limits::ConnectionLimits;
 use super::connections::Place;
-use super::give_way::{GiveWay, Scarcity};
 use super::memory_budget::{HoldError, Share};
 use super::pace::Pace;
 use crate::util::meter::ClientPresence;
@@ -151,7 +151,7 @@ impl ClientLink {
             return Ok(self.stream.receive(input).await?);
         }
         self.share.wait_for_client(self.receiving.map(|progress| progress.scarce.until()));
-        let read = within(self.stream.receive(input), self.place.give_way(), deadline).await;
+        let read = within(self.stream.receive(input), self.place.close_request(), deadline).await;
         self.share.wait_for_client(None);
         let read = read.unwrap_or_else(|end| Err(end.unwrap_or(late)))?;
         if let Some(progress) = &mut self.receiving {
@@ -181,7 +181,7 @@ impl ClientLink {
             Some(sent) => sent?,
             None => {
                 let deadline = self.begin_to_send();
-                let sent = within(self.stream.write(bytes), self.place.give_way(), Some(deadline)).await;
+                let sent = within(self.stream.write(bytes), self.place.close_request(), Some(deadline)).await;
                 self.end_to_send(sent)?
             }
         };
@@ -198,7 +198,7 @@ impl ClientLink {
     pub async fn flush(&mut self) -> Result<(), LinkError> {
         if self.stream.flush().now_or_never().transpose()?.is_none() {
             let deadline = self.begin_to_send();
-            let flushed = within(self.stream.flush(), self.place.give_way(), Some(deadline)).await;
+            let flushed = within(self.stream.flush(), self.place.close_request(), Some(deadline)).await;
             self.end_to_send(flushed)?;
         }
         self.sending = None;
@@ -300,13 +300,13 @@ type Watched<T> = Result<Result<T, LinkError>, Option<LinkError>>;
 /// Runs `work` until it is done, the connection is asked to close, or the deadline passes.
 async fn within<T>(
     work: impl Future<Output = io::Result<T>>,
-    give_way: &GiveWay,
+    close_request: &CloseRequest,
     deadline: Option<Instant>,
 ) -> Watched<T> {
     tokio::select! {
         biased;
         done = work => Ok(done.map_err(LinkError::from)),
-        scarcity = give_way.asked() => Err(Some(scarcity.into())),
+        scarcity = close_request.asked() => Err(Some(scarcity.into())),
         () = until(deadline) => Err(None),
     }
 }

@@ -60,7 +60,7 @@ pub struct Connection {
 impl Connection {
     pub fn new(client: Client, service: Service) -> Connection {
         let Client { stream, peer, place, limits, budget, shutdown, busy_poll, .. } = client;
-        let share = budget.share(place.give_way());
+        let share = budget.share(place.close_request());
         Connection {
             link: ClientLink::new(stream, limits, place, share),
             needs_login: service.database.logins().are_required(),

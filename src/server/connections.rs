@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::give_way::{GiveWay, Scarcity};
+use super::close_request::{CloseRequest, Scarcity};
 use crate::util::limits::{FREE_BYTES_OF_ALL, MESSAGE_BYTES_FREE, MESSAGE_BYTES_FREE_MIN};
 
 /// How long the server waits for an unproven connection to close before it asks the next one.
@@ -36,7 +36,7 @@ struct Table {
 #[derive(Debug, Default)]
 struct Unproven {
     next_number: u64,
-    by_number: BTreeMap<u64, Arc<GiveWay>>,
+    by_number: BTreeMap<u64, Arc<CloseRequest>>,
 }
 
 impl Unproven {
@@ -54,7 +54,7 @@ pub struct Place {
     table: Arc<Table>,
     /// `None` once the connection is proven.
     number: Option<u64>,
-    give_way: Arc<GiveWay>,
+    close_request: Arc<CloseRequest>,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -70,15 +70,15 @@ impl Connections {
     /// runs.
     pub async fn enter(&self) -> Option<Place> {
         let permit = self.permit().await?;
-        let give_way = Arc::<GiveWay>::default();
+        let close_request = Arc::<CloseRequest>::default();
         let mut unproven = self.table.unproven.lock();
         let number = unproven.next_number;
         unproven.next_number += 1;
-        unproven.by_number.insert(number, give_way.clone());
+        unproven.by_number.insert(number, close_request.clone());
         if unproven.by_number.len() > self.table.unproven_max {
             unproven.ask_oldest();
         }
-        Some(Place { table: self.table.clone(), number: Some(number), give_way, _permit: permit })
+        Some(Place { table: self.table.clone(), number: Some(number), close_request, _permit: permit })
     }
 
     async fn permit(&self) -> Option<OwnedSemaphorePermit> {
@@ -104,7 +104,7 @@ impl Place {
     pub fn prove(&mut self) {
         if let Some(number) = self.number.take() {
             self.table.unproven.lock().by_number.remove(&number);
-            self.give_way.keep_place();
+            self.close_request.keep_place();
         }
     }
 
@@ -120,8 +120,8 @@ impl Place {
     }
 
     /// Returns the signal that asks this connection to close.
-    pub fn give_way(&self) -> &Arc<GiveWay> {
-        &self.give_way
+    pub fn close_request(&self) -> &Arc<CloseRequest> {
+        &self.close_request
     }
 }
 
@@ -149,16 +149,18 @@ mod tests {
         first.prove();
         let second = enter(&connections);
         let third = enter(&connections);
-        assert!(!second.give_way().is_asked());
+        assert!(!second.close_request().is_asked());
         let fourth = enter(&connections);
-        assert!(second.give_way().is_asked());
+        assert!(second.close_request().is_asked());
         assert!(
-            !first.give_way().is_asked() && !third.give_way().is_asked() && !fourth.give_way().is_asked()
+            !first.close_request().is_asked()
+                && !third.close_request().is_asked()
+                && !fourth.close_request().is_asked()
         );
         // A connection that has left no longer counts.
         drop(third);
         let _fifth = enter(&connections);
-        assert!(!fourth.give_way().is_asked());
+        assert!(!fourth.close_request().is_asked());
     }
 
     #[test]
@@ -187,13 +189,13 @@ mod tests {
             let connections = connections.clone();
             async move { connections.enter().await.unwrap() }
         });
-        assert_eq!(silent.give_way().asked().await, Scarcity::Connections);
-        assert!(!proven.give_way().is_asked() && !newcomer.is_finished());
+        assert_eq!(silent.close_request().asked().await, Scarcity::Connections);
+        assert!(!proven.close_request().is_asked() && !newcomer.is_finished());
         drop(silent);
         let mut newcomer = newcomer.await.unwrap();
         newcomer.prove();
         assert!(connections.enter().now_or_never().is_none(), "both places are taken");
-        assert!(!proven.give_way().is_asked() && !newcomer.give_way().is_asked());
+        assert!(!proven.close_request().is_asked() && !newcomer.close_request().is_asked());
         drop(proven);
         enter(&connections);
     }

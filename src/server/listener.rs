@@ -119,7 +119,7 @@ async fn serve(
         Some(encryption) => {
             let admitted = tokio::select! {
                 admitted = encryption.admit(stream) => admitted?,
-                scarcity = place.give_way().asked() => {
+                scarcity = place.close_request().asked() => {
                     return Err(ConnectionEnd::Closed(LinkError::from(scarcity).into()));
                 }
                 () = admission.shutdown.requested() => None,

@@ -32,7 +32,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::give_way::{GiveWay, Scarcity};
+use super::close_request::{CloseRequest, Scarcity};
 use crate::util::limits::{MEMORY_WAIT_S, MESSAGES_BYTES_MAX, REPLIES_MADE_AGAIN_MAX};
 
 /// How often waiting shares look for connections that stall.
@@ -86,7 +86,7 @@ struct Holders {
 #[derive(Debug)]
 struct Holder {
     number: u64,
-    give_way: Arc<GiveWay>,
+    close_request: Arc<CloseRequest>,
     bytes: AtomicUsize,
     /// Bytes that the share waits for; 0 if it does not wait.
     wants: AtomicUsize,
@@ -100,7 +100,7 @@ struct Holder {
 #[derive(Debug)]
 pub struct Share {
     pool: Arc<Pool>,
-    give_way: Arc<GiveWay>,
+    close_request: Arc<CloseRequest>,
     held: usize,
     /// Registered while the share holds memory or waits.
     holder: Option<Arc<Holder>>,
@@ -122,9 +122,9 @@ impl MemoryBudget {
         MemoryBudget { pool: Arc::new(Pool { bytes_max, wait, left, turns, started, holders }) }
     }
 
-    /// Returns an empty share for a connection that closes when `give_way` asks it to.
-    pub fn share(&self, give_way: &Arc<GiveWay>) -> Share {
-        Share { pool: self.pool.clone(), give_way: give_way.clone(), held: 0, holder: None }
+    /// Returns an empty share for a connection that closes when `close_request` asks it to.
+    pub fn share(&self, close_request: &Arc<CloseRequest>) -> Share {
+        Share { pool: self.pool.clone(), close_request: close_request.clone(), held: 0, holder: None }
     }
 }
 
@@ -150,7 +150,7 @@ impl Pool {
         for holder in holders.by_number.values() {
             let bytes = holder.bytes.load(Ordering::Relaxed);
             let stalls_at = holder.stalls_at_ms.load(Ordering::Relaxed);
-            if holder.give_way.is_asked() {
+            if holder.close_request.is_asked() {
                 returning += bytes;
             } else if stalls_at <= now_ms && bytes > 0 {
                 stalled.push((stalls_at, bytes, holder));
@@ -167,13 +167,13 @@ impl Pool {
             if returning >= wanted {
                 return;
             }
-            holder.give_way.ask(Scarcity::Memory);
+            holder.close_request.ask(Scarcity::Memory);
             returning += bytes;
         }
         if returning == 0
             && let Some(last) = self.last_of_a_deadlock(&holders)
         {
-            last.give_way.ask(Scarcity::Memory);
+            last.close_request.ask(Scarcity::Memory);
         }
     }
 
@@ -262,7 +262,7 @@ impl Share {
                     self.record(bytes);
                     return Ok(());
                 }
-                _ = self.give_way.asked() => return Err(HoldError::GaveWay),
+                _ = self.close_request.asked() => return Err(HoldError::GaveWay),
                 () = sleep_until(ends_at.min(now + LOOK_EVERY)) => {
                     if Instant::now() >= ends_at {
                         return Err(HoldError::Full(pool.bytes_max));
@@ -327,13 +327,13 @@ impl Share {
 
     /// Registers the share, so that other shares see its state.
     fn enter(&mut self) -> Arc<Holder> {
-        let Share { pool, give_way, holder, .. } = self;
+        let Share { pool, close_request, holder, .. } = self;
         let entered = holder.get_or_insert_with(|| {
             let mut holders = pool.holders.lock();
             holders.next_number += 1;
             let holder = Arc::new(Holder {
                 number: holders.next_number,
-                give_way: give_way.clone(),
+                close_request: close_request.clone(),
                 bytes: AtomicUsize::new(0),
                 wants: AtomicUsize::new(0),
                 turn: AtomicU64::new(0),
@@ -461,23 +461,23 @@ mod tests {
             longest.wait_for_client(Some(now));
             let mut newcomer = share(&budget);
             let giving_way = async {
-                let signal = longest.give_way.clone();
+                let signal = longest.close_request.clone();
                 assert_eq!(signal.asked().await, Scarcity::Memory);
                 tokio::time::sleep(SECOND / 2).await;
-                assert!(!stalled.give_way.is_asked(), "the memory of one connection is enough");
+                assert!(!stalled.close_request.is_asked(), "the memory of one connection is enough");
                 drop(longest);
             };
             let (held, ()) = tokio::join!(newcomer.hold(MIB), giving_way);
             assert_eq!(held, Ok(()));
             let mut second = share(&budget);
             let giving_way = async {
-                stalled.give_way.asked().await;
+                stalled.close_request.asked().await;
                 assert!(stalled.try_hold(0));
             };
             let (held, ()) = tokio::join!(second.hold(MIB), giving_way);
             assert_eq!(held, Ok(()));
             for share in [&working, &moving, &newcomer, &second] {
-                assert!(!share.give_way.is_asked());
+                assert!(!share.close_request.is_asked());
             }
         });
     }

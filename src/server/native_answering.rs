@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::give_way::GiveWay;
+use super::close_request::CloseRequest;
 use super::memory_budget::{MemoryBudget, Share};
 use crate::db;
 use crate::native::{BodyReader, FailedOperation, Identity, NativeService, Reply, RequestCode, answer};
@@ -12,7 +12,7 @@ use crate::util::limits::MESSAGE_BYTES_FREE;
 #[derive(Debug)]
 pub struct ReplyShares {
     pub budget: MemoryBudget,
-    pub give_way: Arc<GiveWay>,
+    pub close_request: Arc<CloseRequest>,
 }
 
 /// A request that runs concurrently with others of its connection.
@@ -49,7 +49,7 @@ impl NativeRequest {
         if bytes <= MESSAGE_BYTES_FREE {
             return NativeReply { request_bytes, reply, share: None };
         }
-        let mut share = shares.budget.share(&shares.give_way);
+        let mut share = shares.budget.share(&shares.close_request);
         if share.try_hold(bytes) {
             return NativeReply { request_bytes, reply, share: Some(share) };
         }

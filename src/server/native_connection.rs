@@ -137,8 +137,8 @@ struct NativeConnection {
 impl NativeConnection {
     fn new(client: Client, service: NativeService) -> NativeConnection {
         let Client { stream, peer, place, limits, budget, shutdown, local: address, busy_poll } = client;
-        let give_way = place.give_way().clone();
-        let share = budget.share(&give_way);
+        let close_request = place.close_request().clone();
+        let share = budget.share(&close_request);
         let mut cutter = FrameCutter::up_to(service.highest_version());
         cutter.refuse_above(HANDSHAKE_BYTES_MAX);
         NativeConnection {
@@ -157,7 +157,7 @@ impl NativeConnection {
             request_bytes: 0,
             changes: None,
             is_short: false,
-            reply_shares: Arc::new(ReplyShares { budget, give_way }),
+            reply_shares: Arc::new(ReplyShares { budget, close_request }),
             shutdown,
             busy_poll,
             is_ending: false,

@@ -61,9 +61,9 @@ impl StatusService {
         }
         match path {
             b"/" => Answer { status: "200 OK", text: self.page() },
-            b"/health" => match self.database.store().status().trouble() {
+            b"/health" => match self.database.store().status().failure() {
                 None => answer("200 OK", "ok"),
-                Some(trouble) => answer("503 Service Unavailable", &trouble),
+                Some(failure) => answer("503 Service Unavailable", &failure),
             },
             _ => answer("404 Not Found", "unknown path: use GET / or GET /health"),
         }
@@ -84,7 +84,7 @@ impl StatusService {
             // Writing to a `String` cannot fail.
             let _ = writeln!(page, "{name}: {value}");
         };
-        line("health", &status.trouble().as_deref().unwrap_or("ok"));
+        line("health", &status.failure().as_deref().unwrap_or("ok"));
         line("version", &env!("CARGO_PKG_VERSION"));
         line("seconds up", &self.started.elapsed().as_secs());
         line("schema", &self.database.schema_version());

@@ -123,7 +123,7 @@ pub trait BatchStore: Send + Sync {
 /// A store whose schema other gateways change, too.
 ///
 /// Only one gateway at a time may create and drop tables, and only a gateway that has read the newest metadata records
-/// may change tables or records. Otherwise `alter`, `drop_family`, `drop_keyspace`, `note` and, if it creates tables,
+/// may change tables or records. Otherwise `alter`, `drop_family`, `drop_keyspace`, `put_records` and, if it creates tables,
 /// `follow` fail with `SchemaDisagreement`.
 pub trait SharedSchemaStore: Send + Sync {
     /// Returns whether a keyspace is the cluster's or the gateways' own, which clients cannot change. The name is in
@@ -131,7 +131,7 @@ pub trait SharedSchemaStore: Send + Sync {
     fn is_own_keyspace(&self, name: &str) -> bool;
 
     /// Returns the version of the metadata records, which every change by any gateway increases.
-    fn notes_version(&self) -> StoreFuture<'_, i64>;
+    fn records_version(&self) -> StoreFuture<'_, i64>;
 
     /// Drops a keyspace if it has no tables. It is no error if it does not exist.
     fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()>;

@@ -10,7 +10,7 @@ use crate::compat::Behaviour;
 use crate::compat::rules::SuperCount;
 use crate::marshal;
 use crate::model::{
-    Cell, DeletionTime, LevelRanges, RangeDeletion, RangeTombstoneRule, ReadCommand, SuperColumn,
+    Cell, DeletionTime, LevelRanges, RangeTombstone, RangeTombstoneRule, ReadCommand, SuperColumn,
 };
 use crate::util::limits::CELLS_PER_CHECK;
 use crate::util::meter;
@@ -101,7 +101,7 @@ pub fn collect_cells(
 #[derive(Debug, Clone, Copy)]
 pub struct RowTombstones<'a> {
     pub row: DeletionTime,
-    pub ranges: &'a [RangeDeletion],
+    pub ranges: &'a [RangeTombstone],
 }
 
 /// Iterates over super columns in the order of the slice, and gathers those that the read returns, until `count` have
@@ -140,7 +140,7 @@ pub fn collect_supers(
 }
 
 /// Removes cells that range tombstones shadow, and merges those that cover the whole super column into its deletion.
-fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeDeletion], command: &ReadCommand) {
+fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeTombstone], command: &ReadCommand) {
     let Some(subcomparator) = command.cf.subcomparator().filter(|_| !ranges.is_empty()) else { return };
     let release = command.behaviour.release;
     let (holders, names) =

@@ -28,7 +28,7 @@ pub(super) async fn count_in_pages<'a>(
         let before = meter::mark();
         let page = read(command.clone()).await?;
         before.restore();
-        meter::breathe(page.len()).await?;
+        meter::yield_if_due(page.len()).await?;
         let (first, end) = page.ends();
         counted += page.len() - usize::from(last.is_some() && first == last.as_ref());
         if page.len() < wanted || counted >= limit {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::model::{Cell, Change, RangeDeletion};
+use crate::model::{Cell, Change, RangeTombstone};
 use crate::schema::CfDef;
 
 /// Bytes that a change counts in addition to its names and its value.
@@ -56,7 +56,7 @@ pub fn weight(change: &Change) -> usize {
 }
 
 /// Sorts range tombstones in the order of a dump.
-pub fn sort_ranges(ranges: &mut [RangeDeletion]) {
+pub fn sort_ranges(ranges: &mut [RangeTombstone]) {
     ranges
         .sort_by(|a, b| (&a.super_column, &a.start, &a.finish).cmp(&(&b.super_column, &b.start, &b.finish)));
 }

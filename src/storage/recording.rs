@@ -89,11 +89,11 @@ impl Store for RecordingStore {
         RecordingStore::refused()
     }
 
-    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
-        self.inner.notes()
+    fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        self.inner.records()
     }
 
-    fn note(&self, _notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+    fn put_records(&self, _notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
         RecordingStore::refused()
     }
 

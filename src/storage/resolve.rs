@@ -10,7 +10,7 @@ use super::collect::Shadows;
 use crate::compat::Behaviour;
 use crate::marshal::{self, AbstractType};
 use crate::model::{
-    Cell, CellKind, CfMutation, Change, DeletionTime, RangeDeletion, SuperColumn, Winner, reconcile,
+    Cell, CellKind, CfMutation, Change, DeletionTime, RangeTombstone, SuperColumn, Winner, reconcile,
 };
 
 /// The row that a mutation describes, with names sorted by the comparators.
@@ -19,7 +19,7 @@ pub struct ResolvedRow {
     pub deletion: Option<DeletionTime>,
     pub cells: Vec<Cell>,
     pub supers: Vec<SuperColumn>,
-    pub ranges: Vec<RangeDeletion>,
+    pub ranges: Vec<RangeTombstone>,
 }
 
 impl ResolvedRow {

@@ -39,7 +39,7 @@ pub struct NodeStatus {
 
 impl StoreStatus {
     /// Returns why the store cannot currently serve all requests.
-    pub fn trouble(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<String> {
         if let Some(why) = &self.read_only {
             return Some(format!("writes are refused: {why}"));
         }
@@ -56,22 +56,22 @@ mod tests {
     #[test]
     fn one_connected_node_is_enough() {
         let node = |is_up| NodeStatus { address: String::new(), data_center: None, rack: None, is_up };
-        let trouble = |nodes: &[bool]| {
+        let failure = |nodes: &[bool]| {
             let cluster = ClusterStatus {
                 nodes: nodes.iter().map(|is_up| node(*is_up)).collect(),
                 ..ClusterStatus::default()
             };
-            StoreStatus { cluster: Some(cluster), ..StoreStatus::default() }.trouble()
+            StoreStatus { cluster: Some(cluster), ..StoreStatus::default() }.failure()
         };
-        assert_eq!(trouble(&[false, true, false]), None);
-        assert!(trouble(&[false, false]).unwrap().contains("no node"));
-        assert!(trouble(&[]).is_some());
+        assert_eq!(failure(&[false, true, false]), None);
+        assert!(failure(&[false, false]).unwrap().contains("no node"));
+        assert!(failure(&[]).is_some());
     }
 
     #[test]
     fn an_embedded_store_has_trouble_only_if_it_refuses_writes() {
-        assert_eq!(StoreStatus::default().trouble(), None);
+        assert_eq!(StoreStatus::default().failure(), None);
         let full = StoreStatus { read_only: Some("the disk is full".to_owned()), ..StoreStatus::default() };
-        assert_eq!(full.trouble().unwrap(), "writes are refused: the disk is full");
+        assert_eq!(full.failure().unwrap(), "writes are refused: the disk is full");
     }
 }

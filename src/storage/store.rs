@@ -72,10 +72,10 @@ pub trait Store: Send + Sync {
 
     /// Returns the metadata records of the layers above, by name: the schema that clients have created, roles, the
     /// state of indexes.
-    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>>;
+    fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>>;
 
     /// Writes metadata records, or removes those with `None`: all of them or none, and durably.
-    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()>;
+    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()>;
 
     /// Prepares the store for the column families of a new catalog.
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;

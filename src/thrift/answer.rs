@@ -12,7 +12,7 @@ use super::failure::{Failure, write_failure};
 use super::frame::Transport;
 use super::methods::{Call, Method};
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
-use crate::compat::features::Family;
+use crate::compat::features::ApiGeneration;
 use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
 use crate::compat::{Behaviour, texts};
 use crate::cql::PreparedStatements;
@@ -205,7 +205,7 @@ impl MethodCall<'_> {
     fn check_old_user(&self) -> Result<(), Failure> {
         let MethodCall { session, method, args, .. } = self;
         let Some(user) = &session.old_user else { return Ok(()) };
-        if !method.needs_login || method.family() == Family::AfterSetKeyspace {
+        if !method.needs_login || method.family() == ApiGeneration::AfterSetKeyspace {
             return Ok(());
         }
         // A call without a keyspace argument affects all keyspaces.

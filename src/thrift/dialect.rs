@@ -30,7 +30,7 @@ use super::frame::Transport;
 use super::methods::{self, Method};
 use super::own_statements::OwnStatements;
 use crate::compat::Behaviour;
-use crate::compat::features::{Family, Language, releases};
+use crate::compat::features::{ApiGeneration, Language, releases};
 use crate::db::User;
 use crate::util::Release;
 use crate::util::meter::MeterSlot;
@@ -57,21 +57,21 @@ impl Default for Compat {
 }
 
 impl Compat {
-    fn level(&self, family: Family) -> Release {
+    fn level(&self, family: ApiGeneration) -> Release {
         match family {
-            Family::WithTextPaths => releases::WITH_TEXT_PATHS,
-            Family::WithKeyspace => self.with_keyspace,
-            Family::AfterSetKeyspace => self.after_set_keyspace,
+            ApiGeneration::WithTextPaths => releases::WITH_TEXT_PATHS,
+            ApiGeneration::WithKeyspace => self.with_keyspace,
+            ApiGeneration::AfterSetKeyspace => self.after_set_keyspace,
         }
     }
 
     /// Sets the release for its own API generation, and leaves the other generation as it is. 0.3 has no effect: it is
     /// the only release of its generation.
     pub fn set(&mut self, release: Release) {
-        match Family::of_release(release) {
-            Family::WithTextPaths => {}
-            Family::WithKeyspace => self.with_keyspace = release,
-            Family::AfterSetKeyspace => {
+        match ApiGeneration::of_release(release) {
+            ApiGeneration::WithTextPaths => {}
+            ApiGeneration::WithKeyspace => self.with_keyspace = release,
+            ApiGeneration::AfterSetKeyspace => {
                 self.after_set_keyspace = release;
                 self.language = Language::Of(release);
             }
@@ -92,7 +92,7 @@ pub struct Session {
     /// The user of the last successful login of 0.7 or later, if the server has users.
     pub user: Option<User>,
     /// The API generation of the client, once a call has shown it.
-    pub family: Option<Family>,
+    pub family: Option<ApiGeneration>,
     /// The keyspace that `set_keyspace` selected.
     pub keyspace: Option<Bytes>,
     /// The last call was unreadable, and the release (0.7) then fails at the next call.
@@ -122,8 +122,8 @@ impl Session {
     pub fn is_open_to(&self, method: &Method) -> bool {
         match method.family() {
             // 0.3 has no login. If a login is required, its calls need the login of 0.6.
-            Family::WithTextPaths | Family::WithKeyspace => self.is_logged_in,
-            Family::AfterSetKeyspace => self.user.is_some(),
+            ApiGeneration::WithTextPaths | ApiGeneration::WithKeyspace => self.is_logged_in,
+            ApiGeneration::AfterSetKeyspace => self.user.is_some(),
         }
     }
 
@@ -134,7 +134,7 @@ impl Session {
 
     /// Returns whether the client may be of 0.4 to 0.6 as well as of 0.7 or later. Calls of 0.3 do not decide that.
     pub fn is_of_either(&self) -> bool {
-        matches!(self.family, None | Some(Family::WithTextPaths))
+        matches!(self.family, None | Some(ApiGeneration::WithTextPaths))
     }
 }
 
@@ -155,15 +155,18 @@ pub fn find_method(
     let rows = methods::named(name);
     let named = || rows.iter().copied();
     let of_shape = || named().filter(|method| args.fit(method.args));
-    let likelier =
-        if transport == Transport::Framed { Family::AfterSetKeyspace } else { Family::WithKeyspace };
+    let likelier = if transport == Transport::Framed {
+        ApiGeneration::AfterSetKeyspace
+    } else {
+        ApiGeneration::WithKeyspace
+    };
     let mut families = of_shape().map(Method::family);
     let first = families.next();
     let is_certain = first.is_some() && families.all(|family| Some(family) == first);
     if is_certain {
         session.family = first;
     }
-    let is_named = |family: &Family| named().any(|method| method.family() == *family);
+    let is_named = |family: &ApiGeneration| named().any(|method| method.family() == *family);
     let family = session.family.filter(is_named).unwrap_or(likelier);
     let level = compat.level(family);
     // A release does not know what came after it.

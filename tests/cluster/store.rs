@@ -13,7 +13,7 @@ use thriftstore::compat::Behaviour;
 use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::marshal::Types;
 use thriftstore::model::{
-    Bounds, Cell, CellKind, Change, DeletionTime, Mutation, Predicate, RangeCommand, RangeDeletion,
+    Bounds, Cell, CellKind, Change, DeletionTime, Mutation, Predicate, RangeCommand, RangeTombstone,
     ReadCommand, RowColumns, SliceRange,
 };
 use thriftstore::partitioner::Murmur3Partitioner;
@@ -128,7 +128,7 @@ impl Requests<'_> {
                 };
                 let (start, finish) = (bound(self), bound(self));
                 let deletion = self.deletion(step);
-                Change::DeleteRange(RangeDeletion { super_column: within, start, finish, deletion })
+                Change::DeleteRange(RangeTombstone { super_column: within, start, finish, deletion })
             }
             3..6 => {
                 let cell = Cell::tombstone(self.inner(), self.timestamp(step), self.now_s);
@@ -286,7 +286,7 @@ fn a_store_that_has_not_read_the_newest_records_cannot_change_tables() {
         let schema = catalog(&keyspace, [CfDef::new(&keyspace, "Cf"), CfDef::new(&keyspace, "More")]);
         one.alter(schema.clone()).await.unwrap();
         let mark = |value: Option<Bytes>| vec![(format!("test/{keyspace}"), value)];
-        one.note(mark(Some(Bytes::new()))).await.unwrap();
+        one.put_records(mark(Some(Bytes::new()))).await.unwrap();
         let cf = schema.column_family(&keyspace, "Cf").unwrap();
         one.drop_family(cf.clone()).await.unwrap();
 
@@ -299,8 +299,8 @@ fn a_store_that_has_not_read_the_newest_records_cannot_change_tables() {
         refused(other.capabilities().shared_schema.unwrap().drop_keyspace(&keyspace).await);
         assert_eq!(tables(&keyspace).await, ["More"]);
 
-        other.notes().await.unwrap();
-        other.note(mark(None)).await.unwrap();
+        other.records().await.unwrap();
+        other.put_records(mark(None)).await.unwrap();
         other.drop_family(more.clone()).await.unwrap();
         other.capabilities().shared_schema.unwrap().drop_keyspace(&keyspace).await.unwrap();
     });

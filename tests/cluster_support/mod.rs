@@ -32,7 +32,7 @@ pub async fn store(options: &ClusterOptions) -> ClusterStore {
     let class = link.partitioner_class().await.unwrap();
     let partitioner = partitioner::resolve(&class).unwrap();
     let store = ClusterStore::open(link, options, partitioner, Arc::new(Clock::system())).await.unwrap();
-    store.notes().await.unwrap();
+    store.records().await.unwrap();
     store
 }
 

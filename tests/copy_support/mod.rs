@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{Claim, ConsistencyLevel, Language};
+use thriftstore::compat::features::{ConsistencyLevel, Language, ReportedVersion};
 use thriftstore::config::{self, Config};
 use thriftstore::copy::{self, OpenOptions, Place, Side};
 use thriftstore::cql::{self, Outcome, QueryOptions, QueryState};
 use thriftstore::db::Database;
 use thriftstore::marshal::Types;
-use thriftstore::model::{Cell, Change, DeletionTime, Mutation, RangeDeletion};
+use thriftstore::model::{Cell, Change, DeletionTime, Mutation, RangeTombstone};
 use thriftstore::schema::CfDef;
 use thriftstore::storage::{DumpCommand, RowPiece};
 use thriftstore::util::{Clock, Release};
@@ -78,7 +78,7 @@ pub async fn cql(side: &Side, statement: &str) -> Outcome {
         database: side.database.as_ref().unwrap(),
         behaviour,
         language: Language::Newest,
-        claim: Claim::of_release(behaviour),
+        claim: ReportedVersion::of_release(behaviour),
         keyspace: Some("made"),
         user: None,
     };
@@ -120,7 +120,7 @@ pub async fn fill(side: &Side) {
     let cells = family(side, "K", "Cells");
     let range = |from: &str, to: &str| {
         let (start, finish) = (bytes(from), bytes(to));
-        Change::DeleteRange(RangeDeletion { super_column: None, start, finish, deletion: deleted_at(T) })
+        Change::DeleteRange(RangeTombstone { super_column: None, start, finish, deletion: deleted_at(T) })
     };
     let rows: Vec<(&str, Vec<Change>)> = vec![
         ("plain", vec![live("a", "1", T), live("b", "", T + 1), live("c", "3", -7)]),

@@ -10,7 +10,7 @@ use crate::store_support;
 use bytes::Bytes;
 use store_support as stores;
 use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{Claim, ConsistencyLevel, Language};
+use thriftstore::compat::features::{ConsistencyLevel, Language, ReportedVersion};
 use thriftstore::cql::QueryState;
 use thriftstore::cql::define::define;
 use thriftstore::cql::syntax::{
@@ -40,7 +40,7 @@ async fn open(directory: &Path) -> Arc<Database> {
 }
 
 async fn run(database: &Arc<Database>, statement: Statement) {
-    let claim = Claim::of_release(level());
+    let claim = ReportedVersion::of_release(level());
     let state = QueryState {
         database,
         behaviour: level(),

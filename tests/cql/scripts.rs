@@ -28,7 +28,7 @@ use crate::store_support;
 use bytes::Bytes;
 use store_support as support;
 use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{Claim, Language};
+use thriftstore::compat::features::{Language, ReportedVersion};
 use thriftstore::cql::syntax::TableName;
 use thriftstore::cql::{
     self, BoundValue, ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
@@ -55,7 +55,7 @@ struct Run {
     clock: Arc<Clock>,
     language: Language,
     behaviour: &'static Behaviour,
-    claim: Claim,
+    claim: ReportedVersion,
     keyspace: Option<String>,
     has_roles: bool,
     user: Option<User>,
@@ -71,7 +71,7 @@ impl Run {
             clock: Arc::new(Clock::manual(START_MS)),
             behaviour: Behaviour::of(Release::V2_1),
             language: Language::Newest,
-            claim: Claim::of_release(Behaviour::of(Release::V2_1)).clone(),
+            claim: ReportedVersion::of_release(Behaviour::of(Release::V2_1)).clone(),
             keyspace: None,
             has_roles: false,
             user: None,
@@ -158,10 +158,10 @@ impl Run {
             "clock" => self.clock.advance_ms(rest.parse::<i64>().unwrap() * 1000),
             "release" => {
                 self.behaviour = Behaviour::of(rest.parse().unwrap());
-                self.claim = Claim::of_release(self.behaviour).clone();
+                self.claim = ReportedVersion::of_release(self.behaviour).clone();
             }
             "language" => self.language = Language::Of(rest.parse().unwrap()),
-            "claim" => self.claim = Claim::new(rest).unwrap(),
+            "claim" => self.claim = ReportedVersion::new(rest).unwrap(),
             _ => {
                 let (keyspace, answered) = match self.call(word, rest, text) {
                     Ok((keyspace, answered)) => (keyspace, answered),

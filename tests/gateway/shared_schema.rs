@@ -309,11 +309,11 @@ async fn a_change_whose_answer_is_lost_is_looked_up() {
 async fn a_column_family_is_recorded_only_after_its_table_exists() {
     let (cluster, one, other) = two_gateways().await;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
-    let version = cluster.notes_version();
+    let version = cluster.records_version();
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
     let error = one.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap_err();
     assert!(matches!(error, Error::TimedOut(_)), "{error:?}");
-    assert_eq!(cluster.notes_version(), version, "other gateways could have served it");
+    assert_eq!(cluster.records_version(), version, "other gateways could have served it");
     *cluster.tables_failure.lock() = None;
     other.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap();
     one.stored_schema().refresh().await.unwrap();
@@ -408,7 +408,7 @@ async fn a_server_does_not_overwrite_records_of_a_newer_one() {
     let (cluster, one, other) = two_gateways().await;
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
     other.stored_schema().refresh().await.unwrap();
-    cluster.write_note("keyspace/Ks", br#"{"version":9}"#);
+    cluster.write_record("keyspace/Ks", br#"{"version":9}"#);
     let late = cluster.gateway(Catalog::default()).await;
     assert_eq!(defined(&late), [""; 0]);
     for refused in [
@@ -428,8 +428,8 @@ async fn an_unreadable_record_of_a_newer_server_does_not_remove_a_keyspace() {
     one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
     one.schema_changes(level()).add_keyspace(keyspace("More", &[])).await.unwrap();
     other.stored_schema().refresh().await.unwrap();
-    cluster.write_note("keyspace/Ks", br#"{"version":9}"#);
-    cluster.write_note("keyspace/New", br#"{"version":9}"#);
+    cluster.write_record("keyspace/Ks", br#"{"version":9}"#);
+    cluster.write_record("keyspace/New", br#"{"version":9}"#);
     one.schema_changes(level()).drop_keyspace("More").await.unwrap();
     other.stored_schema().refresh().await.unwrap();
     assert_eq!(defined(&other), ["Ks: F"]);
@@ -527,7 +527,7 @@ async fn a_role_of_a_newer_server_cannot_log_in_and_is_not_overwritten() {
     let anna = Role { can_login: true, salted_hash, ..Role::default() };
     one.logins().change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await.unwrap();
     for name in ["role/anna", "role/cassandra"] {
-        cluster.write_note(name, br#"{"version":9}"#);
+        cluster.write_record(name, br#"{"version":9}"#);
     }
     one.stored_schema().refresh().await.unwrap();
     let late = gateway_with_users(&cluster).await;

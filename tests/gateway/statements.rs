@@ -119,7 +119,7 @@ impl SharedSchemaStore for Remote {
         name.starts_with("system_") || name == self.script.own_keyspace()
     }
 
-    fn notes_version(&self) -> StoreFuture<'_, i64> {
+    fn records_version(&self) -> StoreFuture<'_, i64> {
         Box::pin(async { Ok(0) })
     }
 

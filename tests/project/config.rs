@@ -83,8 +83,8 @@ fn summary(config: &Config) -> String {
             line("  family", text);
         }
     }
-    for note in &config.notes {
-        line("note", note.clone());
+    for record in &config.notes {
+        line("note", record.clone());
     }
     out
 }
@@ -109,7 +109,7 @@ fn each_script_has_the_result_of_loading_its_file() {
 
 /// The sample file has no unknown or ignored element and sets every element.
 #[test]
-fn the_sample_loads_without_a_note() {
+fn the_sample_loads_without_a_record() {
     let config = config::parse(config::DEFAULT, "storage-conf.xml", &Types::builtin()).unwrap();
     assert_eq!(config.notes, Vec::<String>::new());
     assert_eq!(config.text, config::DEFAULT);

@@ -1,7 +1,7 @@
 //! A dump of a row: everything that is stored, tombstones too, except the cells that no read can return.
 
 use thriftstore::marshal::AbstractType;
-use thriftstore::model::{Cell, Change, DeletionTime, RangeDeletion};
+use thriftstore::model::{Cell, Change, DeletionTime, RangeTombstone};
 use thriftstore::schema::CfDef;
 use thriftstore::util::Release;
 
@@ -20,7 +20,7 @@ pub fn changes_of(row: &StoredRow, cf: &CfDef) -> Vec<Change> {
     if row.row_deletion() != DeletionTime::LIVE {
         changes.push(Change::DeleteRow { deletion: row.row_deletion() });
     }
-    let mut ranges: Vec<RangeDeletion> = row.ranges.clone();
+    let mut ranges: Vec<RangeTombstone> = row.ranges.clone();
     ranges.sort_by_key(|range| (range.super_column.clone(), range.start.clone(), range.finish.clone()));
     changes.extend(ranges.into_iter().map(Change::DeleteRange));
     let mut cells: Vec<Cell> = row.cells.iter().filter(|cell| !is_dropped(cf, cell)).cloned().collect();

@@ -65,12 +65,12 @@ pub struct ReferenceModel {
     partitioner: PartitionerRef,
     clock: Arc<Clock>,
     families: Mutex<BTreeMap<FamilyName, Rows>>,
-    notes: Mutex<BTreeMap<String, Bytes>>,
+    records: Mutex<BTreeMap<String, Bytes>>,
 }
 
 impl ReferenceModel {
     pub fn new(partitioner: PartitionerRef, clock: Arc<Clock>) -> ReferenceModel {
-        ReferenceModel { partitioner, clock, families: Mutex::default(), notes: Mutex::default() }
+        ReferenceModel { partitioner, clock, families: Mutex::default(), records: Mutex::default() }
     }
 
     fn rows(&self, cf: &CfDef) -> Rows {
@@ -194,13 +194,13 @@ impl Store for ReferenceModel {
         ready(())
     }
 
-    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
-        ready(self.notes.lock().unwrap().clone().into_iter().collect())
+    fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        ready(self.records.lock().unwrap().clone().into_iter().collect())
     }
 
-    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        let mut stored = self.notes.lock().unwrap();
-        for (name, value) in notes {
+    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        let mut stored = self.records.lock().unwrap();
+        for (name, value) in records {
             match value {
                 Some(value) => stored.insert(name, value),
                 None => stored.remove(&name),

@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 
 use bytes::Bytes;
 use thriftstore::marshal::AbstractType;
-use thriftstore::model::RangeDeletion;
+use thriftstore::model::RangeTombstone;
 
 const AFTER_ALL: usize = usize::MAX;
 
@@ -33,7 +33,7 @@ struct Piece {
 
 /// Returns the requested names for which a read by names uses the piece that it found for an earlier name.
 pub fn names_in_earlier_pieces(
-    ranges: &[RangeDeletion],
+    ranges: &[RangeTombstone],
     requested: &[Bytes],
     comparator: &dyn AbstractType,
 ) -> Vec<Bytes> {
@@ -71,8 +71,8 @@ fn latest_at(pieces: &[Piece], name: usize) -> Option<Piece> {
 /// Returns the list of some range tombstones. In 2.1 the list depends on the order in which the tombstones arrived. No
 /// store keeps that order; the project's rule is that they arrived in the order of their timestamps, then of their
 /// bounds.
-fn pieces_of(ranges: &[RangeDeletion], number: impl Fn(&Bytes) -> usize) -> Vec<Piece> {
-    let piece = |range: &RangeDeletion| Piece {
+fn pieces_of(ranges: &[RangeTombstone], number: impl Fn(&Bytes) -> usize) -> Vec<Piece> {
+    let piece = |range: &RangeTombstone| Piece {
         start: if range.start.is_empty() { 0 } else { number(&range.start) },
         finish: if range.finish.is_empty() { AFTER_ALL } else { number(&range.finish) },
         timestamp: range.deletion.marked_for_delete_at,

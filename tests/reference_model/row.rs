@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 use thriftstore::compat::Behaviour;
 use thriftstore::marshal::{self, AbstractType};
-use thriftstore::model::{Cell, CellKind, Change, DeletionTime, RangeDeletion, SuperColumn};
+use thriftstore::model::{Cell, CellKind, Change, DeletionTime, RangeTombstone, SuperColumn};
 use thriftstore::schema::CfDef;
 use thriftstore::util::Release;
 
@@ -19,7 +19,7 @@ use super::tombstones::{Approach, Shadow, merged};
 pub struct StoredRow {
     /// `None` if the row was never deleted.
     pub deletion: Option<DeletionTime>,
-    pub ranges: Vec<RangeDeletion>,
+    pub ranges: Vec<RangeTombstone>,
     /// The cells of a Standard row.
     pub cells: Vec<Cell>,
     /// The super columns of a Super row. A super column keeps the name under which it was written first.
@@ -113,7 +113,7 @@ impl StoredRow {
     fn delete_ranges(&mut self, changes: &[Change]) {
         for change in changes {
             let Change::DeleteRange(new) = change else { continue };
-            let bounds = |range: &RangeDeletion| {
+            let bounds = |range: &RangeTombstone| {
                 (range.super_column.clone(), range.start.clone(), range.finish.clone())
             };
             match self.ranges.iter_mut().find(|old| bounds(old) == bounds(new)) {

@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 
 use bytes::Bytes;
 use thriftstore::marshal::AbstractType;
-use thriftstore::model::{Cell, DeletionTime, RangeDeletion};
+use thriftstore::model::{Cell, DeletionTime, RangeTombstone};
 
 /// The direction from which a read comes to a name.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +48,7 @@ pub fn merged(one: DeletionTime, other: DeletionTime) -> DeletionTime {
     }
 }
 
-fn all_merged<'a>(ranges: impl IntoIterator<Item = &'a RangeDeletion>) -> DeletionTime {
+fn all_merged<'a>(ranges: impl IntoIterator<Item = &'a RangeTombstone>) -> DeletionTime {
     ranges.into_iter().fold(DeletionTime::LIVE, |all, range| merged(all, range.deletion))
 }
 
@@ -57,7 +57,7 @@ fn is_same(bound: &[u8], name: &[u8], names: &dyn AbstractType) -> bool {
 }
 
 /// Whether a range tombstone covers a name. Both bounds are included; an empty bound is open.
-fn covers(range: &RangeDeletion, name: &[u8], names: &dyn AbstractType) -> bool {
+fn covers(range: &RangeTombstone, name: &[u8], names: &dyn AbstractType) -> bool {
     let begins = range.start.is_empty() || names.compare(&range.start, name) != Ordering::Greater;
     let ends = range.finish.is_empty() || names.compare(&range.finish, name) != Ordering::Less;
     begins && ends
@@ -70,7 +70,7 @@ pub struct Shadow<'a> {
     /// The super column's tombstone, merged with the range tombstones that cover its name.
     super_column: DeletionTime,
     /// The range tombstones of the cells' names.
-    ranges: Vec<RangeDeletion>,
+    ranges: Vec<RangeTombstone>,
     /// Whether the super column's tombstone is also a range tombstone over all names of its cells.
     has_outer_range: bool,
     names: &'a dyn AbstractType,
@@ -78,7 +78,7 @@ pub struct Shadow<'a> {
 
 impl<'a> Shadow<'a> {
     /// Returns the tombstones around the cells of a Standard row. `names` compares the names of cells.
-    pub fn of_row(row: DeletionTime, ranges: &[RangeDeletion], names: &'a dyn AbstractType) -> Shadow<'a> {
+    pub fn of_row(row: DeletionTime, ranges: &[RangeTombstone], names: &'a dyn AbstractType) -> Shadow<'a> {
         let own = ranges.iter().filter(|range| range.super_column.is_none());
         let (super_column, ranges) = (DeletionTime::LIVE, own.cloned().collect());
         Shadow { row, super_column, ranges, has_outer_range: false, names }
@@ -88,7 +88,7 @@ impl<'a> Shadow<'a> {
     /// of super columns, `names` the names of cells.
     pub fn of_super(
         row: DeletionTime,
-        ranges: &[RangeDeletion],
+        ranges: &[RangeTombstone],
         (name, deletion): (&[u8], DeletionTime),
         supers: &dyn AbstractType,
         names: &'a dyn AbstractType,
@@ -96,7 +96,7 @@ impl<'a> Shadow<'a> {
         let of_supers = ranges.iter().filter(|range| range.super_column.is_none());
         let super_column =
             merged(deletion, all_merged(of_supers.filter(|range| covers(range, name, supers))));
-        let is_inside = |range: &&RangeDeletion| {
+        let is_inside = |range: &&RangeTombstone| {
             range.super_column.as_ref().is_some_and(|holder| supers.compare(holder, name) == Ordering::Equal)
         };
         let inside = ranges.iter().filter(is_inside).cloned().collect();
@@ -117,22 +117,22 @@ impl<'a> Shadow<'a> {
     }
 
     /// Returns the range tombstones from which 2.1 makes its list.
-    pub fn ranges(&self) -> Vec<RangeDeletion> {
+    pub fn ranges(&self) -> Vec<RangeTombstone> {
         let (start, finish, deletion) = (Bytes::new(), Bytes::new(), self.super_column);
-        let outer = RangeDeletion { super_column: None, start, finish, deletion };
+        let outer = RangeTombstone { super_column: None, start, finish, deletion };
         self.ranges.iter().cloned().chain(self.has_outer_range.then_some(outer)).collect()
     }
 
     /// Returns the range tombstones that count at a name, merged.
     pub fn range_over(&self, name: &[u8], approach: Approach) -> DeletionTime {
-        let over: Vec<&RangeDeletion> =
+        let over: Vec<&RangeTombstone> =
             self.ranges.iter().filter(|range| covers(range, name, self.names)).collect();
-        let goes_on = |range: &&RangeDeletion| match approach {
+        let goes_on = |range: &&RangeTombstone| match approach {
             Approach::FromBelow => !is_same(&range.start, name, self.names),
             Approach::FromAbove => !is_same(&range.finish, name, self.names),
             Approach::Search => true,
         };
-        let going_on: Vec<&RangeDeletion> = over.iter().copied().filter(goes_on).collect();
+        let going_on: Vec<&RangeTombstone> = over.iter().copied().filter(goes_on).collect();
         // 2.0 and later: a range tombstone that begins at the name counts for a read from below only if no other one
         // covers the names just below. The same holds from above.
         let is_alone = going_on.is_empty() && !self.has_outer_range;

@@ -32,7 +32,7 @@ pub const READ_TAKES: Duration = Duration::from_millis(2);
 /// The state that all gateways share.
 pub struct Cluster {
     rows: ReferenceModel,
-    notes: Mutex<(i64, BTreeMap<String, Bytes>)>,
+    records: Mutex<(i64, BTreeMap<String, Bytes>)>,
     pub partitioner: PartitionerRef,
     clock: Arc<Clock>,
     /// The requests so far as text: writes, truncates, changes of tables.
@@ -65,7 +65,7 @@ impl Cluster {
         let clock = Arc::new(Clock::system());
         Arc::new(Cluster {
             rows: ReferenceModel::new(partitioner.clone(), clock.clone()),
-            notes: Mutex::default(),
+            records: Mutex::default(),
             partitioner,
             clock,
             log: Mutex::default(),
@@ -113,14 +113,14 @@ impl Cluster {
     }
 
     pub fn note_names(&self) -> Vec<String> {
-        self.notes.lock().1.keys().cloned().collect()
+        self.records.lock().1.keys().cloned().collect()
     }
 
     /// Writes a record as a server of another version would.
-    pub fn write_note(&self, name: &str, value: &'static [u8]) {
-        let mut notes = self.notes.lock();
-        notes.0 += 1;
-        notes.1.insert(name.to_owned(), Bytes::from_static(value));
+    pub fn write_record(&self, name: &str, value: &'static [u8]) {
+        let mut records = self.records.lock();
+        records.0 += 1;
+        records.1.insert(name.to_owned(), Bytes::from_static(value));
     }
 
     pub fn fail_with(&self, error: StoreError) {
@@ -135,8 +135,8 @@ impl Cluster {
         self.tables_failure.lock().clone().map_or_else(|| self.failing(), Err)
     }
 
-    pub fn notes_version(&self) -> i64 {
-        self.notes.lock().0
+    pub fn records_version(&self) -> i64 {
+        self.records.lock().0
     }
 
     fn describe(mutations: &[Mutation]) -> String {
@@ -176,13 +176,13 @@ impl Gateway {
     }
 
     fn check_newest(&self) -> Result<(), StoreError> {
-        if self.cluster.notes_version() == *self.seen.lock() { Ok(()) } else { Err(overtaken()) }
+        if self.cluster.records_version() == *self.seen.lock() { Ok(()) } else { Err(overtaken()) }
     }
 
-    fn note_now(&self, notes: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
+    fn note_now(&self, records: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
         let cluster = &self.cluster;
         cluster.failing()?;
-        let mut kept = cluster.notes.lock();
+        let mut kept = cluster.records.lock();
         if cluster.conflicting_writes.load(Ordering::SeqCst) > 0 {
             cluster.conflicting_writes.fetch_sub(1, Ordering::SeqCst);
             kept.0 += 1;
@@ -191,7 +191,7 @@ impl Gateway {
         if kept.0 != *self.seen.lock() {
             return Err(overtaken());
         }
-        for (name, value) in notes {
+        for (name, value) in records {
             match value {
                 Some(value) => kept.1.insert(name, value),
                 None => kept.1.remove(&name),
@@ -260,18 +260,18 @@ impl Store for Gateway {
         })
     }
 
-    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+    fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
         Box::pin(async {
             self.cluster.failing()?;
             self.cluster.note_reads.fetch_add(1, Ordering::SeqCst);
-            let notes = self.cluster.notes.lock();
-            *self.seen.lock() = notes.0;
-            Ok(notes.1.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+            let records = self.cluster.records.lock();
+            *self.seen.lock() = records.0;
+            Ok(records.1.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
         })
     }
 
-    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.note_now(notes) })
+    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        Box::pin(async move { self.note_now(records) })
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
@@ -377,12 +377,12 @@ impl SharedSchemaStore for Gateway {
         name.starts_with("system_")
     }
 
-    fn notes_version(&self) -> StoreFuture<'_, i64> {
+    fn records_version(&self) -> StoreFuture<'_, i64> {
         Box::pin(async {
             self.cluster.version_asks.fetch_add(1, Ordering::SeqCst);
             tokio::task::yield_now().await;
             self.cluster.failing()?;
-            Ok(self.cluster.notes.lock().0)
+            Ok(self.cluster.records.lock().0)
         })
     }
 

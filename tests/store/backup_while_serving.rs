@@ -105,10 +105,10 @@ impl Busy {
         let with_extra = schema(Some(&name));
         let cf = cf_of(&with_extra, &name);
         wait(self.store.alter(Arc::new(with_extra))).unwrap();
-        wait(self.store.note(vec![(format!("keyspace/{name}"), Some(bytes("{}")))])).unwrap();
+        wait(self.store.put_records(vec![(format!("keyspace/{name}"), Some(bytes("{}")))])).unwrap();
         support::apply(&self.store, cell(&cf, "row", "v", 1)).unwrap();
         wait(self.store.drop_family(cf)).unwrap();
-        wait(self.store.note(vec![(format!("keyspace/{name}"), None)])).unwrap();
+        wait(self.store.put_records(vec![(format!("keyspace/{name}"), None)])).unwrap();
         wait(self.store.alter(Arc::new(schema(None)))).unwrap();
     }
 }

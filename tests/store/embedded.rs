@@ -380,10 +380,10 @@ fn the_sweeper_removes_shadowed_cells_and_then_the_tombstone() {
 fn the_first_stored_token_is_kept() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), &catalog([])).unwrap();
-    assert_eq!(store.token_or_note("1").unwrap(), "1");
+    assert_eq!(store.token_or_new("1").unwrap(), "1");
     close(store);
     let store = open(directory.path(), &catalog([])).unwrap();
-    assert_eq!(store.token_or_note("2").unwrap(), "1");
+    assert_eq!(store.token_or_new("2").unwrap(), "1");
 }
 
 #[test]
@@ -419,12 +419,12 @@ fn metadata_records_survive_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = support::catalog([]);
     let store = support::open(directory.path(), &catalog).unwrap();
-    let note = |name: &str, value: Option<&'static str>| (name.to_owned(), value.map(support::bytes));
-    support::wait(store.note(vec![note("a", Some("1")), note("b", Some("2"))])).unwrap();
-    support::wait(store.note(vec![note("a", None), note("b", Some("3"))])).unwrap();
+    let record = |name: &str, value: Option<&'static str>| (name.to_owned(), value.map(support::bytes));
+    support::wait(store.put_records(vec![record("a", Some("1")), record("b", Some("2"))])).unwrap();
+    support::wait(store.put_records(vec![record("a", None), record("b", Some("3"))])).unwrap();
     support::close(store);
     let store = support::open(directory.path(), &catalog).unwrap();
-    assert_eq!(support::wait(store.notes()).unwrap(), [("b".to_owned(), support::bytes("3"))]);
+    assert_eq!(support::wait(store.records()).unwrap(), [("b".to_owned(), support::bytes("3"))]);
 }
 
 /// Client-defined column families are defined some time after the store was opened. The sweeper must not postpone their

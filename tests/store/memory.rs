@@ -43,12 +43,12 @@ fn shown(store: &EmbeddedStore, cf: &Arc<CfDef>) -> String {
     text.trim_end().to_owned()
 }
 
-fn note(store: &EmbeddedStore, name: &str, value: Option<&str>) {
-    wait(store.note(vec![(name.to_owned(), value.map(bytes))])).unwrap();
+fn record(store: &EmbeddedStore, name: &str, value: Option<&str>) {
+    wait(store.put_records(vec![(name.to_owned(), value.map(bytes))])).unwrap();
 }
 
-fn notes(store: &EmbeddedStore) -> Vec<(String, Bytes)> {
-    wait(store.notes()).unwrap()
+fn records(store: &EmbeddedStore) -> Vec<(String, Bytes)> {
+    wait(store.records()).unwrap()
 }
 
 fn alter(store: &EmbeddedStore, catalog: &Catalog) {
@@ -139,16 +139,16 @@ fn restore_resets_truncated_dropped_and_new_column_families() {
 #[test]
 fn restore_resets_metadata_records() {
     let store = store(&Catalog::default());
-    note(&store, "keyspace/Ks", Some("one"));
-    note(&store, "removed later", Some(""));
+    record(&store, "keyspace/Ks", Some("one"));
+    record(&store, "removed later", Some(""));
     let snapshot = store.snapshot().unwrap();
-    let stored = notes(&store);
-    note(&store, "keyspace/Ks", Some("two"));
-    note(&store, "removed later", None);
-    note(&store, "added later", Some("x"));
-    assert_ne!(notes(&store), stored);
+    let stored = records(&store);
+    record(&store, "keyspace/Ks", Some("two"));
+    record(&store, "removed later", None);
+    record(&store, "added later", Some("x"));
+    assert_ne!(records(&store), stored);
     store.restore(&snapshot).unwrap();
-    assert_eq!(notes(&store), stored);
+    assert_eq!(records(&store), stored);
     assert_eq!(stored.len(), 2);
 }
 

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use counting_disk::CountingDisk;
 use store_support as stores;
 use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{Claim, Language};
+use thriftstore::compat::features::{Language, ReportedVersion};
 use thriftstore::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState, query};
 use thriftstore::db::{CfRequest, Database, DatabaseParts};
 use thriftstore::marshal::{CqlType, UserType};
@@ -56,7 +56,7 @@ async fn run(database: &Arc<Database>, text: &str) -> Result<Outcome, CqlError> 
     let state = QueryState {
         database,
         behaviour: level(),
-        claim: Claim::of_release(level()),
+        claim: ReportedVersion::of_release(level()),
         language: Language::Newest,
         keyspace: Some("k"),
         user: None,
@@ -83,7 +83,7 @@ const KEYSPACE: &str =
 
 /// Returns the total size of the metadata records.
 async fn record_bytes(database: &Database) -> usize {
-    database.store().notes().await.unwrap().iter().map(|(_, value)| value.len()).sum()
+    database.store().records().await.unwrap().iter().map(|(_, value)| value.len()).sum()
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn a_directory_with_expanded_types_opens_and_is_rewritten_without_expansio
     let store = store_in(directory.path(), Arc::new(RealDisk));
     let record = record_without_limits(14);
     assert!(record.len() > 1_000_000);
-    store.note(vec![("keyspace/k".to_owned(), Some(Bytes::from(record)))]).await.unwrap();
+    store.put_records(vec![("keyspace/k".to_owned(), Some(Bytes::from(record)))]).await.unwrap();
     store.close().await.unwrap();
     drop(store);
     for _ in 0..2 {
@@ -304,7 +304,7 @@ async fn the_cost_of_a_column_family_does_not_grow_with_their_number() {
     make_families(&database, 0..1).await;
     database.schema_changes(level()).drop_keyspace("k").await.unwrap();
     let names: Vec<String> =
-        database.store().notes().await.unwrap().into_iter().map(|(name, _)| name).collect();
+        database.store().records().await.unwrap().into_iter().map(|(name, _)| name).collect();
     assert!(names.iter().all(|name| !name.contains("/k")), "{names:?}");
     close(database).await;
     let database = open(directory.path()).await;

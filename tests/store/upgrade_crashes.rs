@@ -33,7 +33,7 @@ struct Contents {
 impl Contents {
     fn of_store(store: &EmbeddedStore, catalog: &Catalog) -> Contents {
         let families = catalog.stored_families();
-        let records = support::wait(store.notes()).unwrap();
+        let records = support::wait(store.records()).unwrap();
         Contents {
             families: families.map(|cf| (cf.name.clone(), support::dumped(store, cf, usize::MAX))).collect(),
             records: records.into_iter().map(|record| format!("{record:?}")).collect(),

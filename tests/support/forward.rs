@@ -53,15 +53,15 @@ macro_rules! forward_to {
             self.$inner.drop_family(cf)
         }
 
-        fn notes(&self) -> thriftstore::storage::StoreFuture<'_, Vec<(String, bytes::Bytes)>> {
-            self.$inner.notes()
+        fn records(&self) -> thriftstore::storage::StoreFuture<'_, Vec<(String, bytes::Bytes)>> {
+            self.$inner.records()
         }
 
-        fn note(
+        fn put_records(
             &self,
-            notes: Vec<(String, Option<bytes::Bytes>)>,
+            records: Vec<(String, Option<bytes::Bytes>)>,
         ) -> thriftstore::storage::StoreFuture<'_, ()> {
-            self.$inner.note(notes)
+            self.$inner.put_records(records)
         }
 
         fn alter(

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use thriftstore::compat::features::Claim;
+use thriftstore::compat::features::ReportedVersion;
 use thriftstore::config;
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
@@ -43,7 +43,7 @@ impl Serving {
         let parts = DatabaseParts::new(Arc::new(config.catalog), store, config.partitioner, clock);
         let database = Arc::new(Database::new(DatabaseParts { authenticator, ..parts }));
         let thrift = Service::new(database.clone(), Compat::default());
-        let native = NativeService::new(database, thrift.statements.clone(), Claim::default());
+        let native = NativeService::new(database, thrift.statements.clone(), ReportedVersion::default());
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let shutdown = Shutdown::new();

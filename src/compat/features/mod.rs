@@ -1,20 +1,20 @@
 //! The features of releases: syntax and types of CQL, fields of structs, consistency levels, classes, versions.
 
+mod api_generation;
 mod cf_fields;
-mod claim;
 mod compaction;
 mod consistency;
-mod family;
 mod language;
 pub mod releases;
+mod reported_version;
 pub mod syntax;
 mod versions;
 
+pub use api_generation::ApiGeneration;
 pub use cf_fields::{CF_FIELDS, CfField, FieldDefault, FieldKind};
-pub use claim::Claim;
 pub use compaction::{compaction_options, has_compressor};
 pub use consistency::{ConsistencyLevel, consistency_of};
-pub use family::Family;
 pub use language::Language;
+pub use reported_version::ReportedVersion;
 pub use syntax::Syntax;
 pub use versions::{api_version, cql3_version};

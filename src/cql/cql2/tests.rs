@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::compat::Behaviour;
-use crate::compat::features::{Claim, Language};
+use crate::compat::features::{Language, ReportedVersion};
 use crate::db::{Database, DatabaseParts};
 use crate::partitioner::Murmur3Partitioner;
 use crate::schema::Catalog;
@@ -37,7 +37,7 @@ impl Session {
         let state = QueryState {
             database: &self.database,
             behaviour,
-            claim: Claim::of_release(behaviour),
+            claim: ReportedVersion::of_release(behaviour),
             language: Language::Newest,
             keyspace: self.keyspace.as_deref(),
             user: None,

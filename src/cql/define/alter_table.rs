@@ -9,7 +9,7 @@ use super::index::indexed_part;
 use super::modern::in_old_words;
 use super::names::{configuration, invalid, keyspace_of, syntax};
 use super::{comparator, options, sizes, table_changed};
-use crate::compat::features::Claim;
+use crate::compat::features::ReportedVersion;
 use crate::compat::texts;
 use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
 use crate::cql::values::TypeScope;
@@ -295,7 +295,7 @@ impl Change<'_> {
         Ok(cf)
     }
 
-    fn with(&self, claim: &Claim, properties: &Properties) -> Result<CfDef, CqlError> {
+    fn with(&self, claim: &ReportedVersion, properties: &Properties) -> Result<CfDef, CqlError> {
         if properties.0.is_empty() {
             return Err(syntax("ALTER TABLE WITH invoked, but no parameters found"));
         }

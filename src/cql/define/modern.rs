@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::compat::features::Claim;
+use crate::compat::features::ReportedVersion;
 use crate::cql::syntax::{Properties, PropertyValue};
 
 /// Properties of later releases that have no effect here.
@@ -10,7 +10,7 @@ const LATER: [&str; 5] = ["additional_write_policy", "cdc", "crc_check_chance", 
 
 /// Returns the properties with the names of 2.1. Clients of a server that reports an older version must use the old
 /// names.
-pub fn in_old_words<'p>(claim: &Claim, properties: &'p Properties) -> Cow<'p, Properties> {
+pub fn in_old_words<'p>(claim: &ReportedVersion, properties: &'p Properties) -> Cow<'p, Properties> {
     if !claim.has_properties_of_3_0() {
         return Cow::Borrowed(properties);
     }
@@ -68,14 +68,14 @@ mod tests {
             ("speculative_retry".to_owned(), text("99p")),
             ("compression".to_owned(), map("class", "LZ4Compressor")),
         ]);
-        let old = in_old_words(&Claim::default(), &given);
+        let old = in_old_words(&ReportedVersion::default(), &given);
         let expected = [
             ("comment".to_owned(), text("99p")),
             ("speculative_retry".to_owned(), text("99.0PERCENTILE")),
             ("compression".to_owned(), map("sstable_compression", "LZ4Compressor")),
         ];
         assert_eq!(old.0, expected);
-        assert_eq!(*in_old_words(&Claim::new("2.2.19").unwrap(), &given), given);
+        assert_eq!(*in_old_words(&ReportedVersion::new("2.2.19").unwrap(), &given), given);
         assert_eq!(compression(&[("enabled".to_owned(), "false".to_owned())])[0].1, "");
     }
 }

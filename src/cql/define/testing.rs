@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::define;
 use crate::compat::Behaviour;
-use crate::compat::features::{Claim, Language};
+use crate::compat::features::{Language, ReportedVersion};
 use crate::cql::syntax::{
     Alter, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties, PropertyValue,
     Statement, TableName, TypeName,
@@ -30,7 +30,7 @@ pub fn database() -> Arc<Database> {
 
 pub async fn run(database: &Arc<Database>, statement: Statement) -> Result<Outcome, CqlError> {
     let behaviour = Behaviour::of(Release::V2_1);
-    let claim = Claim::of_release(behaviour);
+    let claim = ReportedVersion::of_release(behaviour);
     let state = QueryState {
         database,
         behaviour,

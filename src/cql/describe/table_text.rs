@@ -1,7 +1,7 @@
 //! The CREATE TABLE statement of a table.
 
 use super::text::{column_type, map, quoted};
-use crate::compat::features::Claim;
+use crate::compat::features::ReportedVersion;
 use crate::compat::features::releases::NEWEST;
 use crate::cql::QueryState;
 use crate::cql::define::{column_family, in_old_words};
@@ -73,7 +73,7 @@ fn columns(def: &TableDef) -> String {
 }
 
 /// Returns the properties after WITH.
-fn properties(claim: &Claim, cf: &CfDef, def: &TableDef, with_internals: bool) -> Vec<String> {
+fn properties(claim: &ReportedVersion, cf: &CfDef, def: &TableDef, with_internals: bool) -> Vec<String> {
     let mut all = Vec::new();
     if with_internals {
         all.push(format!("ID = {}", table_id(cf)));
@@ -169,7 +169,7 @@ fn is_made_by(
     cells_of(&made) == cells_of(cf)
 }
 
-fn read(text: &str, claim: &Claim) -> Option<CreateTable> {
+fn read(text: &str, claim: &ReportedVersion) -> Option<CreateTable> {
     let Statement::CreateTable(mut create) = parse(text).ok()?.statement else { return None };
     create.properties = in_old_words(claim, &create.properties).into_owned();
     Some(create)

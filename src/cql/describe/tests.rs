@@ -4,7 +4,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use crate::compat::Behaviour;
-use crate::compat::features::{Claim, Language};
+use crate::compat::features::{Language, ReportedVersion};
 use crate::cql::define::testing::database;
 use crate::cql::show::hex;
 use crate::cql::{Outcome, QueryOptions, QueryState, query, statements};
@@ -12,7 +12,7 @@ use crate::db::Database;
 use crate::util::Release;
 
 async fn run(database: &Arc<Database>, release: &str, text: &str) -> Result<Vec<Vec<String>>, String> {
-    let (behaviour, claim) = (Behaviour::of(Release::V2_1), Claim::new(release).unwrap());
+    let (behaviour, claim) = (Behaviour::of(Release::V2_1), ReportedVersion::new(release).unwrap());
     let state = QueryState {
         database,
         behaviour,

@@ -10,7 +10,7 @@ use crate::compat::Behaviour;
 use crate::cql::values::{TypedTerm, Value, append_uuid, prepend_uuids};
 use crate::cql::{CqlError, QueryOptions, Table};
 use crate::db::Database;
-use crate::model::{Cell, Change, DeletionTime, RangeDeletion};
+use crate::model::{Cell, Change, DeletionTime, RangeTombstone};
 use crate::schema::{ColumnKind, Layout, TableColumn};
 use crate::util::Release;
 use crate::util::limits::NAME_BYTES_MAX;
@@ -190,7 +190,7 @@ impl<'a> RowWriter<'a> {
                 let start = def.clustering_prefix(clustering, before);
                 self.check_name(&start)?;
                 let finish = def.clustering_prefix(clustering, after);
-                Change::DeleteRange(RangeDeletion { super_column: None, start, finish, deletion })
+                Change::DeleteRange(RangeTombstone { super_column: None, start, finish, deletion })
             }
         };
         self.changes.push(change);
@@ -206,7 +206,12 @@ impl<'a> RowWriter<'a> {
         let (start, finish) = (bound(before), bound(after));
         self.check_name(&start)?;
         let deletion = self.deletion(timestamp);
-        self.changes.push(Change::DeleteRange(RangeDeletion { super_column: None, start, finish, deletion }));
+        self.changes.push(Change::DeleteRange(RangeTombstone {
+            super_column: None,
+            start,
+            finish,
+            deletion,
+        }));
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{BatchPlan, ModifyPlan};
 use crate::compat::Behaviour;
-use crate::compat::features::{Claim, ConsistencyLevel, Language};
+use crate::compat::features::{ConsistencyLevel, Language, ReportedVersion};
 use crate::cql::define::define;
 use crate::cql::syntax::{Statement, parse_as};
 use crate::cql::values::Markers;
@@ -93,7 +93,7 @@ impl Bench {
         let state = QueryState {
             database: &self.database,
             behaviour: self.behaviour,
-            claim: Claim::of_release(self.behaviour),
+            claim: ReportedVersion::of_release(self.behaviour),
             language: Language::Newest,
             keyspace: Some("k"),
             user: None,

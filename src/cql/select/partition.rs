@@ -86,7 +86,7 @@ impl Walk<'_> {
         } else if !self.reads_statics_along() || partition.resume.is_some() {
             partition.statics = Some(Arc::new(self.read_statics(&partition.key).await?));
         }
-        meter::breathe(ROW_WORK).await?;
+        meter::yield_if_due(ROW_WORK).await?;
         let before = (meter::mark(), self.answered_memory);
         match self.reads.clone() {
             Reads::Names(names) => self.names(&mut partition, names).await?,
@@ -213,7 +213,7 @@ impl Walk<'_> {
                 }
             };
             memory.turn(before.since());
-            meter::breathe(page.len()).await?;
+            meter::yield_if_due(page.len()).await?;
             let is_last = page.len() < count;
             let last = page.last().map(|cell| cell.name.clone());
             for cell in page {
@@ -318,7 +318,7 @@ impl Walk<'_> {
             let predicate = run.predicate(self.is_reversed, count);
             let before = (meter::mark(), self.answered_memory);
             let mut page = cells(self.read(&partition.key, Some(name.clone()), predicate).await?);
-            meter::breathe(page.len()).await?;
+            meter::yield_if_due(page.len()).await?;
             let is_last = page.len() < count;
             let last = page.last().map(|cell| cell.name.clone());
             let is_skipped = |cell: &Cell| {
@@ -383,7 +383,7 @@ impl Walk<'_> {
                 }
             }
             self.holds_only_answers(before);
-            meter::breathe(SUPERS_PER_PAGE).await?;
+            meter::yield_if_due(SUPERS_PER_PAGE).await?;
             if !run.turns_page(last, is_last) {
                 return Ok(false);
             }

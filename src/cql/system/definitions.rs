@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use crate::compat::features::Claim;
+use crate::compat::features::ReportedVersion;
 use crate::compat::features::releases::NEWEST;
 use crate::compat::{Line, Span};
 use crate::cql::define::column_family;
@@ -277,7 +277,7 @@ pub fn is_system(keyspace: &str) -> bool {
 }
 
 /// Returns the definition of a system table that can be queried.
-pub fn definition(claim: &Claim, keyspace: &str, table: &str) -> Option<&'static Arc<CfDef>> {
+pub fn definition(claim: &ReportedVersion, keyspace: &str, table: &str) -> Option<&'static Arc<CfDef>> {
     if !is_system(keyspace) {
         return None;
     }
@@ -289,7 +289,7 @@ pub fn definition(claim: &Claim, keyspace: &str, table: &str) -> Option<&'static
 
 /// Returns the system keyspaces with the tables that the reported version lists. The tables of `VIRTUAL` are listed in
 /// other schema tables than the rest.
-pub fn keyspaces(claim: &Claim) -> Vec<KeyspaceDef> {
+pub fn keyspaces(claim: &ReportedVersion) -> Vec<KeyspaceDef> {
     let listed = |name: &str| -> SharedMap<String, Arc<CfDef>> {
         let of_keyspace = MADE
             .iter()
@@ -327,18 +327,22 @@ mod tests {
     #[test]
     fn each_release_lists_its_own_tables_and_also_has_those_of_older_ones() {
         let names = |release: &str| -> Vec<String> {
-            keyspaces(&Claim::new(release).unwrap()).into_iter().map(|keyspace| keyspace.name).collect()
+            keyspaces(&ReportedVersion::new(release).unwrap())
+                .into_iter()
+                .map(|keyspace| keyspace.name)
+                .collect()
         };
         assert_eq!(names("2.1.22"), [SYSTEM, TRACES]);
         assert_eq!(names("3.11.17"), [SYSTEM, SCHEMA, TRACES, AUTH]);
         assert_eq!(names("4.0.11"), [SYSTEM, SCHEMA, TRACES, AUTH, VIRTUAL]);
-        let is_there =
-            |release: &str, table: &str| definition(&Claim::new(release).unwrap(), SYSTEM, table).is_some();
+        let is_there = |release: &str, table: &str| {
+            definition(&ReportedVersion::new(release).unwrap(), SYSTEM, table).is_some()
+        };
         assert!(is_there("4.0.11", "schema_columns") && !is_there("4.0.11", "schema_functions"));
         assert!(is_there("2.2.19", "schema_functions") && !is_there("2.1.22", "schema_functions"));
         assert!(!is_there("4.0.11", "peers_v2"));
         let columns = |release: &str| {
-            let claim = Claim::new(release).unwrap();
+            let claim = ReportedVersion::new(release).unwrap();
             definition(&claim, SYSTEM, "local").unwrap().table.as_ref().unwrap().columns().count()
         };
         assert_eq!((columns("3.11.17"), columns("4.0.11")), (18, 21));

@@ -1,7 +1,7 @@
 //! The system keyspaces: virtual tables that are generated from the server's state when they are read.
 //!
 //! Clients such as cqlsh, drivers and cassandra-cli read the node and the schema from them. Which tables they query
-//! depends on `Claim`. `system_auth` shows the roles to superusers.
+//! depends on `ReportedVersion`. `system_auth` shows the roles to superusers.
 
 mod auth;
 mod definitions;

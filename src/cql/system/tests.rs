@@ -1,6 +1,6 @@
 use super::*;
 use crate::compat::Behaviour;
-use crate::compat::features::{Claim, Language};
+use crate::compat::features::{Language, ReportedVersion};
 use crate::cql::define::testing::{compact, create, database_with_keyspace, done, ordered};
 use crate::cql::syntax::Statement;
 use crate::util::Release;
@@ -12,7 +12,7 @@ async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec
         done(&database, statement).await;
     }
     let behaviour = Behaviour::of(Release::V2_1);
-    let claim = Claim::of_release(behaviour);
+    let claim = ReportedVersion::of_release(behaviour);
     let state = QueryState {
         database: &database,
         behaviour,

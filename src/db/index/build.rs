@@ -17,7 +17,7 @@ use crate::model::{Bounds, Change, Mutation, Predicate, RangeCommand, RowColumns
 use crate::schema::{Catalog, CfDef};
 
 /// The prefix of the record of an unfinished index; keyspace, column family and the column in hex follow.
-pub(super) const BUILD_NOTE: &str = "index/";
+pub(super) const BUILD_RECORD: &str = "index/";
 
 /// The number of rows that are indexed at a time.
 const ROWS_PER_STEP: usize = 256;
@@ -28,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ASK_BUILT_EVERY: Duration = Duration::from_millis(1);
 
 /// Returns the name of the record of an unfinished index.
-pub(in crate::db) fn build_note(index: &CfDef) -> String {
-    format!("{BUILD_NOTE}{}/{}", index.keyspace, index.name)
+pub(in crate::db) fn build_record(index: &CfDef) -> String {
+    format!("{BUILD_RECORD}{}/{}", index.keyspace, index.name)
 }
 
 /// The delay before an index that reads use at once is built over existing rows. The old servers flushed memtables
@@ -48,13 +48,13 @@ pub(in crate::db) enum Unfinished {
 impl Indexes<'_> {
     /// Returns whether reads must not use an index yet.
     pub(super) fn is_being_built(&self, index: &CfDef) -> bool {
-        self.database.building.read().get(&build_note(index)) == Some(&Unfinished::Avoided)
+        self.database.building.read().get(&build_record(index)) == Some(&Unfinished::Avoided)
     }
 
     /// Returns whether a column has an index that is complete.
     pub fn is_built(&self, cf: &CfDef, column: &Bytes) -> bool {
         let index = cf.index_families.get(column);
-        index.is_some_and(|index| !self.database.building.read().contains_key(&build_note(index)))
+        index.is_some_and(|index| !self.database.building.read().contains_key(&build_record(index)))
     }
 
     /// Waits until all indexes are complete, with a time limit.
@@ -117,9 +117,9 @@ impl Indexes<'_> {
             }
             tokio::task::yield_now().await;
         }
-        let note = build_note(index);
-        self.database.store().note(vec![(note.clone(), None)]).await?;
-        self.database.building.write().remove(&note);
+        let record = build_record(index);
+        self.database.store().put_records(vec![(record.clone(), None)]).await?;
+        self.database.building.write().remove(&record);
         Ok(())
     }
 }
@@ -134,7 +134,7 @@ pub(in crate::db) fn start_building(
     unfinished: Unfinished,
 ) {
     let Some(index) = cf.index_families.get(&column).cloned() else { return };
-    database.building.write().insert(build_note(&index), unfinished);
+    database.building.write().insert(build_record(&index), unfinished);
     // The reference is weak, so that closing the database need not wait for the delay. The next start continues.
     let database = Arc::downgrade(database);
     // Without a runtime the index stays unfinished, and reads do not use it.

@@ -133,7 +133,7 @@ impl<'a> Filter<'a> {
             let before = meter::mark();
             let columns = index_reads.read(row.clone(), conditions).await?;
             before.restore();
-            meter::breathe(ROW_WORK + columns.len()).await?;
+            meter::yield_if_due(ROW_WORK + columns.len()).await?;
             if !self.is_current(&columns, expression) {
                 stale.push(entry);
                 continue;
@@ -217,7 +217,7 @@ impl<'a> Filter<'a> {
             let page = self.request.store().scan(command, self.request.consistency).await?;
             let Some(last) = page.last().map(|row| row.key.clone()) else { break };
             let is_last_page = page.len() < max_rows;
-            meter::breathe(ROW_WORK * page.len()).await?;
+            meter::yield_if_due(ROW_WORK * page.len()).await?;
             let meet_all = page.into_iter().filter(|row| self.all_hold(&row.columns));
             let keys = meet_all.map(|row| row.key).collect();
             before.restore();

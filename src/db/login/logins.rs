@@ -102,17 +102,17 @@ impl<'a> Logins<'a> {
 
     /// Loads the stored roles, and creates the first one if users are kept in the store. Roles are loaded in any case,
     /// so that a drop while no login is required also removes the grants on what is dropped.
-    pub(in crate::db) async fn load_roles(&self, notes: &[(String, Bytes)]) -> Result<(), Error> {
+    pub(in crate::db) async fn load_roles(&self, records: &[(String, Bytes)]) -> Result<(), Error> {
         if self.database.stored_schema().is_shared() {
-            self.database.roles.load_readable(notes);
+            self.database.roles.load_readable(records);
         } else {
-            self.database.roles.load(notes)?;
+            self.database.roles.load(records)?;
         }
         let Some(keeper) = self.roles() else { return Ok(()) };
         match keeper.set_up(&**self.database.store()).await {
             Err(Error::SchemaDisagreement(_)) => {
                 // Another server that starts at the same time has created it first.
-                keeper.load_readable(&self.database.store().notes().await?);
+                keeper.load_readable(&self.database.store().records().await?);
                 keeper.set_up(&**self.database.store()).await
             }
             outcome => outcome,

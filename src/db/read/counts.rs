@@ -106,7 +106,7 @@ impl Reads<'_> {
             let before = meter::mark();
             let page = self.request.store().read(key.clone(), command.clone(), consistency).await?;
             before.restore();
-            meter::breathe(page.len()).await?;
+            meter::yield_if_due(page.len()).await?;
             let (first, end) = page.ends();
             counted += slice.count_in(&page, usize::from(last.is_some() && first == last.as_ref()))?;
             if page.len() < COUNTED_AT_ONCE {
@@ -124,7 +124,7 @@ impl Reads<'_> {
         consistency: ConsistencyLevel,
     ) -> Result<usize, Error> {
         let counted = self.request.store().count(key.clone(), command, consistency).await?;
-        meter::breathe(ROW_WORK + counted.min(LONG_COUNT)).await?;
+        meter::yield_if_due(ROW_WORK + counted.min(LONG_COUNT)).await?;
         Ok(counted)
     }
 }

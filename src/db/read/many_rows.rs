@@ -68,7 +68,7 @@ impl Reads<'_> {
                 self.request.store().read(key.clone(), command.clone(), self.request.consistency).await?;
             // The store has already accounted their memory.
             columns.detach();
-            meter::breathe(ROW_WORK + columns.len()).await?;
+            meter::yield_if_due(ROW_WORK + columns.len()).await?;
             rows.push((key, columns));
         }
         Ok(rows)

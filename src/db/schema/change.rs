@@ -1,6 +1,6 @@
 //! Changes of the schema by clients (0.7 and later).
 //!
-//! Definitions made by clients are stored in metadata records (`notes.rs`). Keyspaces of the configuration file are
+//! Definitions made by clients are stored in metadata records (`records.rs`). Keyspaces of the configuration file are
 //! not among them: they are changed in that file. A change is recorded first, then the store prepares for it, then
 //! requests see it; a drop first hides what it drops (`drop.rs`). If several servers share a store, the order is
 //! different (`shared_change.rs`).
@@ -13,11 +13,11 @@ use bytes::Bytes;
 use super::attempts::Attempts;
 use super::check::SchemaCheck;
 use super::limits::{check_families, check_keyspaces};
-use super::notes::{Notes, changed_notes};
+use super::records::{Records, changed_records};
 use super::request::{CfRequest, KsRequest};
 use super::stored::StoredSchema;
 use crate::compat::{Behaviour, texts};
-use crate::db::index::{Unfinished, build_note, start_building};
+use crate::db::index::{Unfinished, build_record, start_building};
 use crate::db::validate::Validation;
 use crate::db::{Database, Error};
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
@@ -179,14 +179,14 @@ impl<'a> SchemaChanges<'a> {
         let (added, dropped) = self.own_index_changes(&old, &new);
         let new = Arc::new(new);
         keyspace.column_families.insert(new.name.clone(), new.clone());
-        let note = |index: &Arc<CfDef>, value| (build_note(index), value);
-        let mut notes: Notes = dropped.iter().map(|index| note(index, None)).collect();
-        notes.extend(added.iter().map(|(_, index)| note(index, Some(Bytes::from_static(b"building")))));
+        let record = |index: &Arc<CfDef>, value| (build_record(index), value);
+        let mut records: Records = dropped.iter().map(|index| record(index, None)).collect();
+        records.extend(added.iter().map(|(_, index)| record(index, Some(Bytes::from_static(b"building")))));
         for (_, index) in &added {
-            self.database.building.write().insert(build_note(index), unfinished);
+            self.database.building.write().insert(build_record(index), unfinished);
         }
         let before = Arc::downgrade(&catalog);
-        self.change(&catalog, keyspace, notes, &dropped).await?;
+        self.change(&catalog, keyspace, records, &dropped).await?;
         drop(catalog);
         self.drop_indexes(&new, dropped, &before).await?;
         for (column, _) in added {
@@ -201,24 +201,25 @@ impl<'a> SchemaChanges<'a> {
         &self,
         catalog: &Catalog,
         keyspace: KeyspaceDef,
-        notes: Notes,
+        records: Records,
         dropped: &[Arc<CfDef>],
     ) -> Result<(), Error> {
         if self.stored().is_shared() {
-            return self.change_shared(catalog, keyspace, notes).await;
+            return self.change_shared(catalog, keyspace, records).await;
         }
         let mut with = catalog.clone();
-        let mut notes = notes;
+        let mut records = records;
         let before = catalog.keyspace(&keyspace.name);
-        notes.extend(changed_notes(before, Some(&keyspace)));
+        records.extend(changed_records(before, Some(&keyspace)));
         let (before, after) = (before.cloned(), keyspace.clone());
         with.keyspaces.insert(keyspace.name.clone(), keyspace);
         let mut for_store = with.clone();
         for_store.retained.extend(dropped.iter().cloned());
         let with = Arc::new(with);
-        self.stored().note(notes).await?;
+        self.stored().put_records(records).await?;
         if let Err(error) = self.database.store().alter(Arc::new(for_store)).await {
-            if let Err(error) = self.database.store().note(changed_notes(Some(&after), before.as_ref())).await
+            if let Err(error) =
+                self.database.store().put_records(changed_records(Some(&after), before.as_ref())).await
             {
                 tracing::error!(
                     "a schema change has failed, and its metadata records could not be restored: {error}"

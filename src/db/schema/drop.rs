@@ -4,10 +4,10 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::change::SchemaChanges;
-use super::notes::{KEYSPACE_NOTE, Notes, changed_notes, keyspace_note};
+use super::records::{KEYSPACE_RECORD, Records, changed_records, keyspace_record};
 use crate::compat::texts;
 use crate::db::Error;
-use crate::db::index::build_note;
+use crate::db::index::build_record;
 use crate::db::login::Resource;
 use crate::db::reserved::SYSTEM_KEYSPACE;
 use crate::schema::{Catalog, CfDef};
@@ -35,12 +35,12 @@ impl SchemaChanges<'_> {
         let mut without = Catalog::clone(&catalog);
         without.keyspaces.remove(name);
         let families: Vec<Arc<CfDef>> = keyspace.column_families.values().cloned().collect();
-        let notes = match self.stored().is_shared() {
-            true => vec![(format!("{KEYSPACE_NOTE}{name}"), None)],
-            false => changed_notes(Some(&keyspace), None),
+        let records = match self.stored().is_shared() {
+            true => vec![(format!("{KEYSPACE_RECORD}{name}"), None)],
+            false => changed_records(Some(&keyspace), None),
         };
         drop(catalog);
-        self.drop_families(without, families, notes, Resource::Keyspace(name.to_owned())).await
+        self.drop_families(without, families, records, Resource::Keyspace(name.to_owned())).await
     }
 
     /// Drops a column family with all its data.
@@ -57,15 +57,15 @@ impl SchemaChanges<'_> {
         let before = check.changeable(keyspace)?;
         let mut changed = before.clone();
         changed.column_families.remove(name);
-        let notes = match self.stored().is_shared() {
-            true => vec![keyspace_note(&changed)],
-            false => changed_notes(Some(before), Some(&changed)),
+        let records = match self.stored().is_shared() {
+            true => vec![keyspace_record(&changed)],
+            false => changed_records(Some(before), Some(&changed)),
         };
         let mut without = Catalog::clone(&catalog);
         without.keyspaces.insert(keyspace.to_owned(), changed);
         drop(catalog);
         let dropped = Resource::Table(keyspace.to_owned(), name.to_owned());
-        self.drop_families(without, vec![cf], notes, dropped).await
+        self.drop_families(without, vec![cf], records, dropped).await
     }
 
     /// Removes the data of indexes that are no longer defined, once no request writes to them.
@@ -95,11 +95,11 @@ impl SchemaChanges<'_> {
         &self,
         without: Catalog,
         families: Vec<Arc<CfDef>>,
-        mut notes: Notes,
+        mut records: Records,
         dropped: Resource,
     ) -> Result<(), Error> {
         if self.stored().is_shared() {
-            return self.drop_shared(without, &families, notes, &dropped).await;
+            return self.drop_shared(without, &families, records, &dropped).await;
         }
         let without = Arc::new(without);
         let before = self.stored().publish(without.clone());
@@ -108,11 +108,11 @@ impl SchemaChanges<'_> {
         for cf in families {
             for index in self.own_indexes(&cf) {
                 self.database.store().drop_family(index.clone()).await?;
-                notes.push((build_note(index), None));
+                records.push((build_record(index), None));
             }
             self.database.store().drop_family(cf).await?;
         }
-        self.stored().note(notes).await?;
+        self.stored().put_records(records).await?;
         Ok(self.database.store().alter(own_copy(&without)).await?)
     }
 }

@@ -8,7 +8,7 @@ use super::change::SchemaChanges;
 use super::limits::check_keyspaces;
 use super::request::KsRequest;
 use crate::db::Error;
-use crate::db::index::{Unfinished, build_note, start_building};
+use crate::db::index::{Unfinished, build_record, start_building};
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
 
 /// The indexes that a change adds, each with its column family and its column, and the indexes that it drops.
@@ -81,15 +81,15 @@ impl SchemaChanges<'_> {
             }
         }
         let Indexes { added, dropped } = Indexes::between(*self, old, &keyspace);
-        let note = |index: &Arc<CfDef>, value| (build_note(index), value);
-        let mut notes: Vec<_> = dropped.iter().map(|(_, index)| note(index, None)).collect();
+        let record = |index: &Arc<CfDef>, value| (build_record(index), value);
+        let mut records: Vec<_> = dropped.iter().map(|(_, index)| record(index, None)).collect();
         for index in added.iter().filter_map(|(cf, column)| cf.index_families.get(column)) {
-            self.database.building.write().insert(build_note(index), Unfinished::Asked);
-            notes.push(note(index, Some(Bytes::from_static(b"building"))));
+            self.database.building.write().insert(build_record(index), Unfinished::Asked);
+            records.push(record(index, Some(Bytes::from_static(b"building"))));
         }
         let gone: Vec<Arc<CfDef>> = dropped.iter().map(|(_, index)| index.clone()).collect();
         let before = Arc::downgrade(&catalog);
-        self.change(&catalog, keyspace, notes, &gone).await?;
+        self.change(&catalog, keyspace, records, &gone).await?;
         drop(catalog);
         for (cf, index) in dropped {
             self.drop_indexes(&cf, vec![index], &before).await?;

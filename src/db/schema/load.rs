@@ -5,24 +5,24 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::drop::own_copy;
-use super::notes::{KeyspaceRecord, Notes, changed_notes, noted_in_full};
+use super::records::{KeyspaceRecord, Records, changed_records, noted_in_full};
 use super::stored::StoredSchema;
 use crate::db::Error;
-use crate::db::index::{Unfinished, build_note, start_building};
+use crate::db::index::{Unfinished, build_record, start_building};
 use crate::partitioner::TokenForm;
 use crate::schema::Catalog;
 
 /// The metadata record with the naming scheme of index entries of CQL tables.
-const ENTRIES_NOTE: &str = "cql index entries";
+const ENTRIES_RECORD: &str = "cql index entries";
 
 impl StoredSchema<'_> {
     /// Loads the keyspaces that clients made in earlier runs, and continues to build their indexes.
     pub async fn load(&self) -> Result<(), Error> {
         let version = self.version().await?;
-        let notes = self.database.store().notes().await?;
+        let records = self.database.store().records().await?;
         let mut catalog = Catalog::clone(&self.database.catalog());
-        let mut renewed = Notes::new();
-        for KeyspaceRecord { name, read } in noted_in_full(&notes, &self.database.parts.types) {
+        let mut renewed = Records::new();
+        for KeyspaceRecord { name, read } in noted_in_full(&records, &self.database.parts.types) {
             let (keyspace, is_one_record) = match read {
                 Ok(read) => read,
                 // A newer server made it, and that server serves it.
@@ -40,29 +40,29 @@ impl StoredSchema<'_> {
                 continue;
             }
             if is_one_record && !self.is_shared() {
-                renewed.extend(changed_notes(None, Some(&keyspace)));
+                renewed.extend(changed_records(None, Some(&keyspace)));
             }
             catalog.keyspaces.insert(name.to_owned(), keyspace);
         }
         let catalog = Arc::new(catalog);
         if !renewed.is_empty() {
-            self.database.store().note(renewed).await?;
+            self.database.store().put_records(renewed).await?;
         }
         self.database.store().alter(own_copy(&catalog)).await?;
         // The roles are loaded only now, because this may read newer records, and tables are created from the records
         // that the catalog was built from.
-        self.database.logins().load_roles(&notes).await?;
+        self.database.logins().load_roles(&records).await?;
         self.database.catalog.store(catalog.clone());
-        self.has_loaded(version, &notes);
+        self.has_loaded(version, &records);
         if self.is_shared() {
             // The cluster maintains the indexes.
             return Ok(());
         }
-        let notes = self.with_renewed_indexes(&catalog, notes).await?;
+        let records = self.with_renewed_indexes(&catalog, records).await?;
         for cf in catalog.column_families() {
             for (column, index) in &cf.index_families {
-                let note = build_note(index);
-                if notes.iter().any(|(name, _)| *name == note) {
+                let record = build_record(index);
+                if records.iter().any(|(name, _)| *name == record) {
                     start_building(self.database, cf.clone(), column.clone(), None, Unfinished::Avoided);
                 }
             }
@@ -76,21 +76,21 @@ impl StoredSchema<'_> {
     async fn with_renewed_indexes(
         &self,
         catalog: &Catalog,
-        notes: Vec<(String, Bytes)>,
+        records: Vec<(String, Bytes)>,
     ) -> Result<Vec<(String, Bytes)>, Error> {
-        if notes.iter().any(|(name, _)| name == ENTRIES_NOTE) {
-            return Ok(notes);
+        if records.iter().any(|(name, _)| name == ENTRIES_RECORD) {
+            return Ok(records);
         }
-        let mut changed: Notes = vec![(ENTRIES_NOTE.to_owned(), Some(Bytes::from_static(b"2")))];
+        let mut changed: Records = vec![(ENTRIES_RECORD.to_owned(), Some(Bytes::from_static(b"2")))];
         if matches!(self.database.parts.partitioner.token_form(), TokenForm::IsKey) {
             for cf in catalog.column_families().filter(|cf| cf.table.is_some()) {
                 for index in cf.index_families.values() {
                     self.database.store().truncate(index.clone()).await?;
-                    changed.push((build_note(index), Some(Bytes::from_static(b"building"))));
+                    changed.push((build_record(index), Some(Bytes::from_static(b"building"))));
                 }
             }
         }
-        self.database.store().note(changed).await?;
-        Ok(self.database.store().notes().await?)
+        self.database.store().put_records(changed).await?;
+        Ok(self.database.store().records().await?)
     }
 }

@@ -9,7 +9,7 @@ mod events;
 mod family_ids;
 mod limits;
 mod load;
-mod notes;
+mod records;
 mod request;
 mod restore;
 mod settings;

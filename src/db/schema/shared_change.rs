@@ -14,14 +14,14 @@ use bytes::Bytes;
 use super::attempts::Attempts;
 use super::change::{SchemaChanges, refusal};
 use super::drop::own_copy;
-use super::notes::{Notes, keyspace_note};
+use super::records::{Records, keyspace_record};
 use super::stored::disagreement;
 use crate::db::Error;
 use crate::db::login::Resource;
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
 
 /// The prefix of the record of a pending drop; the names of the keyspace and of the table follow, each after a slash.
-const DROPPED_NOTE: &str = "dropped";
+const DROPPED_RECORD: &str = "dropped";
 
 impl SchemaChanges<'_> {
     /// Creates a keyspace's tables, then records and publishes the keyspace.
@@ -29,7 +29,7 @@ impl SchemaChanges<'_> {
         &self,
         catalog: &Catalog,
         keyspace: KeyspaceDef,
-        mut notes: Notes,
+        mut records: Records,
     ) -> Result<(), Error> {
         self.stored().check_readable(&keyspace.name)?;
         if !self.undone(Some(&keyspace)).is_empty() {
@@ -40,11 +40,11 @@ impl SchemaChanges<'_> {
                 return Err(disagreement());
             }
         }
-        notes.push(keyspace_note(&keyspace));
+        records.push(keyspace_record(&keyspace));
         let mut with = catalog.clone();
         with.keyspaces.insert(keyspace.name.clone(), keyspace);
         self.database.store().alter(own_copy(&with)).await.map_err(refusal)?;
-        self.stored().note(notes).await?;
+        self.stored().put_records(records).await?;
         self.stored().publish(Arc::new(with));
         Ok(())
     }
@@ -55,7 +55,7 @@ impl SchemaChanges<'_> {
         &self,
         without: Catalog,
         families: &[Arc<CfDef>],
-        mut notes: Notes,
+        mut records: Records,
         dropped: &Resource,
     ) -> Result<(), Error> {
         if let Resource::Keyspace(keyspace) | Resource::Table(keyspace, _) = dropped {
@@ -63,8 +63,8 @@ impl SchemaChanges<'_> {
         }
         let tables = families.iter().map(|cf| Resource::Table(cf.keyspace.clone(), cf.name.clone()));
         let marks = tables.chain([dropped.clone()]).filter_map(|resource| mark_of(&resource));
-        notes.extend(marks.map(|mark| (mark, Some(Bytes::new()))));
-        self.stored().note(notes).await?;
+        records.extend(marks.map(|mark| (mark, Some(Bytes::new()))));
+        self.stored().put_records(records).await?;
         self.stored().publish(Arc::new(without));
         if let Err(error) = self.finish_drops(None).await {
             tracing::warn!(
@@ -108,7 +108,7 @@ impl SchemaChanges<'_> {
     /// Tries once to complete the given drops. A failed drop does not prevent the others.
     async fn try_finish_drops(&self, marks: Vec<String>) -> Result<(), Error> {
         let mut outcome = Ok(());
-        let mut done: Notes = Vec::new();
+        let mut done: Records = Vec::new();
         let mut resources: Vec<(String, Resource)> = marks
             .into_iter()
             .filter_map(|mark| resource_of(&mark).map(|resource| (mark, resource)))
@@ -134,7 +134,7 @@ impl SchemaChanges<'_> {
         }
         self.database.store().alter(own_copy(&self.database.catalog())).await?;
         if !done.is_empty() {
-            self.stored().note(done).await?;
+            self.stored().put_records(done).await?;
         }
         outcome
     }
@@ -155,15 +155,15 @@ impl SchemaChanges<'_> {
 /// Returns the name of the record of a pending drop.
 fn mark_of(dropped: &Resource) -> Option<String> {
     match dropped {
-        Resource::Keyspace(keyspace) => Some(format!("{DROPPED_NOTE}/{keyspace}")),
-        Resource::Table(keyspace, table) => Some(format!("{DROPPED_NOTE}/{keyspace}/{table}")),
+        Resource::Keyspace(keyspace) => Some(format!("{DROPPED_RECORD}/{keyspace}")),
+        Resource::Table(keyspace, table) => Some(format!("{DROPPED_RECORD}/{keyspace}/{table}")),
         _ => None,
     }
 }
 
 /// Returns the resource that a record marks as a pending drop; `None` for any other record.
-pub(super) fn resource_of(note: &str) -> Option<Resource> {
-    let mut names = note.strip_prefix(DROPPED_NOTE)?.strip_prefix('/')?.split('/').map(str::to_owned);
+pub(super) fn resource_of(record: &str) -> Option<Resource> {
+    let mut names = record.strip_prefix(DROPPED_RECORD)?.strip_prefix('/')?.split('/').map(str::to_owned);
     match (names.next()?, names.next()) {
         (keyspace, None) => Some(Resource::Keyspace(keyspace)),
         (keyspace, Some(table)) => Some(Resource::Table(keyspace, table)),

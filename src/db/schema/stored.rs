@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::attempts::Attempts;
 use super::drop::own_copy;
-use super::notes::{KEYSPACE_NOTE, Notes};
+use super::records::{KEYSPACE_RECORD, Records};
 use super::shared_change::resource_of;
 use crate::db::{Database, Error};
 use crate::schema::{Catalog, KeyspaceDef, is_same_family, keyspace_from_json, keyspace_to_json};
@@ -147,7 +147,7 @@ impl StoredSchema<'_> {
 
     async fn follow(&self) -> Result<(), Error> {
         let Some(shared) = self.database.store().capabilities().shared_schema else { return Ok(()) };
-        if shared.notes_version().await? > self.database.shared.version.load(Ordering::Acquire) {
+        if shared.records_version().await? > self.database.shared.version.load(Ordering::Acquire) {
             let _changing = self.database.changing.lock().await;
             self.load_newest().await?;
         }
@@ -167,14 +167,14 @@ impl StoredSchema<'_> {
 
     async fn try_load_newest(&self) -> Result<(), Error> {
         let Some(shared) = self.database.store().capabilities().shared_schema else { return Ok(()) };
-        let version = shared.notes_version().await?;
+        let version = shared.records_version().await?;
         if version <= self.database.shared.version.load(Ordering::Acquire) {
             return Ok(());
         }
-        let notes = self.database.store().notes().await?;
-        self.database.roles.load_readable(&notes);
+        let records = self.database.store().records().await?;
+        self.database.roles.load_readable(&records);
         let before = self.database.catalog();
-        let after = self.followed(&before, &notes);
+        let after = self.followed(&before, &records);
         let is_same = |name: &String| {
             before.keyspaces.get(name).map(keyspace_to_json)
                 == after.keyspaces.get(name).map(keyspace_to_json)
@@ -183,15 +183,15 @@ impl StoredSchema<'_> {
             shared.follow(own_copy(&after)).await?;
             self.publish(Arc::new(after));
         }
-        self.has_loaded(Some(version), &notes);
+        self.has_loaded(Some(version), &records);
         Ok(())
     }
 
     /// Builds the schema from the configuration and the records. Unchanged definitions are reused; a keyspace that
     /// cannot be read, because a newer server made it, stays as it was.
-    fn followed(&self, before: &Catalog, notes: &[(String, Bytes)]) -> Catalog {
+    fn followed(&self, before: &Catalog, records: &[(String, Bytes)]) -> Catalog {
         let mut catalog = Catalog::clone(&self.database.parts.catalog);
-        for (name, json) in noted_keyspaces(notes) {
+        for (name, json) in noted_keyspaces(records) {
             if catalog.keyspaces.contains_key(name) {
                 continue;
             }
@@ -234,31 +234,31 @@ impl StoredSchema<'_> {
     }
 
     /// Writes metadata records. If a cluster times out, the records are read to find out whether they were written.
-    pub(super) async fn note(&self, notes: Notes) -> Result<(), Error> {
-        let outcome = self.database.store().note(notes.clone()).await;
+    pub(super) async fn put_records(&self, records: Records) -> Result<(), Error> {
+        let outcome = self.database.store().put_records(records.clone()).await;
         let Err(StoreError::TimedOut(_)) = outcome else { return Ok(outcome?) };
-        let kept: HashMap<String, Bytes> = self.database.store().notes().await?.into_iter().collect();
+        let kept: HashMap<String, Bytes> = self.database.store().records().await?.into_iter().collect();
         let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
-        if notes.iter().all(is_kept) { Ok(()) } else { Ok(outcome?) }
+        if records.iter().all(is_kept) { Ok(()) } else { Ok(outcome?) }
     }
 
     /// Returns the version of the records, to be read before they are loaded; `None` if no other server changes them.
     pub(super) async fn version(&self) -> Result<Option<i64>, Error> {
         match self.database.store().capabilities().shared_schema {
-            Some(shared) => Ok(Some(shared.notes_version().await?)),
+            Some(shared) => Ok(Some(shared.records_version().await?)),
             None => Ok(None),
         }
     }
 
     /// Remembers that the records of a version have been loaded.
-    pub(super) fn has_loaded(&self, version: Option<i64>, notes: &[(String, Bytes)]) {
+    pub(super) fn has_loaded(&self, version: Option<i64>, records: &[(String, Bytes)]) {
         let Some(version) = version else { return };
-        let names = notes.iter().map(|(name, _)| name);
+        let names = records.iter().map(|(name, _)| name);
         *self.database.shared.marks.lock() =
             names.filter(|name| resource_of(name).is_some()).cloned().collect();
         let is_unread =
             |(_, json): &(&str, &Bytes)| keyspace_from_json(json, &self.database.parts.types).is_err();
-        let unread = noted_keyspaces(notes).filter(is_unread).map(|(name, _)| name.to_owned());
+        let unread = noted_keyspaces(records).filter(is_unread).map(|(name, _)| name.to_owned());
         *self.database.shared.unread.lock() = unread.collect();
         self.database.shared.version.store(version, Ordering::Release);
     }
@@ -272,8 +272,8 @@ impl StoredSchema<'_> {
 }
 
 /// Returns the keyspaces among the records, with their names.
-pub(super) fn noted_keyspaces(notes: &[(String, Bytes)]) -> impl Iterator<Item = (&str, &Bytes)> {
-    notes.iter().filter_map(|(name, json)| Some((name.strip_prefix(KEYSPACE_NOTE)?, json)))
+pub(super) fn noted_keyspaces(records: &[(String, Bytes)]) -> impl Iterator<Item = (&str, &Bytes)> {
+    records.iter().filter_map(|(name, json)| Some((name.strip_prefix(KEYSPACE_RECORD)?, json)))
 }
 
 pub(in crate::db) fn disagreement() -> Error {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use md5::{Digest, Md5};
 use parking_lot::Mutex;
 
-use super::notes::changed_notes;
+use super::records::changed_records;
 use crate::db::Database;
 use crate::schema::Catalog;
 
@@ -26,7 +26,7 @@ impl SchemaVersion {
             // The digests of the changed definitions as they are afterwards; with the arguments swapped, as they were
             // before.
             let digests = |from, to| {
-                changed_notes(from, to).into_iter().filter_map(|(name, json)| Some(digest(&name, &json?)))
+                changed_records(from, to).into_iter().filter_map(|(name, json)| Some(digest(&name, &json?)))
             };
             *sum = digests(new, old).fold(*sum, u128::wrapping_sub);
             *sum = digests(old, new).fold(*sum, u128::wrapping_add);

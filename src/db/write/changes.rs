@@ -6,7 +6,7 @@ use crate::db::args::{
     ColumnOrSuper, CounterColumn, CounterSuper, Deletion, MutationRequest, NewColumn, NewSuper,
     RequestedRange,
 };
-use crate::model::{Cell, Change, DeletionTime, RangeDeletion};
+use crate::model::{Cell, Change, DeletionTime, RangeTombstone};
 use crate::schema::CfDef;
 use crate::util::Clock;
 
@@ -72,7 +72,7 @@ impl ChangeBuilder<'_> {
             let deletion = self.deletion_time(timestamp);
             // `reversed` is ignored: a range that goes backwards deletes nothing.
             let RequestedRange { start, finish, .. } = range;
-            changes.push(Change::DeleteRange(RangeDeletion { super_column, start, finish, deletion }));
+            changes.push(Change::DeleteRange(RangeTombstone { super_column, start, finish, deletion }));
         } else {
             changes.push(self.deletion(cf, super_column, None, timestamp));
         }

@@ -16,7 +16,7 @@ use super::cql_types::columns;
 use super::link::{Link, level, page_of, serial_level};
 use super::rows::all;
 use super::values::Values;
-use super::{error, notes};
+use super::{error, metadata_records};
 use crate::storage::{
     RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, StoreError, StoreFuture,
 };
@@ -155,7 +155,7 @@ impl GatheredRows {
 
 impl RemoteCql for ClusterStore {
     fn own_keyspace(&self) -> &str {
-        notes::KEYSPACE
+        metadata_records::KEYSPACE
     }
 
     fn has_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {

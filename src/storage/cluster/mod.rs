@@ -9,7 +9,7 @@
 //! | `write`, `cas` | mutations and conditional updates as statements |
 //! | `read`, `scan`, `paging`, `rows`, `splits` | reads, and the conversion of their results |
 //! | `cql`, `cql_types` | statements that clients write themselves |
-//! | `keyspaces`, `notes` | creating keyspaces and tables, and the metadata records that all gateways share |
+//! | `keyspaces`, `metadata_records` | creating keyspaces and tables, and the metadata records that all gateways share |
 //! | `store` | the `Store` trait and its extensions |
 //!
 //! For example, in a Standard column family `Posts` with the comparator UTF8Type each column is a row of the table:
@@ -32,8 +32,8 @@ mod error;
 mod gate;
 mod keyspaces;
 mod link;
+mod metadata_records;
 mod names;
-mod notes;
 mod options;
 mod paging;
 mod read;

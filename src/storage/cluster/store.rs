@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use super::cql::ClientStatements;
 use super::keyspaces::{self, KnownTables, map};
 use super::link::Link;
-use super::notes::{MetadataRecords, TablesLock};
+use super::metadata_records::{MetadataRecords, TablesLock};
 use super::options::ClusterOptions;
 use super::scan::Scan;
 use super::splits::splits;
@@ -243,12 +243,12 @@ impl Store for ClusterStore {
         })
     }
 
-    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+    fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
         Box::pin(self.records.all(&self.link))
     }
 
-    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        Box::pin(self.records.change(&self.link, notes))
+    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        Box::pin(self.records.change(&self.link, records))
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
@@ -317,7 +317,7 @@ impl SharedSchemaStore for ClusterStore {
         name.starts_with(KEYSPACES_OF_CLUSTER) || self.own_keyspace().eq_ignore_ascii_case(name)
     }
 
-    fn notes_version(&self) -> StoreFuture<'_, i64> {
+    fn records_version(&self) -> StoreFuture<'_, i64> {
         Box::pin(self.records.version(&self.link))
     }
 

@@ -28,7 +28,7 @@ use super::values::Values;
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::marshal;
-use crate::model::{Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, RangeDeletion};
+use crate::model::{Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, RangeTombstone};
 use crate::storage::StoreError;
 
 /// Limit of the statements in one batch. The native protocol counts them in two bytes.
@@ -170,7 +170,7 @@ impl MutationWriter<'_> {
     }
 
     /// Returns the deletion of a range of names. `None` if its start is after its end.
-    fn range(&self, table: &Table, key: &Bytes, range: &RangeDeletion) -> Option<(Shape, Values)> {
+    fn range(&self, table: &Table, key: &Bytes, range: &RangeTombstone) -> Option<(Shape, Values)> {
         let mut values = deletion_values(table, range.deletion).bytes(key.clone());
         let (form, comparator, inner) = match (&range.super_column, &table.inner, table.cf.subcomparator()) {
             (Some(name), Some(form), Some(comparator)) => {

@@ -9,7 +9,7 @@ use super::scan::StoredRows;
 use super::value::{self, Value};
 use crate::compat::features::releases::NEWEST;
 use crate::marshal::{self, AbstractType};
-use crate::model::{Change, DeletionTime, LevelRanges, RangeDeletion};
+use crate::model::{Change, DeletionTime, LevelRanges, RangeTombstone};
 use crate::partitioner::Partitioner;
 use crate::schema::CfDef;
 use crate::storage::dump::{is_dropped, sort_ranges, weight};
@@ -71,7 +71,7 @@ struct RowDump<'a> {
     source: &'a RowSource<'a>,
     cf: &'a CfDef,
     deletion: DeletionTime,
-    ranges: Vec<RangeDeletion>,
+    ranges: Vec<RangeTombstone>,
     holder: Option<Holder>,
     changes: Vec<Change>,
 }

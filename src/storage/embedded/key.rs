@@ -17,7 +17,7 @@ use md5::{Digest, Md5};
 use smallvec::SmallVec;
 
 use crate::marshal::AbstractType;
-use crate::model::RangeDeletion;
+use crate::model::RangeTombstone;
 use crate::partitioner::{Partitioner, TokenForm};
 use crate::storage::StoreError;
 
@@ -167,7 +167,7 @@ pub const RANGES: &[u8] = &[MARKER, 1];
 pub const RANGES_END: &[u8] = &[MARKER, 2];
 
 /// Returns the key of a range tombstone, relative to the row. Tombstones of the same range have the same key.
-pub fn range(range: &RangeDeletion) -> Vec<u8> {
+pub fn range(range: &RangeTombstone) -> Vec<u8> {
     let mut digest = Md5::new();
     digest.update([u8::from(range.super_column.is_some())]);
     for part in [range.super_column.as_ref().unwrap_or(&Bytes::new()), &range.start, &range.finish] {

@@ -28,7 +28,7 @@ use super::row_source::{RowKey, RowSource};
 use super::value::{self, Value};
 use crate::compat::features::releases::NEWEST;
 use crate::marshal::{self, AbstractType, TypeRef};
-use crate::model::{DeletionTime, LevelRanges, RangeDeletion};
+use crate::model::{DeletionTime, LevelRanges, RangeTombstone};
 use crate::schema::CfDef;
 use crate::storage::StoreError;
 
@@ -36,7 +36,7 @@ use crate::storage::StoreError;
 /// tombstones of the row: if two of them touch at a name, both are needed to decide which one covers it.
 pub fn shadowed_by_ranges(
     source: &RowSource<'_>,
-    ranges: &[RangeDeletion],
+    ranges: &[RangeTombstone],
     cf: &CfDef,
     most: usize,
 ) -> Result<Vec<Vec<u8>>, StoreError> {

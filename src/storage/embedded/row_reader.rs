@@ -7,7 +7,7 @@ use super::row_source::{RowEntries, RowKey, RowSource};
 use super::value::{self, Value};
 use crate::marshal::{self, AbstractType, StoredOrder};
 use crate::model::{
-    Cell, DeletionTime, LevelRanges, Predicate, RangeDeletion, RangeTombstoneRule, ReadCommand, ReadOf,
+    Cell, DeletionTime, LevelRanges, Predicate, RangeTombstone, RangeTombstoneRule, ReadCommand, ReadOf,
     RowColumns, SliceRange, SortedRanges, SuperColumn, detach_cells,
 };
 use crate::storage::StoreError;
@@ -88,7 +88,7 @@ impl RowSource<'_> {
     }
 
     /// Returns the row's deletion and its range tombstones.
-    pub fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeDeletion>), StoreError> {
+    pub fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeTombstone>), StoreError> {
         let marker = self.get(ROW_MARKER)?.map(value::decode).transpose()?;
         let Some(Value::Deletion { deletion, has_ranges, .. }) = marker else {
             return Ok((DeletionTime::LIVE, Vec::new()));

@@ -178,7 +178,7 @@ impl EmbeddedStore {
     }
 
     /// Returns the node's token as text. The first call stores its argument, later calls return the stored token.
-    pub fn token_or_note(&self, token: &str) -> Result<String, StoreError> {
+    pub fn token_or_new(&self, token: &str) -> Result<String, StoreError> {
         let manifest = &self.engine.manifest;
         if let Some(stored) = &manifest.contents().token {
             return Ok(stored.clone());
@@ -358,18 +358,18 @@ impl Store for EmbeddedStore {
         })
     }
 
-    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+    fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
         let contents = self.engine.manifest.contents();
         let records = contents.records.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         Box::pin(async move { Ok(records) })
     }
 
-    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.waiting_for(Length::Short, move |engine, _| {
                 engine.health.check()?;
                 engine.manifest.change(|contents| {
-                    for (name, value) in notes {
+                    for (name, value) in records {
                         match value {
                             Some(value) => contents.records.insert(name, value),
                             None => contents.records.remove(&name),

@@ -20,7 +20,7 @@
 use byteorder::{BigEndian, ByteOrder};
 use bytes::{Buf, Bytes};
 
-use crate::model::{Cell, CellKind, DeletionTime, RangeDeletion};
+use crate::model::{Cell, CellKind, DeletionTime, RangeTombstone};
 use crate::storage::StoreError;
 
 /// The format in byte 0.
@@ -56,7 +56,7 @@ pub enum Value {
         /// Whether the row has range tombstones. Only set on a row's deletion.
         has_ranges: bool,
     },
-    Range(RangeDeletion),
+    Range(RangeTombstone),
     /// The entry is in the tree of long keys: see `long_keys`.
     Pointer,
 }
@@ -118,7 +118,7 @@ pub fn encode_deletion_with_ranges(deletion: DeletionTime) -> Vec<u8> {
 }
 
 /// Encodes a range tombstone.
-pub fn encode_range(range: &RangeDeletion) -> Vec<u8> {
+pub fn encode_range(range: &RangeTombstone) -> Vec<u8> {
     let more = range.start.len() + range.finish.len() + 16;
     let holder = range.super_column.as_deref();
     let mut out = head(RANGE, range.deletion.marked_for_delete_at, holder, more);
@@ -246,7 +246,7 @@ fn read(value: &Bytes) -> Option<(Value, Option<usize>)> {
             let (start, start_end) = name_at_place(value, data_at)?;
             let (finish, _) = name_at_place(value, start_end)?;
             let deletion = deletion(seconds()?);
-            (Value::Range(RangeDeletion { super_column: name, start, finish, deletion }), None)
+            (Value::Range(RangeTombstone { super_column: name, start, finish, deletion }), None)
         }
         _ => return None,
     })
@@ -330,7 +330,7 @@ mod tests {
             super_column in prop::option::of(any_bytes()),
             (start, finish) in (any_bytes(), any_bytes()),
         ) {
-            let range = RangeDeletion { super_column: super_column.clone(), start, finish, deletion };
+            let range = RangeTombstone { super_column: super_column.clone(), start, finish, deletion };
             let encoded = Bytes::from(encode_range(&range));
             prop_assert_eq!(tombstone_since(&encoded), None);
             prop_assert_eq!(decode(encoded.clone()).unwrap(), Value::Range(range));

@@ -26,7 +26,7 @@ use super::write_path::WritePath;
 use crate::compat::Behaviour;
 use crate::marshal::{AbstractType, StoredOrder};
 use crate::model::{
-    Cell, CellKind, CfMutation, Change, DeletionTime, LevelRanges, Mutation, RangeDeletion, SuperColumn,
+    Cell, CellKind, CfMutation, Change, DeletionTime, LevelRanges, Mutation, RangeTombstone, SuperColumn,
 };
 use crate::schema::CfDef;
 use crate::storage::StoreError;
@@ -213,7 +213,7 @@ impl RowChanges<'_> {
     }
 
     /// Returns the row's deletion and range tombstones, with the changes so far.
-    fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeDeletion>), StoreError> {
+    fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeTombstone>), StoreError> {
         let (stored, mut ranges) = self.source.row_deletions()?;
         let mut deletion = stored;
         for (key, value) in self.changes.iter() {
@@ -241,9 +241,9 @@ impl RowChanges<'_> {
     }
 
     /// Adds range tombstones, and sets the flag in the row's deletion that there are some.
-    fn add_ranges(&mut self, ranges: &[RangeDeletion]) -> Result<(), StoreError> {
+    fn add_ranges(&mut self, ranges: &[RangeTombstone]) -> Result<(), StoreError> {
         // Several tombstones may have the same range.
-        let mut by_key: BTreeMap<Vec<u8>, RangeDeletion> = BTreeMap::new();
+        let mut by_key: BTreeMap<Vec<u8>, RangeTombstone> = BTreeMap::new();
         for range in ranges {
             let merged = by_key.entry(key::range(range)).or_insert_with(|| range.clone());
             merged.deletion = merged.deletion.merged(range.deletion);
@@ -275,7 +275,7 @@ impl RowChanges<'_> {
         change: SuperColumn,
         names: Names<'_>,
         outer: DeletionTime,
-        ranges: &[RangeDeletion],
+        ranges: &[RangeTombstone],
     ) -> Result<(), StoreError> {
         let Some(subcomparator) = self.cf.subcomparator() else { return Ok(()) };
         let subnames = Names::new(&**subcomparator, self.behaviour.release);

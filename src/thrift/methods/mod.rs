@@ -21,7 +21,7 @@ use super::args::Args;
 use super::dialect::Session;
 use super::failure::Failure;
 use super::wire::{TType, Writer};
-use crate::compat::features::{ConsistencyLevel, Family, Language};
+use crate::compat::features::{ApiGeneration, ConsistencyLevel, Language};
 use crate::compat::{Behaviour, Span, texts};
 use crate::cql::PreparedStatements;
 use crate::db::{self, Access, Database, Request};
@@ -117,8 +117,8 @@ pub struct Method {
 
 impl Method {
     /// Returns the API generation of the method.
-    pub fn family(&self) -> Family {
-        Family::of_line(self.releases.first())
+    pub fn family(&self) -> ApiGeneration {
+        ApiGeneration::of_line(self.releases.first())
     }
 }
 

@@ -94,7 +94,7 @@ pub fn release(bytes: usize) {
 
 /// Counts work on a thread that serves other tasks too. After `REQUEST_WORK_PER_TURN` it lets other tasks run, and then
 /// checks whether the request should continue.
-pub async fn breathe(work: usize) -> Result<(), MeterError> {
+pub async fn yield_if_due(work: usize) -> Result<(), MeterError> {
     let is_due = METER.try_with(|meter| meter.worked(work, REQUEST_WORK_PER_TURN)).unwrap_or(false);
     if is_due {
         tokio::task::yield_now().await;
@@ -226,9 +226,9 @@ mod tests {
     async fn long_work_yields_to_other_tasks() {
         let other = tokio::spawn(async {});
         metered(meter(0), async {
-            breathe(1).await.unwrap();
+            yield_if_due(1).await.unwrap();
             assert!(!other.is_finished());
-            breathe(REQUEST_WORK_PER_TURN).await.unwrap();
+            yield_if_due(REQUEST_WORK_PER_TURN).await.unwrap();
             assert!(other.is_finished());
         })
         .await;

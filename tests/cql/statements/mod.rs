@@ -18,7 +18,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use proptest::prelude::*;
 use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{Claim, ConsistencyLevel, Language};
+use thriftstore::compat::features::{ConsistencyLevel, Language, ReportedVersion};
 use thriftstore::cql::{self, CqlError, Outcome, QueryOptions, QueryState};
 use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::model::{Cell, Predicate, RowColumns, SliceRange};
@@ -36,7 +36,7 @@ const START_MS: i64 = 1_400_000_000_000;
 
 fn state(database: &Arc<Database>) -> QueryState<'_> {
     let behaviour = Behaviour::of(Release::V2_1);
-    let claim = Claim::of_release(behaviour);
+    let claim = ReportedVersion::of_release(behaviour);
     QueryState { database, behaviour, claim, language: Language::Newest, keyspace: Some("k"), user: None }
 }
 

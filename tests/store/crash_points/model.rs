@@ -100,7 +100,7 @@ impl Model {
                 }
             }
         }
-        let records = support::wait(store.notes()).unwrap();
+        let records = support::wait(store.records()).unwrap();
         model.records = records.into_iter().map(|(name, value)| (name, value.to_vec())).collect();
         model
     }

@@ -140,7 +140,7 @@ impl Run {
             Step::WriteAtZero(edits) => self.write(self.mutations(number, edits), ConsistencyLevel::Zero),
             Step::Record { number: record, length } => {
                 let value = length.map(|length| Bytes::from(value(timestamp(number, 0), length)));
-                support::wait(self.store().note(vec![(record_name(*record), value)]))
+                support::wait(self.store().put_records(vec![(record_name(*record), value)]))
             }
             Step::Truncate(family) => support::wait(self.store().truncate(self.definition(*family))),
             Step::Drop(family) => support::wait(self.store().drop_family(self.definition(*family))),

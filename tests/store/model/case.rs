@@ -10,7 +10,7 @@ use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::marshal;
 use thriftstore::model::{
     Bounds, Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, Predicate, RangeCommand,
-    RangeDeletion, ReadCommand, SliceRange,
+    RangeTombstone, ReadCommand, SliceRange,
 };
 use thriftstore::partitioner::PartitionerRef;
 use thriftstore::schema::{Catalog, CfDef};
@@ -311,7 +311,7 @@ impl Case {
         }
     }
 
-    fn range(&self, is_super: bool, op: &RangeOp) -> RangeDeletion {
+    fn range(&self, is_super: bool, op: &RangeOp) -> RangeTombstone {
         let super_column = op.holder.as_ref().filter(|_| is_super).map(|holder| self.name(1, holder));
         let level = usize::from(is_super) + usize::from(super_column.is_some());
         let mut bounds = [&op.start, &op.finish]
@@ -323,7 +323,7 @@ impl Case {
             bounds.sort_by(|a, b| comparator.compare(a, b));
         }
         let [start, finish] = bounds;
-        RangeDeletion { super_column, start, finish, deletion: deletion(op.timestamp, op.at) }
+        RangeTombstone { super_column, start, finish, deletion: deletion(op.timestamp, op.at) }
     }
 
     fn cell(&self, name: Bytes, value: &Bytes, timestamp: i64, expires: Option<(i32, i32)>) -> Cell {

@@ -47,7 +47,7 @@ use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::marshal::AbstractType;
 use thriftstore::model::{
     Bounds, Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, Predicate, RangeCommand,
-    RangeDeletion, ReadCommand, RowColumns, SliceRange,
+    RangeTombstone, ReadCommand, RowColumns, SliceRange,
 };
 use thriftstore::partitioner::PartitionerRef;
 use thriftstore::schema::{Catalog, CfDef};
@@ -223,11 +223,13 @@ impl Run {
             }
             (Command::Truncate(cf), _) => support::wait(store.truncate(self.cf(&cf))).unwrap(),
             (Command::Undefined, _) => return lines(store.status().undefined),
-            (Command::Record { name, value }, _) => support::wait(store.note(vec![(name, value)])).unwrap(),
+            (Command::Record { name, value }, _) => {
+                support::wait(store.put_records(vec![(name, value)])).unwrap()
+            }
             (Command::Records, _) => {
-                let notes = support::wait(store.notes()).unwrap();
+                let records = support::wait(store.records()).unwrap();
                 return lines(
-                    notes.iter().map(|(name, value)| format!("{name} {}", text_of(value))).collect(),
+                    records.iter().map(|(name, value)| format!("{name} {}", text_of(value))).collect(),
                 );
             }
             (Command::Compact, Opened::Embedded(store)) => store.compact().unwrap(),
@@ -306,7 +308,7 @@ impl Run {
             Written::DeleteRange { read, timestamp } => {
                 let (super_column, [start, finish]) = self.bounds_of_names(cf, read);
                 let deletion = deleted(*timestamp);
-                Change::DeleteRange(RangeDeletion { super_column, start, finish, deletion })
+                Change::DeleteRange(RangeTombstone { super_column, start, finish, deletion })
             }
         }
     }

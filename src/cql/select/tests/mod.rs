@@ -8,7 +8,7 @@ mod rows;
 use std::sync::Arc;
 
 use crate::compat::Behaviour;
-use crate::compat::features::{Claim, Language};
+use crate::compat::features::{Language, ReportedVersion};
 use crate::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState, ResultSet, query};
 use crate::db::{Database, DatabaseParts};
 use crate::partitioner::Murmur3Partitioner;
@@ -21,7 +21,7 @@ struct Session {
     database: Arc<Database>,
     release: Release,
     /// The later release that it reports as its own version.
-    claim: Option<Claim>,
+    claim: Option<ReportedVersion>,
 }
 
 fn options() -> QueryOptions {
@@ -49,7 +49,7 @@ impl Session {
 
     async fn run(&self, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
         let behaviour = Behaviour::of(self.release);
-        let claim = self.claim.as_ref().unwrap_or_else(|| Claim::of_release(behaviour));
+        let claim = self.claim.as_ref().unwrap_or_else(|| ReportedVersion::of_release(behaviour));
         let state = QueryState {
             database: &self.database,
             behaviour,

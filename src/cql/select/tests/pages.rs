@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::compat::Behaviour;
-use crate::compat::features::{Claim, Language};
+use crate::compat::features::{Language, ReportedVersion};
 use crate::cql::prepare;
 use crate::db::CfRequest;
 use crate::model::Predicate;
@@ -144,7 +144,7 @@ async fn columns_that_thrift_clients_declare_can_be_indexed() {
 async fn markers_have_the_name_and_type_of_their_column() {
     let session = with_tables().await;
     let behaviour = Behaviour::of(Release::V2_1);
-    let claim = Claim::of_release(behaviour);
+    let claim = ReportedVersion::of_release(behaviour);
     let state = QueryState {
         database: &session.database,
         behaviour,

@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 use super::graph::{Role, Roles};
 use super::password::Hasher;
 use super::permission::{Permission, Resource};
-use super::stored::{ROLE_NOTE, role_from_json, role_to_json};
+use super::stored::{ROLE_RECORD, role_from_json, role_to_json};
 use crate::compat::texts;
 use crate::db::Access;
 use crate::db::schema::disagreement;
@@ -47,10 +47,10 @@ impl RoleKeeper {
     }
 
     /// Loads the roles from the store's metadata records.
-    pub fn load(&self, notes: &[(String, Bytes)]) -> Result<(), Error> {
+    pub fn load(&self, records: &[(String, Bytes)]) -> Result<(), Error> {
         let mut roles = Roles::default();
-        for (name, json) in notes {
-            let Some(name) = name.strip_prefix(ROLE_NOTE) else { continue };
+        for (name, json) in records {
+            let Some(name) = name.strip_prefix(ROLE_RECORD) else { continue };
             let role = role_from_json(name, json).map_err(|error| Error::Internal(error.to_string()))?;
             roles.put(name, role)?;
         }
@@ -61,11 +61,11 @@ impl RoleKeeper {
 
     /// Does the same if servers of several versions share the records: a role that cannot be read has no rights here,
     /// and is left to the servers that can read it.
-    pub fn load_readable(&self, notes: &[(String, Bytes)]) {
+    pub fn load_readable(&self, records: &[(String, Bytes)]) {
         let mut roles = Roles::default();
         let mut unread = BTreeSet::new();
-        for (name, json) in notes {
-            let Some(name) = name.strip_prefix(ROLE_NOTE) else { continue };
+        for (name, json) in records {
+            let Some(name) = name.strip_prefix(ROLE_RECORD) else { continue };
             let read = role_from_json(name, json).map_err(|error| Error::Internal(error.to_string()));
             if let Err(error) = read.and_then(|role| roles.put(name, role)) {
                 tracing::error!("role {name} has no permissions on this server: {error}");
@@ -137,10 +137,10 @@ impl RoleKeeper {
         let before = self.now();
         let mut after = Roles::clone(&before);
         let answer = edit(&mut after)?;
-        let notes = changes(&before, &after);
-        if !notes.is_empty() {
-            self.check_readable(&notes)?;
-            match store.note(notes).await {
+        let records = changes(&before, &after);
+        if !records.is_empty() {
+            self.check_readable(&records)?;
+            match store.put_records(records).await {
                 Ok(()) => {}
                 Err(StoreError::SchemaDisagreement(_)) => return Ok(None),
                 Err(error) => return Err(Error::from(error).into()),
@@ -152,9 +152,9 @@ impl RoleKeeper {
     }
 
     /// Checks that the roles whose records will change were readable.
-    fn check_readable(&self, notes: &[(String, Option<Bytes>)]) -> Result<(), Error> {
+    fn check_readable(&self, records: &[(String, Option<Bytes>)]) -> Result<(), Error> {
         let unread = self.unread.read();
-        let mut names = notes.iter().filter_map(|(name, _)| name.strip_prefix(ROLE_NOTE));
+        let mut names = records.iter().filter_map(|(name, _)| name.strip_prefix(ROLE_RECORD));
         match names.find(|name| unread.contains(*name)) {
             Some(name) => Err(Error::invalid(format!(
                 "the role {name} was written by a newer server, and this one cannot read it: change it there"
@@ -189,11 +189,11 @@ impl RoleKeeper {
 
 /// Returns the records of the roles that differ.
 fn changes(before: &Roles, after: &Roles) -> Vec<(String, Option<Bytes>)> {
-    let note = |name: &String| format!("{ROLE_NOTE}{name}");
+    let record = |name: &String| format!("{ROLE_RECORD}{name}");
     let changed = after.iter().filter(|(name, role)| before.get(name) != Some(*role));
     let gone = before.iter().filter(|(name, _)| !after.contains(name));
-    let changed = changed.map(|(name, role)| (note(name), Some(Bytes::from(role_to_json(role)))));
-    changed.chain(gone.map(|(name, _)| (note(name), None))).collect()
+    let changed = changed.map(|(name, role)| (record(name), Some(Bytes::from(role_to_json(role)))));
+    changed.chain(gone.map(|(name, _)| (record(name), None))).collect()
 }
 
 fn required<'a>(credentials: &'a [Credential], name: &str, release: Release) -> Result<&'a Bytes, Error> {

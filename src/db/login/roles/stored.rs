@@ -9,7 +9,7 @@ use super::graph::Role;
 use super::permission::{Permission, Resource};
 
 /// The prefix of a role's metadata record; the role's name follows.
-pub const ROLE_NOTE: &str = "role/";
+pub const ROLE_RECORD: &str = "role/";
 
 /// The version of the form that is written. A reader refuses unknown versions, because it must not guess what they
 /// grant or no longer grant.

@@ -217,7 +217,7 @@ async fn only_the_first_start_creates_a_superuser() {
     keeper.change(&store, rename).await.unwrap();
 
     let again = RoleKeeper::new(Hasher::with_cost(4));
-    again.load(&store.notes().await.unwrap()).unwrap();
+    again.load(&store.records().await.unwrap()).unwrap();
     again.set_up(&store).await.unwrap();
     let wrong = again.authenticate(&login("cassandra", "cassandra"), Release::V2_1).await.unwrap_err();
     assert_eq!(wrong.to_string(), "Username and/or password are incorrect");
@@ -235,10 +235,10 @@ async fn a_change_that_fails_changes_nothing() {
     };
     let error = keeper.change(&store, edit).await.unwrap_err();
     assert_eq!(error.to_string(), "anna is a member of anna");
-    assert!(!keeper.now().contains("anna") && store.notes().await.unwrap().is_empty());
-    let note = (format!("{}anna", "role/"), Some(bytes::Bytes::from_static(br#"{"version":9}"#)));
-    store.note(vec![note]).await.unwrap();
-    assert!(keeper.load(&store.notes().await.unwrap()).is_err(), "a form of the future is refused");
+    assert!(!keeper.now().contains("anna") && store.records().await.unwrap().is_empty());
+    let record = (format!("{}anna", "role/"), Some(bytes::Bytes::from_static(br#"{"version":9}"#)));
+    store.put_records(vec![record]).await.unwrap();
+    assert!(keeper.load(&store.records().await.unwrap()).is_err(), "a form of the future is refused");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::since;
-use crate::compat::features::{Claim, ConsistencyLevel};
+use crate::compat::features::{ConsistencyLevel, ReportedVersion};
 use crate::cql::{
     self, BoundValue, CollectionForm, MarkerSpec, Outcome, QueryOptions, QueryState, StatementId,
     marker_notes,
@@ -72,7 +72,7 @@ pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryS
         database: call.database,
         behaviour: call.behaviour,
         language: call.language,
-        claim: Claim::of_release(call.behaviour),
+        claim: ReportedVersion::of_release(call.behaviour),
         keyspace,
         user: call.session.user.as_ref(),
     }

@@ -15,7 +15,7 @@ const CQL_VERSIONS: [&str; 4] = ["3.4.5", "3.4.4", "3.3.1", "3.2.1"];
 /// The version of Cassandra that the server reports. The rules of requests do not depend on it but on `Behaviour`;
 /// messages do only from 2.2 on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct ReportedVersion {
     /// `4.0.11` or `4.0.11-SNAPSHOT`.
     release_version: Cow<'static, str>,
     line: Line,
@@ -26,28 +26,28 @@ pub struct Claim {
     rpc_port: u16,
 }
 
-static V1_2: Claim = Claim::last_of("1.2.19", Line(1, 2), 1);
-static V2_0: Claim = Claim::last_of("2.0.17", Line(2, 0), 2);
-static V2_1: Claim = Claim::last_of("2.1.22", Line(2, 1), 3);
+static V1_2: ReportedVersion = ReportedVersion::last_of("1.2.19", Line(1, 2), 1);
+static V2_0: ReportedVersion = ReportedVersion::last_of("2.0.17", Line(2, 0), 2);
+static V2_1: ReportedVersion = ReportedVersion::last_of("2.1.22", Line(2, 1), 3);
 
-impl Default for Claim {
+impl Default for ReportedVersion {
     /// Returns 4.0, the first release for which cqlsh sends DESCRIBE to the server.
-    fn default() -> Claim {
-        Claim::last_of("4.0.11", Line(4, 0), 5)
+    fn default() -> ReportedVersion {
+        ReportedVersion::last_of("4.0.11", Line(4, 0), 5)
     }
 }
 
-impl Claim {
+impl ReportedVersion {
     /// The first line with messages of its own but without behaviour of its own.
     const OWN_WORDS_SINCE: Line = Line(2, 2);
 
-    const fn last_of(release_version: &'static str, line: Line, native_protocol: u8) -> Claim {
+    const fn last_of(release_version: &'static str, line: Line, native_protocol: u8) -> ReportedVersion {
         let release_version = Cow::Borrowed(release_version);
-        Claim { release_version, line, native_protocol, rpc_address: None, rpc_port: NATIVE_PORT }
+        ReportedVersion { release_version, line, native_protocol, rpc_address: None, rpc_port: NATIVE_PORT }
     }
 
     /// Returns the version reported over Thrift: the last release of the session's line.
-    pub fn of_release(behaviour: &Behaviour) -> &'static Claim {
+    pub fn of_release(behaviour: &Behaviour) -> &'static ReportedVersion {
         match behaviour.release {
             release if release < Release::V2_0 => &V1_2,
             Release::V2_0 => &V2_0,
@@ -56,7 +56,7 @@ impl Claim {
     }
 
     /// Parses a reported version. The error lists the allowed versions.
-    pub fn new(release_version: &str) -> Result<Claim, String> {
+    pub fn new(release_version: &str) -> Result<ReportedVersion, String> {
         let mistake = |why: &str| {
             format!(
                 "cannot report release {release_version:?}: {why}; use major.minor.patch, with an optional -suffix, from \
@@ -88,21 +88,27 @@ impl Claim {
             _ => 5,
         };
         let release_version = Cow::Owned(release_version.to_owned());
-        Ok(Claim { release_version, line, native_protocol, rpc_address: None, rpc_port: NATIVE_PORT })
+        Ok(ReportedVersion {
+            release_version,
+            line,
+            native_protocol,
+            rpc_address: None,
+            rpc_port: NATIVE_PORT,
+        })
     }
 
     /// Limits the version of the native protocol.
     #[must_use]
-    pub fn speaking(self, newest: u8) -> Claim {
-        Claim { native_protocol: self.native_protocol.min(newest), ..self }
+    pub fn speaking(self, newest: u8) -> ReportedVersion {
+        ReportedVersion { native_protocol: self.native_protocol.min(newest), ..self }
     }
 
     /// Sets the address at which clients of the native protocol connect. An unspecified address is omitted, because
     /// it is of no use to clients.
     #[must_use]
-    pub fn reached_at(self, address: SocketAddr) -> Claim {
+    pub fn reached_at(self, address: SocketAddr) -> ReportedVersion {
         let rpc_address = Some(address.ip()).filter(|ip| !ip.is_unspecified());
-        Claim { rpc_address, rpc_port: address.port(), ..self }
+        ReportedVersion { rpc_address, rpc_port: address.port(), ..self }
     }
 
     /// Returns the whole version, such as `4.0.11`.
@@ -133,7 +139,7 @@ impl Claim {
     /// Returns the line whose messages are used: the reported one from 2.2 on, otherwise the line of the release
     /// whose behaviour applies.
     pub fn line_of_words(&self, behaviour: &Behaviour) -> Line {
-        if self.line >= Claim::OWN_WORDS_SINCE { self.line } else { behaviour.line() }
+        if self.line >= ReportedVersion::OWN_WORDS_SINCE { self.line } else { behaviour.line() }
     }
 
     /// Returns whether the messages are those of 2.1. Many messages changed with 2.2.
@@ -192,14 +198,14 @@ mod tests {
             ("4.0.11", "3.4.5", 5),
             ("4.0.0-beta4", "3.4.5", 5),
         ] {
-            let claim = Claim::new(release).unwrap();
+            let claim = ReportedVersion::new(release).unwrap();
             assert_eq!(claim.release_version(), release);
             assert_eq!((claim.cql_version(), claim.native_protocol_version()), (cql, protocol), "{release}");
             assert_eq!(claim.supported_cql_versions()[0], cql);
         }
-        assert_eq!(Claim::new("4.0.11").unwrap(), Claim::default());
-        assert_eq!(Claim::default().speaking(4).native_protocol_version(), 4);
-        assert_eq!(Claim::default().supported_cql_versions(), ["3.4.5", "3.4.4", "3.3.1", "3.2.1"]);
+        assert_eq!(ReportedVersion::new("4.0.11").unwrap(), ReportedVersion::default());
+        assert_eq!(ReportedVersion::default().speaking(4).native_protocol_version(), 4);
+        assert_eq!(ReportedVersion::default().supported_cql_versions(), ["3.4.5", "3.4.4", "3.3.1", "3.2.1"]);
     }
 
     #[test]
@@ -207,14 +213,15 @@ mod tests {
         for release in
             ["", "4.0", "4.0.x", "4.0.1.2", "4.0.1-", "4.0.1-a b", "+4.0.1", "1.1.9", "5.0.2", "99999.0.0"]
         {
-            let why = Claim::new(release).unwrap_err();
+            let why = ReportedVersion::new(release).unwrap_err();
             assert!(why.contains("such as 2.2.19"), "{why}");
         }
     }
 
     #[test]
     fn thrift_clients_see_the_last_version_of_the_sessions_release() {
-        let reported = |release| Claim::of_release(Behaviour::of(release)).release_version().to_owned();
+        let reported =
+            |release| ReportedVersion::of_release(Behaviour::of(release)).release_version().to_owned();
         assert_eq!(
             [Release::V0_7, Release::V1_2, Release::V2_0, Release::V2_1].map(reported),
             ["1.2.19", "1.2.19", "2.0.17", "2.1.22"]
@@ -223,7 +230,7 @@ mod tests {
 
     #[test]
     fn an_unspecified_address_is_not_reported() {
-        let at = |text: &str| Claim::default().reached_at(text.parse().unwrap());
+        let at = |text: &str| ReportedVersion::default().reached_at(text.parse().unwrap());
         assert_eq!(at("10.0.0.7:9142").rpc_address(), Some([10, 0, 0, 7].into()));
         assert_eq!((at("0.0.0.0:9142").rpc_address(), at("[::]:9142").rpc_port()), (None, 9142));
     }

@@ -21,43 +21,43 @@ use crate::schema::{
 };
 
 /// Metadata records to write, each with its name; `None` removes one.
-pub(super) type Notes = Vec<(String, Option<Bytes>)>;
+pub(super) type Records = Vec<(String, Option<Bytes>)>;
 
 /// The prefix of a keyspace's record; the name of the keyspace follows.
-pub(super) const KEYSPACE_NOTE: &str = "keyspace/";
+pub(super) const KEYSPACE_RECORD: &str = "keyspace/";
 /// The prefix of a column family's record; its keyspace and its name follow.
-const FAMILY_NOTE: &str = "family/";
+const FAMILY_RECORD: &str = "family/";
 /// The prefix of a user type's record; its keyspace and its name follow.
-const TYPE_NOTE: &str = "type/";
+const TYPE_RECORD: &str = "type/";
 
 /// Returns the record of a whole keyspace, as used by servers that share a store.
-pub(super) fn keyspace_note(keyspace: &KeyspaceDef) -> (String, Option<Bytes>) {
-    (format!("{KEYSPACE_NOTE}{}", keyspace.name), Some(keyspace_to_json(keyspace).into()))
+pub(super) fn keyspace_record(keyspace: &KeyspaceDef) -> (String, Option<Bytes>) {
+    (format!("{KEYSPACE_RECORD}{}", keyspace.name), Some(keyspace_to_json(keyspace).into()))
 }
 
 /// Returns the records that a change of a keyspace writes or removes; `None` means that the keyspace does not exist
 /// before or after the change.
-pub(super) fn changed_notes(before: Option<&KeyspaceDef>, after: Option<&KeyspaceDef>) -> Notes {
-    let Some(name) = after.or(before).map(|keyspace| &keyspace.name) else { return Notes::new() };
-    let mut notes = Notes::new();
+pub(super) fn changed_records(before: Option<&KeyspaceDef>, after: Option<&KeyspaceDef>) -> Records {
+    let Some(name) = after.or(before).map(|keyspace| &keyspace.name) else { return Records::new() };
+    let mut records = Records::new();
     let properties = |keyspace: &KeyspaceDef| Bytes::from(keyspace_properties_to_json(keyspace));
     let new = after.map(properties);
     if before.is_none() || before.map(properties) != new {
-        notes.push((format!("{KEYSPACE_NOTE}{name}"), new));
+        records.push((format!("{KEYSPACE_RECORD}{name}"), new));
     }
     let nothing = KeyspaceDef::new(name);
     let (before, after) = (before.unwrap_or(&nothing), after.unwrap_or(&nothing));
     for (family, _, cf) in after.column_families.changes_since(&before.column_families, Arc::ptr_eq) {
-        notes.push((
-            format!("{FAMILY_NOTE}{name}/{family}"),
+        records.push((
+            format!("{FAMILY_RECORD}{name}/{family}"),
             cf.map(|cf: &Arc<CfDef>| family_to_json(cf).into()),
         ));
     }
     for (user_type, _, user) in after.user_types.changes_since(&before.user_types, Arc::ptr_eq) {
         let json = user.map(|user: &Arc<UserType>| user_type_to_json(user).into());
-        notes.push((format!("{TYPE_NOTE}{name}/{user_type}"), json));
+        records.push((format!("{TYPE_RECORD}{name}/{user_type}"), json));
     }
-    notes
+    records
 }
 
 /// A keyspace read from its metadata records.
@@ -69,17 +69,17 @@ pub(super) struct KeyspaceRecord<'a> {
 
 /// Reads the keyspaces in metadata records, in the order of their names.
 pub(super) fn noted_in_full<'a>(
-    notes: &'a [(String, Bytes)],
+    records: &'a [(String, Bytes)],
     types: &'a Types,
 ) -> impl Iterator<Item = KeyspaceRecord<'a>> {
     let mut all: BTreeMap<&str, KeyspaceRecords<'_>> = BTreeMap::new();
-    for (name, record) in notes {
+    for (name, record) in records {
         let keyspace_of = |kind: &str| Some(name.strip_prefix(kind)?.split_once('/')?.0);
-        if let Some(keyspace) = name.strip_prefix(KEYSPACE_NOTE) {
+        if let Some(keyspace) = name.strip_prefix(KEYSPACE_RECORD) {
             all.entry(keyspace).or_default().keyspace = record;
-        } else if let Some(keyspace) = keyspace_of(FAMILY_NOTE) {
+        } else if let Some(keyspace) = keyspace_of(FAMILY_RECORD) {
             all.entry(keyspace).or_default().column_families.push(record);
-        } else if let Some(keyspace) = keyspace_of(TYPE_NOTE) {
+        } else if let Some(keyspace) = keyspace_of(TYPE_RECORD) {
             all.entry(keyspace).or_default().user_types.push(record);
         }
     }
@@ -96,12 +96,12 @@ mod tests {
         (name.to_owned(), Arc::new(CfDef::new("Ks", name)))
     }
 
-    fn names(notes: &Notes) -> Vec<(&str, bool)> {
-        notes.iter().map(|(name, value)| (&**name, value.is_some())).collect()
+    fn names(records: &Records) -> Vec<(&str, bool)> {
+        records.iter().map(|(name, value)| (&**name, value.is_some())).collect()
     }
 
-    fn store(notes: Notes, kept: &mut BTreeMap<String, Bytes>) {
-        for (name, value) in notes {
+    fn store(records: Records, kept: &mut BTreeMap<String, Bytes>) {
+        for (name, value) in records {
             match value {
                 Some(value) => drop(kept.insert(name, value)),
                 None => drop(kept.remove(&name)),
@@ -116,37 +116,37 @@ mod tests {
         let field = ("a".to_owned(), CqlType::Native(Native::Int));
         let user = UserType::new("Ks", "odd/name", vec![field]);
         before.user_types.insert(user.name.clone(), Arc::new(user));
-        let first = changed_notes(None, Some(&before));
+        let first = changed_records(None, Some(&before));
         assert_eq!(first.len(), 1002);
         let mut after = before.clone();
         after.column_families.extend([family("New"), family("F7")]);
         after.column_families.remove("F9");
-        let second = changed_notes(Some(&before), Some(&after));
+        let second = changed_records(Some(&before), Some(&after));
         assert_eq!(
             names(&second),
             [("family/Ks/F7", true), ("family/Ks/F9", false), ("family/Ks/New", true)]
         );
         after.durable_writes = false;
-        let third = changed_notes(Some(&before), Some(&after));
+        let third = changed_records(Some(&before), Some(&after));
         assert_eq!(names(&third)[0], ("keyspace/Ks", true));
 
         let mut kept = BTreeMap::new();
         store(first, &mut kept);
         store(third, &mut kept);
-        let notes: Vec<_> = kept.clone().into_iter().collect();
+        let records: Vec<_> = kept.clone().into_iter().collect();
         let types = Types::builtin();
-        let mut read: Vec<_> = noted_in_full(&notes, &types).collect();
+        let mut read: Vec<_> = noted_in_full(&records, &types).collect();
         let (keyspace, is_whole) = read.remove(0).read.unwrap();
         assert!(read.is_empty() && !is_whole);
         assert_eq!(format!("{keyspace:?}"), format!("{after:?}"));
-        store(changed_notes(Some(&after), None), &mut kept);
+        store(changed_records(Some(&after), None), &mut kept);
         assert_eq!(kept.len(), 0);
     }
 
     #[test]
     fn parts_of_a_keyspace_without_its_record_are_an_error() {
-        let notes = [("family/Ks/F".to_owned(), Bytes::from(family_to_json(&family("F").1)))];
+        let records = [("family/Ks/F".to_owned(), Bytes::from(family_to_json(&family("F").1)))];
         let types = Types::builtin();
-        assert!(noted_in_full(&notes, &types).all(|keyspace| keyspace.read.is_err()));
+        assert!(noted_in_full(&records, &types).all(|keyspace| keyspace.read.is_err()));
     }
 }

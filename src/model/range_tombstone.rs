@@ -10,7 +10,7 @@ use crate::marshal::AbstractType;
 /// A range tombstone: the deletion of all names from `start` to `finish`, both inclusive. An empty bound is open. It
 /// shadows existing cells, and cells written later with an older timestamp.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RangeDeletion {
+pub struct RangeTombstone {
     /// The super column that the names are in. `None`: names of the row's columns, which may be super columns.
     pub super_column: Option<Bytes>,
     /// The first name that is deleted.
@@ -21,14 +21,14 @@ pub struct RangeDeletion {
     pub deletion: DeletionTime,
 }
 
-impl RangeDeletion {
+impl RangeTombstone {
     fn covers(&self, name: &[u8], comparator: &dyn AbstractType) -> bool {
         (self.start.is_empty() || comparator.compare(name, &self.start).is_ge())
             && (self.finish.is_empty() || comparator.compare(name, &self.finish).is_le())
     }
 
     /// Returns whether two range tombstones have the same range.
-    pub fn has_same_range(&self, other: &RangeDeletion) -> bool {
+    pub fn has_same_range(&self, other: &RangeTombstone) -> bool {
         (&self.super_column, &self.start, &self.finish) == (&other.super_column, &other.start, &other.finish)
     }
 }
@@ -38,14 +38,14 @@ impl RangeDeletion {
 #[derive(Debug)]
 pub struct SortedRanges {
     /// The tombstones, sorted by their starts.
-    ranges: Vec<RangeDeletion>,
+    ranges: Vec<RangeTombstone>,
     /// For each tombstone, the index of the one that ends last among those up to it.
     furthest: Vec<usize>,
 }
 
 impl SortedRanges {
     /// Sorts the range tombstones of the row's columns by `comparator`. Those of columns in super columns are left out.
-    pub fn new(mut ranges: Vec<RangeDeletion>, comparator: &dyn AbstractType) -> SortedRanges {
+    pub fn new(mut ranges: Vec<RangeTombstone>, comparator: &dyn AbstractType) -> SortedRanges {
         ranges.retain(|range| range.super_column.is_none());
         ranges.sort_by(|one, other| match (one.start.is_empty(), other.start.is_empty()) {
             (false, false) => comparator.compare(&one.start, &other.start),
@@ -72,7 +72,7 @@ impl SortedRanges {
 /// The range tombstones of one level of a row: of its columns, or of the columns of a super column.
 #[derive(Debug, Clone, Copy)]
 pub struct LevelRanges<'a> {
-    ranges: &'a [RangeDeletion],
+    ranges: &'a [RangeTombstone],
     /// `SortedRanges::furthest`, if `ranges` are sorted.
     furthest: Option<&'a [usize]>,
     /// The super column, and the comparator of super column names.
@@ -85,7 +85,7 @@ pub struct LevelRanges<'a> {
 
 impl<'a> LevelRanges<'a> {
     /// Returns the range tombstones of the row's columns, which are cells.
-    pub fn of_row(ranges: &'a [RangeDeletion], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
+    pub fn of_row(ranges: &'a [RangeTombstone], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
         LevelRanges {
             ranges,
             furthest: None,
@@ -102,14 +102,14 @@ impl<'a> LevelRanges<'a> {
     }
 
     /// Returns the range tombstones of the row's super columns. All tombstones that cover a super column apply to it.
-    pub fn of_supers(ranges: &'a [RangeDeletion], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
+    pub fn of_supers(ranges: &'a [RangeTombstone], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
         LevelRanges { rule: RangeTombstoneRule::Greatest, ..LevelRanges::of_row(ranges, comparator) }
     }
 
     /// Returns the range tombstones of the columns of a super column, whose own deletion is `whole`. `comparator` sorts
     /// the columns, `holders` the super columns.
     pub fn of_super(
-        ranges: &'a [RangeDeletion],
+        ranges: &'a [RangeTombstone],
         (name, whole): (&'a [u8], DeletionTime),
         holders: &'a dyn AbstractType,
         comparator: &'a dyn AbstractType,
@@ -132,7 +132,7 @@ impl<'a> LevelRanges<'a> {
         else {
             return Vec::new();
         };
-        let begins_at = |range: &RangeDeletion, name: &Bytes| {
+        let begins_at = |range: &RangeTombstone, name: &Bytes| {
             !range.start.is_empty() && self.comparator.compare(&range.start, name).is_eq()
         };
         let is_begun_at = |name: &Bytes| {
@@ -146,7 +146,7 @@ impl<'a> LevelRanges<'a> {
         RangeTombstones::new(of_level, self.whole, self.comparator).names_not_searched(names)
     }
 
-    fn is_of_level(&self, range: &RangeDeletion) -> bool {
+    fn is_of_level(&self, range: &RangeTombstone) -> bool {
         match (&self.holder, &range.super_column) {
             (None, None) => true,
             (Some((name, holders)), Some(super_column)) => holders.compare(name, super_column).is_eq(),
@@ -155,7 +155,7 @@ impl<'a> LevelRanges<'a> {
     }
 
     /// Returns a part of the tombstones that has all those that cover a name.
-    fn around(&self, name: &[u8]) -> &'a [RangeDeletion] {
+    fn around(&self, name: &[u8]) -> &'a [RangeTombstone] {
         let Some(furthest) = self.furthest else { return self.ranges };
         let is_after = |bound: &Bytes| !bound.is_empty() && self.comparator.compare(bound, name).is_gt();
         let is_before = |bound: &Bytes| !bound.is_empty() && self.comparator.compare(bound, name).is_lt();
@@ -172,11 +172,11 @@ impl<'a> LevelRanges<'a> {
             let of_level = around.iter().filter(|range| self.is_of_level(range));
             of_level.filter(|range| range.covers(name, self.comparator))
         };
-        let all = |all: DeletionTime, range: &RangeDeletion| all.merged(range.deletion);
+        let all = |all: DeletionTime, range: &RangeTombstone| all.merged(range.deletion);
         let Some(bound) = self.rule.ignored_bound(name, self.comparator) else {
             return over().fold(DeletionTime::LIVE, all);
         };
-        let touches = |range: &&RangeDeletion| {
+        let touches = |range: &&RangeTombstone| {
             let bound = match bound {
                 Bound::Start => &range.start,
                 Bound::Finish => &range.finish,
@@ -197,9 +197,9 @@ mod tests {
     use super::*;
     use crate::marshal::BytesType;
 
-    fn ranges() -> impl Strategy<Value = Vec<RangeDeletion>> {
+    fn ranges() -> impl Strategy<Value = Vec<RangeTombstone>> {
         let range =
-            ("[a-f]{0,2}", "[a-f]{0,2}", 0i64..8).prop_map(|(start, finish, timestamp)| RangeDeletion {
+            ("[a-f]{0,2}", "[a-f]{0,2}", 0i64..8).prop_map(|(start, finish, timestamp)| RangeTombstone {
                 super_column: None,
                 start: start.into(),
                 finish: finish.into(),
@@ -221,9 +221,9 @@ mod tests {
 
     /// Returns the deletion of a name of one letter by the definition of the rules: the latest tombstone that covers
     /// it, or the latest one that covers it and the names just before it or just after it.
-    fn naive(ranges: &[RangeDeletion], name: u8, rule: RangeTombstoneRule<'_>) -> DeletionTime {
+    fn naive(ranges: &[RangeTombstone], name: u8, rule: RangeTombstoneRule<'_>) -> DeletionTime {
         let latest = |place: u8| {
-            let is_over = |range: &&RangeDeletion| {
+            let is_over = |range: &&RangeTombstone| {
                 let starts = range.start.first().is_none_or(|start| 2 * start <= place);
                 starts && range.finish.first().is_none_or(|finish| 2 * finish >= place)
             };
@@ -248,7 +248,7 @@ mod tests {
             name in b'1'..=b'5',
             start in b'1'..=b'5',
         ) {
-            let ranges: Vec<RangeDeletion> = bounds.into_iter().map(|(start, finish, timestamp)| RangeDeletion {
+            let ranges: Vec<RangeTombstone> = bounds.into_iter().map(|(start, finish, timestamp)| RangeTombstone {
                 super_column: None,
                 start: start.into(),
                 finish: finish.into(),

@@ -83,9 +83,9 @@ impl MetadataRecords {
     /// Reads all metadata records, and remembers their version. A change whose result is unknown is settled by this
     /// read: it is either visible, or will never be applied.
     pub async fn all(&self, link: &Link) -> Result<Vec<(String, Bytes)>, StoreError> {
-        let (version, notes) = read(link).await?;
+        let (version, records) = read(link).await?;
         *self.version_read.lock() = version;
-        Ok(notes)
+        Ok(records)
     }
 
     /// Returns the version on the cluster.
@@ -113,10 +113,10 @@ impl MetadataRecords {
     /// # Errors
     /// `SchemaDisagreement` if another gateway has changed records since this one has read them, `TimedOut` if it is
     /// unknown whether the change was applied.
-    pub async fn change(&self, link: &Link, notes: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
+    pub async fn change(&self, link: &Link, records: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
         let seen = *self.version_read.lock();
         for attempt in 1.. {
-            match self.try_change(link, seen, &notes).await {
+            match self.try_change(link, seen, &records).await {
                 Err(StoreError::TimedOut(why)) if attempt < CHANGE_ATTEMPTS => {
                     tracing::debug!(
                         "the result of a change of metadata records is unknown, so they are read: {why}"
@@ -128,7 +128,7 @@ impl MetadataRecords {
             if version > seen {
                 let stored: HashMap<String, Bytes> = stored.into_iter().collect();
                 let is_stored = |(name, value): &(String, Option<Bytes>)| stored.get(name) == value.as_ref();
-                if !notes.iter().all(is_stored) {
+                if !records.iter().all(is_stored) {
                     return Err(changed_by_another());
                 }
                 // Not `version`: changes that other gateways have made since must still be read.
@@ -143,10 +143,10 @@ impl MetadataRecords {
         &self,
         link: &Link,
         seen: i64,
-        notes: &[(String, Option<Bytes>)],
+        records: &[(String, Option<Bytes>)],
     ) -> Result<(), StoreError> {
         let mut batch = Batch::new(BatchType::Unlogged);
-        let mut values = Vec::with_capacity(notes.len() + 1);
+        let mut values = Vec::with_capacity(records.len() + 1);
         let next = Values::default().long(seen + 1).bytes(SCOPE);
         let (condition, version) = match seen {
             0 => ("UPDATE thriftstore.notes SET version = ? WHERE scope = ? IF version = null", next),
@@ -154,7 +154,7 @@ impl MetadataRecords {
         };
         batch.append_statement(link.own_statement(condition).await?);
         values.push(version);
-        for (name, value) in notes {
+        for (name, value) in records {
             let name = Bytes::from(name.clone());
             let (text, bound) = match value {
                 Some(value) => (
@@ -184,17 +184,17 @@ impl MetadataRecords {
 async fn read(link: &Link) -> Result<(i64, Vec<(String, Bytes)>), StoreError> {
     let text = "SELECT version, name, value FROM thriftstore.notes WHERE scope = ?";
     let rows = link.ask_at(text, Values::default().bytes(SCOPE), Consistency::Serial).await?;
-    let mut notes = Vec::new();
+    let mut records = Vec::new();
     let mut version = 0;
     for row in rows {
         let mut fields = row.into_iter();
         let mut next = || fields.next().flatten();
         version = next().and_then(|bytes| number(&bytes)).unwrap_or(0);
         if let (Some(name), Some(value)) = (next(), next()) {
-            notes.push((String::from_utf8_lossy(&name).into_owned(), value));
+            records.push((String::from_utf8_lossy(&name).into_owned(), value));
         }
     }
-    Ok((version, notes))
+    Ok((version, records))
 }
 
 fn changed_by_another() -> StoreError {

@@ -20,12 +20,12 @@ const MEMORY: u8 = 2;
 /// Asks one connection to close. The signal stays set unless the reason was its place and the connection completes its
 /// handshake, login or first request.
 #[derive(Debug, Default)]
-pub struct GiveWay {
+pub struct CloseRequest {
     reason: AtomicU8,
     wake: Notify,
 }
 
-impl GiveWay {
+impl CloseRequest {
     /// Asks the connection to close. The first reason is kept.
     pub fn ask(&self, scarcity: Scarcity) {
         let reason = match scarcity {

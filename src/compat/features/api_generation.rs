@@ -5,7 +5,7 @@ use crate::util::Release;
 
 /// An API generation: releases whose calls have the same arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub enum ApiGeneration {
     /// 0.3: calls have a table argument, and a text that names the column family and columns.
     WithTextPaths,
     /// 0.4 to 0.6: calls have a keyspace argument.
@@ -14,25 +14,25 @@ pub enum Family {
     AfterSetKeyspace,
 }
 
-impl Family {
+impl ApiGeneration {
     /// The first line of the second generation.
     const WITH_KEYSPACE_SINCE: Line = Line::of(Release::V0_4);
     /// The first line of the third generation.
     const AFTER_SET_KEYSPACE_SINCE: Line = Line::of(Release::V0_7);
 
     /// Returns the generation of a release line.
-    pub const fn of_line(line: Line) -> Family {
-        if line.is_before(Family::WITH_KEYSPACE_SINCE) {
-            Family::WithTextPaths
-        } else if line.is_before(Family::AFTER_SET_KEYSPACE_SINCE) {
-            Family::WithKeyspace
+    pub const fn of_line(line: Line) -> ApiGeneration {
+        if line.is_before(ApiGeneration::WITH_KEYSPACE_SINCE) {
+            ApiGeneration::WithTextPaths
+        } else if line.is_before(ApiGeneration::AFTER_SET_KEYSPACE_SINCE) {
+            ApiGeneration::WithKeyspace
         } else {
-            Family::AfterSetKeyspace
+            ApiGeneration::AfterSetKeyspace
         }
     }
 
     /// Returns the generation of a release.
-    pub const fn of_release(release: Release) -> Family {
-        Family::of_line(Line::of(release))
+    pub const fn of_release(release: Release) -> ApiGeneration {
+        ApiGeneration::of_line(Line::of(release))
     }
 }
