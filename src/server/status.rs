@@ -1,13 +1,19 @@
 //! The status port: serves plain text over HTTP to people and health probes.
 
+use std::convert::Infallible;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 
-use super::client_stream::ClientStream;
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use crate::db::Database;
 use crate::util::Password;
@@ -27,13 +33,6 @@ pub struct StatusService {
     token: Option<Arc<Password>>,
 }
 
-/// A reply: the code and reason of its status line, and its text.
-#[derive(Debug, PartialEq, Eq)]
-struct Answer {
-    status: &'static str,
-    text: String,
-}
-
 impl StatusService {
     pub fn new(database: Arc<Database>, place: &str) -> StatusService {
         StatusService { database, place: place.into(), started: Instant::now(), token: None }
@@ -46,33 +45,33 @@ impl StatusService {
         StatusService { token: token.map(Arc::new), ..self }
     }
 
-    fn answer(&self, request: &[u8]) -> Answer {
-        let answer = |status, text: &str| Answer { status, text: format!("{text}\n") };
-        let mut words = request.split(|byte| byte.is_ascii_whitespace());
-        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        if !words.next().is_some_and(|version| version.starts_with(b"HTTP/")) {
-            return answer("400 Bad Request", "this port speaks HTTP: GET / or GET /health");
+    fn reply(&self, method: &Method, path: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
+        if !self.is_admitted(headers) {
+            let mut reply = text(
+                StatusCode::UNAUTHORIZED,
+                "a request needs the header Authorization: Bearer TOKEN\n".to_owned(),
+            );
+            reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            return reply;
         }
-        if ![&b"GET"[..], b"HEAD"].contains(&method) {
-            return answer("405 Method Not Allowed", "this port is read-only: GET / or GET /health");
-        }
-        if !self.is_admitted(request) {
-            return answer("401 Unauthorized", "a request needs the header Authorization: Bearer TOKEN");
+        if ![Method::GET, Method::HEAD].contains(method) {
+            let why = "this port is read-only: GET / or GET /health\n";
+            return text(StatusCode::METHOD_NOT_ALLOWED, why.to_owned());
         }
         match path {
-            b"/" => Answer { status: "200 OK", text: self.page() },
-            b"/health" => match self.database.store().status().failure() {
-                None => answer("200 OK", "ok"),
-                Some(failure) => answer("503 Service Unavailable", &failure),
+            "/" => text(StatusCode::OK, self.page()),
+            "/health" => match self.database.store().status().failure() {
+                None => text(StatusCode::OK, "ok\n".to_owned()),
+                Some(failure) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{failure}\n")),
             },
-            _ => answer("404 Not Found", "unknown path: use GET / or GET /health"),
+            _ => text(StatusCode::NOT_FOUND, "unknown path: use GET / or GET /health\n".to_owned()),
         }
     }
 
     /// Returns whether a request has the token, if one is required.
-    fn is_admitted(&self, request: &[u8]) -> bool {
+    fn is_admitted(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
-        let given = request.split(|byte| *byte == b'\n').skip(1).find_map(bearer_token);
+        let given = headers.get(AUTHORIZATION).and_then(|value| bearer_token(value.as_bytes()));
         given.is_some_and(|given| is_same(given, token.reveal().as_bytes()))
     }
 
@@ -111,10 +110,19 @@ impl StatusService {
 impl ConnectionHandler for StatusService {
     async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { mut stream, mut shutdown, .. } = client;
-        let conversation = timeout(REQUEST_TIMEOUT, self.converse(&mut stream));
+        let service = service_fn(async |request: Request<_>| -> Result<_, Infallible> {
+            Ok(self.reply(request.method(), request.uri().path(), request.headers()))
+        });
+        let conversation = http1::Builder::new()
+            .keep_alive(false)
+            // A client may close its side once it has sent its request.
+            .half_close(true)
+            .title_case_headers(true)
+            .max_buf_size(STATUS_REQUEST_BYTES_MAX)
+            .serve_connection(TokioIo::new(&mut stream), service);
         tokio::select! {
-            // A client that is too slow is not logged.
-            done = conversation => done.unwrap_or(Ok(()))?,
+            // Neither a client that is too slow nor one whose request is not HTTP is logged. The latter has its reply.
+            _ = timeout(REQUEST_TIMEOUT, conversation) => {}
             () = shutdown.requested() => {}
         }
         stream.close().await;
@@ -122,51 +130,22 @@ impl ConnectionHandler for StatusService {
     }
 }
 
-impl StatusService {
-    async fn converse(&self, stream: &mut ClientStream) -> std::io::Result<()> {
-        let mut request = Vec::new();
-        while !has_ended(&request) && request.len() < STATUS_REQUEST_BYTES_MAX {
-            let mut part = [0; 1024];
-            let count = stream.read(&mut part).await?;
-            if count == 0 {
-                break;
-            }
-            request.extend_from_slice(&part[..count]);
-        }
-        if request.is_empty() {
-            return Ok(());
-        }
-        let Answer { status, text } = self.answer(&request);
-        let challenge = if status.starts_with("401") { "WWW-Authenticate: Bearer\r\n" } else { "" };
-        let head = format!(
-            "HTTP/1.0 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
-             {challenge}Connection: close\r\n\r\n",
-            text.len()
-        );
-        stream.write_all(head.as_bytes()).await?;
-        if !request.starts_with(b"HEAD ") {
-            stream.write_all(text.as_bytes()).await?;
-        }
-        stream.shutdown().await
-    }
+fn text(status: StatusCode, text: String) -> Response<Full<Bytes>> {
+    let mut reply = Response::new(Full::from(text));
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
 }
 
-/// Returns the bearer token of a header line, if it is an `Authorization` header.
-fn bearer_token(line: &[u8]) -> Option<&[u8]> {
-    let colon = line.iter().position(|byte| *byte == b':')?;
-    let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
+/// Returns the bearer token in the value of an `Authorization` header.
+fn bearer_token(value: &[u8]) -> Option<&[u8]> {
     let (scheme, token) = value.split_at_checked(b"Bearer ".len())?;
-    let is_bearer = name.eq_ignore_ascii_case(b"Authorization") && scheme.eq_ignore_ascii_case(b"Bearer ");
-    is_bearer.then(|| token.trim_ascii())
+    scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
 }
 
 /// Compares two texts in constant time for a given length, so that timing does not reveal how many bytes are right.
 fn is_same(left: &[u8], right: &[u8]) -> bool {
     let differences = left.iter().zip(right).fold(0, |seen, (one, other)| seen | (one ^ other));
     left.len() == right.len() && std::hint::black_box(differences) == 0
-}
-
-/// Returns whether the request's headers are complete, that is, followed by an empty line.
-fn has_ended(request: &[u8]) -> bool {
-    request.windows(4).any(|bytes| bytes == b"\r\n\r\n") || request.windows(2).any(|bytes| bytes == b"\n\n")
 }

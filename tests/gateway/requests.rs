@@ -161,14 +161,14 @@ async fn a_gateway_does_not_build_truncate_or_drop_indexes() {
     cluster.take_log();
     database.schema_changes(level()).update_column_family(family(&["born"])).await.unwrap();
     assert_eq!(cluster.take_log(), ["alter People retained 0"]);
-    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    assert_eq!(cluster.record_names(), ["keyspace/Ks"]);
     assert_eq!(keys_where(&database, vec![is("born", "1970")], ("", 10)).await, ["anna"]);
     cluster.take_log();
     database.schema_changes(level()).truncate(KS, CF.as_bytes()).await.unwrap();
     assert_eq!(cluster.take_log(), ["truncate People"]);
     database.schema_changes(level()).drop_column_family("Ks", CF).await.unwrap();
     assert_eq!(cluster.take_log(), ["drop People", "alter  retained 0"]);
-    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    assert_eq!(cluster.record_names(), ["keyspace/Ks"]);
 }
 
 #[tokio::test]

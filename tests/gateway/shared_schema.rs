@@ -350,7 +350,7 @@ async fn a_drop_takes_effect_on_all_gateways_or_on_none() {
     assert_eq!(cluster.take_log(), ["drop F", "alter G retained 0", "alter F G retained 0"]);
     one.stored_schema().refresh().await.unwrap();
     assert_eq!(defined(&one), ["Ks: F G"]);
-    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    assert_eq!(cluster.record_names(), ["keyspace/Ks"]);
 }
 
 #[tokio::test]
@@ -360,14 +360,14 @@ async fn a_partly_dropped_keyspace_leaves_no_data_to_the_next_one_of_its_name() 
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
     one.schema_changes(level()).drop_keyspace("Ks").await.unwrap();
     assert_eq!(defined(&one), [""; 0]);
-    assert_eq!(cluster.note_names(), ["dropped/Ks", "dropped/Ks/F", "dropped/Ks/G"]);
+    assert_eq!(cluster.record_names(), ["dropped/Ks", "dropped/Ks/F", "dropped/Ks/G"]);
     *cluster.tables_failure.lock() = None;
     other.schema_changes(level()).add_keyspace(keyspace("Ks", &["G"])).await.unwrap();
-    assert_eq!(cluster.note_names(), ["dropped/Ks/F", "keyspace/Ks"]);
+    assert_eq!(cluster.record_names(), ["dropped/Ks/F", "keyspace/Ks"]);
     other.schema_changes(level()).add_column_family(cf("Ks", "H")).await.unwrap();
     // Any later drop also drops the remaining table.
     one.schema_changes(level()).drop_column_family("Ks", "H").await.unwrap();
-    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    assert_eq!(cluster.record_names(), ["keyspace/Ks"]);
     assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.G"]);
 }
 
@@ -382,7 +382,7 @@ async fn two_gateways_that_drop_at_the_same_time_do_not_restore_each_other_s_col
     }));
     one.schema_changes(level()).drop_column_family("Ks", "F").await.unwrap();
     assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.H"]);
-    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    assert_eq!(cluster.record_names(), ["keyspace/Ks"]);
     one.stored_schema().refresh().await.unwrap();
     for gateway in [&one, &other] {
         assert_eq!(defined(gateway), ["Ks: H"]);
@@ -417,9 +417,9 @@ async fn a_server_does_not_overwrite_records_of_a_newer_one() {
         other.schema_changes(level()).drop_column_family("Ks", "F").await,
     ] {
         let error = refused.unwrap_err();
-        assert!(error.to_string().contains("this server cannot read"), "{error}");
+        assert!(error.to_string().contains("this one cannot read it"), "{error}");
     }
-    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    assert_eq!(cluster.record_names(), ["keyspace/Ks"]);
 }
 
 #[tokio::test]
@@ -553,6 +553,6 @@ async fn one_of_two_gateways_that_start_together_creates_the_first_user() {
     let cluster = Cluster::new();
     cluster.conflicting_writes.store(1, Ordering::SeqCst);
     let one = gateway_with_users(&cluster).await;
-    assert_eq!(cluster.note_names(), ["role/cassandra", "unrelated"]);
+    assert_eq!(cluster.record_names(), ["role/cassandra", "unrelated"]);
     assert!(one.logins().authenticate(&credentials("cassandra", "cassandra"), Release::V2_1).await.is_ok());
 }

@@ -112,7 +112,7 @@ impl Cluster {
         self.log.lock().push(request.into());
     }
 
-    pub fn note_names(&self) -> Vec<String> {
+    pub fn record_names(&self) -> Vec<String> {
         self.records.lock().1.keys().cloned().collect()
     }
 

@@ -198,9 +198,9 @@ fn the_status_port_requires_its_token() {
         (format!("authorization:  bearer {token} \r\n"), "200 OK"),
     ] {
         for path in ["/", "/health"] {
-            assert_eq!(status_line(address, path, &more), format!("HTTP/1.0 {expected}"), "{path} {more}");
+            assert_eq!(status_line(address, path, &more), format!("HTTP/1.1 {expected}"), "{path} {more}");
         }
     }
-    assert_eq!(status_line(address, "/nothing", ""), "HTTP/1.0 401 Unauthorized");
+    assert_eq!(status_line(address, "/nothing", ""), "HTTP/1.1 401 Unauthorized");
     server.stop();
 }
