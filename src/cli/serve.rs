@@ -86,6 +86,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     for note in &config.notes {
         tracing::info!("{note}");
     }
+    let compat = compat.or_expecting(config.expected_generation);
     raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(worker_threads())

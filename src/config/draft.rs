@@ -9,6 +9,7 @@ use super::mistake::Mistake;
 use super::reading::ConfigReader;
 use super::settings::{Authenticator, Authority, ClientEncryption, Cluster, CommitLogSync, Config};
 use super::xml::Node;
+use crate::compat::features::ApiGeneration;
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
 
@@ -141,6 +142,8 @@ impl Draft {
             thrift_address: self.thrift_address,
             thrift_port: self.thrift_port,
             thrift_framed: self.thrift_framed,
+            // The file is of 0.4 to 0.6: if its clients are framed, a framed connection does not mean a later release.
+            expected_generation: self.thrift_framed.then_some(ApiGeneration::WithKeyspace),
             native_transport: self.native_transport,
             native_address: self.native_address,
             native_port: self.native_port,

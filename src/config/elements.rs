@@ -248,7 +248,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "ThriftFramedTransport",
         ("false", "boolean"),
         ALL,
-        "The transport that clients are expected to use. No effect: the server detects framed and unframed clients.",
+        "The transport of the clients. The server detects framed and unframed clients; with `true` also framed clients whose \
+         calls do not show their API generation count as clients of 0.4 to 0.6.",
         Set::Value(|draft, value| {
             draft.thrift_framed = value.boolean()?;
             Ok(())

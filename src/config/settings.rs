@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::compat::features::ApiGeneration;
 use crate::partitioner::PartitionerRef;
 use crate::schema::Catalog;
 use crate::util::Release;
@@ -145,6 +146,8 @@ pub struct Config {
     pub thrift_port: u16,
     /// The transport of the file's clients. The server detects both.
     pub thrift_framed: bool,
+    /// The API generation of clients whose calls do not show theirs, if the file determines it.
+    pub expected_generation: Option<ApiGeneration>,
     /// Whether the server accepts clients of the native protocol.
     pub native_transport: bool,
     /// Host name or address that clients of the native protocol connect to, if it is not `thrift_host()`.

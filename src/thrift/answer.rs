@@ -168,11 +168,10 @@ impl MethodCall<'_> {
         out: &mut BytesMut,
     ) -> Result<(), Failure> {
         let MethodCall { service, session, method, args } = self;
-        let (database, statements, language) =
-            (&service.database, &*service.statements, service.compat.language);
+        let (database, statements, compat) = (&service.database, &*service.statements, &service.compat);
         if database.stored_schema().is_shared() {
             let start = out.len();
-            let call = Call { database, statements, session, args, behaviour, language, out };
+            let call = Call { database, statements, session, args, behaviour, compat, out };
             match meter::within(method.kind, (method.run)(call)).await {
                 Err(Failure::Failed(db::Error::Unknown(_))) => {}
                 outcome => return outcome,
@@ -180,7 +179,7 @@ impl MethodCall<'_> {
             out.truncate(start);
             database.stored_schema().refresh().await?;
         }
-        let call = Call { database, statements, session, args, behaviour, language, out };
+        let call = Call { database, statements, session, args, behaviour, compat, out };
         meter::within(method.kind, (method.run)(call)).await
     }
 

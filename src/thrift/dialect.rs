@@ -14,8 +14,8 @@
 //! The first three set the generation of the [`Session`]; the fourth uses it. For example, a connection that calls
 //! `describe_version`, `insert` with a keyspace, and `describe_version` again:
 //!
-//! 1. `describe_version()` has a row in both generations, and the session has none yet: the transport decides. Unframed
-//!    was the default up to 0.6, framed from 0.7 on.
+//! 1. `describe_version()` has a row in both generations, and the session has none yet: the expected generation of
+//!    [`Compat`] decides, or else the transport. Unframed was the default up to 0.6, framed from 0.7 on.
 //! 2. `insert` only fits the row of 0.4 to 0.6, so the session is of that generation.
 //! 3. `describe_version()` now means the row of 0.4 to 0.6, whatever the transport.
 //!
@@ -44,6 +44,8 @@ pub struct Compat {
     pub after_set_keyspace: Release,
     /// The supported features of CQL 3: those of a release that was set, or else all.
     pub language: Language,
+    /// The API generation of clients whose calls have not shown theirs. `None`: the transport shows it.
+    pub expected: Option<ApiGeneration>,
 }
 
 impl Default for Compat {
@@ -52,6 +54,7 @@ impl Default for Compat {
             with_keyspace: releases::WITH_KEYSPACE,
             after_set_keyspace: releases::AFTER_SET_KEYSPACE,
             language: Language::default(),
+            expected: None,
         }
     }
 }
@@ -65,10 +68,20 @@ impl Compat {
         }
     }
 
+    /// Returns the same releases. If clients of neither generation are expected more than the others, those of the given
+    /// generation are.
+    #[must_use]
+    pub fn or_expecting(self, family: Option<ApiGeneration>) -> Compat {
+        Compat { expected: self.expected.or(family), ..self }
+    }
+
     /// Sets the release for its own API generation, and leaves the other generation as it is. 0.3 has no effect: it is
-    /// the only release of its generation.
+    /// the only release of its generation. If a release of only one generation is set, clients of that generation are
+    /// expected.
     pub fn set(&mut self, release: Release) {
-        match ApiGeneration::of_release(release) {
+        let family = ApiGeneration::of_release(release);
+        self.expected = self.expected.is_none_or(|other| other == family).then_some(family);
+        match family {
             ApiGeneration::WithTextPaths => {}
             ApiGeneration::WithKeyspace => self.with_keyspace = release,
             ApiGeneration::AfterSetKeyspace => {
@@ -143,8 +156,8 @@ impl Session {
 /// behaviour applies.
 ///
 /// If the rows that fit are of one API generation, the call sets the session's generation. If they are of several, the
-/// session's generation decides. If the session has none, or its generation has no method of this name, the transport
-/// decides.
+/// session's generation decides. If the session has none, or its generation has no method of this name, the expected
+/// generation decides, or else the transport.
 pub fn find_method(
     name: &[u8],
     args: &Args<'_>,
@@ -155,11 +168,10 @@ pub fn find_method(
     let rows = methods::named(name);
     let named = || rows.iter().copied();
     let of_shape = || named().filter(|method| args.fit(method.args));
-    let likelier = if transport == Transport::Framed {
-        ApiGeneration::AfterSetKeyspace
-    } else {
-        ApiGeneration::WithKeyspace
-    };
+    let likelier = compat.expected.unwrap_or(match transport {
+        Transport::Framed => ApiGeneration::AfterSetKeyspace,
+        Transport::Unframed => ApiGeneration::WithKeyspace,
+    });
     let mut families = of_shape().map(Method::family);
     let first = families.next();
     let is_certain = first.is_some() && families.all(|family| Some(family) == first);

@@ -13,6 +13,7 @@ mod copy_support;
 mod cql;
 mod cql_tools;
 mod first;
+mod generations;
 mod life;
 mod logins;
 mod native;

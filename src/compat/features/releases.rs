@@ -26,8 +26,3 @@ pub const FIRST_AFTER_SET_KEYSPACE: Release = Release::V0_7;
 
 /// The releases with get_range_slices, which returns columns of many rows.
 pub const HAS_RANGES_OF_ROWS: Span = since(Release::V0_6);
-
-/// Returns the release whose KsDef and CfDef a client of a release sees. 0.7 introduced these structs.
-pub fn of_definitions(release: Release) -> Release {
-    release.max(FIRST_AFTER_SET_KEYSPACE)
-}

@@ -3,7 +3,7 @@
 use super::modern::describe as modern;
 use super::{Call, CallFuture, Method, arg};
 use crate::compat::features::api_version;
-use crate::compat::{Span, only};
+use crate::compat::{Behaviour, Span, only};
 use crate::db::{self, TokenRange};
 use crate::thrift::failure::DeclaredException;
 use crate::thrift::wire::{TType, Writer};
@@ -34,7 +34,8 @@ fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
 
 /// Writes the names of all keyspaces, as 0.6 does.
 pub fn write_old_names(call: &mut Call<'_>) {
-    let names = call.database.describe(call.behaviour).keyspace_names();
+    let behaviour = Behaviour::of(call.compat.with_keyspace);
+    let names = call.database.describe(behaviour).keyspace_names();
     let mut writer = call.writer();
     writer.field_set(0, TType::String, names.len());
     for name in &names {
@@ -67,7 +68,8 @@ fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
 /// Writes a keyspace as 0.4 to 0.6 do.
 pub fn write_old_keyspace(call: &mut Call<'_>, keyspace: &[u8]) -> Result<(), db::Error> {
     // 0.6 answers an unknown keyspace with an internal error; the exception that its interface declares is correct.
-    let families = call.database.describe(call.behaviour).describe_keyspace(keyspace);
+    let behaviour = Behaviour::of(call.compat.with_keyspace);
+    let families = call.database.describe(behaviour).describe_keyspace(keyspace);
     let families = families.ok_or(db::Error::NotFound)?;
     let mut writer = call.writer();
     writer.field_map(0, TType::String, TType::Map, families.len());

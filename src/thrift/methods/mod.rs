@@ -18,10 +18,10 @@ use std::sync::{Arc, LazyLock};
 use bytes::{Bytes, BytesMut};
 
 use super::args::Args;
-use super::dialect::Session;
+use super::dialect::{Compat, Session};
 use super::failure::Failure;
 use super::wire::{TType, Writer};
-use crate::compat::features::{ApiGeneration, ConsistencyLevel, Language};
+use crate::compat::features::{ApiGeneration, ConsistencyLevel};
 use crate::compat::{Behaviour, Span, texts};
 use crate::cql::PreparedStatements;
 use crate::db::{self, Access, Database, Request};
@@ -38,8 +38,8 @@ pub struct Call<'a> {
     pub session: &'a mut Session,
     pub args: &'a Args<'a>,
     pub behaviour: &'static Behaviour,
-    /// The supported features of CQL 3.
-    pub language: Language,
+    /// The releases that were set for the API generations.
+    pub compat: &'a Compat,
     /// The reply, its header written; the method adds field 0.
     pub out: &'a mut BytesMut,
 }

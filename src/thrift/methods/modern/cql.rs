@@ -71,7 +71,7 @@ pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryS
     QueryState {
         database: call.database,
         behaviour: call.behaviour,
-        language: call.language,
+        language: call.compat.language,
         claim: ReportedVersion::of_release(call.behaviour),
         keyspace,
         user: call.session.user.as_ref(),

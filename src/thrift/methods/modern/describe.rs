@@ -3,7 +3,6 @@
 use super::{INVALID, since};
 use crate::compat::Behaviour;
 use crate::compat::features::api_version;
-use crate::compat::features::releases::of_definitions;
 use crate::db;
 use crate::thrift::methods::describe::{write_old_keyspace, write_old_names, write_ring};
 use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
@@ -100,9 +99,9 @@ fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// Writes every keyspace as a KsDef.
+/// Writes every keyspace as a KsDef, in the form of the release for 0.7 and later.
 pub fn write_keyspaces(call: &mut Call<'_>) {
-    let release = of_definitions(call.behaviour.release);
+    let release = call.compat.after_set_keyspace;
     let keyspaces = call.database.describe(Behaviour::of(release)).keyspaces();
     let mut writer = call.writer();
     writer.field_list(0, TType::Struct, keyspaces.len());
@@ -127,9 +126,9 @@ fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// Writes one keyspace as a KsDef.
+/// Writes one keyspace as a KsDef, in the form of the release for 0.7 and later.
 pub fn write_keyspace(call: &mut Call<'_>, name: &[u8]) -> Result<(), db::Error> {
-    let release = of_definitions(call.behaviour.release);
+    let release = call.compat.after_set_keyspace;
     let keyspace =
         call.database.describe(Behaviour::of(release)).keyspace(name).ok_or(db::Error::NotFound)?;
     let mut writer = call.writer();
