@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use bytes::Bytes;
 
 use super::access;
-use super::define::define;
+use super::define::{check_prepared, define};
 use super::describe::describe;
 use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::SelectPlan;
@@ -157,7 +157,10 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         Statement::Select(select) => Plan::Select(SelectPlan::new(state, select, &mut markers)?),
         Statement::Modify(modify) => Plan::Modify(ModifyPlan::new(state, modify, &mut markers)?),
         Statement::Batch(batch) => Plan::Batch(BatchPlan::new(state, batch, &mut markers)?),
-        _ => Plan::Late,
+        other => {
+            check_prepared(state, other)?;
+            Plan::Late
+        }
     };
     let key_places = match &plan {
         Plan::Select(plan) => markers.key_places(&plan.table(), false),

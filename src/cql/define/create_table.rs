@@ -19,9 +19,28 @@ use crate::schema::{
 };
 use crate::util::Release;
 
-pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outcome, CqlError> {
+/// Checks the statement by itself, as the old servers do when they prepare it (`CreateTableStatement.RawStatement`).
+/// Whether the keyspace exists and has no such table yet is checked when the statement is executed.
+pub fn check(state: &QueryState<'_>, create: &CreateTable) -> Result<(), CqlError> {
+    let keyspace = state.keyspace_of(create.table.keyspace.as_deref())?;
+    let create = &with_old_properties(state, create);
+    let catalog = state.database.catalog();
+    let (types, release) = (state.database.types(), state.behaviour.release);
+    match catalog.keyspace(keyspace) {
+        Some(keyspace) => table_of(create, keyspace, (types, release)),
+        None => table_of(create, &KeyspaceDef::new(keyspace), (types, release)),
+    }?;
+    Ok(())
+}
+
+/// Returns the statement with the names of 2.1 for its properties.
+fn with_old_properties(state: &QueryState<'_>, create: &CreateTable) -> CreateTable {
     let properties = in_old_words(state.claim, &create.properties).into_owned();
-    let create = &CreateTable { properties, ..create.clone() };
+    CreateTable { properties, ..create.clone() }
+}
+
+pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outcome, CqlError> {
+    let create = &with_old_properties(state, create);
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
     let name = &create.table.name;
@@ -61,16 +80,7 @@ pub fn column_family(
     keyspace: &KeyspaceDef,
     (types, release): (&Types, Release),
 ) -> Result<CfDef, CqlError> {
-    check_table(&create.table.name)?;
-    let mut seen = HashSet::new();
-    if let Some(column) = create.columns.iter().find(|column| !seen.insert(&column.name)) {
-        return invalid(format!("Multiple definition of identifier {}", column.name));
-    }
-    options::check_table_properties(&create.properties)?;
-    let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
-    let columns = Columns::read(create, &scope)?;
-    let table = columns.table(create)?;
-    sizes::check_table(&table)?;
+    let table = table_of(create, keyspace, (types, release))?;
     let mut cf = CfDef::new(&keyspace.name, &create.table.name);
     cf.comparator = comparator::comparator(&table, None, types)?;
     cf.key_validator = Some(comparator::key_validator(&table, types)?);
@@ -79,10 +89,29 @@ pub fn column_family(
     }
     declare(&mut cf, table, types)?;
     options::apply(&mut cf, &create.properties)?;
-    if cf.is_counter() && cf.default_ttl_s().is_some() {
+    Ok(cf)
+}
+
+/// Returns the table that a statement defines, after the checks that the old servers make when they prepare it.
+fn table_of(
+    create: &CreateTable,
+    keyspace: &KeyspaceDef,
+    (types, release): (&Types, Release),
+) -> Result<TableDef, CqlError> {
+    check_table(&create.table.name)?;
+    let mut seen = HashSet::new();
+    if let Some(column) = create.columns.iter().find(|column| !seen.insert(&column.name)) {
+        return invalid(format!("Multiple definition of identifier {}", column.name));
+    }
+    let checked = options::check_table_properties(&create.properties)?;
+    let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
+    let columns = Columns::read(create, &scope)?;
+    if checked.default_ttl_s().is_some() && columns.left.values().any(|(cql_type, _)| cql_type.is_counter()) {
         return invalid("Cannot set default_time_to_live on a table with counters");
     }
-    Ok(cf)
+    let table = columns.table(create)?;
+    sizes::check_table(&table)?;
+    Ok(table)
 }
 
 /// Checks that either all columns are counters or none is, and stores the table's definition in its column family: as

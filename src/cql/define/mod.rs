@@ -17,8 +17,26 @@ mod user_type;
 pub use create_table::column_family;
 pub use modern::in_old_words;
 
-use super::syntax::Statement;
+use super::syntax::{CreateIndex, Statement};
 use super::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, SchemaChange};
+
+/// Makes the checks of a schema statement or TRUNCATE that the old servers make when they prepare it: the keyspace of its
+/// names (`prepareKeyspace`), and a CREATE TABLE by itself. The other checks are made when it is executed.
+pub fn check_prepared(state: &QueryState<'_>, statement: &Statement) -> Result<(), CqlError> {
+    let name = match statement {
+        Statement::CreateTable(create) => return create_table::check(state, create),
+        Statement::AlterTable { table, .. }
+        | Statement::DropTable { table, .. }
+        | Statement::Truncate(table)
+        | Statement::CreateIndex(CreateIndex { table, .. }) => table,
+        Statement::DropIndex { name, .. }
+        | Statement::CreateType { name, .. }
+        | Statement::AlterType { name, .. }
+        | Statement::DropType { name, .. } => name,
+        _ => return Ok(()),
+    };
+    state.keyspace_of(name.keyspace.as_deref()).map(drop)
+}
 
 /// Executes a schema statement or TRUNCATE.
 pub async fn define(state: &QueryState<'_>, statement: &Statement) -> Result<Outcome, CqlError> {

@@ -52,9 +52,11 @@ pub fn is_true(text: &str) -> bool {
     ["1", "true", "yes"].contains(&&*text.to_ascii_lowercase())
 }
 
-/// Checks the properties of a table.
-pub fn check_table_properties(properties: &Properties) -> Result<(), CqlError> {
-    apply(&mut CfDef::new("", ""), properties)
+/// Checks the properties of a table. Returns a column family that has only these.
+pub fn check_table_properties(properties: &Properties) -> Result<CfDef, CqlError> {
+    let mut cf = CfDef::new("", "");
+    apply(&mut cf, properties)?;
+    Ok(cf)
 }
 
 /// Applies the given properties to a column family; its other settings stay.

@@ -273,6 +273,28 @@ impl ResolvedFunction {
         &self.class
     }
 
+    /// Converts bytes between a blob and another type; `None` if the function is not such a conversion.
+    pub(super) fn convert(&self, value: &Bytes) -> Result<Option<Bytes>, CqlError> {
+        match conversion(&self.function.name) {
+            Some((_, Native::Blob, _)) => Ok(Some(value.clone())),
+            Some(_) => self.checked(value.clone()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns bytes that are a value of the return type; others are refused.
+    fn checked(&self, value: Bytes) -> Result<Bytes, CqlError> {
+        if at(&*self.class, NEWEST).validate(&value).is_err() {
+            return Err(CqlError::invalid(format!(
+                "In call to function {}, value 0x{} is not a valid binary representation for type {}",
+                self.function.name,
+                BytesType.to_text(&value),
+                self.function.returns
+            )));
+        }
+        Ok(value)
+    }
+
     /// Calls the function with the arguments' values. A null argument gives null.
     pub fn call(
         &self,
@@ -314,15 +336,5 @@ fn token(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
 
 /// `blobAsInt` and the like: the same bytes, if they are a value of the type.
 fn of_blob(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
-    let Some(value) = call.args.first().cloned().flatten() else { return Ok(None) };
-    let ResolvedFunction { function, class } = call.function;
-    if at(&**class, NEWEST).validate(&value).is_err() {
-        return Err(CqlError::invalid(format!(
-            "In call to function {}, value 0x{} is not a valid binary representation for type {}",
-            function.name,
-            BytesType.to_text(&value),
-            function.returns
-        )));
-    }
-    Ok(Some(value))
+    call.args.first().cloned().flatten().map(|value| call.function.checked(value)).transpose()
 }

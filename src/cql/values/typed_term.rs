@@ -56,6 +56,25 @@ enum Node {
     Call(Box<ResolvedFunction>, Vec<TypedTerm>),
 }
 
+impl Node {
+    /// Returns the bytes of a constant, or of conversions of one between a blob and another type. `None` for other terms.
+    /// The old servers evaluate such calls when they prepare a statement, and so refuse invalid bytes there
+    /// (`FunctionCall.Raw.prepare`).
+    fn converted(&self) -> Result<Option<Bytes>, CqlError> {
+        match self {
+            Node::Bytes(bytes) => Ok(Some(bytes.clone())),
+            Node::Call(function, arguments) => match &arguments[..] {
+                [argument] => match argument.node.converted()? {
+                    Some(bytes) => function.convert(&bytes),
+                    None => Ok(None),
+                },
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+}
+
 impl TypedTerm {
     /// Checks a term, and records the receivers of its markers.
     pub fn new(
@@ -545,7 +564,9 @@ fn call_node(
         }
         typed.push(TypedTerm::new(term, &part, scope, markers)?);
     }
-    Ok(Node::Call(Box::new(function.resolved(scope.types)), typed))
+    let call = Node::Call(Box::new(function.resolved(scope.types)), typed);
+    call.converted()?;
+    Ok(call)
 }
 
 #[cfg(test)]
