@@ -47,7 +47,7 @@ pub fn timestamp_text(ms: i64) -> String {
 ///
 /// As in Java, numbers may have fewer digits, and the digits after the point are a number of milliseconds: `.5` is 5
 /// ms.
-pub(super) fn parse(text: &str) -> Option<i64> {
+pub fn parse(text: &str) -> Option<i64> {
     if let Ok(ms) = text.parse::<i64>() {
         return Some(ms);
     }

@@ -48,7 +48,7 @@ pub use cql_class::{
     FindUser, composite_parts, has_reversed_components, split_arguments, split_class, unreversed,
 };
 pub use cql_type::CqlType;
-pub use date_text::{is_date_of, timestamp_text};
+pub use date_text::{is_date_of, parse as parse_date, timestamp_text};
 pub use decimal_type::DecimalType;
 pub use duration_type::DurationType;
 pub use dynamic_composite_type::DynamicCompositeType;

@@ -1,6 +1,6 @@
 //! Messages about CQL statements.
 
-use super::{V2_0, V2_1, V2_2, texts};
+use super::{V1_1, V2_0, V2_1, V2_2, texts};
 
 texts! {
     /// The number of values of an unprepared statement differs from the number of its markers (`QueryProcessor`).
@@ -27,6 +27,25 @@ texts! {
         "{why}";
         V2_0: "Invalid ASCII character in string literal: java.nio.charset.UnmappableCharacterException: Input length = \
                {length}"
+    }
+
+    /// A text of CQL 2 for a TimeUUIDType that is neither a UUID nor a point in time (`TimeUUIDType.fromString` to 1.1,
+    /// later `fromStringCQL2`).
+    not_time_of_time_uuid(constant: &str) {
+        "unable to coerce '{constant}' to version 1 UUID";
+        V1_1: "unable to coerce '{constant}' to a  formatted date (long)"
+    }
+
+    /// A text of CQL 2 for a UUIDType that is neither a UUID nor a point in time (`UUIDType.fromString`).
+    not_time_of_uuid(constant: &str) {
+        "unable to coerce '{constant}' to version 1 UUID";
+        V2_0: "unable to make version 1 UUID from '{constant}'"
+    }
+
+    /// Milliseconds of CQL 2 for a TimeUUIDType that are more than a long (`TimeUUIDType.fromString`).
+    too_many_ms_of_time_uuid(constant: &str) {
+        "unable to make version 1 UUID from '{constant}'";
+        V1_1: "unable to make long (for date) from: '{constant}'"
     }
 
     /// A condition on a clustering column after one that is not restricted by an equality (`SelectStatement`). `why` is

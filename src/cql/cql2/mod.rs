@@ -9,6 +9,7 @@ mod properties;
 mod select;
 mod statement;
 mod table;
+mod time_text;
 
 pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 use statement::{Statement2, Values};
@@ -48,7 +49,7 @@ pub async fn run(
     if prepared.markers != values.len() {
         return Err(CqlError::invalid(texts::wrong_bound_count(CQL_2, prepared.markers, values.len())));
     }
-    let values = Values(values);
+    let values = Values { bound: values, state };
     match &prepared.statement {
         Statement2::Select(select) => {
             meter::within(Some(RequestKind::Range), select::run(state, select, values)).await

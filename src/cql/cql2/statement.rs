@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 
+use super::time_text;
 use crate::compat::features::ConsistencyLevel;
-use crate::cql::CqlError;
 use crate::cql::syntax::TableName;
+use crate::cql::{CqlError, QueryState};
 use crate::db::IndexOperator;
 use crate::marshal::AbstractType;
 
@@ -15,19 +16,29 @@ pub enum Term2 {
     Marker(usize),
 }
 
-/// The values of a statement's markers.
-#[derive(Debug, Clone, Copy)]
-pub struct Values<'a>(pub &'a [Bytes]);
+/// What terms need to become bytes: the values of a statement's markers, and the session's state.
+#[derive(Clone, Copy)]
+pub struct Values<'a> {
+    pub bound: &'a [Bytes],
+    pub state: &'a QueryState<'a>,
+}
+
+impl<'a> Values<'a> {
+    /// Returns the values of a statement that cannot have markers.
+    pub fn none(state: &'a QueryState<'a>) -> Values<'a> {
+        Values { bound: &[], state }
+    }
+}
 
 impl Term2 {
     /// Returns the term's bytes in a type.
     pub fn bytes(&self, of: &dyn AbstractType, values: Values<'_>) -> Result<Bytes, CqlError> {
         match self {
-            Term2::Text(text) => {
+            Term2::Text(text) => time_text::parse(text, of, values.state).unwrap_or_else(|| {
                 of.parse_text(text).map(Bytes::from).map_err(|error| CqlError::invalid(error.0))
-            }
+            }),
             Term2::Marker(at) => {
-                let value = values.0.get(*at).cloned().unwrap_or_default();
+                let value = values.bound.get(*at).cloned().unwrap_or_default();
                 of.validate(&value).map_err(|error| CqlError::invalid(error.0))?;
                 Ok(value)
             }

@@ -15,6 +15,7 @@ use crate::util::{Clock, Release};
 struct Session {
     database: Arc<Database>,
     keyspace: Option<String>,
+    release: Release,
 }
 
 impl Session {
@@ -29,11 +30,11 @@ impl Session {
             partitioner,
             clock,
         )));
-        Session { database, keyspace: None }
+        Session { database, keyspace: None, release: Release::V1_2 }
     }
 
     async fn run(&mut self, text: &str, values: &[&[u8]]) -> Result<Cql2Outcome, CqlError> {
-        let behaviour = Behaviour::of(Release::V1_2);
+        let behaviour = Behaviour::of(self.release);
         let state = QueryState {
             database: &self.database,
             behaviour,
@@ -382,6 +383,66 @@ async fn definitions_change() {
     }
     let mut homeless = Session::new();
     assert_eq!(homeless.rows("SELECT * FROM users").await, "no keyspace has been specified");
+}
+
+#[tokio::test]
+async fn points_in_time_are_values_of_uuids() {
+    let create = "CREATE COLUMNFAMILY t (KEY varchar PRIMARY KEY, t TimeUUIDType, u uuid, d timestamp)";
+    let mut session = Session::with(&[create]).await;
+    let mut written = async |release, column: &str, text: &str| {
+        session.release = release;
+        let update = format!("UPDATE t SET {column} = '{text}' WHERE KEY = 'k'");
+        session.run(&update, &[]).await.map_err(|error| error.to_string())?;
+        match session.run(&format!("SELECT {column} FROM t WHERE KEY = 'k'"), &[]).await {
+            Ok(Cql2Outcome::Rows(result)) => {
+                Ok::<Bytes, String>(result.rows[0].columns[0].value.clone().unwrap())
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let ms_of = |uuid: &Bytes| {
+        let uuid = uuid::Uuid::from_slice(uuid).unwrap();
+        assert_eq!(uuid.get_version_num(), 1);
+        let (seconds, nanos) = uuid.get_timestamp().unwrap().to_unix();
+        seconds * 1000 + u64::from(nanos) / 1_000_000
+    };
+    for release in [Release::V0_8, Release::V1_1, Release::V1_2, Release::V2_1] {
+        for column in ["t", "u"] {
+            for text in ["1250553600000", "2009-08-18", "2009-08-18 02:00+0200", "2009-08-18T00:00:00"] {
+                let value = written(release, column, text).await.unwrap();
+                assert_eq!(ms_of(&value), 1_250_553_600_000, "{release} {column} {text}");
+            }
+            let uuid = "d3010000-4644-11ea-8000-7f0000000001";
+            let value = written(release, column, uuid).await.unwrap();
+            assert_eq!(uuid::Uuid::from_slice(&value).unwrap().to_string(), uuid);
+        }
+    }
+    let before = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let now = written(Release::V1_1, "t", "NOW").await.unwrap();
+    assert!(u128::from(ms_of(&now)) >= before);
+    let now = written(Release::V1_1, "d", "now").await.unwrap();
+    assert!(u128::from(u64::from_be_bytes(now[..].try_into().unwrap())) >= before);
+    let cases = [
+        (Release::V1_0, "t", "soon", "unable to coerce 'soon' to version 1 UUID"),
+        (Release::V1_1, "t", "soon", "unable to coerce 'soon' to a  formatted date (long)"),
+        (Release::V1_2, "u", "soon", "unable to coerce 'soon' to version 1 UUID"),
+        (Release::V2_1, "u", "soon", "unable to make version 1 UUID from 'soon'"),
+        (
+            Release::V1_0,
+            "t",
+            "99999999999999999999",
+            "unable to make version 1 UUID from '99999999999999999999'",
+        ),
+        (
+            Release::V1_2,
+            "t",
+            "99999999999999999999",
+            "unable to make long (for date) from: '99999999999999999999'",
+        ),
+    ];
+    for (release, column, text, why) in cases {
+        assert_eq!(written(release, column, text).await.unwrap_err(), why, "{release} {column}");
+    }
 }
 
 #[test]

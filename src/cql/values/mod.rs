@@ -26,7 +26,7 @@ pub use cql_text::{name_text, to_cql_text};
 pub use function::{Function, ResolvedFunction, accepts, find_function, token_type};
 pub use markers::{Markers, TableOf};
 pub use term_text::term_text;
-pub use time_uuid::{append_uuid, prepend_uuids};
+pub use time_uuid::{append_uuid, prepend_uuids, uuid_of_ms};
 pub use type_scope::{TypeScope, type_text};
 pub use typed_term::TypedTerm;
 pub use value::Value;

@@ -33,6 +33,12 @@ pub(super) fn min_of_ms(ms: i64) -> [u8; 16] {
     of_micros(ms.wrapping_mul(1000), [0x80; 8])
 }
 
+/// Returns a UUID of a millisecond, as Cassandra converts dates (`UUIDGen.getTimeUUIDBytes`). It is the same for the same
+/// millisecond until the server restarts.
+pub fn uuid_of_ms(ms: i64) -> [u8; 16] {
+    of_micros(ms.wrapping_mul(1000), *CLOCK_AND_NODE)
+}
+
 /// Returns the largest UUID of a millisecond.
 pub(super) fn max_of_ms(ms: i64) -> [u8; 16] {
     let ticks = ms.wrapping_mul(10_000).wrapping_add(9_999).cast_unsigned();
