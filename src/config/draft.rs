@@ -109,14 +109,7 @@ impl Draft {
             data_directories.push("data/data".into());
         }
 
-        let mut catalog = Catalog::default();
-        if let Some(factor) = self.replication.factor {
-            catalog.replication_factor = factor;
-        }
-        for keyspace in self.keyspaces {
-            let keyspace = keyspace.finish(&self.replication, self.gc_grace_s);
-            catalog.keyspaces.insert(keyspace.name.clone(), keyspace);
-        }
+        let catalog = catalog_of(self.keyspaces, &self.replication, self.gc_grace_s);
         let mut notes = Vec::new();
         if catalog.keyspaces.is_empty() {
             notes.push(format!("{file}: No keyspaces configured"));
@@ -131,8 +124,8 @@ impl Draft {
         Config {
             cluster_name: self.cluster_name,
             catalog,
+            initial_token: self.initial_token.map(|token| canonical_token(token, &partitioner)),
             partitioner,
-            initial_token: self.initial_token,
             authenticator: self.authenticator,
             authority: self.authority,
             commit_log_sync,
@@ -215,6 +208,27 @@ impl Draft {
             let text = "ListenAddress 0.0.0.0 is accepted here; 0.5 and later require a single interface";
             reading.note(node.text.span, || text.to_owned());
         }
+    }
+}
+
+/// Returns the catalog of the file's keyspaces.
+fn catalog_of(keyspaces: Vec<KeyspaceDraft>, replication: &Replication, gc_grace_s: i32) -> Catalog {
+    let mut catalog = Catalog::default();
+    if let Some(factor) = replication.factor {
+        catalog.replication_factor = factor;
+    }
+    for keyspace in keyspaces {
+        let keyspace = keyspace.finish(replication, gc_grace_s);
+        catalog.keyspaces.insert(keyspace.name.clone(), keyspace);
+    }
+    catalog
+}
+
+/// Returns a token as the partitioner writes it. An invalid one, which is a mistake, is returned as it is.
+fn canonical_token(token: String, partitioner: &PartitionerRef) -> String {
+    match partitioner.parse_token(&token) {
+        Ok(parsed) => partitioner.token_text(&parsed),
+        Err(_) => token,
     }
 }
 

@@ -37,6 +37,10 @@ impl Partitioner for ByteOrderedPartitioner {
         token_to_hex(token)
     }
 
+    fn has_hex_tokens(&self) -> bool {
+        true
+    }
+
     fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError> {
         parse_hex_token(self, text)
     }
@@ -55,7 +59,8 @@ mod tests {
         assert_eq!(ByteOrderedPartitioner.token_text(b"\x00k\xff"), "006bff");
         assert_eq!(ByteOrderedPartitioner.parse_token("006BFF").unwrap(), b"\x00k\xff");
         assert_eq!(ByteOrderedPartitioner.parse_token("").unwrap(), b"");
-        for bad in ["0", "xy", "+1", "é"] {
+        assert_eq!(ByteOrderedPartitioner.parse_token("bff").unwrap(), b"\x0b\xff");
+        for bad in ["x", "xy", "+1", "é"] {
             assert!(ByteOrderedPartitioner.parse_token(bad).is_err(), "{bad}");
         }
     }

@@ -38,6 +38,10 @@ impl Partitioner for CollatingOrderPreservingPartitioner {
         token_to_hex(token)
     }
 
+    fn has_hex_tokens(&self) -> bool {
+        true
+    }
+
     fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError> {
         parse_hex_token(self, text)
     }

@@ -1,5 +1,7 @@
 //! The text form of tokens that is hexadecimal.
 
+use std::borrow::Cow;
+
 use super::{Partitioner, TokenError};
 use crate::marshal::{AbstractType, BytesType};
 
@@ -7,10 +9,13 @@ pub(super) fn token_to_hex(token: &[u8]) -> String {
     BytesType.to_text(token)
 }
 
+/// Parses hexadecimal digits. If their number is odd, a zero is put before them, as Cassandra does
+/// (`AbstractByteOrderedPartitioner.tokenFactory`).
 pub(super) fn parse_hex_token(partitioner: &dyn Partitioner, text: &str) -> Result<Vec<u8>, TokenError> {
-    BytesType.parse_text(text).map_err(|_| TokenError {
+    let digits = if text.len() % 2 == 1 { Cow::Owned(format!("0{text}")) } else { Cow::Borrowed(text) };
+    BytesType.parse_text(&digits).map_err(|_| TokenError {
         text: text.to_owned(),
         partitioner: partitioner.class_name().to_owned(),
-        reason: "it should be an even number of hexadecimal digits".to_owned(),
+        reason: "it should be hexadecimal digits".to_owned(),
     })
 }

@@ -62,6 +62,11 @@ pub trait Partitioner: Debug + Send + Sync {
     /// Returns the text form for clients: decimal, hexadecimal or the key itself.
     fn token_text(&self, token: &[u8]) -> String;
 
+    /// Returns whether the text form is hexadecimal: tokens are bytes without another meaning.
+    fn has_hex_tokens(&self) -> bool {
+        false
+    }
+
     /// Parses the text form.
     fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError>;
 

@@ -18,6 +18,7 @@ mod life;
 mod logins;
 mod native;
 mod native_statements;
+mod releases;
 mod request_log;
 mod rights;
 mod roles;

@@ -32,6 +32,8 @@ rules! {
         /// A TokenRange has details of its nodes, with data centres (1.0 and later). Clients of 1.0.1 expect them
         /// without checking.
         ring_has_data_centres: bool = since(V1_0);
+        /// describe_token_map shows tokens that are bytes as `Token(bytes[...])` (`BytesToken.toString`, to 1.2.4).
+        token_map_wraps_bytes: bool = only(V1_1);
         /// A CqlResult has the types of its columns (1.0 and later).
         cql_result_has_types: bool = since(V1_0);
         /// set_cql_version may choose CQL 3 for the calls of CQL 2, because 1.1 has no other calls for CQL 3 (1.1).

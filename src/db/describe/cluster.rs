@@ -140,6 +140,14 @@ impl Describe<'_> {
         vec![TokenRange { start_token: token.clone(), end_token: token, endpoints }]
     }
 
+    /// Returns the node's token as describe_token_map shows it, and the node's address.
+    pub fn token_and_endpoint(&self) -> (String, String) {
+        let (token, endpoint) = self.database.token_and_endpoint();
+        let is_wrapped =
+            self.behaviour.wire.token_map_wraps_bytes && self.database.partitioner().has_hex_tokens();
+        (if is_wrapped { format!("Token(bytes[{token}])") } else { token }, endpoint)
+    }
+
     /// Returns tokens that split a range of the ring into parts of about `keys_per_split` rows, including both ends.
     pub async fn describe_splits(
         &self,

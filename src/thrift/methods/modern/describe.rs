@@ -63,7 +63,7 @@ pub const ROWS: &[Method] = &[
     open(Release::V1_2, "describe_local_ring", KEYSPACE, INVALID, describe_ring),
     open(Release::V1_1, "describe_token_map", &[], INVALID, |mut call| {
         Box::pin(async move {
-            let (token, endpoint) = call.database.token_and_endpoint();
+            let (token, endpoint) = call.database.describe(call.behaviour).token_and_endpoint();
             let mut writer = call.writer();
             writer.field_map(0, TType::String, TType::String, 1);
             writer.bytes(token.as_bytes());
