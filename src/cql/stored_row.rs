@@ -6,7 +6,7 @@ use super::show;
 use super::syntax::TableName;
 use super::{CqlError, QueryState};
 use crate::compat::features::ConsistencyLevel;
-use crate::marshal::TypeRef;
+use crate::marshal::{AbstractType, PACKAGE, STATIC_PREFIX, TypeRef, composite_parts, unreversed};
 use crate::model::{Cell, CellKind, Predicate, RowColumns, SliceRange, SuperColumn};
 use crate::schema::{CfDef, Layout, TableDef};
 
@@ -26,19 +26,16 @@ pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -
         RowColumns::Cells(cells) => sides_of_cells(state, &table.cf, &table.def, cells),
         RowColumns::Supers(supers) => {
             let sides = |holder: &SuperColumn| {
-                let name = table.cf.comparator.to_text(&holder.name);
+                let name = cli_text(&*table.cf.comparator, &holder.name, state);
                 let mut sides = vec![(
                     show::assigned(state.database, &table.def.clustering, std::slice::from_ref(&holder.name))
                         .join(" "),
                     format!("=> (super_column={name},"),
                 )];
                 let names = table.cf.subcomparator().unwrap_or(&table.cf.comparator);
-                sides.extend(
-                    holder
-                        .cells
-                        .iter()
-                        .map(|cell| (String::new(), format!("     {}", cell_text(&table.cf, cell, names)))),
-                );
+                sides.extend(holder.cells.iter().map(|cell| {
+                    (String::new(), format!("     {}", cell_text(state, &table.cf, cell, names)))
+                }));
                 sides
             };
             supers.iter().flat_map(sides).collect()
@@ -75,21 +72,76 @@ fn sides_of_cells(
         }
         row = Some(of);
         let left = show::meaning(state.database, table, &cell.name, Some(&cell.value));
-        sides.push((left, cell_text(cf, cell, &cf.comparator)));
+        sides.push((left, cell_text(state, cf, cell, &cf.comparator)));
     }
     sides
 }
 
-/// Returns a cell as cassandra-cli of 2.1 prints it.
-fn cell_text(cf: &CfDef, cell: &Cell, names: &TypeRef) -> String {
-    let name = names.to_text(&cell.name);
+/// Returns a cell as cassandra-cli prints it.
+fn cell_text(state: &QueryState<'_>, cf: &CfDef, cell: &Cell, names: &TypeRef) -> String {
+    let name = cli_text(&**names, &cell.name, state);
     if cell.kind == CellKind::Counter {
         return format!("=> (counter={name}, value={})", cell.count().unwrap_or_default());
     }
-    let value = cf.value_validator(&cell.name).to_text(&cell.value);
+    let value = cli_text(&**cf.value_validator(&cell.name), &cell.value, state);
     let ttl = match cell.kind {
         CellKind::Expiring { ttl_s, .. } => format!(", ttl={ttl_s}"),
         _ => String::new(),
     };
     format!("=> (name={name}, value={value}, timestamp={}{ttl})", cell.timestamp)
+}
+
+/// Returns a value or name as cassandra-cli prints it: since 2.0 without the seconds of dates
+/// (`TimestampSerializer.DEFAULT_FORMAT`).
+fn cli_text(class: &dyn AbstractType, value: &[u8], state: &QueryState<'_>) -> String {
+    let text = class.to_text(value);
+    if !state.behaviour.cql.dates_are_shown_to_the_minute {
+        return text;
+    }
+    match composite_parts(class.class_name()) {
+        None if is_date(class.class_name()) => without_seconds(&text),
+        None => text,
+        Some(classes) => {
+            // The text of a static column begins with an empty part.
+            let before = usize::from(value.starts_with(&STATIC_PREFIX));
+            let class_at = |at: usize| classes.get(at.checked_sub(before)?);
+            let part = |(at, part): (usize, &str)| match class_at(at).is_some_and(|class| is_date(class)) {
+                true => without_seconds(part),
+                false => part.to_owned(),
+            };
+            parts_of(&text).into_iter().enumerate().map(part).collect::<Vec<_>>().join(":")
+        }
+    }
+}
+
+/// Splits the text of a composite at its colons; those within components have a backslash.
+fn parts_of(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    let mut from = 0;
+    while let Some(at) = rest[from..].find(':').map(|at| from + at) {
+        if rest[..at].ends_with('\\') {
+            from = at + 1;
+        } else {
+            parts.push(&rest[..at]);
+            (rest, from) = (&rest[at + 1..], 0);
+        }
+    }
+    parts.push(rest);
+    parts
+}
+
+fn is_date(class: &str) -> bool {
+    let (class, _) = unreversed(class);
+    matches!(class.strip_prefix(PACKAGE).unwrap_or(class), "DateType" | "TimestampType")
+}
+
+/// Returns the text of a date, `2013-05-02 00:00:00+0000`, as `2013-05-02 00:00Z`. Other texts stay as they are.
+fn without_seconds(text: &str) -> String {
+    let minutes = || {
+        let time = text.strip_suffix("+0000")?;
+        let (minutes, _) = time.rsplit_once(':')?;
+        Some(format!("{}Z", minutes.strip_suffix('\\').unwrap_or(minutes)))
+    };
+    minutes().unwrap_or_else(|| text.to_owned())
 }

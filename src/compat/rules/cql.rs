@@ -64,6 +64,8 @@ rules! {
         indexes_primary_key: bool = since(V2_0);
         /// Columns of the partition key of a COMPACT STORAGE table must not be indexed (2.1).
         compact_keys_have_no_index: bool = since(V2_1);
+        /// Dates are printed with hours and minutes (2.0 and later, `TimestampSerializer`); before, with seconds.
+        dates_are_shown_to_the_minute: bool = since(V2_0);
         /// system.schema_columns also lists the columns of the primary key and the empty value of a dense table (2.0
         /// and later).
         lists_key_columns: bool = since(V2_0);
