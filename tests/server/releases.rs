@@ -1,9 +1,48 @@
 //! Answers of calls that differ between the releases of 0.7 and later.
 
 use crate::support;
-use support::client::Style;
+use support::calls::{ONE, slice};
+use support::client::{Client, Style};
 use support::server::{Server, storage_conf};
-use support::value::{Value, fields, text};
+use support::value::{Value, fields, map, structs, text};
+use thriftstore::thrift::wire::TType;
+
+const LOCAL_QUORUM: i32 = 3;
+
+/// Starts a server with the behaviour of a release, and a client that uses the keyspace `Keyspace1`.
+fn start(release: &str) -> (Server, tempfile::TempDir, Client) {
+    let (server, directory) = Server::ephemeral(&["--compat", release]);
+    let mut client = server.client(Style::FRAMED);
+    client.call("set_keyspace", &fields([(1, text("Keyspace1"))])).void();
+    (server, directory, client)
+}
+
+fn parent(family: &str) -> Value {
+    fields([(3, text(family))])
+}
+
+fn insert(client: &mut Client, name: &str) {
+    let column = fields([(1, text(name)), (2, text("v")), (3, Value::I64(1))]);
+    let insert = fields([(1, text("k")), (2, parent("Standard1")), (3, column), (4, Value::I32(ONE))]);
+    client.call("insert", &insert).void();
+}
+
+#[test]
+fn unknown_keyspaces_are_named_in_the_words_of_the_release() {
+    for (release, set, ring) in [
+        ("1.1", "Keyspace nope does not exist", "There is no ring for the keyspace: nope"),
+        ("1.2", "Keyspace 'nope' does not exist", "There is no ring for the keyspace: nope"),
+        ("2.0", "Keyspace 'nope' does not exist", "No such keyspace: nope"),
+    ] {
+        let (_server, _directory, mut client) = start(release);
+        let nope = fields([(1, text("nope"))]);
+        assert_eq!(client.call("set_keyspace", &nope).why(), set, "{release}");
+        assert_eq!(client.call("describe_ring", &nope).why(), ring, "{release}");
+    }
+    let (_server, _directory, mut client) = start("1.1");
+    let use_nope = fields([(1, text("USE nope")), (2, Value::I32(2))]);
+    assert_eq!(client.call("execute_cql_query", &use_nope).why(), "Keyspace 'nope' does not exist");
+}
 
 #[test]
 fn the_token_map_of_1_1_wraps_tokens_that_are_bytes() {
@@ -20,5 +59,76 @@ fn the_token_map_of_1_1_wraps_tokens_that_are_bytes() {
         let tokens = client.call("describe_token_map", &fields([])).value().clone();
         let Value::Map(_, _, pairs) = tokens else { panic!("{tokens:?}") };
         assert_eq!(pairs, [(text(shown), text("127.0.0.1"))], "{partitioner} {release}");
+    }
+}
+
+#[test]
+fn a_negative_count_is_refused_up_to_1_0() {
+    for (release, negative) in [("0.8", None), ("1.0", None), ("1.1", Some(-1)), ("2.1", Some(0))] {
+        let (_server, _directory, mut client) = start(release);
+        for name in ["a", "b", "c"] {
+            insert(&mut client, name);
+        }
+        let mut count = |predicate: Value| {
+            let args = [(1, text("k")), (2, parent("Standard1")), (3, predicate), (4, Value::I32(ONE))];
+            client.call("get_count", &fields(args))
+        };
+        assert_eq!(count(slice(b"", b"", false, 2)).value(), &Value::I32(2), "{release}");
+        assert_eq!(count(slice(b"", b"", false, 0)).value(), &Value::I32(0), "{release}");
+        let reply = count(slice(b"", b"", false, -1));
+        match negative {
+            Some(number) => assert_eq!(reply.value(), &Value::I32(number), "{release}"),
+            None => assert_eq!(reply.why(), "get_slice requires non-negative count", "{release}"),
+        }
+        let without_range = count(fields([]));
+        if release == "0.8" {
+            without_range.why();
+        } else {
+            assert_eq!(without_range.value(), &Value::I32(3), "{release}");
+        }
+    }
+}
+
+#[test]
+fn counters_check_levels_of_data_centres_up_to_1_1() {
+    for (release, is_refused) in [("1.0", true), ("1.1", true), ("1.2", false)] {
+        let (_server, _directory, mut client) = start(release);
+        let options = map(TType::String, vec![("replication_factor", text("1"))]);
+        let counters = fields([(1, text("Made")), (2, text("C")), (15, text("CounterColumnType"))]);
+        let keyspace = fields([
+            (1, text("Made")),
+            (2, text("SimpleStrategy")),
+            (3, options),
+            (4, Value::I32(1)),
+            (5, structs(vec![counters])),
+        ]);
+        client.call("system_add_keyspace", &fields([(1, keyspace)])).value();
+        client.call("set_keyspace", &fields([(1, text("Made"))])).void();
+        let delta = fields([(1, text("c")), (2, Value::I64(1))]);
+        let path = fields([(3, text("C")), (5, text("c"))]);
+        let level = Value::I32(LOCAL_QUORUM);
+        let added =
+            client.call("add", &fields([(1, text("k")), (2, parent("C")), (3, delta), (4, level.clone())]));
+        let removed = client.call("remove_counter", &fields([(1, text("k")), (2, path), (3, level)]));
+        if is_refused {
+            let why = "consistency level LOCAL_QUORUM not compatible with replication strategy \
+                       (org.apache.cassandra.locator.SimpleStrategy)";
+            assert_eq!((added.why(), removed.why()), (why, why), "{release}");
+        } else {
+            added.void();
+            removed.void();
+        }
+    }
+}
+
+#[test]
+fn a_batch_of_0_7_checks_the_time_to_live_first() {
+    for (release, why) in [("0.7", "ttl must be positive"), ("0.8", "unconfigured columnfamily Nope")] {
+        let (_server, _directory, mut client) = start(release);
+        let column = fields([(1, text("")), (2, text("v")), (3, Value::I64(1)), (4, Value::I32(-1))]);
+        let insert = fields([(1, fields([(1, column)]))]);
+        let families = map(TType::List, vec![("Nope", structs(vec![insert]))]);
+        let batch = fields([(1, map(TType::Map, vec![("k", families)])), (2, Value::I32(ONE))]);
+        assert_eq!(client.call("batch_mutate", &batch).why(), why, "{release}");
     }
 }

@@ -32,12 +32,14 @@ const TYPES: [(&str, Line); 5] = [
 ];
 
 /// Table properties that came after 1.2, with the line that introduced them.
-const PROPERTIES: [(&str, Line); 5] = [
+const PROPERTIES: [(&str, Line); 7] = [
     ("default_time_to_live", Line(2, 0)),
+    ("index_interval", Line(2, 0)),
     ("speculative_retry", Line(2, 0)),
     ("memtable_flush_period_in_ms", Line(2, 0)),
     ("min_index_interval", Line(2, 1)),
     ("max_index_interval", Line(2, 1)),
+    ("id", Line(2, 1)),
 ];
 
 /// Names that 2.1 reserves for types of later releases: user types must not have them.

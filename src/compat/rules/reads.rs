@@ -9,8 +9,10 @@ use crate::util::Release::{V0_3, V0_4, V0_5, V0_6, V0_7, V1_0, V1_1, V1_2, V2_0,
 pub enum CountBy {
     /// It reads the slice at once, with all checks of a read.
     Slice,
-    /// It reads the slice in pages, with all checks of a read. A limit below the page size applies to the columns of a
-    /// page.
+    /// It reads the slice in pages, with all checks of a read. A missing range is the whole row.
+    ExactPages,
+    /// It reads the slice in pages of at least two columns, with all checks of a read. A limit below the page size
+    /// applies to the columns of a page.
     Pages,
     /// It reads the slice in pages and checks only the column family, but no key, consistency level or bound.
     UncheckedPages,
@@ -21,7 +23,12 @@ rules! {
     pub struct ReadRules {
         /// How get_count counts a slice range. Columns given by name are always counted with one read
         /// (`CassandraServer.get_count` of 1.0, `QueryPagers.countPaged` of 2.0).
-        count_by: CountBy = Eras([(V0_3, CountBy::Slice), (V1_0, CountBy::Pages), (V2_0, CountBy::UncheckedPages)]);
+        count_by: CountBy = Eras([
+            (V0_3, CountBy::Slice),
+            (V1_0, CountBy::ExactPages),
+            (V1_1, CountBy::Pages),
+            (V2_0, CountBy::UncheckedPages),
+        ]);
         /// get_count and get_column_count also count tombstones that gc_grace still keeps (0.3, 0.4).
         count_includes_tombstones: bool = before(V0_5);
         /// get_count checks the keyspace and the super column as other reads do (all but 0.4).

@@ -1,6 +1,6 @@
 //! Messages about keyspaces, column families and their definitions.
 
-use super::{V0_4, V0_7, V0_8, V1_0, V1_1, V2_0, V2_1, V2_2, texts};
+use super::{V0_4, V0_7, V0_8, V1_1, V1_2, V2_0, V2_1, V2_2, texts};
 
 texts! {
     /// A call names an undefined keyspace (`ThriftValidation.validateKeyspace`).
@@ -10,10 +10,15 @@ texts! {
         V0_7: "Keyspace {name} does not exist"
     }
 
-    /// set_keyspace or USE names an undefined keyspace (`ClientState.setKeyspace`).
+    /// set_keyspace names an undefined keyspace (`ThriftValidation.validateTable`, later `ClientState.setKeyspace`).
     unknown_keyspace_to_use(name: &str) {
         "Keyspace {name} does not exist";
-        V1_0: "Keyspace '{name}' does not exist"
+        V1_2: "Keyspace '{name}' does not exist"
+    }
+
+    /// An undefined keyspace in USE (`ClientState.setKeyspace`).
+    unknown_keyspace_of_use(name: &str) {
+        "Keyspace '{name}' does not exist"
     }
 
     /// An undefined keyspace is to be dropped (`CassandraServer.system_drop_keyspace`, later `MigrationManager`).
@@ -27,10 +32,11 @@ texts! {
         "There is no ring for the keyspace: {name}"
     }
 
-    /// describe_ring names an undefined keyspace. Releases before 2.1 answer as for a keyspace without a ring.
+    /// describe_ring names an undefined keyspace (`StorageService.describeRing`). Releases before 2.0 answer as for a
+    /// keyspace without a ring.
     unknown_keyspace_of_ring(name: &str) {
         "There is no ring for the keyspace: {name}";
-        V2_1: "No such keyspace: {name}"
+        V2_0: "No such keyspace: {name}"
     }
 
     /// A call needs the session's keyspace before set_keyspace (`ClientState.getKeyspace`).

@@ -8,7 +8,7 @@ mod users;
 use super::syntax::AccessStatement;
 use super::{CqlError, Outcome, QueryState, system};
 use crate::compat::texts;
-use crate::db::{Permission, Resource, RoleKeeper, Roles};
+use crate::db::{self, Permission, Resource, RoleKeeper, Roles};
 
 /// The error if a statement would change users that are defined in files.
 const IN_FILES: &str = "this server reads users from its passwd file and rights from its access file: change the \
@@ -17,7 +17,8 @@ const IN_FILES: &str = "this server reads users from its passwd file and rights 
 /// Executes USE. The keyspace must exist; no permission is needed.
 pub fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, CqlError> {
     if !system::is_system(keyspace) {
-        state.database.describe(state.behaviour).check_keyspace(keyspace.as_bytes())?;
+        let known = state.database.describe(state.behaviour).check_named_keyspace(keyspace.as_bytes());
+        known.map_err(|_| db::Error::unknown(texts::unknown_keyspace_of_use(state.behaviour, keyspace)))?;
     }
     Ok(Outcome::Keyspace(keyspace.to_owned()))
 }

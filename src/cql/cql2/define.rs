@@ -65,7 +65,7 @@ pub async fn create_index(
 ) -> Result<Cql2Outcome, CqlError> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     if state.database.catalog().column_family(keyspace, &table.name).is_none() {
-        state.database.describe(state.behaviour).check_keyspace(keyspace.as_bytes())?;
+        state.database.describe(state.behaviour).check_named_keyspace(keyspace.as_bytes())?;
         return Err(CqlError::invalid(format!("No such column family: {}", table.name)));
     }
     let family = Family::find_to_change(state, table)?;

@@ -30,7 +30,7 @@ impl<'a> Family<'a> {
     pub fn find(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
         let keyspace = table.keyspace.as_deref().or(state.keyspace);
         let keyspace = keyspace.ok_or_else(|| CqlError::invalid(texts::no_keyspace(CQL_2)))?;
-        state.database.describe(state.behaviour).check_keyspace(keyspace.as_bytes())?;
+        state.database.describe(state.behaviour).check_named_keyspace(keyspace.as_bytes())?;
         let catalog = state.database.catalog();
         let Some(cf) = catalog.column_family(keyspace, &table.name) else {
             return Err(CqlError::invalid(texts::unknown_table(CQL_2, &table.name)));

@@ -60,7 +60,7 @@ pub async fn run(
         Statement2::Use(name) => match state.database.catalog().keyspace(name) {
             Some(_) => Ok(Cql2Outcome::Keyspace(name.clone())),
             None if name == SYSTEM => Ok(Cql2Outcome::Keyspace(name.clone())),
-            None => Err(CqlError::invalid(texts::unknown_keyspace_to_use(CQL_2, name))),
+            None => Err(CqlError::invalid(texts::unknown_keyspace_of_use(CQL_2, name))),
         },
         Statement2::Truncate(table) => {
             meter::within(Some(RequestKind::Truncate), table::truncate(state, table)).await

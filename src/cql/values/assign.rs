@@ -29,8 +29,9 @@ pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, recei
             })
         }
         (Term::User(fields), CqlType::User(user)) => fields.iter().all(|(name, term)| {
+            // The error for an unknown field is reported when the literal itself is analyzed.
             let of = user.place_of(name).and_then(|at| user.fields.get(at));
-            of.is_some_and(|(_, of)| fits(term, of, scope, receiver))
+            of.is_none_or(|(_, of)| fits(term, of, scope, receiver))
         }),
         // The error for an unknown function is reported when the call itself is analyzed.
         (Term::Function { keyspace, name, .. }, _) => {

@@ -37,13 +37,18 @@ impl Database {
 }
 
 impl Describe<'_> {
-    /// Checks whether a client can select a keyspace. 1.0 and later quote its name in the error.
+    /// Checks whether a client can select a keyspace with set_keyspace.
     pub fn check_keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
-        let catalog = self.database.catalog();
-        Validation::new(self.database, &catalog, self.behaviour).keyspace(keyspace).map_err(|_| {
+        self.check_named_keyspace(keyspace).map_err(|_| {
             let name = String::from_utf8_lossy(keyspace);
             Error::unknown(texts::unknown_keyspace_to_use(self.behaviour, &name))
         })
+    }
+
+    /// Checks whether a keyspace exists, which a statement names.
+    pub fn check_named_keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
+        let catalog = self.database.catalog();
+        Validation::new(self.database, &catalog, self.behaviour).keyspace(keyspace)
     }
 
     /// Checks whether a column family exists.

@@ -1,9 +1,9 @@
 //! get_count of 0.7 and later, which counts the columns of a slice.
 //!
-//! 0.7 and 0.8 count the columns of the slice, so the slice's own count limits the result. 1.0 to 1.2 read pages of
-//! at least two columns and subtract the excess: a negative count is returned unchanged, unless there are no columns.
-//! 2.0 and later do not validate the slice: a slice that goes backwards is empty, and bounds that are not valid names
-//! are compared with the existing names.
+//! 0.7 to 1.0 count the columns of the slice, so the slice's own count limits the result; 1.0 does so page by page, and
+//! takes the whole row if the predicate has no range. 1.1 and 1.2 read pages of at least two columns and subtract the
+//! excess: a negative count is returned unchanged, unless there are no columns. 2.0 and later do not validate the slice:
+//! a slice that goes backwards is empty, and bounds that are not valid names are compared with the existing names.
 
 use bytes::Bytes;
 
@@ -46,7 +46,9 @@ impl Reads<'_> {
             return self.count_unchecked(key, parent, &range).await;
         }
         let asked = range.count;
-        range.count = asked.max(PAGE_MIN);
+        if count_by == CountBy::Pages {
+            range.count = asked.max(PAGE_MIN);
+        }
         let predicate = SlicePredicate { column_names: None, slice_range: Some(range) };
         let length = self.slice_length(key, parent, &predicate).await?;
         Ok(if length == 0 { 0 } else { count_of(length).min(asked) })

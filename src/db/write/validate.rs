@@ -68,6 +68,8 @@ impl<'a> Validation<'a> {
             self.column_data(cf, super_column.is_some(), column)
         };
         if let Some(column) = &insert.column {
+            // Before its column family is even looked up (`ThriftValidation.validateColumnOrSuperColumn` of 0.7).
+            positive_ttl(column.ttl_s)?;
             check(None, column)?;
         }
         if let Some(super_column) = &insert.super_column {
@@ -124,8 +126,8 @@ impl<'a> Validation<'a> {
 
     /// Validates the time to live, either the given one or the column family's default.
     fn ttl(&self, cf: &CfDef, ttl_s: Option<i32>) -> Result<(), Error> {
+        positive_ttl(ttl_s)?;
         match ttl_s {
-            Some(seconds) if seconds <= 0 => Err(Error::invalid("ttl must be positive")),
             Some(seconds) if seconds > TTL_MAX_S => {
                 Err(Error::invalid(format!("ttl is too large. requested ({seconds}) maximum ({TTL_MAX_S})")))
             }
@@ -255,6 +257,13 @@ impl<'a> Validation<'a> {
             return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
         }
         Ok(())
+    }
+}
+
+fn positive_ttl(ttl_s: Option<i32>) -> Result<(), Error> {
+    match ttl_s {
+        Some(seconds) if seconds <= 0 => Err(Error::invalid("ttl must be positive")),
+        _ => Ok(()),
     }
 }
 

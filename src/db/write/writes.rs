@@ -77,6 +77,7 @@ impl<'a> Writes<'a> {
         let cf = checks.family_and_key(keyspace, &parent.column_family, &key, true)?;
         checks.counter_consistency(cf, self.request.consistency)?;
         checks.parent_for_write(cf, &parent, &column.name)?;
+        checks.write_consistency(keyspace, self.request.consistency)?;
         let cell = Cell::increment(column.name, column.delta, self.request.database.next_micros());
         let change = Change::Cell { super_column: parent.super_column, cell };
         let mutation = Mutation::of(key, cf.clone(), vec![change]);
@@ -118,9 +119,8 @@ impl<'a> Writes<'a> {
         checks.path_or_parent(cf, &path)?;
         if with_counters {
             checks.counter_consistency(cf, self.request.consistency)?;
-        } else {
-            checks.write_consistency(keyspace, self.request.consistency)?;
         }
+        checks.write_consistency(keyspace, self.request.consistency)?;
         let change = self.changes().deletion(cf, path.super_column, path.column, timestamp);
         let mutation = Mutation::of(key, cf.clone(), vec![change]);
         self.apply(vec![mutation]).await
