@@ -54,7 +54,8 @@ impl Setting {
         settings.get(field.name).cloned().or_else(|| Setting::of_default(field.default(release)))
     }
 
-    fn of_default(default: FieldDefault) -> Option<Setting> {
+    /// Returns the value of a default; `None` if it is absent.
+    pub fn of_default(default: FieldDefault) -> Option<Setting> {
         let map = |entries: &[(&str, &str)]| {
             entries.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };

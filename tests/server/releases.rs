@@ -3,8 +3,9 @@
 use crate::support;
 use support::calls::{ONE, slice};
 use support::client::{Client, Style};
+use support::recording::fields_of;
 use support::server::{Server, storage_conf};
-use support::value::{Value, fields, map, structs, text};
+use support::value::{Fields, Value, fields, map, structs, text};
 use thriftstore::thrift::wire::TType;
 
 const LOCAL_QUORUM: i32 = 3;
@@ -130,5 +131,60 @@ fn a_batch_of_0_7_checks_the_time_to_live_first() {
         let families = map(TType::List, vec![("Nope", structs(vec![insert]))]);
         let batch = fields([(1, map(TType::Map, vec![("k", families)])), (2, Value::I32(ONE))]);
         assert_eq!(client.call("batch_mutate", &batch).why(), why, "{release}");
+    }
+}
+
+/// The replies of running servers to describe_keyspace("system"): release, KsDef without column families, CfDefs by name.
+const SYSTEM_KEYSPACES: &str = include_str!("../data/system-keyspaces.json");
+
+/// The field of the row cache's provider, which depends on the libraries of the server's machine.
+const ROW_CACHE_PROVIDER: i16 = 27;
+
+/// Returns fields whose lists of structs and maps of options are in one order.
+fn in_order(mut fields: Fields) -> Fields {
+    fields.remove(&ROW_CACHE_PROVIDER);
+    for value in fields.values_mut() {
+        match value {
+            Value::List(_, items) => items.sort_by_key(|item| item.field(1).bytes().to_vec()),
+            Value::Map(_, _, pairs) => pairs.sort_by_key(|(key, _)| key.bytes().to_vec()),
+            _ => {}
+        }
+    }
+    fields
+}
+
+#[test]
+fn the_system_keyspace_is_described_as_by_the_release() {
+    let recorded: serde_json::Value = serde_json::from_str(SYSTEM_KEYSPACES).unwrap();
+    for (version, recorded) in recorded.as_object().unwrap() {
+        let line = version.rsplit_once('.').unwrap().0;
+        let (server, _directory) = Server::ephemeral(&["--compat", line]);
+        let mut client = server.client(Style::FRAMED);
+        client.call("set_keyspace", &fields([(1, text("Keyspace1"))])).void();
+        let described = client.call("describe_keyspace", &fields([(1, text("system"))])).value().clone();
+        let listed = client.call("describe_keyspaces", &fields([])).value().clone();
+        assert!(listed.items().contains(&described), "{line}");
+        let Value::Struct(mut described) = described else { panic!("{described:?}") };
+        let Some(Value::List(_, families)) = described.remove(&5) else { panic!("no CfDefs") };
+        // Field 4 is written for all releases.
+        described.remove(&4);
+        let mut expected = fields_of(&recorded["keyspace"]);
+        expected.remove(&4);
+        assert_eq!(in_order(described), in_order(expected), "{line}");
+        let expected = recorded["column_families"].as_array().unwrap();
+        let name = |fields: &Fields| fields[&2].str().to_owned();
+        let found: Vec<Fields> = families
+            .into_iter()
+            .map(|family| match family {
+                Value::Struct(fields) => in_order(fields),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let expected: Vec<Fields> = expected.iter().map(|family| in_order(fields_of(family))).collect();
+        let names = |families: &[Fields]| families.iter().map(name).collect::<Vec<_>>();
+        assert_eq!(names(&found), names(&expected), "{line}");
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{line}: {}", name(found));
+        }
     }
 }

@@ -212,12 +212,14 @@ fn expected_of(recorded: &Json) -> Expected {
     }
 }
 
-fn fields_of(json: &Json) -> Fields {
+/// The fields of a struct that a recording writes so.
+pub fn fields_of(json: &Json) -> Fields {
     let fields = json.as_object().unwrap();
     fields.iter().map(|(id, value)| (id.parse().unwrap(), value_of(value))).collect()
 }
 
-fn value_of(json: &Json) -> Value {
+/// The value that a recording writes so.
+pub fn value_of(json: &Json) -> Value {
     let (letter, value) = json.as_object().unwrap().iter().next().unwrap();
     let int = || value.as_i64().unwrap();
     let items = || value[1].as_array().unwrap().iter().map(value_of).collect();

@@ -8,6 +8,7 @@ mod language;
 pub mod releases;
 mod reported_version;
 pub mod syntax;
+mod system_families;
 mod versions;
 
 pub use api_generation::ApiGeneration;
@@ -17,4 +18,5 @@ pub use consistency::{ConsistencyLevel, consistency_of};
 pub use language::Language;
 pub use reported_version::ReportedVersion;
 pub use syntax::Syntax;
+pub use system_families::{SYSTEM_COLUMN_FAMILIES, SystemFamily};
 pub use versions::{api_version, cql3_version};

@@ -1,7 +1,7 @@
 //! Rules of definitions: the checks of schema changes, and the definitions that clients see.
 
 use super::rules;
-use crate::compat::span::{Eras, before, only, since};
+use crate::compat::span::{Eras, Span, before, only, since};
 use crate::util::Release::{V0_3, V0_4, V0_6, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1};
 
 /// The `key_alias` in the result of describe_keyspace.
@@ -32,6 +32,8 @@ rules! {
         /// truncate of an unknown column family fails with UnavailableException, because 0.7 finds no node that stores
         /// it (0.7).
         truncate_needs_nodes: bool = before(V0_8);
+        /// The keyspace `system` has a replication factor among its options (0.8 and 1.0).
+        system_has_factor: bool = Span::between(V0_8, V1_0);
         /// describe_keyspaces lists the keyspace system_traces without its tables (1.2 and later).
         shows_traces: bool = since(V1_2);
         /// Index names must be unique only within their column family (0.7, `ThriftValidation.validateCfDef`).

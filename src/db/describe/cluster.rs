@@ -1,5 +1,6 @@
 //! Descriptions of the cluster and its schema for clients.
 
+use super::system::system_keyspace;
 use crate::compat::features::{api_version, cql3_version};
 use crate::compat::{Behaviour, texts};
 use crate::db::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, TRACES_KEYSPACE, is_reserved};
@@ -85,7 +86,7 @@ impl Describe<'_> {
     pub fn describe_keyspace(&self, keyspace: &[u8]) -> Option<Vec<(String, ColumnFamilyDescription)>> {
         let name = std::str::from_utf8(keyspace).ok()?;
         if name == SYSTEM_KEYSPACE {
-            return Some(system_keyspace());
+            return Some(old_system_keyspace());
         }
         let catalog = self.database.catalog();
         let keyspace = catalog.keyspace(name)?;
@@ -111,7 +112,8 @@ impl Describe<'_> {
     pub fn keyspaces(&self) -> Vec<KeyspaceDef> {
         let (catalog, release) = (self.database.catalog(), self.behaviour.release);
         let shown = catalog.keyspaces.values().map(|keyspace| shown(keyspace, release));
-        shown.chain([modern_system_keyspace()]).chain(traces_keyspace(self.behaviour)).collect()
+        let system = system_keyspace(self.database.types(), release);
+        shown.chain([system]).chain(traces_keyspace(self.behaviour)).collect()
     }
 
     /// Returns one keyspace, as 0.7 and later describe it: without CQL tables.
@@ -120,7 +122,7 @@ impl Describe<'_> {
         let found =
             self.database.catalog().keyspace(name).map(|keyspace| shown(keyspace, self.behaviour.release));
         match name {
-            SYSTEM_KEYSPACE => Some(modern_system_keyspace()),
+            SYSTEM_KEYSPACE => Some(system_keyspace(self.database.types(), self.behaviour.release)),
             TRACES_KEYSPACE => traces_keyspace(self.behaviour),
             _ => found,
         }
@@ -197,13 +199,6 @@ impl Describe<'_> {
 fn shown(keyspace: &KeyspaceDef, release: Release) -> KeyspaceDef {
     let mut keyspace = keyspace.clone();
     keyspace.column_families.retain(|_, cf| table_cells::is_shown(cf, release));
-    keyspace
-}
-
-/// Returns the keyspace "system" for 0.7 and later, whose clients only need to see that it exists.
-fn modern_system_keyspace() -> KeyspaceDef {
-    let mut keyspace = KeyspaceDef::new(SYSTEM_KEYSPACE);
-    keyspace.strategy_class = "org.apache.cassandra.locator.LocalStrategy".to_owned();
     keyspace
 }
 
@@ -333,7 +328,7 @@ fn describe_lines(keyspace: &KeyspaceDef, cf: &CfDef) -> String {
 }
 
 /// Returns the column families of "system" as 0.6.6 and later describe them.
-fn system_keyspace() -> Vec<(String, ColumnFamilyDescription)> {
+fn old_system_keyspace() -> Vec<(String, ColumnFamilyDescription)> {
     let bytes_type = || "org.apache.cassandra.db.marshal.BytesType".to_owned();
     let family = |name: &str, type_name: &str, desc: &str| {
         let mut description =

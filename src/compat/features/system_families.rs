@@ -1,0 +1,227 @@
+//! The column families of the keyspace `system` that describe_keyspace shows, by release.
+//!
+//! From 1.2 on most of its tables are CQL tables, which Thrift clients do not see. The values are those of running servers
+//! of each line; `tests/data/system-keyspaces.json` has their replies.
+
+use super::FieldDefault::{self, Double, Int, Map, Text};
+use crate::compat::span::{Span, only, since};
+use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0};
+
+/// A column family of `system`. Classes are short or full names; settings are fields of CfDef that differ from the default.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemFamily {
+    pub name: &'static str,
+    pub releases: Span,
+    pub comparator: &'static str,
+    /// `None`: its columns hold values.
+    pub subcomparator: Option<&'static str>,
+    pub comment: &'static str,
+    pub gc_grace_s: i32,
+    /// The id that 0.7 to 1.1 show.
+    pub id: i32,
+    pub key_validator: &'static str,
+    pub key_alias: Option<&'static str>,
+    /// Names and validators of its columns.
+    pub columns: &'static [(&'static str, &'static str)],
+    pub settings: &'static [(&'static str, FieldDefault)],
+}
+
+/// A Standard column family of bytes.
+const fn family(
+    name: &'static str,
+    id: i32,
+    releases: Span,
+    (comparator, comment): (&'static str, &'static str),
+    settings: &'static [(&'static str, FieldDefault)],
+) -> SystemFamily {
+    SystemFamily {
+        name,
+        releases,
+        comparator,
+        subcomparator: None,
+        comment,
+        gc_grace_s: 0,
+        id,
+        key_validator: "BytesType",
+        key_alias: None,
+        columns: &[],
+        settings,
+    }
+}
+
+/// A compact CQL table, whose row key has a type and a name.
+const fn keyed(
+    key: (&'static str, &'static str),
+    columns: &'static [(&'static str, &'static str)],
+    family: SystemFamily,
+) -> SystemFamily {
+    SystemFamily { key_alias: Some(key.0), key_validator: key.1, columns, ..family }
+}
+
+const fn with_gc_grace(gc_grace_s: i32, family: SystemFamily) -> SystemFamily {
+    SystemFamily { gc_grace_s, ..family }
+}
+
+const fn of_supers(family: SystemFamily) -> SystemFamily {
+    SystemFamily { subcomparator: Some("BytesType"), ..family }
+}
+
+const TO_1_0: Span = Span::between(V0_7, V1_0);
+
+/// The settings of 0.7 to 1.0 (`CFMetaData.newSystemMetadata`).
+const OLD: &[(&str, FieldDefault)] = &[
+    ("key_cache_size", Double(0.01)),
+    ("read_repair_chance", Double(0.0)),
+    ("row_cache_save_period_in_seconds", Int(0)),
+    ("key_cache_save_period_in_seconds", Int(0)),
+    ("memtable_throughput_in_mb", Int(8)),
+    ("memtable_operations_in_millions", Double(0.0375)),
+    ("merge_shards_chance", Double(0.0)),
+];
+
+/// Those of hints, whose memtable depends on the machine.
+const OLD_HINTS: &[(&str, FieldDefault)] = &[
+    ("key_cache_size", Double(0.01)),
+    ("read_repair_chance", Double(0.0)),
+    ("row_cache_save_period_in_seconds", Int(0)),
+    ("key_cache_save_period_in_seconds", Int(0)),
+    ("memtable_throughput_in_mb", Int(32)),
+    ("memtable_operations_in_millions", Double(0.15)),
+    ("merge_shards_chance", Double(0.0)),
+];
+
+/// The settings of 1.1, and later of what CQL did not make.
+const PLAIN: &[(&str, FieldDefault)] = &[
+    ("read_repair_chance", Double(0.0)),
+    ("dclocal_read_repair_chance", Double(0.0)),
+    ("compression_options", Map(&[])),
+];
+
+/// The settings of tables in 1.2.
+const TABLE_1_2: &[(&str, FieldDefault)] = &[
+    ("read_repair_chance", Double(0.0)),
+    ("dclocal_read_repair_chance", Double(0.0)),
+    ("bloom_filter_fp_chance", Double(0.01)),
+];
+
+/// Those of 2.0 and 2.1.
+const TABLE_2_0: &[(&str, FieldDefault)] = &[
+    ("read_repair_chance", Double(0.0)),
+    ("dclocal_read_repair_chance", Double(0.0)),
+    ("bloom_filter_fp_chance", Double(0.01)),
+    ("memtable_flush_period_in_ms", Int(3_600_000)),
+    ("speculative_retry", Text("99.0PERCENTILE")),
+];
+
+const HINTS_1_2: &[(&str, FieldDefault)] = &[
+    ("read_repair_chance", Double(0.0)),
+    ("dclocal_read_repair_chance", Double(0.0)),
+    ("bloom_filter_fp_chance", Double(0.01)),
+    ("min_compaction_threshold", Int(0)),
+    ("max_compaction_threshold", Int(0)),
+    ("compaction_strategy_options", Map(&[("min_threshold", "0"), ("max_threshold", "0")])),
+];
+
+const HINTS_2_0: &[(&str, FieldDefault)] = &[
+    ("read_repair_chance", Double(0.0)),
+    ("dclocal_read_repair_chance", Double(0.0)),
+    ("bloom_filter_fp_chance", Double(0.01)),
+    ("memtable_flush_period_in_ms", Int(3_600_000)),
+    ("speculative_retry", Text("99.0PERCENTILE")),
+    ("compaction_strategy_options", Map(&[("enabled", "false")])),
+];
+
+const STATUS: (&str, &str) = ("BytesType", "persistent metadata for the local node");
+const HINTS: (&str, &str) = ("BytesType", "hinted handoff data");
+const MIGRATIONS: (&str, &str) = ("TimeUUIDType", "individual schema mutations");
+const SCHEMA: (&str, &str) = ("UTF8Type", "current state of the schema");
+const INDEXES: (&str, &str) = ("UTF8Type", "indexes that have been completed");
+const NODE_IDS: (&str, &str) = ("TimeUUIDType", "nodeId and their metadata");
+const COUNTER_IDS: (&str, &str) = ("TimeUUIDType", "counter node IDs");
+const VERSIONS: (&str, &str) = ("UTF8Type", "server version information");
+const HINTS_TABLE: (&str, &str) = ("CompositeType(TimeUUIDType,Int32Type)", "hints awaiting delivery");
+const SCHEMA_KEYSPACES: (&str, &str) = ("UTF8Type", "keyspace definitions");
+
+const VERSION: &[(&str, &str)] = &[("version", "UTF8Type")];
+const KEYSPACE_1_1: &[(&str, &str)] = &[
+    ("durable_writes", "BooleanType"),
+    ("name", "UTF8Type"),
+    ("strategy_class", "AsciiType"),
+    ("strategy_options", "AsciiType"),
+];
+const KEYSPACE: &[(&str, &str)] =
+    &[("durable_writes", "BooleanType"), ("strategy_class", "UTF8Type"), ("strategy_options", "UTF8Type")];
+
+/// All of them. Of those with one name, each release has one at most.
+pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
+    family("LocationInfo", 0, TO_1_0, STATUS, OLD),
+    family("LocationInfo", 0, only(V1_1), STATUS, PLAIN),
+    family("LocationInfo", 0, only(V1_2), ("BytesType", "unused"), PLAIN),
+    of_supers(family("HintsColumnFamily", 1, TO_1_0, HINTS, OLD_HINTS)),
+    of_supers(family("HintsColumnFamily", 1, only(V1_1), HINTS, PLAIN)),
+    of_supers(family("HintsColumnFamily", 1, only(V1_2), ("BytesType", "unused"), PLAIN)),
+    family("Migrations", 2, TO_1_0, MIGRATIONS, OLD),
+    family("Migrations", 2, only(V1_1), MIGRATIONS, PLAIN),
+    family("Migrations", 2, only(V1_2), ("TimeUUIDType", "unused"), PLAIN),
+    family("Schema", 3, TO_1_0, SCHEMA, OLD),
+    family("Schema", 3, only(V1_1), SCHEMA, PLAIN),
+    family("Schema", 3, only(V1_2), ("UTF8Type", "unused"), PLAIN),
+    family("IndexInfo", 5, TO_1_0, INDEXES, OLD),
+    family("IndexInfo", 5, only(V1_1), INDEXES, PLAIN),
+    keyed(("table_name", "UTF8Type"), &[], family("IndexInfo", 5, only(V1_2), INDEXES, TABLE_1_2)),
+    keyed(("table_name", "UTF8Type"), &[], family("IndexInfo", 5, since(V2_0), INDEXES, TABLE_2_0)),
+    family("NodeIdInfo", 6, Span::between(V0_8, V1_0), NODE_IDS, OLD),
+    family("NodeIdInfo", 6, only(V1_1), NODE_IDS, PLAIN),
+    keyed(("key", "UTF8Type"), &[], family("NodeIdInfo", 6, only(V1_2), COUNTER_IDS, TABLE_1_2)),
+    keyed(("key", "UTF8Type"), &[], family("NodeIdInfo", 6, only(V2_0), COUNTER_IDS, TABLE_2_0)),
+    keyed(("component", "UTF8Type"), VERSION, family("Versions", 7, only(V1_0), VERSIONS, OLD)),
+    keyed(("component", "UTF8Type"), VERSION, family("Versions", 7, only(V1_1), VERSIONS, PLAIN)),
+    keyed(
+        ("keyspace", "AsciiType"),
+        KEYSPACE_1_1,
+        with_gc_grace(
+            10_368_000,
+            family("schema_keyspaces", 8, only(V1_1), ("AsciiType", "Keyspace definitions"), PLAIN),
+        ),
+    ),
+    keyed(
+        ("keyspace_name", "UTF8Type"),
+        KEYSPACE,
+        with_gc_grace(8640, family("schema_keyspaces", 8, only(V1_2), SCHEMA_KEYSPACES, TABLE_1_2)),
+    ),
+    keyed(
+        ("keyspace_name", "UTF8Type"),
+        KEYSPACE,
+        with_gc_grace(604_800, family("schema_keyspaces", 8, since(V2_0), SCHEMA_KEYSPACES, TABLE_2_0)),
+    ),
+    keyed(
+        ("keyspace", "AsciiType"),
+        &[],
+        with_gc_grace(
+            10_368_000,
+            family(
+                "schema_columnfamilies",
+                9,
+                only(V1_1),
+                ("CompositeType(AsciiType,AsciiType)", "ColumnFamily definitions"),
+                PLAIN,
+            ),
+        ),
+    ),
+    keyed(
+        ("keyspace", "AsciiType"),
+        &[],
+        with_gc_grace(
+            10_368_000,
+            family(
+                "schema_columns",
+                10,
+                only(V1_1),
+                ("CompositeType(AsciiType,AsciiType,AsciiType)", "ColumnFamily column attributes"),
+                PLAIN,
+            ),
+        ),
+    ),
+    keyed(("target_id", "UUIDType"), &[], family("hints", 0, only(V1_2), HINTS_TABLE, HINTS_1_2)),
+    keyed(("target_id", "UUIDType"), &[], family("hints", 0, since(V2_0), HINTS_TABLE, HINTS_2_0)),
+];

@@ -1,0 +1,54 @@
+//! The keyspace `system` as clients of 0.7 and later see it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::compat::Behaviour;
+use crate::compat::features::{FieldDefault, SYSTEM_COLUMN_FAMILIES, SystemFamily};
+use crate::db::reserved::SYSTEM_KEYSPACE;
+use crate::marshal::{BytesType, TypeRef, Types};
+use crate::schema::{CfDef, ColumnDef, ColumnType, KeyspaceDef, Setting};
+use crate::util::Release;
+
+/// Returns the keyspace with the column families of a release's own `system`. Clients only see that they exist: their
+/// contents are not there.
+pub fn system_keyspace(types: &Types, release: Release) -> KeyspaceDef {
+    let mut keyspace = KeyspaceDef::new(SYSTEM_KEYSPACE);
+    if Behaviour::of(release).schema.system_has_factor {
+        keyspace.strategy_options.insert("replication_factor".to_owned(), "1".to_owned());
+    }
+    keyspace.strategy_class = "org.apache.cassandra.locator.LocalStrategy".to_owned();
+    let families = SYSTEM_COLUMN_FAMILIES.iter().filter(|family| family.releases.has(release));
+    for family in families {
+        keyspace.column_families.insert(family.name.to_owned(), Arc::new(definition(family, types)));
+    }
+    keyspace
+}
+
+fn definition(family: &SystemFamily, types: &Types) -> CfDef {
+    let class = |name: &str| types.resolve(name).unwrap_or_else(|| -> TypeRef { Arc::new(BytesType) });
+    let column = |(name, validator): &(&'static str, &str)| {
+        let name = Bytes::from_static(name.as_bytes());
+        (name.clone(), ColumnDef { name, validator: class(validator), index: None })
+    };
+    let setting =
+        |(name, value): &(&str, FieldDefault)| Some(((*name).to_owned(), Setting::of_default(*value)?));
+    let column_type = match family.subcomparator {
+        Some(subcomparator) => ColumnType::Super { subcomparator: class(subcomparator) },
+        None => ColumnType::Standard,
+    };
+    CfDef {
+        column_type,
+        comparator: class(family.comparator),
+        comment: Some(family.comment.to_owned()),
+        gc_grace_s: family.gc_grace_s,
+        id: family.id,
+        key_validator: Some(class(family.key_validator)),
+        key_alias: family.key_alias.map(|alias| Bytes::from_static(alias.as_bytes())),
+        column_metadata: family.columns.iter().map(column).collect(),
+        settings: family.settings.iter().filter_map(setting).collect::<BTreeMap<_, _>>(),
+        ..CfDef::new(SYSTEM_KEYSPACE, family.name)
+    }
+}
