@@ -44,14 +44,16 @@ impl LimitArgs {
     }
 
     fn times(&self, config: &Config) -> TimeLimits {
-        let configured = config.rpc_timeout_ms.and_then(NonZeroU64::new);
-        let over = |option: Option<u64>| option.map_or(configured, NonZeroU64::new);
+        let configured = &config.timeouts;
+        let over = |option: Option<u64>, own: Option<u64>| {
+            option.or(own).or(configured.all_ms).and_then(NonZeroU64::new)
+        };
         TimeLimits {
-            read_ms: over(self.read_timeout_ms),
-            range_ms: over(self.range_timeout_ms),
-            write_ms: over(self.write_timeout_ms),
+            read_ms: over(self.read_timeout_ms, configured.read_ms),
+            range_ms: over(self.range_timeout_ms, configured.range_ms),
+            write_ms: over(self.write_timeout_ms, configured.write_ms),
             // A truncate waits for a flush; RpcTimeoutInMillis does not apply to it.
-            truncate_ms: self.truncate_timeout_ms.and_then(NonZeroU64::new),
+            truncate_ms: self.truncate_timeout_ms.or(configured.truncate_ms).and_then(NonZeroU64::new),
         }
     }
 }
@@ -90,6 +92,12 @@ mod tests {
         let line = "--read-timeout-ms 0 --range-timeout-ms 7 --truncate-timeout-ms 9";
         assert_eq!(all(line, configured), [0, 7, 5000, 9]);
         assert_eq!(all("--write-timeout-ms 3", ""), [0, 0, 3, 0]);
+        let yaml = "request_timeout_in_ms: 10\nrange_request_timeout_in_ms: 20\ntruncate_request_timeout_in_ms: 30\n";
+        let config = config::parse(yaml, "cassandra.yaml", &Types::builtin()).unwrap();
+        let words = ["serve", "--write-timeout-ms", "5"];
+        let times = Command::try_parse_from(words).unwrap().limits.times(&config);
+        let times = [times.read_ms, times.range_ms, times.write_ms, times.truncate_ms].map(ms);
+        assert_eq!(times, [10, 20, 5, 30]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod copy;
 mod data;
 mod explain;
 mod gateway;
+mod identity;
 mod limits;
 mod login;
 mod native;

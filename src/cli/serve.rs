@@ -9,6 +9,7 @@ use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::gateway;
+use super::identity::IdentityArgs;
 use super::limits::LimitArgs;
 use super::login::LoginArgs;
 use super::native::NativeArgs;
@@ -33,11 +34,19 @@ const LOG: &str = "info,scylla=warn,scylla::cluster::metadata::cc_establisher=of
 /// How long connections may take to finish their requests at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
 
+/// The error if the configuration enables TLS with a Java keystore, and no option gives a certificate.
+const NO_KEYSTORE: &str = "client_encryption_options enables TLS with a Java keystore, which thriftstore does not read: \
+     convert it to PEM files (docs/configuration.md) and set --tls-certificate FILE and --tls-key FILE, or disable TLS \
+     with --tls off";
+
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// The configuration [default: ./storage-conf.xml, else a built-in one with the blog schema]
+    /// The configuration: a storage-conf.xml, or a cassandra.yaml [default: ./storage-conf.xml, else a built-in one with
+    /// the blog schema]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    identity: IdentityArgs,
     #[command(flatten)]
     store: StoreArgs,
     /// The address of Thrift, instead of the configuration's ThriftAddress and ThriftPort; port 0 picks a free one
@@ -83,6 +92,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     tracing::info!("thriftstore {}", env!("CARGO_PKG_VERSION"));
     let config =
         config::load_or_default(args.config.as_deref(), types).map_err(|errors| errors.to_string())?;
+    let config = args.identity.over(config)?;
     for note in &config.notes {
         tracing::info!("{note}");
     }
@@ -252,7 +262,9 @@ fn services(
 
 /// Opens TLS if it is enabled.
 fn encryption(args: &ServeArgs, config: &Config) -> Result<Option<Arc<Encryption>>, String> {
-    let Some(options) = args.tls.over(config.client_encryption.clone())? else { return Ok(None) };
+    let Some(options) = args.tls.over(config.client_encryption.clone())? else {
+        return if config.needs_tls && !args.tls.is_off() { Err(NO_KEYSTORE.to_owned()) } else { Ok(None) };
+    };
     let encryption = Encryption::open(options).map_err(|error| error.to_string())?;
     Ok(Some(Arc::new(encryption)))
 }

@@ -1,7 +1,7 @@
 //! Opens the store of a server.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -118,6 +118,19 @@ impl StoreArgs {
         }
     }
 
+    /// Checks that no directory holds files of Cassandra: the data directory, and unless it is that of --data-dir, those
+    /// that the configuration names besides it.
+    fn check_directories(&self, directory: &Path, config: &Config) -> Result<(), String> {
+        check_not_foreign(directory).map_err(|why| format!("{why}\n--any-data-dir uses it anyway"))?;
+        let others = if self.data_dir.is_some() { &[] } else { &config.unused_directories[..] };
+        for other in others {
+            check_not_foreign(other).map_err(|why| {
+                format!("{why}\nset --data-dir DIR for the data of thriftstore, or remove the directory from the configuration")
+            })?;
+        }
+        Ok(())
+    }
+
     /// Opens the store.
     pub async fn open(&self, place: Place, config: &Config, clock: Arc<Clock>) -> Result<OpenStore, String> {
         let partitioner = config.partitioner.clone();
@@ -131,8 +144,7 @@ impl StoreArgs {
             }
             Place::Directory(directory) => {
                 if !self.any_data_dir {
-                    check_not_foreign(&directory)
-                        .map_err(|why| format!("{why}\n--any-data-dir uses it anyway"))?;
+                    self.check_directories(&directory, config)?;
                 }
                 let options = EmbeddedOptions {
                     directory,

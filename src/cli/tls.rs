@@ -35,6 +35,11 @@ pub struct TlsArgs {
 }
 
 impl TlsArgs {
+    /// Returns whether TLS is disabled whatever the configuration says.
+    pub fn is_off(&self) -> bool {
+        self.mode == Some(TlsMode::Off)
+    }
+
     /// Returns the TLS settings: options override the configuration.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::keyspace::{KeyspaceDraft, Replication};
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
-use super::settings::{Authenticator, Authority, ClientEncryption, Cluster, CommitLogSync, Config};
+use super::settings::{Authenticator, Authority, ClientEncryption, Cluster, CommitLogSync, Config, Timeouts};
 use super::xml::Node;
 use crate::compat::features::ApiGeneration;
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
@@ -131,6 +131,7 @@ impl Draft {
             commit_log_sync,
             commit_log_directory,
             data_directories,
+            unused_directories: Vec::new(),
             listen_address: self.listen_address.unwrap_or_else(|| "127.0.0.1".to_owned()),
             thrift_address: self.thrift_address,
             thrift_port: self.thrift_port,
@@ -141,8 +142,9 @@ impl Draft {
             native_address: self.native_address,
             native_port: self.native_port,
             client_encryption: self.encryption.flatten(),
+            needs_tls: false,
             cluster: self.cluster.flatten(),
-            rpc_timeout_ms: self.rpc_timeout_ms,
+            timeouts: Timeouts { all_ms: self.rpc_timeout_ms, ..Timeouts::default() },
             gc_grace_s: self.gc_grace_s,
             seeds: self.seeds,
             release_hint: reading.release_hint(),

@@ -16,6 +16,7 @@ use super::settings::Config;
 use super::source::{Source, Span};
 use super::xml::{Node, Text, XmlMistake};
 use super::xml_reader::{self, FILE_BYTES_MAX};
+use super::yaml;
 use crate::marshal::Types;
 
 /// The configuration of a server without a file: the sample file.
@@ -75,8 +76,12 @@ pub fn parse_bytes(bytes: &[u8], file_name: &str, types: &Types) -> Result<Confi
     }
 }
 
-/// Parses a text; `file_name` is its name in messages.
+/// Parses a text; `file_name` is its name in messages. It is a cassandra.yaml if the name ends so, else a
+/// storage-conf.xml.
 pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, ConfigErrors> {
+    if [".yaml", ".yml"].iter().any(|end| file_name.ends_with(end)) {
+        return yaml::parse(text, file_name, types);
+    }
     let source = Arc::new(Source::new(file_name, text));
     let mut reading = ConfigReader::new(&source, types);
     let storage = match xml_reader::read(&source) {

@@ -3,6 +3,7 @@
 use super::characters::{CodePoint, HELP};
 use super::nearest::nearest;
 use super::xml::XmlMistake;
+use super::yaml::YamlMistake;
 
 /// A name that is not allowed, and those that are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,8 @@ impl UnknownName {
 pub enum Mistake {
     #[error(transparent)]
     Xml(#[from] XmlMistake),
+    #[error(transparent)]
+    Yaml(#[from] YamlMistake),
     #[error("cannot read {file}: {reason}")]
     Unreadable { file: String, reason: String },
     #[error("<{found}> cannot be the root element of a configuration")]
@@ -125,6 +128,7 @@ impl Mistake {
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Mistake::Xml(mistake) => return mistake.help(),
+            Mistake::Yaml(mistake) => return mistake.help(),
             Mistake::Unreadable { .. } | Mistake::BadToken { .. } => return None,
             Mistake::InvisibleCharacter { .. } => HELP.to_owned(),
             Mistake::EmptyValue { .. } => "give it a value".to_owned(),

@@ -1,4 +1,5 @@
-//! Reads storage-conf.xml as 0.4, 0.5 and 0.6 define it, and reports mistakes with their positions and help.
+//! Reads storage-conf.xml as 0.4, 0.5 and 0.6 define it, and cassandra.yaml of 0.7 to 2.1 (`yaml`), and reports mistakes
+//! with their positions and help.
 //!
 //! `load` finds the text, and `xml_reader` parses it into nodes with positions. The tables (`elements`, `keyspace`,
 //! `column_family`) define the elements, and `draft` checks what concerns several elements. The result is a `Config`,
@@ -27,6 +28,7 @@ mod source;
 mod value;
 mod xml;
 mod xml_reader;
+mod yaml;
 
 pub use cluster::{CLUSTER_ELEMENTS, authorities};
 pub use column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
@@ -42,7 +44,11 @@ pub use releases::Releases;
 pub use replication::replication;
 pub use settings::{
     Authenticator, Authority, ClientEncryption, Cluster, ClusterEncryption, ClusterLogin, CommitLogSync,
-    Config,
+    Config, Timeouts,
 };
 pub use source::{Location, Span};
 pub use xml::XmlMistake;
+pub use yaml::{
+    COLUMN_SETTINGS, Effect, FAMILY_SETTINGS, INERT, InertSetting, KEYSPACE_SETTINGS, SETTINGS, YamlMistake,
+    YamlSetting,
+};

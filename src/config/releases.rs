@@ -14,6 +14,11 @@ pub const TO_0_5: Releases = Some(Span::between(Release::V0_4, Release::V0_5));
 pub const IN_0_5: Releases = Some(only(Release::V0_5));
 pub const FROM_0_5: Releases = Some(Span::between(Release::V0_5, Release::V0_6));
 pub const IN_0_6: Releases = Some(only(Release::V0_6));
+/// The releases that are configured by cassandra.yaml.
+pub const WITH_YAML: Span = Span::between(Release::V0_7, Release::V2_1);
+pub const YAML_IN_0_7: Span = Span::between(Release::V0_7, Release::V0_7);
+pub const YAML_TO_1_1: Span = Span::between(Release::V0_7, Release::V1_1);
+pub const YAML_FROM_1_2: Span = Span::between(Release::V1_2, Release::V2_1);
 /// Settings of cassandra.yaml in those releases.
 pub const FROM_0_7: Releases = Some(Span::between(Release::V0_7, Release::V1_1));
 pub const FROM_1_2: Releases = Some(Span::between(Release::V1_2, Release::V2_1));

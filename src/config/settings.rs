@@ -19,9 +19,10 @@ pub enum CommitLogSync {
 }
 
 /// Who may log in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Authenticator {
     /// Everybody, with or without a login.
+    #[default]
     AllowAll,
     /// The users in the password file.
     Simple,
@@ -121,7 +122,19 @@ pub struct ClusterEncryption {
     pub identity: Option<(PathBuf, PathBuf)>,
 }
 
-/// The settings of a storage-conf.xml, with defaults.
+/// Milliseconds until requests fail with TimedOutException; `None`: no limit, or that of `all_ms`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Timeouts {
+    /// The limit of reads, scans and writes without one of their own.
+    pub all_ms: Option<u64>,
+    pub read_ms: Option<u64>,
+    pub range_ms: Option<u64>,
+    pub write_ms: Option<u64>,
+    /// The limit of a truncate, to which `all_ms` does not apply.
+    pub truncate_ms: Option<u64>,
+}
+
+/// The settings of a storage-conf.xml or cassandra.yaml, with defaults.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub cluster_name: String,
@@ -138,6 +151,9 @@ pub struct Config {
     pub commit_log_directory: PathBuf,
     /// As written; at least one.
     pub data_directories: Vec<PathBuf>,
+    /// Directories that Cassandra used and this server does not. The server refuses to start if they hold files of
+    /// Cassandra, because its user may expect that they are read.
+    pub unused_directories: Vec<PathBuf>,
     /// Host name or address of this node.
     pub listen_address: String,
     /// Host name or address that Thrift clients connect to, if it is not `listen_address`.
@@ -154,12 +170,13 @@ pub struct Config {
     pub native_address: Option<String>,
     /// 0 picks a free port.
     pub native_port: u16,
-    /// `None`: the server does not support TLS.
+    /// `None`: the file has no certificate, and the server supports TLS only with one of its options.
     pub client_encryption: Option<ClientEncryption>,
+    /// Whether the file enables TLS with a Java keystore, which the server does not read.
+    pub needs_tls: bool,
     /// `None`: data is stored in a directory.
     pub cluster: Option<Cluster>,
-    /// Milliseconds until TimedOutException; `None`: no limit.
-    pub rpc_timeout_ms: Option<u64>,
+    pub timeouts: Timeouts,
     /// gc_grace in seconds for new column families; those of the file have it in their CfDefs.
     pub gc_grace_s: i32,
     pub seeds: Vec<String>,

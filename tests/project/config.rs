@@ -4,13 +4,15 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
 use proptest::prelude::*;
-use thriftstore::config::{self, Config, Element};
+use thriftstore::compat::Span;
+use thriftstore::config::{self, Config, Element, InertSetting, Timeouts, YamlSetting};
 use thriftstore::marshal::{AbstractType, MarshalError, Types};
 use thriftstore::util::Release;
 
@@ -56,7 +58,13 @@ fn summary(config: &Config) -> String {
     if let Some(cluster) = &config.cluster {
         line("cluster behind", format!("{cluster:?}"));
     }
-    let timeout = config.rpc_timeout_ms.map_or("none".to_owned(), |limit| format!("{limit} ms"));
+    let timeout = config.timeouts.all_ms.map_or("none".to_owned(), |limit| format!("{limit} ms"));
+    if config.timeouts != (Timeouts { all_ms: config.timeouts.all_ms, ..Timeouts::default() }) {
+        line("timeouts", format!("{:?}", config.timeouts));
+    }
+    if !config.unused_directories.is_empty() || config.needs_tls {
+        line("unused", format!("{:?} needs TLS {}", config.unused_directories, config.needs_tls));
+    }
     line("timeout", format!("{timeout}, gc grace {} s", config.gc_grace_s));
     line("seeds", format!("{:?}", config.seeds));
     line("release", config.release_hint.map_or("any".to_owned(), |release| release.to_string()));
@@ -79,7 +87,17 @@ fn summary(config: &Config) -> String {
             if let Some(comment) = &family.comment {
                 write!(text, " {comment:?}").unwrap();
             }
-            assert_eq!((family.gc_grace_s, &family.keyspace), (config.gc_grace_s, &keyspace.name));
+            if family.gc_grace_s != config.gc_grace_s {
+                write!(text, " gc grace {} s", family.gc_grace_s).unwrap();
+            }
+            for column in family.column_metadata.values() {
+                let name = String::from_utf8_lossy(&column.name);
+                write!(text, " {name}: {}", column.validator.class_name()).unwrap();
+            }
+            if !family.settings.is_empty() {
+                write!(text, " {:?}", family.settings).unwrap();
+            }
+            assert_eq!(&family.keyspace, &keyspace.name);
             line("  family", text);
         }
     }
@@ -89,7 +107,8 @@ fn summary(config: &Config) -> String {
     out
 }
 
-/// A script has a configuration file, `---`, and the summary or the errors.
+/// A script has a configuration file, `---`, and the summary or the errors. In a script of a cassandra.yaml, which may have
+/// `---` itself, the separator is `=====`.
 #[test]
 fn each_script_has_the_result_of_loading_its_file() {
     let mut scripts: Vec<PathBuf> =
@@ -98,18 +117,21 @@ fn each_script_has_the_result_of_loading_its_file() {
     assert!(scripts.len() > 10);
     for path in scripts {
         let script = fs::read_to_string(&path).unwrap();
-        let (given, _) = script.split_once("\n---\n").unwrap_or((script.trim_end(), ""));
-        let outcome = match config::parse(given, "storage-conf.xml", &Types::builtin()) {
+        let is_yaml = path.file_name().unwrap().to_string_lossy().starts_with("yaml_");
+        let (name, end) =
+            if is_yaml { ("cassandra.yaml", "\n=====\n") } else { ("storage-conf.xml", "\n---\n") };
+        let (given, _) = script.split_once(end).unwrap_or((script.trim_end(), ""));
+        let outcome = match config::parse(given, name, &Types::builtin()) {
             Ok(config) => summary(&config),
             Err(errors) => format!("{errors}\n"),
         };
-        check(&path, &format!("{given}\n---\n{outcome}"));
+        check(&path, &format!("{given}{end}{outcome}"));
     }
 }
 
 /// The sample file has no unknown or ignored element and sets every element.
 #[test]
-fn the_sample_loads_without_a_record() {
+fn the_sample_loads_without_a_note() {
     let config = config::parse(config::DEFAULT, "storage-conf.xml", &Types::builtin()).unwrap();
     assert_eq!(config.notes, Vec::<String>::new());
     assert_eq!(config.text, config::DEFAULT);
@@ -120,21 +142,46 @@ fn the_sample_loads_without_a_record() {
     assert_eq!(summary(&from_disk), summary(&config));
 }
 
+/// Returns the releases of a span in words.
+fn releases_of(span: Span, tag: &str) -> String {
+    let all: Vec<Release> = Release::ALL.into_iter().filter(|release| span.has(*release)).collect();
+    match &all[..] {
+        [only] => only.to_string(),
+        [first, .., last] => format!("{first} to {last}"),
+        [] => panic!("{tag} is of no release"),
+    }
+}
+
+/// Returns a table of the settings of cassandra.yaml.
+fn yaml_table<T>(rows: &[YamlSetting<T>]) -> String {
+    let mut out = "| name | releases | default | meaning |\n|---|---|---|---|\n".to_owned();
+    for row in rows {
+        let (key, default, meaning) = (row.key, row.default, row.meaning);
+        writeln!(out, "| `{key}` | {} | {default} | {meaning} |", releases_of(row.releases, key)).unwrap();
+    }
+    out
+}
+
+/// Returns the table of the settings of cassandra.yaml without an effect, by reason.
+fn inert_table(settings: &[InertSetting]) -> String {
+    let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (key, reason) in settings {
+        by_reason.entry(reason).or_default().push(format!("`{key}`"));
+    }
+    let mut out = "| why | settings |\n|---|---|\n".to_owned();
+    for (reason, keys) in by_reason {
+        writeln!(out, "| {reason} | {} |", keys.join(", ")).unwrap();
+    }
+    out
+}
+
 /// Returns a table of the documentation.
 fn table<T>(rows: &[Element<T>]) -> String {
     let mut out = "| name | releases | default | unit | meaning |\n|---|---|---|---|---|\n".to_owned();
     for row in rows {
         let releases = match row.releases {
             None => "thriftstore".to_owned(),
-            Some(span) => {
-                let all: Vec<Release> =
-                    Release::ALL.into_iter().filter(|release| span.has(*release)).collect();
-                match &all[..] {
-                    [only] => only.to_string(),
-                    [first, .., last] => format!("{first} to {last}"),
-                    [] => panic!("{} is an element of no release", row.tag),
-                }
-            }
+            Some(span) => releases_of(span, row.tag),
         };
         let ignored = if row.set.has_effect() { "" } else { "*Ignored.* " };
         let (tag, default, unit, meaning) = (row.tag, row.default, row.unit, row.meaning);
@@ -173,11 +220,54 @@ fn the_documentation_has_every_element_and_the_errors_of_its_example() {
         ("elements of Keyspace", table(config::KEYSPACE_ELEMENTS)),
         ("attributes of ColumnFamily", table(config::FAMILY_ATTRIBUTES)),
         ("elements of ColumnFamily", table(config::FAMILY_ELEMENTS)),
+        ("settings of cassandra.yaml", yaml_table(config::SETTINGS)),
+        ("settings of cassandra.yaml without effect", inert_table(config::INERT)),
+        ("settings of a keyspace in cassandra.yaml", yaml_table(config::KEYSPACE_SETTINGS)),
+        ("settings of a column family in cassandra.yaml", yaml_table(config::FAMILY_SETTINGS)),
         ("example", format!("```\n{errors}\n```\n")),
     ] {
         document = replace_part(&document, name, &part);
     }
     check(&path, &document);
+}
+
+/// A cassandra.yaml with every kind of value.
+const YAML: &str = "cluster_name: 'Test Cluster'
+initial_token: 0
+partitioner: org.apache.cassandra.dht.RandomPartitioner
+data_file_directories:
+    - /var/lib/cassandra/data
+commitlog_sync: periodic
+commitlog_sync_period_in_ms: 10000
+seed_provider:
+    - class_name: org.apache.cassandra.locator.SimpleSeedProvider
+      parameters:
+          - seeds: \"127.0.0.1\"
+keyspaces:
+    - name: K
+      replication_factor: 1
+      column_families:
+        - {name: C, compare_with: UTF8Type}
+";
+
+#[test]
+fn a_yaml_of_many_settings_or_levels_is_refused_or_read_in_part() {
+    let types = Types::builtin();
+    let deep: String = (0..100).map(|depth| " ".repeat(depth) + "a:\n").collect();
+    let why = config::parse(&deep, "a.yaml", &types).unwrap_err().to_string();
+    assert!(why.contains("nested more than 64 deep"), "{why}");
+    let why = config::parse(&"[".repeat(100_000), "a.yaml", &types).unwrap_err().to_string();
+    assert!(why.contains("recursion limit exceeded"), "{why}");
+    let wide: String = (0..100_000).map(|index| format!("a{index}:\n")).collect();
+    let config = config::parse(&wide, "a.yaml", &types).unwrap();
+    assert!(config.notes.contains(&"a.yaml: and 99950 more like these".to_owned()));
+    let long = " ".repeat(2 * 1024 * 1024);
+    assert!(
+        config::parse(&long, "a.yaml", &types).unwrap_err().to_string().contains("more than 1048576 bytes")
+    );
+    let marked = "\u{feff}rpc_port: x";
+    let errors = config::parse(marked, "a.yaml", &types).unwrap_err();
+    assert_eq!(errors.errors[0].location().unwrap().to_string(), "a.yaml:1:12");
 }
 
 #[test]
@@ -285,6 +375,33 @@ proptest! {
                 prop_assert!(errors.to_string().contains("a.xml:"));
                 prop_assert!(errors.errors.iter().all(|error| error.location().is_some()));
             }
+        }
+    }
+
+    /// The same for a cassandra.yaml.
+    #[test]
+    fn damaged_yaml_never_panics(cut in 0..YAML.len(), flips in prop::collection::vec((0..YAML.len(), 0u8..128), 0..8)) {
+        let mut bytes = YAML.as_bytes().to_vec();
+        for (at, byte) in flips {
+            bytes[at] ^= byte;
+        }
+        for damaged in [&bytes[..], &bytes[..cut], &bytes[cut..]] {
+            if let Err(errors) = config::parse_bytes(damaged, "a.yaml", &Types::builtin()) {
+                prop_assert!(!errors.errors.is_empty());
+                prop_assert!(errors.errors.iter().all(|error| error.location().is_some()));
+            }
+        }
+    }
+
+    /// The same for text that only looks like YAML.
+    #[test]
+    fn yaml_of_any_kind_never_panics(pieces in prop::collection::vec(prop::sample::select(&[
+        "cluster_name", ": ", "\n", "  ", "- ", "'", "\"", "[", "]", "{", "}", ",", "&a ", "*a", "!!int ", "|", ">", "#", "---\n",
+        "...\n", "~", "null", "ü", "\t", "\r", "\u{feff}", "keyspaces:\n", "name: ", "column_families:\n", "? ", "%YAML 1.1\n", "<<: ",
+    ][..]), 0..24)) {
+        let text = pieces.concat();
+        if let Err(errors) = config::parse(&text, "a.yaml", &Types::builtin()) {
+            prop_assert!(errors.errors.iter().all(|error| error.location().is_some()), "{}", errors);
         }
     }
 

@@ -1,0 +1,135 @@
+//! Parses the text of a YAML file into nodes with their positions.
+
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span as ParserSpan};
+
+use super::mistake::YamlMistake;
+use super::node::{Content, Entry, YamlNode};
+use crate::config::source::{Source, Span};
+use crate::config::xml::Text;
+use crate::config::xml_reader::{FILE_BYTES_MAX, NESTING_MAX};
+
+/// A mistake and its position.
+type Misplaced = (Span, YamlMistake);
+
+/// The byte order mark, which some editors write before the text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Parses a file. Of several entries with one key in a mapping the last one counts, as in the old servers; `repeated` gets
+/// the keys of the others.
+pub fn read(source: &Source, repeated: &mut Vec<Text>) -> Result<YamlNode, Misplaced> {
+    if source.text.len() > FILE_BYTES_MAX {
+        return Err((Span::default(), YamlMistake::TooLarge));
+    }
+    let text = source.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&source.text);
+    let offsets = Offsets::of(text, source.text.len() - text.len());
+    let mut builder = Builder { open: Vec::new(), root: None, repeated };
+    let mut parser = Parser::new_from_str(text);
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event.map_err(|error| {
+            let at = offsets.at(error.marker().index());
+            (Span { start: at, end: at + 1 }, YamlMistake::Syntax(error.info().to_owned()))
+        })?;
+        if event == Event::StreamEnd {
+            break;
+        }
+        builder.take(event, offsets.span(span))?;
+    }
+    builder.root.ok_or((Span::default(), YamlMistake::Empty))
+}
+
+/// The byte offsets of characters: the parser counts characters.
+struct Offsets {
+    /// The offset of each character in the text.
+    of_characters: Vec<usize>,
+    /// The offset of the text's end.
+    end: usize,
+}
+
+impl Offsets {
+    /// Returns the offsets in a text that begins at `base`.
+    fn of(text: &str, base: usize) -> Offsets {
+        let of_characters = text.char_indices().map(|(at, _)| base + at).collect();
+        Offsets { of_characters, end: base + text.len() }
+    }
+
+    fn at(&self, index: usize) -> usize {
+        self.of_characters.get(index).copied().unwrap_or(self.end)
+    }
+
+    fn span(&self, span: ParserSpan) -> Span {
+        Span { start: self.at(span.start.index()), end: self.at(span.end.index()) }
+    }
+}
+
+/// A list or mapping whose end has not been read yet.
+enum Open {
+    List { span: Span, nodes: Vec<YamlNode> },
+    Map { span: Span, entries: Vec<Entry>, places: HashMap<String, usize>, key: Option<Text> },
+}
+
+/// Builds nodes from the events of the parser.
+struct Builder<'r> {
+    open: Vec<Open>,
+    root: Option<YamlNode>,
+    repeated: &'r mut Vec<Text>,
+}
+
+impl Builder<'_> {
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Misplaced> {
+        match event {
+            Event::Alias(_) => Err((span, YamlMistake::Alias)),
+            Event::DocumentStart(_) if self.root.is_some() => Err((span, YamlMistake::SecondDocument)),
+            Event::Scalar(value, style, ..) => {
+                let is_absent =
+                    style == ScalarStyle::Plain && matches!(&*value, "" | "~" | "null" | "Null" | "NULL");
+                let content = if is_absent { Content::Absent } else { Content::Scalar(value.into_owned()) };
+                self.add(YamlNode { span, content })
+            }
+            Event::SequenceStart(..) => self.begin(Open::List { span, nodes: Vec::new() }, span),
+            Event::MappingStart(..) => {
+                let (entries, places) = (Vec::new(), HashMap::new());
+                self.begin(Open::Map { span, entries, places, key: None }, span)
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(Open::List { span, nodes }) => {
+                    self.add(YamlNode { span, content: Content::List(nodes) })
+                }
+                Some(Open::Map { span, entries, .. }) => {
+                    self.add(YamlNode { span, content: Content::Map(entries) })
+                }
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, open: Open, span: Span) -> Result<(), Misplaced> {
+        if self.open.len() >= NESTING_MAX {
+            return Err((span, YamlMistake::TooDeep));
+        }
+        self.open.push(open);
+        Ok(())
+    }
+
+    /// Adds a node to the innermost open list or mapping.
+    fn add(&mut self, node: YamlNode) -> Result<(), Misplaced> {
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List { nodes, .. }) => nodes.push(node),
+            Some(Open::Map { entries, places, key, .. }) => match key.take() {
+                None => *key = Some(node.text().ok_or((node.span, YamlMistake::KeyOfValues))?),
+                Some(key) => {
+                    let at = *places.entry(key.value.clone()).or_insert(entries.len());
+                    let entry = Entry { key, value: node };
+                    match entries.get_mut(at) {
+                        Some(before) => self.repeated.push(std::mem::replace(before, entry).key),
+                        None => entries.push(entry),
+                    }
+                }
+            },
+        }
+        Ok(())
+    }
+}
