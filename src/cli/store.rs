@@ -12,7 +12,9 @@ use super::data;
 use super::gateway;
 use crate::config::{Cluster, CommitLogSync, Config};
 use crate::partitioner::PartitionerRef;
-use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign};
+use crate::storage::{
+    EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign, check_not_of_cassandra,
+};
 use crate::util::{Clock, process_memory};
 
 /// The default size of the block cache in megabytes.
@@ -124,7 +126,7 @@ impl StoreArgs {
         check_not_foreign(directory).map_err(|why| format!("{why}\n--any-data-dir uses it anyway"))?;
         let others = if self.data_dir.is_some() { &[] } else { &config.unused_directories[..] };
         for other in others {
-            check_not_foreign(other).map_err(|why| {
+            check_not_of_cassandra(other).map_err(|why| {
                 format!("{why}\nset --data-dir DIR for the data of thriftstore, or remove the directory from the configuration")
             })?;
         }
@@ -216,6 +218,25 @@ mod tests {
         assert_eq!(place("--cluster off", CLUSTER), Ok(Place::Directory("data/data".into())));
         assert_eq!(place("--cluster off --data-dir e", CLUSTER), Ok(Place::Directory("e".into())));
         assert_eq!(place("--cluster off --ephemeral", CLUSTER), Ok(Place::Memory));
+    }
+
+    #[test]
+    fn directories_of_a_yaml_must_not_hold_files_of_cassandra() {
+        let directory = tempfile::tempdir().unwrap();
+        let (data, log) = (directory.path().join("data"), directory.path().join("log"));
+        let yaml = format!("data_file_directories: [{data:?}]\ncommitlog_directory: {log:?}\n");
+        let config = config::parse(&yaml, "cassandra.yaml", &Types::builtin()).unwrap();
+        let checked = |line: &str| {
+            let words = ["serve"].into_iter().chain(line.split_whitespace());
+            let args = Command::try_parse_from(words).unwrap().store;
+            args.check_directories(&data, &config)
+        };
+        assert_eq!(checked(""), Ok(()));
+        std::fs::create_dir(&log).unwrap();
+        std::fs::write(log.join("CommitLog-1.log"), "").unwrap();
+        let why = checked("").unwrap_err();
+        assert!(why.contains("CommitLog-1.log is in it") && why.contains("set --data-dir DIR"), "{why}");
+        assert_eq!(checked("--data-dir elsewhere"), Ok(()), "the directories of the file are not used");
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub use capabilities::{
 pub use dump::{Dump, DumpCommand, RowPiece, weight};
 pub use embedded::{
     BackupOptions, BackupSummary, EmbeddedOptions, EmbeddedStore, StoreSnapshot, SyncMode, back_up,
-    back_up_on, check_not_foreign,
+    back_up_on, check_not_foreign, check_not_of_cassandra,
 };
 pub use error::StoreError;
 pub use recording::{RecordingStore, StoreRequest};

@@ -1,5 +1,6 @@
 //! The API generation of clients whose first call does not show it: what `--compat`, `ThriftFramedTransport` and the
 //! transport decide.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use crate::support;
 use support::client::{Reply, Style};

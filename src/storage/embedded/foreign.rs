@@ -36,6 +36,15 @@ pub fn check_not_foreign(directory: &Path) -> Result<(), StoreError> {
             inner.display()
         )));
     }
+    check_not_of_cassandra(directory)
+}
+
+/// Fails if a directory contains the data or the commit log of an old Cassandra.
+///
+/// # Errors
+/// `Mismatch`, with what was found and what to do.
+pub fn check_not_of_cassandra(directory: &Path) -> Result<(), StoreError> {
+    let name = directory.display();
     let mut left = FOREIGN_ENTRIES_MAX;
     match sign_of_cassandra(directory, directory, DEPTH_MAX, &mut left) {
         None => Ok(()),
@@ -54,7 +63,8 @@ fn sign_of_cassandra(root: &Path, directory: &Path, depth: usize, left: &mut usi
         let (path, name) = (entry.path(), entry.file_name());
         let is_directory = entry.file_type().is_ok_and(|file_type| file_type.is_dir());
         if !is_directory {
-            if name.to_string_lossy().ends_with("-Data.db") {
+            let name = name.to_string_lossy();
+            if name.ends_with("-Data.db") || name.starts_with("CommitLog-") && name.ends_with(".log") {
                 return Some(path);
             }
             continue;
@@ -98,6 +108,7 @@ mod tests {
     fn data_of_cassandra_is_recognized_by_any_of_its_parts() {
         for (files, sign) in [
             (&["commitlog/CommitLog-1.log"][..], "commitlog"),
+            (&["CommitLog-2-1300000000000.log"], "CommitLog-2-1300000000000.log"),
             (&["data/system/LocationInfo-1-Filter.db"], "system"),
             (&["system/LocationInfo-1-Filter.db"], "system"),
             (&["Keyspace1/Standard1-1-Data.db"], "Standard1-1-Data.db"),

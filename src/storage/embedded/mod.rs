@@ -99,7 +99,7 @@ mod write_path;
 
 pub use backup::{BackupOptions, BackupSummary, back_up, back_up_on};
 pub use commit::SyncMode;
-pub use foreign::check_not_foreign;
+pub use foreign::{check_not_foreign, check_not_of_cassandra};
 pub use options::EmbeddedOptions;
 pub use snapshots::StoreSnapshot;
 pub use store::EmbeddedStore;
