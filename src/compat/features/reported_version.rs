@@ -152,6 +152,49 @@ impl ReportedVersion {
         self.line >= Line(3, 0)
     }
 
+    /// Returns the release whose default settings the tables of the schema show.
+    pub fn release_of_settings(&self) -> Release {
+        match self.line {
+            line if line < Line(2, 0) => Release::V1_2,
+            line if line < Line(2, 1) => Release::V2_0,
+            _ => Release::V2_1,
+        }
+    }
+
+    /// Returns the release whose default chances of a read repair a table shows. Tables of CQL have had those of 2.1
+    /// since 2.0, column families of Thrift clients since 2.1.
+    pub fn release_of_repair_chances(&self, is_of_cql: bool) -> Release {
+        match self.release_of_settings() {
+            Release::V2_0 if is_of_cql => Release::V2_1,
+            release => release,
+        }
+    }
+
+    /// Returns whether the schema lists the columns of the primary key and the value of compact tables (2.0).
+    pub fn lists_key_columns(&self) -> bool {
+        self.line >= Line(2, 0)
+    }
+
+    /// Returns whether the schema has the caching of a table as JSON (2.1).
+    pub fn shows_caching_as_json(&self) -> bool {
+        self.line >= Line(2, 1)
+    }
+
+    /// Returns whether tables have one index interval instead of a smallest and a largest one (2.0).
+    pub fn has_index_interval(&self) -> bool {
+        self.line == Line(2, 0)
+    }
+
+    /// Returns whether columns without an index have the text `null` as its options (2.1).
+    pub fn shows_absent_index_options(&self) -> bool {
+        self.line >= Line(2, 1)
+    }
+
+    /// Returns whether the options of an index on a table of CQL have the number of clustering columns (before 2.0).
+    pub fn shows_index_prefix_size(&self) -> bool {
+        self.line < Line(2, 0)
+    }
+
     /// Returns whether the listed names of complete indexes begin with the table (before 3.0).
     pub fn names_tables_of_indexes(&self) -> bool {
         self.line < Line(3, 0)

@@ -66,9 +66,6 @@ rules! {
         compact_keys_have_no_index: bool = since(V2_1);
         /// Dates are printed with hours and minutes (2.0 and later, `TimestampSerializer`); before, with seconds.
         dates_are_shown_to_the_minute: bool = since(V2_0);
-        /// system.schema_columns also lists the columns of the primary key and the empty value of a dense table (2.0
-        /// and later).
-        lists_key_columns: bool = since(V2_0);
         /// LIST PERMISSIONS has a column with the role. Only 2.2 and later have it, so no release here does.
         permissions_name_roles: bool = Span::NEVER;
     }

@@ -15,9 +15,12 @@ use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::{Access, Resource, check_families};
 use crate::marshal::{CqlType, Types};
 use crate::schema::{
-    Catalog, CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef,
+    Catalog, CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, Setting, TableColumn, TableDef,
 };
 use crate::util::Release;
+
+/// The speculative retry of a table whose statement has none.
+const SPECULATIVE_RETRY: &str = "99.0PERCENTILE";
 
 /// Checks the statement by itself, as the old servers do when they prepare it (`CreateTableStatement.RawStatement`).
 /// Whether the keyspace exists and has no such table yet is checked when the statement is executed.
@@ -89,6 +92,11 @@ pub fn column_family(
     }
     declare(&mut cf, table, types)?;
     options::apply(&mut cf, &create.properties)?;
+    if cf.table.is_none() {
+        // A compact table is stored as a column family of Thrift clients, which has another default.
+        let default = Setting::Text(SPECULATIVE_RETRY.to_owned());
+        cf.settings.entry("speculative_retry".to_owned()).or_insert(default);
+    }
     Ok(cf)
 }
 

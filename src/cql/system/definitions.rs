@@ -52,7 +52,14 @@ const fn unlisted(text: &'static str) -> Definition {
 
 const TABLES: &[Definition] = &[
     only(
-        Span::lines(FIRST, Line(4, 0)),
+        Span::lines(FIRST, Line(2, 0)),
+        "CREATE TABLE system.local (key text PRIMARY KEY, bootstrapped text, cluster_name text, cql_version text, \
+         data_center text, gossip_generation int, host_id uuid, partitioner text, rack text, release_version text, \
+         schema_version uuid, thrift_version text, tokens set<text>, truncated_at map<uuid, blob>) \
+         WITH comment = 'information about the local node'",
+    ),
+    only(
+        Span::lines(Line(2, 0), Line(4, 0)),
         "CREATE TABLE system.local (key text PRIMARY KEY, bootstrapped text, broadcast_address inet, cluster_name text, \
          cql_version text, data_center text, gossip_generation int, host_id uuid, listen_address inet, \
          native_protocol_version text, partitioner text, rack text, release_version text, rpc_address inet, \
@@ -64,11 +71,17 @@ const TABLES: &[Definition] = &[
         "CREATE TABLE system.local (key text PRIMARY KEY, bootstrapped text, broadcast_address inet, broadcast_port int, \
          cluster_name text, cql_version text, data_center text, gossip_generation int, host_id uuid, listen_address inet, \
          listen_port int, native_protocol_version text, partitioner text, rack text, release_version text, \
-         rpc_address inet, rpc_port int, schema_version uuid, thrift_version text, tokens set<text>, \
-         truncated_at map<uuid, blob>) WITH comment = 'information about the local node'",
+         rpc_address inet, rpc_port int, schema_version uuid, tokens set<text>, truncated_at map<uuid, blob>) \
+         WITH comment = 'information about the local node'",
     ),
-    table(
-        Span::ALWAYS,
+    only(
+        Span::lines(FIRST, Line(2, 0)),
+        "CREATE TABLE system.peers (peer inet PRIMARY KEY, data_center text, host_id uuid, rack text, \
+         release_version text, rpc_address inet, schema_version uuid, tokens set<text>) \
+         WITH comment = 'known peers in the cluster'",
+    ),
+    only(
+        Span::since_line(Line(2, 0)),
         "CREATE TABLE system.peers (peer inet PRIMARY KEY, data_center text, host_id uuid, preferred_ip inet, rack text, \
          release_version text, rpc_address inet, schema_version uuid, tokens set<text>) \
          WITH comment = 'information about known peers in the cluster'",
@@ -78,9 +91,33 @@ const TABLES: &[Definition] = &[
         "CREATE TABLE system.schema_keyspaces (keyspace_name text PRIMARY KEY, durable_writes boolean, \
          strategy_class text, strategy_options text) WITH comment = 'keyspace definitions'",
     ),
-    table(
-        Span::lines(FIRST, Line(3, 0)),
+    only(
+        Span::lines(FIRST, Line(2, 0)),
         "CREATE TABLE system.schema_columnfamilies (keyspace_name text, columnfamily_name text, \
+         bloom_filter_fp_chance double, caching text, column_aliases text, comment text, \
+         compaction_strategy_class text, compaction_strategy_options text, comparator text, compression_parameters text, \
+         default_validator text, gc_grace_seconds int, id int, key_alias text, key_aliases text, key_validator text, \
+         local_read_repair_chance double, max_compaction_threshold int, min_compaction_threshold int, \
+         populate_io_cache_on_flush boolean, read_repair_chance double, replicate_on_write boolean, subcomparator text, \
+         type text, value_alias text, PRIMARY KEY (keyspace_name, columnfamily_name)) \
+         WITH comment = 'ColumnFamily definitions'",
+    ),
+    only(
+        Span::lines(Line(2, 0), Line(2, 1)),
+        "CREATE TABLE system.schema_columnfamilies (keyspace_name text, columnfamily_name text, \
+         bloom_filter_fp_chance double, caching text, column_aliases text, comment text, \
+         compaction_strategy_class text, compaction_strategy_options text, comparator text, compression_parameters text, \
+         default_time_to_live int, default_validator text, dropped_columns map<text, bigint>, gc_grace_seconds int, \
+         index_interval int, is_dense boolean, key_aliases text, key_validator text, local_read_repair_chance double, \
+         max_compaction_threshold int, memtable_flush_period_in_ms int, min_compaction_threshold int, \
+         populate_io_cache_on_flush boolean, read_repair_chance double, replicate_on_write boolean, \
+         speculative_retry text, subcomparator text, type text, value_alias text, \
+         PRIMARY KEY (keyspace_name, columnfamily_name)) WITH comment = 'ColumnFamily definitions'",
+    ),
+    Definition {
+        served: Span::since_line(Line(2, 1)),
+        listed: Span::lines(Line(2, 1), Line(3, 0)),
+        text: "CREATE TABLE system.schema_columnfamilies (keyspace_name text, columnfamily_name text, \
          bloom_filter_fp_chance double, caching text, cf_id uuid, column_aliases text, comment text, \
          compaction_strategy_class text, compaction_strategy_options text, comparator text, compression_parameters text, \
          default_time_to_live int, default_validator text, dropped_columns map<text, bigint>, gc_grace_seconds int, \
@@ -89,13 +126,20 @@ const TABLES: &[Definition] = &[
          min_compaction_threshold int, min_index_interval int, read_repair_chance double, speculative_retry text, \
          subcomparator text, type text, value_alias text, PRIMARY KEY (keyspace_name, columnfamily_name)) \
          WITH comment = 'table definitions'",
-    ),
-    table(
-        Span::lines(FIRST, Line(3, 0)),
+    },
+    only(
+        Span::lines(FIRST, Line(2, 0)),
         "CREATE TABLE system.schema_columns (keyspace_name text, columnfamily_name text, column_name text, \
+         component_index int, index_name text, index_options text, index_type text, validator text, \
+         PRIMARY KEY (keyspace_name, columnfamily_name, column_name)) WITH comment = 'ColumnFamily column attributes'",
+    ),
+    Definition {
+        served: Span::since_line(Line(2, 0)),
+        listed: Span::lines(Line(2, 0), Line(3, 0)),
+        text: "CREATE TABLE system.schema_columns (keyspace_name text, columnfamily_name text, column_name text, \
          component_index int, index_name text, index_options text, index_type text, type text, validator text, \
          PRIMARY KEY (keyspace_name, columnfamily_name, column_name)) WITH comment = 'column definitions'",
-    ),
+    },
     table(
         Span::lines(Line(2, 1), Line(3, 0)),
         "CREATE TABLE system.schema_usertypes (keyspace_name text, type_name text, field_names list<text>, \
@@ -108,10 +152,15 @@ const TABLES: &[Definition] = &[
          trigger_options map<text, text>, PRIMARY KEY (keyspace_name, columnfamily_name, trigger_name)) \
          WITH comment = 'trigger definitions'",
     ),
-    table(
-        Span::lines(FIRST, Line(3, 0)),
+    only(
+        Span::lines(FIRST, Line(4, 0)),
         "CREATE TABLE system.\"IndexInfo\" (table_name text, index_name text, PRIMARY KEY (table_name, index_name)) \
          WITH COMPACT STORAGE AND comment = 'indexes that have been completed'",
+    ),
+    only(
+        Span::since_line(Line(4, 0)),
+        "CREATE TABLE system.\"IndexInfo\" (table_name text, index_name text, value blob, \
+         PRIMARY KEY (table_name, index_name)) WITH comment = 'built column indexes'",
     ),
     only(
         Span::lines(Line(2, 2), Line(3, 0)),
@@ -207,8 +256,13 @@ const TABLES: &[Definition] = &[
          memtable_flush_period_in_ms int, min_index_interval int, read_repair_chance double, speculative_retry text, \
          where_clause text, PRIMARY KEY (keyspace_name, view_name)) WITH comment = 'view definitions'",
     ),
-    table(
-        Span::ALWAYS,
+    only(
+        Span::lines(FIRST, Line(2, 2)),
+        "CREATE TABLE system_traces.sessions (session_id uuid PRIMARY KEY, coordinator inet, duration int, \
+         parameters map<text, text>, request text, started_at timestamp) WITH comment = 'tracing sessions'",
+    ),
+    only(
+        Span::since_line(Line(2, 2)),
         "CREATE TABLE system_traces.sessions (session_id uuid PRIMARY KEY, client inet, command text, coordinator inet, \
          duration int, parameters map<text, text>, request text, started_at timestamp) \
          WITH comment = 'tracing sessions'",
@@ -345,6 +399,6 @@ mod tests {
             let claim = ReportedVersion::new(release).unwrap();
             definition(&claim, SYSTEM, "local").unwrap().table.as_ref().unwrap().columns().count()
         };
-        assert_eq!((columns("3.11.17"), columns("4.0.11")), (18, 21));
+        assert_eq!(["1.2.19", "2.0.17", "3.11.17", "4.0.11"].map(columns), [14, 18, 18, 20]);
     }
 }

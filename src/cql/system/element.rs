@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use md5::{Digest, Md5};
 use uuid::Uuid;
 
-use super::shown::{self, int, options, text};
+use super::shown::ShownSettings;
 use crate::cql::values::name_text;
 use crate::marshal::CqlType;
 use crate::schema::{CfDef, KeyspaceDef, Setting, TableColumn};
@@ -85,6 +85,7 @@ impl TableOptions {
             _ => None,
         };
         let compaction = compaction(cf);
+        let settings = ShownSettings::of(cf);
         let is_leveled = compaction["class"].ends_with("LeveledCompactionStrategy");
         TableOptions {
             bloom_filter_fp_chance: double("bloom_filter_fp_chance").unwrap_or(if is_leveled {
@@ -98,11 +99,11 @@ impl TableOptions {
             compression: compression(cf),
             dclocal_read_repair_chance: double("dclocal_read_repair_chance"),
             read_repair_chance: double("read_repair_chance"),
-            default_time_to_live: int(cf, "default_time_to_live", 0),
+            default_time_to_live: settings.int("default_time_to_live", 0),
             gc_grace_seconds: cf.gc_grace_s,
-            max_index_interval: int(cf, "max_index_interval", 2048),
-            memtable_flush_period_in_ms: int(cf, "memtable_flush_period_in_ms", 0),
-            min_index_interval: int(cf, "min_index_interval", 128),
+            max_index_interval: settings.int("max_index_interval", 2048),
+            memtable_flush_period_in_ms: settings.int("memtable_flush_period_in_ms", 0),
+            min_index_interval: settings.int("min_index_interval", 128),
             speculative_retry: speculative_retry(cf),
         }
     }
@@ -113,10 +114,10 @@ impl TableOptions {
     pub fn of_2_1(cf: &CfDef) -> TableOptions {
         let speculative_retry = match cf.settings.get("speculative_retry") {
             None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
-            _ => text(cf, "speculative_retry"),
+            _ => ShownSettings::of(cf).text("speculative_retry"),
         };
         TableOptions {
-            compression: options(cf, "compression_options"),
+            compression: ShownSettings::of(cf).options("compression_options"),
             speculative_retry,
             ..TableOptions::of(cf)
         }
@@ -124,15 +125,16 @@ impl TableOptions {
 }
 
 fn caching(cf: &CfDef) -> Map {
-    let (keys, rows) = shown::caching(cf);
+    let (keys, rows) = ShownSettings::of(cf).caching();
     map([("keys", keys), ("rows_per_partition", &*rows)])
 }
 
 fn compaction(cf: &CfDef) -> Map {
-    let mut options = options(cf, "compaction_strategy_options");
-    options.insert("class".to_owned(), text(cf, "compaction_strategy"));
+    let settings = ShownSettings::of(cf);
+    let mut options = settings.options("compaction_strategy_options");
+    options.insert("class".to_owned(), settings.text("compaction_strategy"));
     for (name, default) in [("min", 4), ("max", 32)] {
-        let number = int(cf, &format!("{name}_compaction_threshold"), default);
+        let number = settings.int(&format!("{name}_compaction_threshold"), default);
         options.insert(format!("{name}_threshold"), number.to_string());
     }
     options
@@ -140,7 +142,7 @@ fn compaction(cf: &CfDef) -> Map {
 
 /// Returns the compression options. 2.1 names the class `sstable_compression`, and leaves it empty for no compression.
 fn compression(cf: &CfDef) -> Map {
-    let mut options = options(cf, "compression_options");
+    let mut options = ShownSettings::of(cf).options("compression_options");
     let class = options.remove("sstable_compression").filter(|class| !class.is_empty());
     let Some(class) = class else { return map([("enabled", "false")]) };
     options.insert("class".to_owned(), class);
@@ -153,7 +155,7 @@ fn compression(cf: &CfDef) -> Map {
 fn speculative_retry(cf: &CfDef) -> String {
     let retry = match cf.settings.get("speculative_retry") {
         None if cf.table.is_some() => return "99p".to_owned(),
-        _ => text(cf, "speculative_retry"),
+        _ => ShownSettings::of(cf).text("speculative_retry"),
     };
     match retry.strip_suffix("PERCENTILE").map(str::parse::<f64>) {
         Some(Ok(number)) => format!("{number}p"),

@@ -2,12 +2,13 @@
 
 use super::element::{replication, table_id};
 use super::row::Row;
-use super::shown::{self, double, int, options, text};
+use super::shown::ShownSettings;
 use super::{RequestedTables, for_each_keyspace, for_each_table};
+use crate::compat::features::ReportedVersion;
 use crate::cql::QueryState;
 use crate::cql::column_text::{class_text, component_index, index_of, index_type};
 use crate::marshal::{CqlType, Native, PACKAGE};
-use crate::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
+use crate::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
 
 fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
@@ -27,26 +28,31 @@ pub fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     rows
 }
 
-/// Returns the caching in the form of 2.1, whose JSON has a space here.
-fn caching(cf: &CfDef) -> String {
-    let (keys, rows) = shown::caching(cf);
+/// Returns the caching: from 2.1 on as JSON with a space here, before as one word.
+fn caching(settings: ShownSettings<'_>, claim: &ReportedVersion) -> String {
+    if !claim.shows_caching_as_json() {
+        return settings.text("caching");
+    }
+    let (keys, rows) = settings.caching();
     format!("{{\"keys\":\"{keys}\", \"rows_per_partition\":\"{rows}\"}}")
 }
 
 pub fn families(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(state, wanted, |cf, def| rows.push(family(cf, def)));
+    for_each_table(state, wanted, |cf, def| rows.push(family(cf, def, state.claim)));
     rows
 }
 
-fn family(cf: &CfDef, def: &TableDef) -> Row {
+fn family(cf: &CfDef, def: &TableDef, claim: &ReportedVersion) -> Row {
     let names =
         |columns: &[TableColumn]| json(&columns.iter().map(|column| &column.name).collect::<Vec<_>>());
     let key_validator = cf.key_validator.as_ref().map(|validator| validator.class_name().to_owned());
-    let is_leveled = text(cf, "compaction_strategy").ends_with("LeveledCompactionStrategy");
+    let settings = ShownSettings::in_release(cf, claim.release_of_settings());
+    let repairs = ShownSettings::in_release(cf, claim.release_of_repair_chances(cf.table.is_some()));
+    let is_leveled = settings.text("compaction_strategy").ends_with("LeveledCompactionStrategy");
     let retry = match cf.settings.get("speculative_retry") {
         None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
-        _ => text(cf, "speculative_retry"),
+        _ => settings.text("speculative_retry"),
     };
     let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
         || (def.layout == Layout::Super && cf.column_metadata.is_empty());
@@ -55,30 +61,36 @@ fn family(cf: &CfDef, def: &TableDef) -> Row {
         .text("columnfamily_name", &*cf.name)
         .double(
             "bloom_filter_fp_chance",
-            double(cf, "bloom_filter_fp_chance", if is_leveled { 0.1 } else { 0.01 }),
+            settings.double("bloom_filter_fp_chance", if is_leveled { 0.1 } else { 0.01 }),
         )
-        .text("caching", caching(cf))
+        .text("caching", caching(settings, claim))
         .bytes("cf_id", table_id(cf).as_bytes().to_vec())
         .text("column_aliases", names(&def.clustering))
         .text("comment", cf.comment.clone().unwrap_or_default())
-        .text("compaction_strategy_class", text(cf, "compaction_strategy"))
-        .text("compaction_strategy_options", json(&options(cf, "compaction_strategy_options")))
+        .text("compaction_strategy_class", settings.text("compaction_strategy"))
+        .text("compaction_strategy_options", json(&settings.options("compaction_strategy_options")))
         .text("comparator", cf.comparator.class_name())
-        .text("compression_parameters", json(&options(cf, "compression_options")))
-        .int("default_time_to_live", int(cf, "default_time_to_live", 0))
+        .text("compression_parameters", json(&settings.options("compression_options")))
+        .int("default_time_to_live", settings.int("default_time_to_live", 0))
         .text("default_validator", cf.default_validator.class_name())
         .numbers("dropped_columns", def.dropped.iter().map(|(name, column)| (name, &column.at_us)))
         .int("gc_grace_seconds", cf.gc_grace_s)
+        .optional_int(
+            "index_interval",
+            claim.has_index_interval().then(|| settings.int("index_interval", 128)),
+        )
         .boolean("is_dense", is_dense)
         .text("key_aliases", names(&def.partition_key))
         .text("key_validator", key_validator.unwrap_or_else(|| format!("{PACKAGE}BytesType")))
-        .double("local_read_repair_chance", double(cf, "dclocal_read_repair_chance", 0.1))
-        .int("max_compaction_threshold", int(cf, "max_compaction_threshold", 32))
-        .int("max_index_interval", int(cf, "max_index_interval", 2048))
-        .int("memtable_flush_period_in_ms", int(cf, "memtable_flush_period_in_ms", 0))
-        .int("min_compaction_threshold", int(cf, "min_compaction_threshold", 4))
-        .int("min_index_interval", int(cf, "min_index_interval", 128))
-        .double("read_repair_chance", double(cf, "read_repair_chance", 0.0))
+        .double("local_read_repair_chance", repairs.double("dclocal_read_repair_chance", 0.1))
+        .int("max_compaction_threshold", settings.int("max_compaction_threshold", 32))
+        .int("max_index_interval", settings.int("max_index_interval", 2048))
+        .int("memtable_flush_period_in_ms", settings.int("memtable_flush_period_in_ms", 0))
+        .int("min_compaction_threshold", settings.int("min_compaction_threshold", 4))
+        .int("min_index_interval", settings.int("min_index_interval", 128))
+        .boolean("populate_io_cache_on_flush", settings.boolean("populate_io_cache_on_flush", false))
+        .double("read_repair_chance", repairs.double("read_repair_chance", 0.0))
+        .boolean("replicate_on_write", settings.boolean("replicate_on_write", true))
         .text("speculative_retry", retry)
         .optional("subcomparator", cf.subcomparator().map(|sub| sub.class_name().to_owned()))
         .text("type", cf.type_name())
@@ -94,19 +106,20 @@ fn value_alias(def: &TableDef) -> Option<String> {
 pub fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
+        let lists_all = state.claim.lists_key_columns();
         let is_listed =
-            |kind: ColumnKind| state.behaviour.cql.lists_key_columns || kind == ColumnKind::Regular;
+            |kind: ColumnKind| lists_all || matches!(kind, ColumnKind::Regular | ColumnKind::Static);
         let listed = def.columns().filter(|column| is_listed(column.kind));
-        rows.extend(listed.map(|column| self::column(cf, def, column)));
-        if value_alias(def).is_some_and(|alias| alias.is_empty()) && state.behaviour.cql.lists_key_columns {
+        rows.extend(listed.map(|column| self::column(cf, def, column, state.claim)));
+        if value_alias(def).is_some_and(|alias| alias.is_empty()) && lists_all {
             let value = TableColumn::new("", ColumnKind::CompactValue, 0, CqlType::Native(Native::Blob));
-            rows.push(self::column(cf, def, &value));
+            rows.push(self::column(cf, def, &value, state.claim));
         }
     });
     rows
 }
 
-fn column(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Row {
+fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, claim: &ReportedVersion) -> Row {
     let kind = match column.kind {
         ColumnKind::PartitionKey => "partition_key",
         ColumnKind::Clustering => "clustering_key",
@@ -120,7 +133,7 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Row {
         .text("columnfamily_name", &*cf.name)
         .text("column_name", &*column.name)
         .optional("index_name", index.and_then(|index| index.name.clone()))
-        .text("index_options", json(&index.and_then(|index| index.options.as_ref())))
+        .optional("index_options", index_options(index, def, claim))
         .optional("index_type", index.map(|index| index_type(index.kind).to_owned()))
         .text("type", kind)
         .text("validator", class_text(column));
@@ -128,6 +141,17 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Row {
         row = row.int("component_index", i32::try_from(place).unwrap_or(i32::MAX));
     }
     row
+}
+
+/// Returns the options of a column's index as JSON. 1.2 added the number of clustering columns, and 2.1 writes `null` for
+/// a column without an index.
+fn index_options(index: Option<&IndexDef>, def: &TableDef, claim: &ReportedVersion) -> Option<String> {
+    let Some(index) = index else { return claim.shows_absent_index_options().then(|| "null".to_owned()) };
+    let mut options = index.options.clone().unwrap_or_default();
+    if index.kind == IndexKind::Composites && claim.shows_index_prefix_size() {
+        options.insert("prefix_size".to_owned(), def.clustering.len().to_string());
+    }
+    Some(json(&options))
 }
 
 pub fn user_types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {

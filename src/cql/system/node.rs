@@ -19,6 +19,7 @@ pub fn local(state: &QueryState<'_>) -> Row {
     let node = node.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let host = uuid::Builder::from_md5_bytes(Md5::digest(format!("{endpoint} {token}")).into()).into_uuid();
     let schema = database.schema_version().parse::<uuid::Uuid>().unwrap_or_default();
+    let release = state.behaviour.release.min(claim.release_of_settings());
     Row::default()
         .text("key", "local")
         .text("bootstrapped", "COMPLETED")
@@ -38,6 +39,6 @@ pub fn local(state: &QueryState<'_>) -> Row {
         .inet("rpc_address", claim.rpc_address().unwrap_or(node))
         .int("rpc_port", i32::from(claim.rpc_port()))
         .bytes("schema_version", schema.as_bytes().to_vec())
-        .text("thrift_version", api_version(state.behaviour.release))
+        .text("thrift_version", api_version(release))
         .texts("tokens", &[token])
 }

@@ -41,6 +41,13 @@ impl Row {
         self.bytes(name, value.to_be_bytes().to_vec())
     }
 
+    pub fn optional_int(self, name: &'static str, value: Option<i32>) -> Row {
+        match value {
+            Some(value) => self.int(name, value),
+            None => self,
+        }
+    }
+
     pub fn double(self, name: &'static str, value: f64) -> Row {
         self.bytes(name, value.to_be_bytes().to_vec())
     }

@@ -1,49 +1,74 @@
-//! The settings of column families in the schema tables.
+//! The settings of a column family in the schema tables.
 
 use std::collections::BTreeMap;
 
 use crate::compat::features::releases::NEWEST;
 use crate::schema::{CfDef, Setting};
+use crate::util::Release;
 
-fn setting(cf: &CfDef, name: &str) -> Option<Setting> {
-    Setting::shown(Setting::field_named(name)?, &cf.settings, NEWEST)
+/// The settings of a column family as a release shows them: those that were not set have the defaults of that release.
+#[derive(Clone, Copy)]
+pub struct ShownSettings<'a> {
+    cf: &'a CfDef,
+    release: Release,
 }
 
-pub fn int(cf: &CfDef, name: &str, default: i32) -> i32 {
-    match setting(cf, name) {
-        Some(Setting::Int(number)) => number,
-        _ => default,
+impl<'a> ShownSettings<'a> {
+    pub fn of(cf: &'a CfDef) -> ShownSettings<'a> {
+        ShownSettings::in_release(cf, NEWEST)
     }
-}
 
-pub fn double(cf: &CfDef, name: &str, default: f64) -> f64 {
-    match setting(cf, name) {
-        Some(Setting::Double(number)) => number,
-        _ => default,
+    pub fn in_release(cf: &'a CfDef, release: Release) -> ShownSettings<'a> {
+        ShownSettings { cf, release }
     }
-}
 
-pub fn text(cf: &CfDef, name: &str) -> String {
-    match setting(cf, name) {
-        Some(Setting::Text(text)) => text,
-        _ => String::new(),
+    fn setting(self, name: &str) -> Option<Setting> {
+        Setting::shown(Setting::field_named(name)?, &self.cf.settings, self.release)
     }
-}
 
-pub fn options(cf: &CfDef, name: &str) -> BTreeMap<String, String> {
-    match setting(cf, name) {
-        Some(Setting::Map(map)) => map,
-        _ => BTreeMap::new(),
+    pub fn int(self, name: &str, default: i32) -> i32 {
+        match self.setting(name) {
+            Some(Setting::Int(number)) => number,
+            _ => default,
+        }
     }
-}
 
-/// Returns the caching in the form of 2.1: `keys`, and the rows of a partition.
-pub fn caching(cf: &CfDef) -> (&'static str, String) {
-    let rows = || text(cf, "cells_per_row_to_cache");
-    match &*text(cf, "caching") {
-        "ALL" => ("ALL", rows()),
-        "ROWS_ONLY" => ("NONE", rows()),
-        "NONE" => ("NONE", "NONE".to_owned()),
-        _ => ("ALL", "NONE".to_owned()),
+    pub fn double(self, name: &str, default: f64) -> f64 {
+        match self.setting(name) {
+            Some(Setting::Double(number)) => number,
+            _ => default,
+        }
+    }
+
+    pub fn boolean(self, name: &str, default: bool) -> bool {
+        match self.setting(name) {
+            Some(Setting::Bool(value)) => value,
+            _ => default,
+        }
+    }
+
+    pub fn text(self, name: &str) -> String {
+        match self.setting(name) {
+            Some(Setting::Text(text)) => text,
+            _ => String::new(),
+        }
+    }
+
+    pub fn options(self, name: &str) -> BTreeMap<String, String> {
+        match self.setting(name) {
+            Some(Setting::Map(map)) => map,
+            _ => BTreeMap::new(),
+        }
+    }
+
+    /// Returns the caching in the form of 2.1: `keys`, and the rows of a partition.
+    pub fn caching(self) -> (&'static str, String) {
+        let rows = || self.text("cells_per_row_to_cache");
+        match &*self.text("caching") {
+            "ALL" => ("ALL", rows()),
+            "ROWS_ONLY" => ("NONE", rows()),
+            "NONE" => ("NONE", "NONE".to_owned()),
+            _ => ("ALL", "NONE".to_owned()),
+        }
     }
 }
