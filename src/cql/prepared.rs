@@ -105,7 +105,7 @@ impl PreparedStatements {
         let kept = self.cache.get(&id);
         let kept = kept.filter(|kept| kept.text == text && kept.keyspace.as_deref() == state.keyspace);
         let prepared = match kept {
-            Some(kept) if kept.is_for(&state.database.catalog()) => kept,
+            Some(kept) if kept.is_for(state, &state.database.catalog()) => kept,
             Some(kept) => {
                 let prepared = run::prepare(state, text)?;
                 prepared.comes_after(&kept);
@@ -121,7 +121,7 @@ impl PreparedStatements {
     /// removed: the client then prepares it again and gets the error.
     pub fn get(&self, state: &QueryState<'_>, id: StatementId) -> Result<Arc<Prepared>, CqlError> {
         let prepared = self.cache.get(&id).ok_or_else(|| id.unknown())?;
-        if prepared.is_for(&state.database.catalog()) {
+        if prepared.is_for(state, &state.database.catalog()) {
             return Ok(prepared);
         }
         match prepared.again(state) {

@@ -15,7 +15,7 @@ use super::select::SelectPlan;
 use super::syntax::{self, BatchKind, Parsed, Statement};
 use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
-use crate::compat::texts;
+use crate::compat::{Line, texts};
 use crate::schema::Catalog;
 use crate::util::meter::{self, RequestKind};
 
@@ -33,6 +33,8 @@ pub struct Prepared {
     /// The schema that it was planned for. The reference is weak because dropping a table waits for all holders of its
     /// schema.
     schema: Weak<Catalog>,
+    /// The line of the reported version, if the statement reads a system table, whose columns depend on it.
+    line: Option<Line>,
     had_other_columns: AtomicBool,
     columns_id: OnceLock<Bytes>,
 }
@@ -57,9 +59,10 @@ impl Plan {
 }
 
 impl Prepared {
-    /// Whether it was planned for this schema.
-    pub fn is_for(&self, catalog: &Arc<Catalog>) -> bool {
+    /// Whether it was planned for this schema, and for a session with the same system tables.
+    pub fn is_for(&self, state: &QueryState<'_>, catalog: &Arc<Catalog>) -> bool {
         std::ptr::eq(self.schema.as_ptr(), Arc::as_ptr(catalog))
+            && self.line.is_none_or(|line| line == state.claim.line())
     }
 
     /// Returns the columns of its result, if they are known before the execution.
@@ -168,6 +171,10 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         Plan::Batch(plan) => plan.table().map(|table| markers.key_places(&table, true)).unwrap_or_default(),
         Plan::Late => Vec::new(),
     };
+    let line = match &plan {
+        Plan::Select(plan) if plan.reads_system_table() => Some(state.claim.line()),
+        _ => None,
+    };
     let markers = named(markers, &parsed.markers)?;
     let (text, keyspace) = (text.to_owned(), state.keyspace.map(str::to_owned));
     let had_other_columns = AtomicBool::new(false);
@@ -180,6 +187,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         key_places,
         plan,
         schema,
+        line,
         had_other_columns,
         columns_id,
     }))
@@ -210,7 +218,7 @@ pub async fn execute(
     }
     // Held until the statement ends: dropping a table waits for all holders of the schema that contains it.
     let catalog = state.database.catalog();
-    if prepared.is_for(&catalog) {
+    if prepared.is_for(state, &catalog) {
         return run(state, &prepared.plan, options).await;
     }
     let again = prepared.again(state)?;
@@ -304,7 +312,8 @@ pub async fn execute_batch(
                 "There were {markers} markers(?) in CQL but {values} bound variables"
             )));
         }
-        let prepared = if prepared.is_for(&catalog) { prepared.clone() } else { prepared.again(state)? };
+        let prepared =
+            if prepared.is_for(state, &catalog) { prepared.clone() } else { prepared.again(state)? };
         planned.push((prepared, own));
     }
     let mut steps = Vec::with_capacity(planned.len());

@@ -4,6 +4,7 @@
 mod answer;
 mod body_reader;
 mod body_writer;
+mod claims;
 mod column_type;
 mod compression;
 mod consistency;

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use super::claims::Claims;
 use super::identity::Identity;
 use super::version::ProtocolVersion;
 use crate::compat::Behaviour;
@@ -22,13 +23,14 @@ pub struct NativeService {
     pub database: Arc<Database>,
     pub statements: Arc<PreparedStatements>,
     /// The release and versions that the server reports.
-    pub claim: Arc<ReportedVersion>,
+    pub(super) claims: Arc<Claims>,
     /// The memory and time limits of requests.
     pub limits: RequestLimits,
 }
 
-/// The keyspace and user of one statement.
+/// The session of one statement: its version of the protocol, keyspace and user.
 pub struct StatementContext {
+    version: ProtocolVersion,
     keyspace: Option<Arc<str>>,
     user: Option<Arc<User>>,
 }
@@ -39,8 +41,8 @@ impl NativeService {
         statements: Arc<PreparedStatements>,
         claim: ReportedVersion,
     ) -> NativeService {
-        let claim = Arc::new(claim.speaking(ProtocolVersion::HIGHEST.number()));
-        NativeService { database, statements, claim, limits: RequestLimits::default() }
+        let claims = Arc::new(Claims::new(claim));
+        NativeService { database, statements, claims, limits: RequestLimits::default() }
     }
 
     /// Returns the same service with other limits of requests.
@@ -52,28 +54,33 @@ impl NativeService {
     /// Returns the highest supported version of the protocol: that of the reported release. Drivers disconnect from a
     /// server with a version that its release does not have.
     pub fn highest_version(&self) -> ProtocolVersion {
-        let known = ProtocolVersion::of_number(self.claim.native_protocol_version());
+        let known = ProtocolVersion::of_number(self.claims.server().native_protocol_version());
         known.unwrap_or(ProtocolVersion::HIGHEST)
     }
 
     /// Returns the same service for a client that connected to this address, which is reported as the node's address.
     #[must_use]
     pub fn reached_at(self, address: SocketAddr) -> NativeService {
-        let claim = Arc::new(ReportedVersion::clone(&self.claim).reached_at(address));
-        NativeService { claim, ..self }
+        let claims = Arc::new(self.claims.reached_at(address));
+        NativeService { claims, ..self }
     }
 
     /// Returns the context of a statement: the current user, and the keyspace of the request or else of the connection.
-    pub(super) fn context(&self, identity: &Identity, keyspace: Option<&str>) -> StatementContext {
+    pub(super) fn context(
+        &self,
+        identity: &Identity,
+        version: ProtocolVersion,
+        keyspace: Option<&str>,
+    ) -> StatementContext {
         let keyspace = keyspace.map(Arc::from).or_else(|| identity.keyspace());
-        StatementContext { keyspace, user: identity.user() }
+        StatementContext { version, keyspace, user: identity.user() }
     }
 
     /// Returns the state with which a statement runs.
     pub(super) fn state<'a>(&'a self, context: &'a StatementContext) -> QueryState<'a> {
         QueryState {
             database: &self.database,
-            claim: &self.claim,
+            claim: self.claims.of(context.version),
             behaviour: Behaviour::of(RELEASE),
             language: Language::default(),
             keyspace: context.keyspace.as_deref(),

@@ -50,7 +50,7 @@ async fn query(
     tracer: &mut Tracer<'_>,
 ) -> Result<StatementReply, Failed> {
     let query = request::query(&mut body).map_err(early)?;
-    let context = service.context(identity, query.parameters.keyspace.as_deref());
+    let context = service.context(identity, body.version, query.parameters.keyspace.as_deref());
     let (state, options) = (service.state(&context), &query.parameters.options);
     tracer.statement("Parsing", &query.text);
     tracer.options(options);
@@ -97,7 +97,7 @@ fn prepare(
     tracer: &mut Tracer<'_>,
 ) -> Result<StatementReply, NativeError> {
     let prepare = request::prepare(&mut body)?;
-    let context = service.context(identity, prepare.keyspace.as_deref());
+    let context = service.context(identity, body.version, prepare.keyspace.as_deref());
     let state = service.state(&context);
     tracer.statement("Preparing", &prepare.text);
     let (id, prepared) = service.statements.prepare(&state, &prepare.text, StatementId::md5)?;
@@ -123,7 +123,7 @@ async fn execute(
     tracer: &mut Tracer<'_>,
 ) -> Result<StatementReply, Failed> {
     let Execute { id, result_id, parameters } = request::execute(&mut body).map_err(early)?;
-    let context = service.context(identity, parameters.keyspace.as_deref());
+    let context = service.context(identity, body.version, parameters.keyspace.as_deref());
     let state = service.state(&context);
     let prepared = prepared(service, &state, id).map_err(early)?;
     tracer.statement("Executing", &prepared.text);
@@ -160,7 +160,7 @@ async fn batch(
     tracer: &mut Tracer<'_>,
 ) -> Result<StatementReply, Failed> {
     let BatchRequest { kind, items, parameters } = request::batch(&mut body).map_err(early)?;
-    let context = service.context(identity, parameters.keyspace.as_deref());
+    let context = service.context(identity, body.version, parameters.keyspace.as_deref());
     let (state, options) = (service.state(&context), &parameters.options);
     let statements = items.into_iter().map(|item| statement(service, &state, options, item));
     let statements = statements.collect::<Result<Vec<_>, _>>().map_err(early)?;

@@ -17,6 +17,7 @@ mod generations;
 mod life;
 mod logins;
 mod native;
+mod native_schema;
 mod native_statements;
 mod releases;
 mod request_log;

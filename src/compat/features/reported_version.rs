@@ -41,6 +41,9 @@ impl ReportedVersion {
     /// The first line with messages of its own but without behaviour of its own.
     const OWN_WORDS_SINCE: Line = Line(2, 2);
 
+    /// The first line without versions 1 and 2 of the native protocol.
+    const NO_OLD_PROTOCOLS_SINCE: Line = Line(3, 0);
+
     const fn last_of(release_version: &'static str, line: Line, native_protocol: u8) -> ReportedVersion {
         let release_version = Cow::Borrowed(release_version);
         ReportedVersion { release_version, line, native_protocol, rpc_address: None, rpc_port: NATIVE_PORT }
@@ -95,6 +98,19 @@ impl ReportedVersion {
             rpc_address: None,
             rpc_port: NATIVE_PORT,
         })
+    }
+
+    /// Returns the version that is reported to a session with a version of the native protocol. Releases from 3.0 on do
+    /// not have versions 1 and 2, and drivers of that age cannot decode the frozen collections in their schema tables.
+    /// Such a session gets the last release whose newest version it is.
+    #[must_use]
+    pub fn for_protocol(&self, version: u8) -> ReportedVersion {
+        let last = match version {
+            1 if self.line >= ReportedVersion::NO_OLD_PROTOCOLS_SINCE => &V1_2,
+            2 if self.line >= ReportedVersion::NO_OLD_PROTOCOLS_SINCE => &V2_0,
+            _ => return self.clone(),
+        };
+        ReportedVersion { rpc_address: self.rpc_address, rpc_port: self.rpc_port, ..last.clone() }
     }
 
     /// Limits the version of the native protocol.
@@ -269,6 +285,22 @@ mod tests {
             [Release::V0_7, Release::V1_2, Release::V2_0, Release::V2_1].map(reported),
             ["1.2.19", "1.2.19", "2.0.17", "2.1.22"]
         );
+    }
+
+    #[test]
+    fn sessions_of_old_protocols_get_a_release_that_has_them() {
+        let reported = |release: &str, version: u8| {
+            let claim = ReportedVersion::new(release).unwrap().reached_at("10.0.0.7:9142".parse().unwrap());
+            let claim = claim.for_protocol(version);
+            assert_eq!((claim.rpc_address(), claim.rpc_port()), (Some([10, 0, 0, 7].into()), 9142));
+            claim.release_version().to_owned()
+        };
+        assert_eq!(
+            [1, 2, 3, 4, 5].map(|version| reported("4.0.11", version)),
+            ["1.2.19", "2.0.17", "4.0.11", "4.0.11", "4.0.11"]
+        );
+        assert_eq!([1, 2, 3].map(|version| reported("3.0.9", version)), ["1.2.19", "2.0.17", "3.0.9"]);
+        assert_eq!([1, 2, 3].map(|version| reported("2.2.19", version)), ["2.2.19"; 3]);
     }
 
     #[test]

@@ -109,6 +109,11 @@ impl SelectPlan {
         !keys.is_empty() && keys.iter().all(Option::is_some)
     }
 
+    /// Whether it reads a table of the system keyspaces.
+    pub fn reads_system_table(&self) -> bool {
+        self.target.is_system
+    }
+
     /// Returns the columns of the result.
     pub fn columns(&self) -> &[ColumnSpec] {
         &self.projection.specs

@@ -1,0 +1,42 @@
+//! The versions that the server reports to its sessions.
+
+use std::net::SocketAddr;
+
+use super::version::ProtocolVersion;
+use crate::compat::features::ReportedVersion;
+
+/// The reported version of the server, and those of sessions with a protocol version that the reported release does not
+/// have.
+#[derive(Debug)]
+pub struct Claims {
+    server: ReportedVersion,
+    v1: ReportedVersion,
+    v2: ReportedVersion,
+}
+
+impl Claims {
+    pub fn new(claim: ReportedVersion) -> Claims {
+        let server = claim.speaking(ProtocolVersion::HIGHEST.number());
+        let of = |version: ProtocolVersion| server.for_protocol(version.number());
+        Claims { v1: of(ProtocolVersion::V1), v2: of(ProtocolVersion::V2), server }
+    }
+
+    /// Returns the same versions for a client that connected to this address.
+    pub fn reached_at(&self, address: SocketAddr) -> Claims {
+        Claims::new(self.server.clone().reached_at(address))
+    }
+
+    /// Returns the reported version of the server.
+    pub fn server(&self) -> &ReportedVersion {
+        &self.server
+    }
+
+    /// Returns the reported version of a session.
+    pub fn of(&self, version: ProtocolVersion) -> &ReportedVersion {
+        match version {
+            ProtocolVersion::V1 => &self.v1,
+            ProtocolVersion::V2 => &self.v2,
+            _ => &self.server,
+        }
+    }
+}
