@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::select::Reach;
 use super::show;
 use super::syntax::{Statement, Term};
 use super::{CqlError, QueryOptions, QueryState, run};
@@ -36,7 +37,36 @@ pub async fn explain(state: &QueryState<'_>, text: &str, options: &QueryOptions)
     {
         lines.push(format!("until there are {text} rows\n"));
     }
+    if let Some(reach) = prepared.reach(&state, options)? {
+        lines.push(limits(&reach));
+        lines.push(format!("on this data it reads {}\n", counted("cell", watched.cells_read())));
+        lines.extend(reach.warnings.iter().map(|warning| format!("warning: {warning}\n")));
+    }
     Ok(if lines.is_empty() { "it reads and writes nothing\n".to_owned() } else { lines.concat() })
+}
+
+/// Returns a line with the limits of what a SELECT reads.
+fn limits(reach: &Reach) -> String {
+    let numbers = [("partition", reach.partitions), ("row", reach.rows), ("cell", reach.cells)];
+    let limited = numbers.iter().filter_map(|(word, number)| Some(counted(word, (*number)?))).collect();
+    let open =
+        numbers.iter().filter(|(_, number)| number.is_none()).map(|(word, _)| format!("{word}s")).collect();
+    match (joined(limited), joined(open)) {
+        (limited, None) => format!("it reads at most {}\n", limited.unwrap_or_default()),
+        (None, Some(open)) => format!("it reads {open} without a limit\n"),
+        (Some(limited), Some(open)) => format!("it reads at most {limited}, and {open} without a limit\n"),
+    }
+}
+
+/// Returns a number with its word.
+fn counted(word: &str, number: usize) -> String {
+    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
+}
+
+/// Joins words with commas and `and`; `None` if there are none.
+fn joined(mut words: Vec<String>) -> Option<String> {
+    let last = words.pop()?;
+    Some(if words.is_empty() { last } else { format!("{} and {last}", words.join(", ")) })
 }
 
 struct Explained<'a> {

@@ -11,7 +11,7 @@ use super::access;
 use super::define::{check_prepared, define};
 use super::describe::describe;
 use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
-use super::select::SelectPlan;
+use super::select::{Reach, SelectPlan};
 use super::syntax::{self, BatchKind, Parsed, Statement};
 use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
@@ -98,6 +98,14 @@ impl Prepared {
         match &self.plan {
             Plan::Select(plan) => plan.warning(),
             Plan::Modify(_) | Plan::Batch(_) | Plan::Late => None,
+        }
+    }
+
+    /// Returns how much a SELECT may read; `None` for other statements and for system tables.
+    pub fn reach(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Option<Reach>, CqlError> {
+        match &self.plan {
+            Plan::Select(plan) => plan.reach(state, options),
+            Plan::Modify(_) | Plan::Batch(_) | Plan::Late => Ok(None),
         }
     }
 

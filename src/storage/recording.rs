@@ -1,6 +1,7 @@
 //! A store that records requests: what a statement reads and would write.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -31,17 +32,31 @@ pub enum StoreRequest {
 pub struct RecordingStore {
     inner: Arc<dyn Store>,
     requests: Mutex<Vec<StoreRequest>>,
+    cells: AtomicUsize,
 }
 
 impl RecordingStore {
     /// Returns a store that reads from `inner` and never writes to it.
     pub fn new(inner: Arc<dyn Store>) -> RecordingStore {
-        RecordingStore { inner, requests: Mutex::default() }
+        RecordingStore { inner, requests: Mutex::default(), cells: AtomicUsize::default() }
     }
 
     /// Returns the requests since the last call.
     pub fn take(&self) -> Vec<StoreRequest> {
         std::mem::take(&mut self.requests.lock())
+    }
+
+    /// Returns the number of cells that all reads have returned.
+    pub fn cells_read(&self) -> usize {
+        self.cells.load(Ordering::Relaxed)
+    }
+
+    fn count(&self, columns: &RowColumns) {
+        let cells = match columns {
+            RowColumns::Cells(cells) => cells.len(),
+            RowColumns::Supers(supers) => supers.iter().map(|column| column.cells.len()).sum(),
+        };
+        self.cells.fetch_add(cells, Ordering::Relaxed);
     }
 
     fn refused<'a, T>() -> StoreFuture<'a, T> {
@@ -69,12 +84,20 @@ impl Store for RecordingStore {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns> {
         self.requests.lock().push(StoreRequest::Read { key: key.clone(), command: command.clone() });
-        self.inner.read(key, command, consistency)
+        Box::pin(async move {
+            let columns = self.inner.read(key, command, consistency).await?;
+            self.count(&columns);
+            Ok(columns)
+        })
     }
 
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
         self.requests.lock().push(StoreRequest::Scan(command.clone()));
-        self.inner.scan(command, consistency)
+        Box::pin(async move {
+            let rows = self.inner.scan(command, consistency).await?;
+            rows.iter().for_each(|row| self.count(&row.columns));
+            Ok(rows)
+        })
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {

@@ -41,6 +41,24 @@ fn explain_prints_cells_and_writes_none() {
 }
 
 #[test]
+fn explain_warns_of_the_direction() {
+    let directory = directory();
+    let select = "SELECT * FROM books WHERE author = 'austen' ORDER BY year DESC LIMIT 10";
+    let (succeeded, text) = run(directory.path(), &["explain", "--schema", "library.cql", select]);
+    assert!(succeeded, "{text}");
+    assert_eq!(
+        text,
+        "read library.books row 61757374656e  author='austen'\n  \
+         backwards all cells\n\
+         until there are 10 rows\n\
+         it reads at most 1 partition, 10 rows and 22 cells\n\
+         on this data it reads 2 cells\n\
+         warning: it reads backwards, which is slower: WITH CLUSTERING ORDER BY (year DESC) would store the rows in \
+         this order\n"
+    );
+}
+
+#[test]
 fn cells_prints_a_row_as_cql_and_as_thrift() {
     let directory = directory();
     let words = ["cells", "library", "books", "austen", "--schema", "library.cql"];

@@ -99,6 +99,11 @@ impl RowTest {
         Ok(RowTest { columns, is_tuple: restriction.is_tuple, wanted, release })
     }
 
+    /// Whether it checks the column at a place.
+    pub fn is_on(&self, place: Place) -> bool {
+        self.columns.iter().any(|column| column.place == place)
+    }
+
     pub fn holds(&self, row: &Row) -> bool {
         match &self.wanted {
             FilterOperand::Eq(values) => self.compare(row, values, false) == Some(Ordering::Equal),

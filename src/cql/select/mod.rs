@@ -12,6 +12,7 @@ mod page_memory;
 mod paging;
 mod partition;
 mod plan;
+mod reach;
 mod restrictions;
 mod rows;
 mod run;
@@ -22,6 +23,7 @@ mod token_relation;
 mod walk;
 
 pub use plan::SelectPlan;
+pub use reach::Reach;
 
 #[cfg(test)]
 mod tests;

@@ -27,10 +27,10 @@ use crate::util::Release;
 
 #[derive(Debug)]
 pub struct SelectPlan {
-    target: Target,
-    cells: CellColumns,
+    pub(super) target: Target,
+    pub(super) cells: CellColumns,
     projection: Projection,
-    restrictions: Box<Restrictions>,
+    pub(super) restrictions: Box<Restrictions>,
     limit: Option<Box<TypedTerm>>,
     per_partition_limit: Option<Box<TypedTerm>>,
     /// Indexes of the clustering columns to sort by.
@@ -39,17 +39,17 @@ pub struct SelectPlan {
 }
 
 /// The position at which an execution begins.
-struct Start {
-    partitions: Partitions,
-    index: Option<ByIndex>,
+pub(super) struct Start {
+    pub partitions: Partitions,
+    pub index: Option<ByIndex>,
     resume: Option<PagingState>,
 }
 
-struct Execution<'a> {
-    walk: Walk<'a>,
+pub(super) struct Execution<'a> {
+    pub walk: Walk<'a>,
     /// `None`: nothing needs to be read.
-    start: Option<Start>,
-    limit: usize,
+    pub start: Option<Start>,
+    pub limit: usize,
     is_paged: bool,
 }
 
@@ -153,7 +153,7 @@ impl SelectPlan {
     }
 
     /// Prepares all that is known before the first read.
-    fn begin<'a>(
+    pub(super) fn begin<'a>(
         &'a self,
         state: &'a QueryState<'a>,
         options: &'a QueryOptions,

@@ -24,7 +24,7 @@ use crate::util::limits::{REQUEST_CHUNK_BYTES, RESULT_BYTES_MAX};
 use crate::util::meter::{self, MemoryMark};
 
 /// Maximum number of cells per read of a partition.
-const CELLS_PER_PAGE: usize = 1024;
+pub(super) const CELLS_PER_PAGE: usize = 1024;
 
 /// Maximum number of cells that a scan reads of each partition.
 const CELLS_PER_SCANNED: usize = 256;

@@ -3,6 +3,7 @@
 mod messages;
 mod model;
 mod pages;
+mod reach;
 mod rows;
 
 use std::sync::Arc;

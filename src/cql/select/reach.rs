@@ -1,0 +1,261 @@
+//! How much a SELECT may read: its limits, and what a data model should avoid.
+
+use super::bounds::Reads;
+use super::keys::Partitions;
+use super::plan::{Execution, SelectPlan, Start};
+use super::restrictions::{Restriction, RestrictionKind};
+use super::walk::CELLS_PER_PAGE;
+use crate::cql::values::name_text;
+use crate::cql::{CqlError, QueryOptions, QueryState};
+use crate::schema::{ColumnKind, TableColumn};
+
+/// The most that a SELECT reads, as far as its text and the table say; `None`: no limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reach {
+    pub partitions: Option<usize>,
+    /// The rows that the result is made of.
+    pub rows: Option<usize>,
+    /// Live cells, with those that are read to see that a row is complete.
+    pub cells: Option<usize>,
+    /// What makes the statement slow on much data.
+    pub warnings: Vec<String>,
+}
+
+impl SelectPlan {
+    /// Returns how much the statement reads; `None` for a system table, whose rows are not stored.
+    pub fn reach(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Option<Reach>, CqlError> {
+        if self.target.is_system {
+            return Ok(None);
+        }
+        let execution = self.begin(state, options)?;
+        Ok(execution.start.as_ref().map(|start| Extent { plan: self, execution: &execution, start }.reach()))
+    }
+}
+
+/// A statement with the values of its markers, before its first read.
+struct Extent<'a> {
+    plan: &'a SelectPlan,
+    execution: &'a Execution<'a>,
+    start: &'a Start,
+}
+
+impl Extent<'_> {
+    fn reach(&self) -> Reach {
+        let partitions = match (&self.start.partitions, self.start.index.is_some()) {
+            (Partitions::Keys(keys), _) => Some(keys.len()),
+            (Partitions::Range(None), _) => Some(0),
+            (Partitions::Range(Some(_)), _) => None,
+        };
+        Reach {
+            partitions,
+            rows: self.rows(partitions),
+            cells: self.cells(partitions),
+            warnings: self.warnings(),
+        }
+    }
+
+    /// Returns the number of rows after which the statement stops; `None` if it reads on, because rows are dropped
+    /// after they are read or because the limit counts groups.
+    fn stop(&self) -> Option<usize> {
+        let walk = &self.execution.walk;
+        (walk.tests.is_empty() && walk.want < usize::MAX).then_some(walk.want)
+    }
+
+    /// Returns the number of rows that a partition has at most in the slices of the statement.
+    fn rows_of_partition(&self) -> Option<usize> {
+        let walk = &self.execution.walk;
+        let restrictions = &self.plan.restrictions;
+        let is_given = |at: usize| {
+            let restriction = restrictions.of_clustering_at(at);
+            restriction.is_some_and(|of| matches!(of.asked, RestrictionKind::Eq(_) | RestrictionKind::In(_)))
+        };
+        let slices = match &walk.reads {
+            Reads::Names(_) => 1,
+            Reads::Cells(slices) => slices.len(),
+            Reads::Supers(slices) => slices.len(),
+        };
+        let per_partition =
+            Some(walk.per_partition).filter(|rows| walk.tests.is_empty() && *rows < usize::MAX);
+        match (0..self.plan.target.def.clustering.len()).all(is_given) {
+            _ if walk.is_distinct => Some(1),
+            true => Some(slices.min(per_partition.unwrap_or(slices))),
+            false => per_partition,
+        }
+    }
+
+    fn rows(&self, partitions: Option<usize>) -> Option<usize> {
+        let of_all = |rows: usize| partitions.map(|partitions| partitions.saturating_mul(rows));
+        match (self.rows_of_partition(), self.stop()) {
+            (of_one, Some(stop)) if self.execution.walk.keeps_clustering => {
+                of_all(of_one.map_or(stop, |rows| rows.min(stop)))
+            }
+            (of_one, Some(stop)) => Some(of_one.and_then(of_all).map_or(stop, |rows| rows.min(stop))),
+            (of_one, None) => of_one.and_then(of_all),
+        }
+    }
+
+    /// Returns the number of cells of a row, or of the static columns; `None` if a collection has a cell for each of
+    /// its elements.
+    fn cells_of(&self, is_static: bool) -> Option<usize> {
+        let def = &self.plan.target.def;
+        let kinds = |column: &&TableColumn| (column.kind == ColumnKind::Static) == is_static;
+        if def.others.values().filter(kinds).any(|column| column.cql_type.is_multi_cell()) {
+            return None;
+        }
+        Some(match &self.execution.walk.reads {
+            _ if is_static => def.static_columns().count(),
+            Reads::Names(names) => names.len(),
+            Reads::Cells(_) | Reads::Supers(_) => self.plan.cells.cells_per_row(),
+        })
+    }
+
+    fn cells(&self, partitions: Option<usize>) -> Option<usize> {
+        let (partitions, of_row) = (partitions?, self.cells_of(false)?);
+        // Static cells are read with the rows or before them, or both.
+        let statics = self.cells_of(true)?.saturating_mul(2).saturating_mul(partitions);
+        let walk = &self.execution.walk;
+        if walk.is_distinct {
+            // The first cell of a partition shows that it has a row.
+            return Some(partitions.saturating_mul(2).saturating_add(statics));
+        }
+        let rows = self.rows(Some(partitions))?.saturating_mul(of_row);
+        let ends = match walk.keeps_clustering || walk.per_partition < usize::MAX {
+            true => partitions,
+            false => 1,
+        };
+        let more = if self.may_have_more_rows() { self.cells_past_last_row(of_row, rows) } else { 0 };
+        let more = (more + self.cells_for_excluded_ends()).saturating_mul(ends);
+        Some(rows.saturating_add(statics).saturating_add(more))
+    }
+
+    /// Returns the number of cells that are read because slices exclude an end: the end itself takes the place of the cell
+    /// that shows that the last row is complete, so one more page of two cells is read.
+    fn cells_for_excluded_ends(&self) -> usize {
+        let Reads::Cells(slices) = &self.execution.walk.reads else { return 0 };
+        if slices.iter().any(|slice| slice.skips_start || slice.skips_finish) { 2 } else { 0 }
+    }
+
+    /// Whether a partition may have more rows in the slices than the statement takes.
+    fn may_have_more_rows(&self) -> bool {
+        let restrictions = &self.plan.restrictions;
+        let clustering = 0..self.plan.target.def.clustering.len();
+        clustering.into_iter().any(|at| restrictions.of_clustering_at(at).is_none_or(Restriction::is_slice))
+    }
+
+    /// Returns the number of cells that are read of a partition after its last row. One row more shows that the last
+    /// row is complete. If the rows do not fit into one page, a whole page may be read for the last row.
+    fn cells_past_last_row(&self, of_row: usize, cells: usize) -> usize {
+        let walk = &self.execution.walk;
+        let page = walk.want.saturating_add(1).saturating_mul(of_row).min(CELLS_PER_PAGE);
+        match walk.per_partition == usize::MAX && cells + of_row <= page {
+            true => of_row,
+            // Each page begins with the last cell of the page before.
+            false => of_row + page + cells / CELLS_PER_PAGE,
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let all = [self.scan(), self.several_partitions(), self.filter(), self.open_end(), self.direction()];
+        all.into_iter().chain([self.collections()]).flatten().collect()
+    }
+
+    fn scan(&self) -> Option<String> {
+        let Partitions::Range(Some(_)) = &self.start.partitions else { return None };
+        let restrictions = &self.plan.restrictions;
+        let def = &self.plan.target.def;
+        if let Some(index) = &self.start.index {
+            let columns = def.columns().filter(|column| column.cell_name == index.column);
+            return Some(format!(
+                "it looks up the index on {}, then reads each row that it finds on its own",
+                listed(columns.map(|column| &*column.name))
+            ));
+        }
+        if restrictions.token.is_some() {
+            return Some("it scans a range of partitions".to_owned());
+        }
+        let keys = def.partition_key.iter().zip(&restrictions.keys);
+        let missing =
+            keys.filter(|(_, of)| of.as_ref().is_none_or(Restriction::is_slice)).map(|(key, _)| &*key.name);
+        Some(format!("it scans all partitions: WHERE has no value for {}", listed(missing)))
+    }
+
+    fn several_partitions(&self) -> Option<String> {
+        let Partitions::Keys(keys) = &self.start.partitions else { return None };
+        let count = keys.len();
+        match self.execution.walk.keeps_clustering {
+            true => Some(format!("it reads rows of {count} partitions and sorts them in memory")),
+            false => (count > 1).then(|| format!("it reads {count} partitions, one after another")),
+        }
+    }
+
+    /// Returns the columns whose values are checked after a row is read.
+    fn filtered(&self) -> Vec<&str> {
+        let tests = &self.execution.walk.tests;
+        let is_indexed = |column: &TableColumn| {
+            self.start.index.as_ref().is_some_and(|index| index.column == column.cell_name)
+        };
+        let is_tested = |column: &&TableColumn| {
+            let place = self.plan.cells.place(column);
+            tests.iter().any(|test| test.is_on(place)) && !is_indexed(column)
+        };
+        self.plan.target.def.columns().filter(is_tested).map(|column| &*column.name).collect()
+    }
+
+    fn filter(&self) -> Option<String> {
+        let filtered = self.filtered();
+        let limited = match self.execution.limit {
+            usize::MAX => "",
+            _ => ": LIMIT does not count the rows that it drops",
+        };
+        (!filtered.is_empty()).then(|| {
+            format!("it filters: it drops rows by {} after it has read them{limited}", listed(filtered))
+        })
+    }
+
+    fn open_end(&self) -> Option<String> {
+        let is_limited = self.execution.limit < usize::MAX;
+        let is_open =
+            self.stop().is_none() && self.rows_of_partition().is_none() && self.start.index.is_none();
+        if !is_open || is_limited && !self.filtered().is_empty() {
+            return None;
+        }
+        let rows = match &self.start.partitions {
+            _ if self.plan.restrictions.restricts_clustering() => "all rows of its slices",
+            Partitions::Keys(keys) if keys.len() == 1 => "all rows of the partition",
+            _ => "all rows of these partitions",
+        };
+        let why = if is_limited { "LIMIT counts only its results" } else { "it has no LIMIT" };
+        Some(format!("{why}, so it reads {rows}"))
+    }
+
+    fn direction(&self) -> Option<String> {
+        if !self.execution.walk.is_reversed {
+            return None;
+        }
+        let column = |column: &TableColumn| {
+            let order = if column.is_reversed { "ASC" } else { "DESC" };
+            format!("{} {order}", name_text(&column.name))
+        };
+        let order: Vec<String> = self.plan.target.def.clustering.iter().map(column).collect();
+        Some(format!(
+            "it reads backwards, which is slower: WITH CLUSTERING ORDER BY ({}) would store the rows in this order",
+            order.join(", ")
+        ))
+    }
+
+    fn collections(&self) -> Option<String> {
+        let columns = self.plan.target.def.others.values().filter(|column| column.cql_type.is_multi_cell());
+        let names: Vec<&str> = columns.map(|column| &*column.name).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "it reads each element of {} as a cell of its own, even if it is not selected",
+                listed(names)
+            )
+        })
+    }
+}
+
+/// Returns names as a list, with quotes if CQL needs them.
+fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    names.into_iter().map(name_text).collect::<Vec<_>>().join(", ")
+}
