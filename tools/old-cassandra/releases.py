@@ -53,14 +53,19 @@ authenticator: org.apache.cassandra.auth.AllowAllAuthenticator
 authority: org.apache.cassandra.auth.AllowAllAuthority
 endpoint_snitch: org.apache.cassandra.locator.SimpleSnitch
 """
+YAML_FROM_1_0 = "auto_snapshot: false\n"
 YAML_FROM_1_2 = """num_tokens: 1
 authenticator: AllowAllAuthenticator
 authorizer: AllowAllAuthorizer
 endpoint_snitch: SimpleSnitch
 rpc_server_type: sync
 start_rpc: true
-start_native_transport: false
+start_native_transport: true
+native_transport_port: {native_port}
 disk_failure_policy: stop
+read_request_timeout_in_ms: 3000
+range_request_timeout_in_ms: 3000
+write_request_timeout_in_ms: 3000
 key_cache_size_in_mb: 5
 ssl_storage_port: {ssl_port}
 """
@@ -115,9 +120,11 @@ class Release:
         for each in (data, conf):
             each.mkdir(parents=True, exist_ok=True)
         values = {"data": data, "port": port, "storage_port": port + 1, "ssl_port": port + 2}
+        values["native_port"] = port + 3
         values |= {"partitioner": partitioner, "token": TOKENS.get(partitioner, "0")}
-        is_from = {line: self.line >= line for line in ((0, 8), (1, 2), (2, 1))}
+        is_from = {line: self.line >= line for line in ((0, 8), (1, 0), (1, 2), (2, 1))}
         yaml = YAML + (YAML_FROM_0_8 if is_from[0, 8] else YAML_TO_0_7)
+        yaml += YAML_FROM_1_0 if is_from[1, 0] else ""
         yaml += YAML_FROM_1_2 if is_from[1, 2] else YAML_TO_1_1
         yaml += YAML_FROM_2_1 if is_from[2, 1] else YAML_TO_2_0
         if is_from[0, 8] and not is_from[2, 1]:

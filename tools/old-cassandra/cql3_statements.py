@@ -1,0 +1,281 @@
+"""Random statements of CQL 3, over Thrift and over the native protocol."""
+
+import cql_literals
+import structs as s
+from conversation import KEYSPACE, Conversation
+from cql_tables import random_table
+
+CONDITIONS_FROM = (2, 0)
+CONTAINS_FROM = (2, 1)
+TUPLE_RELATIONS_FROM = (2, 0)
+# No methods of Thrift: a request of the native protocol, whose pages all are fetched. The second prepares its statement first.
+NATIVE_QUERY, NATIVE_PREPARED = "native query", "native prepared"
+OPERATORS = ["=", "=", "=", ">", ">=", "<", "<=", "IN"]
+
+
+class Statements:
+    """Makes statements for some tables. With `binds`, some values are `?` and go to `bound`."""
+
+    def __init__(self, chance, line, tables, version=0):
+        self.chance, self.line, self.tables, self.version = chance, line, tables, version
+        self.binds, self.bound = False, []
+        # Few values of each type, so that statements meet the same rows.
+        self.literals = {
+            kind: chance.sample(known, min(len(known), 3)) for kind, known in cql_literals.LITERALS.items()
+        }
+
+    def often(self, probability):
+        return self.chance.random() < probability
+
+    def value(self, kind):
+        """A literal or a bind marker."""
+        literal, packed = self._literal(kind)
+        if self.often(0.03):
+            literal, packed = self.chance.choice(cql_literals.WRONG)
+        if self.binds and self.often(0.6):
+            self.bound.append(packed)
+            return "?"
+        return literal
+
+    def _literal(self, kind):
+        if "<" not in kind:
+            return self.chance.choice(self.literals[kind])
+        outer, elements = kind.removesuffix(">").split("<")
+        elements = elements.split(", ")
+        parts = []
+        for _ in range(self.chance.randint(0, 3)):
+            literals = [self.chance.choice(self.literals[each]) for each in elements]
+            parts.append(tuple(literals) if outer == "map" else literals[0])
+        return cql_literals.collection(outer, parts, self.version)
+
+    def table(self):
+        return self.chance.choice(self.tables)
+
+    def using(self, may_expire=True):
+        parts = []
+        if self.often(0.75):
+            parts.append(f"TIMESTAMP {self.chance.randint(1, 7)}")
+        if may_expire and self.often(0.12):
+            parts.append(f"TTL {self.chance.choice([1000, 2000, 0, 630720000, 630720001, -1])}")
+        return " USING " + " AND ".join(parts) if parts else ""
+
+    def insert(self):
+        table = self.table()
+        chosen = [each for each in table.statics + table.regular if self.often(0.7)]
+        key = table.key() if not self.often(0.04) else table.key()[:-1]
+        if table.statics and self.often(0.2):
+            key, chosen = table.partition, table.statics
+        values = [self.value(kind if kind != "counter" else "bigint") for _, kind in key + chosen]
+        names = ", ".join(name for name, _ in key + chosen)
+        if self.line >= CONDITIONS_FROM and self.often(0.12):
+            return f"INSERT INTO {table.name} ({names}) VALUES ({', '.join(values)}) IF NOT EXISTS"
+        return f"INSERT INTO {table.name} ({names}) VALUES ({', '.join(values)}){self.using()}"
+
+    def assignment(self, name, kind):
+        if kind == "counter":
+            return f"{name} = {name} {self.chance.choice('+-')} {self.value('bigint')}"
+        if "<" not in kind or self.often(0.25):
+            return f"{name} = {self.value(kind)}"
+        outer, elements = kind.removesuffix(">").split("<")
+        elements = elements.split(", ")
+        if outer == "map" and self.often(0.4):
+            return f"{name}[{self.value(elements[0])}] = {self.value(elements[1])}"
+        if outer == "list" and self.often(0.3):
+            return f"{name}[{self.chance.randint(0, 2)}] = {self.value(elements[0])}"
+        if outer == "list" and self.often(0.3):
+            return f"{name} = {self.value(kind)} + {name}"
+        if outer != "map" and self.often(0.4):
+            return f"{name} = {name} - {self.value(kind)}"
+        return f"{name} = {name} + {self.value(kind)}"
+
+    def update(self):
+        table = self.table()
+        targets = table.statics if table.statics and self.often(0.2) else table.regular
+        chosen = self.chance.sample(targets, self.chance.randint(1, len(targets)))
+        using = self.using(not table.is_counter) if not table.is_counter or self.often(0.05) else ""
+        condition = self.condition(table)
+        using = "" if condition else using
+        changes = ", ".join(self.assignment(*each) for each in chosen)
+        where = self.key_relations(table, is_static=targets is table.statics)
+        return f"UPDATE {table.name}{using} SET {changes} WHERE {where}{condition}"
+
+    def condition(self, table):
+        if self.line < CONDITIONS_FROM or not self.often(0.12):
+            return ""
+        if self.line >= (2, 0) and self.often(0.2):
+            return " IF EXISTS"
+        name, kind = self.chance.choice(table.statics + table.regular)
+        operator = "=" if self.line < (2, 1) or self.often(0.6) else self.chance.choice([">", "<", "!=", "<=", ">="])
+        value = "null" if self.often(0.3) else self.value(kind if kind != "counter" else "bigint")
+        return f" IF {name} {operator} {value}"
+
+    def key_relations(self, table, is_static=False):
+        key = table.partition if is_static else table.key()
+        if self.often(0.05):
+            key = key[:-1]
+        return " AND ".join(f"{name} = {self.value(kind)}" for name, kind in key) or "k0 = 1"
+
+    def delete(self):
+        table = self.table()
+        chosen = []
+        for name, kind in table.statics + table.regular:
+            if self.often(0.25):
+                outer, _, elements = kind.partition("<")
+                if outer == "map" and self.often(0.5):
+                    name = f"{name}[{self.value(elements.split(', ')[0])}]"
+                elif outer == "list" and self.often(0.5):
+                    name = f"{name}[{self.chance.randint(0, 2)}]"
+                chosen.append(name)
+        using = "" if table.is_counter else self.using(may_expire=False)
+        condition = self.condition(table)
+        using = "" if condition else using
+        key = table.key()
+        if table.clustering and not chosen and self.often(0.4):
+            key = key[: self.chance.randint(len(table.partition), len(key))]
+        where = " AND ".join(f"{name} = {self.value(kind)}" for name, kind in key)
+        return f"DELETE {', '.join(chosen)} FROM {table.name}{using} WHERE {where}{condition}".replace("  ", " ")
+
+    def batch(self):
+        makers = [self.insert, self.update, self.delete]
+        statements = [self.chance.choice(makers)() for _ in range(self.chance.randint(1, 3))]
+        kind = self.chance.choice(["", "", "UNLOGGED ", "COUNTER "] if self.often(0.2) else [""])
+        return f"BEGIN {kind}BATCH " + "; ".join(statements) + "; APPLY BATCH"
+
+    def selection(self, table):
+        if self.often(0.5):
+            return "*"
+        if self.often(0.12):
+            return "count(*)"
+        if self.line >= (2, 0) and self.often(0.1):
+            return "DISTINCT " + ", ".join(name for name, _ in table.partition + table.statics)
+        found = []
+        for name, kind in self.chance.sample(table.columns(), self.chance.randint(1, min(3, len(table.columns())))):
+            if self.often(0.12):
+                name = self.chance.choice([f"writetime({name})", f"ttl({name})", f"blobAs{kind.capitalize()}({name})", f"{kind}AsBlob({name})"])
+            elif self.line >= (2, 0) and self.often(0.08):
+                name += " AS renamed"
+            found.append(name)
+        return ", ".join(found)
+
+    def relation(self, name, kind):
+        operator = self.chance.choice(OPERATORS)
+        if operator == "IN":
+            return f"{name} IN ({', '.join(self.value(kind) for _ in range(self.chance.randint(0 if self.often(0.1) else 1, 3)))})"
+        return f"{name} {operator} {self.value(kind)}"
+
+    def relations(self, table):
+        if self.often(0.2):
+            return []
+        found = []
+        if self.often(0.12):
+            names = ", ".join(name for name, _ in table.partition)
+            values = ", ".join(self.value(kind) for _, kind in table.partition)
+            return [f"token({names}) {self.chance.choice(['>', '>=', '<', '<='])} token({values})"]
+        for name, kind in table.partition:
+            found.append(self.relation(name, kind) if self.often(0.2) else f"{name} = {self.value(kind)}")
+        if len(table.clustering) > 1 and self.line >= TUPLE_RELATIONS_FROM and self.often(0.15):
+            names = ", ".join(name for name, _ in table.clustering)
+            values = ", ".join(self.value(kind) for _, kind in table.clustering)
+            return [*found, f"({names}) {self.chance.choice(['=', '>', '>=', '<', '<='])} ({values})"]
+        for name, kind in table.clustering:
+            if self.often(0.35):
+                break
+            found.append(self.relation(name, kind))
+            if self.often(0.15):
+                found.append(self.relation(name, kind))
+        if self.often(0.08):
+            name, kind = self.chance.choice(table.statics + table.regular)
+            found.append(self.filtered(name, kind))
+        return found
+
+    def filtered(self, name, kind):
+        if "<" in kind and self.line >= CONTAINS_FROM:
+            element = kind.removesuffix(">").split("<")[1].split(", ")[-1]
+            return f"{name} CONTAINS {self.value(element)}"
+        return self.relation(name, "bigint" if kind == "counter" else kind)
+
+    def select(self):
+        table = self.table()
+        selection = self.selection(table)
+        relations = self.relations(table)
+        text = f"SELECT {selection} FROM {table.name}"
+        if relations:
+            text += " WHERE " + " AND ".join(relations)
+        if table.clustering and self.often(0.25):
+            orders = [f"{name} {self.chance.choice(['ASC', 'DESC'])}" for name, _ in table.clustering]
+            text += " ORDER BY " + ", ".join(orders[: self.chance.randint(1, len(orders))])
+        if self.often(0.25):
+            text += f" LIMIT {self.chance.choice([1, 2, 3, 5, 0, -1])}"
+        return text + (" ALLOW FILTERING" if self.often(0.25) else "")
+
+    def schema(self):
+        table = self.table()
+        name, kind = self.chance.choice(table.columns())
+        other = self.chance.choice(list(cql_literals.LITERALS))
+        return self.chance.choice(
+            [
+                f"CREATE INDEX {table.name}_{name} ON {table.name} ({name})",
+                f"CREATE INDEX ON {table.name} ({name})",
+                f"DROP INDEX {table.name}_{name}_idx",
+                f"ALTER TABLE {table.name} ADD added {other}",
+                f"ALTER TABLE {table.name} DROP {name}",
+                f"ALTER TABLE {table.name} ALTER {name} TYPE {other}",
+                f"ALTER TABLE {table.name} RENAME {name} TO renamed_{name}",
+                f"ALTER TABLE {table.name} WITH comment = 'x' AND gc_grace_seconds = {self.chance.choice([0, 10, -1])}",
+                f"TRUNCATE {table.name}",
+                f"CREATE TABLE {table.name} (k int PRIMARY KEY)",
+                f"DROP TABLE {self.chance.choice(['nosuch', table.name]) if self.often(0.3) else 'nosuch'}",
+            ]
+        )
+
+    def statement(self):
+        makers = [self.insert, self.update, self.delete, self.batch, self.select, self.schema]
+        text = self.chance.choices(makers, [26, 14, 9, 4, 44, 2])[0]()
+        return self._with_mistake(text) if self.often(0.02) else text
+
+    def _with_mistake(self, text):
+        words = text.split(" ")
+        at = self.chance.randrange(len(words))
+        words[at : at + 1] = self.chance.choice([[], ["nosuch"], [words[at]] * 2, [")"], ["'"]])
+        return " ".join(words)
+
+
+def thrift_call(text):
+    return s.call("execute_cql3_query", f1=s.text(text), f2=s.i32(2), f3=s.i32(1))
+
+
+def native_call(source, chance):
+    """A random statement as a request of the native protocol."""
+    source.version = chance.randint(1, native_versions(source.line))
+    is_prepared = chance.random() < 0.5
+    # Values beside a query's text came with version 2.
+    source.binds, source.bound = is_prepared or source.version > 1 and chance.random() < 0.3, []
+    text = source.statement()
+    values = [s.struct() if each is None else s.struct(f1=s.blob(each)) for each in source.bound]
+    return s.call(
+        NATIVE_PREPARED if is_prepared else NATIVE_QUERY,
+        f1=s.text(text),
+        f2=s.i32(source.version),
+        f3=s.i32(chance.choice([0, 0, 1, 2, 3, 5000])),
+        f4=s.items("s", values),
+    )
+
+
+def native_versions(line):
+    return {(1, 2): 1, (2, 0): 2}.get(line, 3)
+
+
+def conversation(topic, line, chance, count):
+    tables = [random_table(chance, line, f"t{at}") for at in range(2 + count // 100)]
+    source = Statements(chance, line, tables)
+    makes = [
+        s.call("system_add_keyspace", f1=s.keyspace(KEYSPACE, [], line)),
+        s.call("set_keyspace", f1=s.text(KEYSPACE)),
+    ]
+    calls = [thrift_call(table.create()) for table in tables]
+    for table in tables:
+        if not table.is_counter and table.clustering and not table.is_compact and chance.random() < 0.4:
+            calls.append(thrift_call(f"CREATE INDEX ON {table.name} ({table.regular[0][0]})"))
+    while len(calls) < count:
+        calls.append(native_call(source, chance) if topic == "native" else thrift_call(source.statement()))
+    return Conversation(topic, makes, calls)

@@ -1,0 +1,86 @@
+"""Starts and ends the two servers that are compared."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from releases import TARGET, Release
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CONFIG = ROOT / "tests" / "recordings" / "storage-conf.xml"
+HOST = "127.0.0.1"
+START_MAX_S = 120
+
+
+class Server:
+    """A process that listens at two ports."""
+
+    def __init__(self, command, folder, ports):
+        self.port, self.native_port = ports
+        self.log = folder / "log"
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(["nice", *map(str, command)], cwd=folder, stdout=log, stderr=log)
+
+    def wait(self):
+        """Waits until it answers."""
+        for _ in range(START_MAX_S * 10):
+            try:
+                socket.create_connection((HOST, self.port)).close()
+                return self
+            except OSError:
+                time.sleep(0.1)
+            if self.process.poll() is not None:
+                break
+        self.stop()
+        sys.exit(f"{self.process.args[1]} does not listen at {HOST}:{self.port}: see {self.log}")
+
+    def is_alive(self):
+        return self.process.poll() is None
+
+    def stop(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def free_ports(count):
+    """Ports after one another that nobody listens at."""
+    for first in range(20000 + os.getpid() % 10000, 60000, count):
+        probes = []
+        try:
+            for port in range(first, first + count):
+                probe = socket.socket()
+                probes.append(probe)
+                probe.bind((HOST, port))
+            return list(range(first, first + count))
+        except OSError:
+            continue
+        finally:
+            for probe in probes:
+                probe.close()
+    sys.exit("no free ports here")
+
+
+def start_cassandra(version, partitioner):
+    """Starts a release with empty data."""
+    release = Release(version)
+    release.fetch()
+    ports = free_ports(4)
+    folder = TARGET / f"{version}-compared"
+    release.configure(folder, ports[0], partitioner)
+    return Server(release.command(folder), folder, (ports[0], ports[3])).wait()
+
+
+def start_thriftstore(program, compat, partitioner, folder):
+    """Starts thriftstore in a folder, with no keyspaces and the partitioner that the release has."""
+    named = f"<Partitioner>org.apache.cassandra.dht.{partitioner}</Partitioner>"
+    config = re.sub(r"<Partitioner>.*</Partitioner>", named, CONFIG.read_text())
+    (folder / "storage-conf.xml").write_text(config)
+    ports = free_ports(2)
+    command = [program, "serve", "--config", folder / "storage-conf.xml", "--data-dir", folder / "data"]
+    command += ["--thrift", f"{HOST}:{ports[0]}", "--cql", f"{HOST}:{ports[1]}", "--compat", compat]
+    return Server(command, folder, ports).wait()

@@ -1,0 +1,101 @@
+"""One of the two servers that are compared, and the connections to it."""
+
+import copy
+import json
+import struct
+
+import cql3_statements
+import schema_calls
+from native import NativeConnection, NativeError
+from wire import Closed, Connection, raw
+
+HOST = "127.0.0.1"
+# What an answer is where the server failed inside or closed the connection: any error of the other server is as good.
+ANY_ERROR = ["any error", {}]
+
+
+class Side:
+    """A lost connection is made again, with its keyspace and CQL version."""
+
+    def __init__(self, port, native_port=None):
+        self.port, self.native_port = port, native_port
+        self.connection, self.native, self.settings = None, {}, {}
+        self.connections_made = 0
+
+    def begin(self):
+        """Forgets the connections of the conversation before."""
+        self._drop()
+        self.settings = {}
+
+    def _drop(self):
+        for connection in [self.connection, *self.native.values()]:
+            if connection:
+                connection.close()
+        self.connection, self.native = None, {}
+
+    def play(self, call):
+        """The answer to a call: `["reply", fields]`, `["exception", fields]` or ANY_ERROR."""
+        method, arguments = call["m"], call["a"]
+        if method in (cql3_statements.NATIVE_QUERY, cql3_statements.NATIVE_PREPARED):
+            return self._native(method, arguments)
+        if method == schema_calls.UPDATE:
+            return self._edit(arguments)
+        return self._thrift(method, arguments)
+
+    def _thrift(self, method, arguments):
+        try:
+            if self.connection is None:
+                self.connection = Connection(HOST, self.port)
+                self.connections_made += 1
+                for setting, value in self.settings.items():
+                    self.connection.call(setting, value)
+            reply = self.connection.call(method, arguments)
+        except (Closed, OSError, IndexError, KeyError, struct.error):
+            self._lose()
+            return ANY_ERROR
+        if method in ("set_keyspace", "set_cql_version") and reply == ["reply", {}]:
+            self.settings[method] = arguments
+        if reply[0] == "exception":
+            # An old server may have lost its place within the message.
+            self._lose()
+            if "Internal error" in json.dumps(reply):
+                return ANY_ERROR
+        return reply
+
+    def _lose(self):
+        if self.connection:
+            self.connection.close()
+        self.connection = None
+
+    def _edit(self, arguments):
+        """Replaces fields of a column family's definition, as the server describes it."""
+        keyspace = self.settings.get("set_keyspace", {"1": {"t": ""}})
+        described = self._thrift("describe_keyspace", keyspace)
+        families = described[1].get("0", {"s": {}})["s"].get("5", {"L": ["s", []]})["L"][1]
+        for family in families:
+            if family["s"]["2"] == arguments["1"]:
+                edited = copy.deepcopy(family["s"]) | arguments["2"]["s"]
+                return self._thrift("system_update_column_family", {"1": {"s": edited}})
+        fields = {"1": keyspace["1"], "2": arguments["1"]} | arguments["2"]["s"]
+        return self._thrift("system_update_column_family", {"1": {"s": fields}})
+
+    def _native(self, method, arguments):
+        version = arguments["2"]["i"]
+        values = [raw(each["s"]["1"]) if "1" in each["s"] else None for each in arguments["4"]["L"][1]]
+        try:
+            if version not in self.native:
+                keyspace = self.settings.get("set_keyspace", {"1": {"t": ""}})["1"]["t"]
+                self.native[version] = NativeConnection(HOST, self.native_port, version, keyspace)
+            connection = self.native[version]
+            ask = connection.prepared if method == cql3_statements.NATIVE_PREPARED else connection.query
+            lines = ask(arguments["1"]["t"], values, arguments["3"]["i"])
+            return ["reply", {"0": {"L": ["t", [{"t": line} for line in lines]]}}]
+        except NativeError as error:
+            if error.code == 0:
+                return ANY_ERROR
+            return ["reply", {"1": {"s": {"1": {"i": error.code}, "2": {"t": str(error)}}}}]
+        except (OSError, struct.error):
+            connection = self.native.pop(version, None)
+            if connection:
+                connection.close()
+            return ANY_ERROR
