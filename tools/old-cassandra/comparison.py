@@ -9,6 +9,14 @@ from shrink import shrink
 UNKNOWN_MAX = 2
 
 
+class NotMade(Exception):
+    """What a conversation begins with is refused."""
+
+    def __init__(self, found):
+        super().__init__("what a conversation begins with is refused")
+        self.found = found
+
+
 class Comparison:
     def __init__(self, real, ours, line, patterns):
         self.real, self.ours, self.line, self.patterns = real, ours, line, patterns
@@ -18,6 +26,14 @@ class Comparison:
 
     def converse(self, conversation, report, recording=None):
         """Plays a conversation, and shrinks what differs. Calls `report` with each difference that has no known reason."""
+        try:
+            self._play(conversation, report, recording)
+        except NotMade as error:
+            self.played += 1
+            self.unknown.append(error.found)
+            report(conversation, error.found)
+
+    def _play(self, conversation, report, recording):
         unknown_before = len(self.unknown)
         with _Keyspace(self, conversation, recording) as keyspace:
             for at, call in enumerate(conversation.calls):
@@ -93,9 +109,9 @@ class _Keyspace:
             real, ours = self.play(make)
             if self.recording:
                 self.recording.keep()
-            for side, answer in zip(("Cassandra", "thriftstore"), (real, ours)):
-                if answers.is_error(answer):
-                    raise SystemExit(f"{side} refuses what every conversation begins with: {make} {answer}")
+            kind = answers.difference(make, real, ours)
+            if kind or answers.is_error(real):
+                raise NotMade(known.Found(kind or "text", [], make, real, ours))
         return self
 
     def __exit__(self, *_):

@@ -6,22 +6,28 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+import answers
+
 FILE = Path(__file__).resolve().parent / "known-differences.toml"
-FIELDS = {"reason", "releases", "kind", "method", "call", "before", "cassandra", "thriftstore"}
+FIELDS = {"reason", "releases", "kind", "method", "call", "before", "cassandra", "thriftstore", "without"}
 
 
 @dataclass
 class Pattern:
-    """A difference of some releases. All of its expressions have to be found."""
+    """A difference of some releases. All of its expressions have to be found. With `without`, the answers are equal without
+    what that expression finds."""
 
     reason: str
     first: tuple
     last: tuple
     kind: set
     expressions: dict
+    without: re.Pattern | None = None
 
     def matches(self, found, line):
         if not self.first <= line <= self.last or self.kind and found.kind not in self.kind:
+            return False
+        if self.without and not found.is_equal_without(self.without):
             return False
         return all(expression.search(found.text_of(name)) for name, expression in self.expressions.items())
 
@@ -44,6 +50,10 @@ class Found:
         if name == "before":
             return "\n".join(f"{each['m']} {_text(each['a'])}" for each in self.before)
         return _text(self.real if name == "cassandra" else self.ours)
+
+    def is_equal_without(self, expression):
+        real, ours = (expression.sub("", _text(answers.comparable(self.call, each))) for each in (self.real, self.ours))
+        return real == ours
 
 
 def _text(value):
@@ -68,7 +78,8 @@ def _pattern(entry):
     if "method" in expressions:
         expressions["method"] = re.compile(f"^(?:{entry['method']})$")
     kinds = {kinds} if isinstance(kinds, str) else set(kinds)
-    return Pattern(entry["reason"], line_of(first), line_of(last or first), kinds, expressions)
+    without = re.compile(entry["without"]) if "without" in entry else None
+    return Pattern(entry["reason"], line_of(first), line_of(last or first), kinds, expressions, without)
 
 
 def line_of(release):

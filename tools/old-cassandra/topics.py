@@ -130,7 +130,7 @@ def _families(topic, line, chance, count):
 
     def supers(number):
         chosen = {(chance.choice(known), chance.choice(known)) for _ in range(number)}
-        return [Family(f"Sup_{_plain(name)}_{_plain(sub)}", name, sub) for name, sub in sorted(chosen)]
+        return [Family(f"Sup_{_plain(name)[:20]}_{_plain(sub)[:20]}", name, sub) for name, sub in sorted(chosen)]
 
     def counters():
         made = [Family(f"Cnt_{_plain(name)}", name, is_counter=True) for name in chance.sample(known, 2)]
