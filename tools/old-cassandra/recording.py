@@ -11,15 +11,16 @@ class Recording:
     """The lines of a recording. A call is added in three steps: before it is sent, with its answer, and when it is known
     whether it is kept."""
 
-    def __init__(self, path, version, partitioner):
-        self.path, self.lines = path, []
+    def __init__(self, folder, version, topic, partitioner):
+        compat = ".".join(version.split(".")[:2])
+        self.path, self.lines = folder / f"{compat}-{topic}.jsonl", []
         self.header = {
-            "corpus": path.stem,
+            "corpus": self.path.stem,
             "recorded_from": f"Cassandra {version}",
             "config": CONFIGS[partitioner],
             "partitioner": partitioner,
             "framed": True,
-            "compat": ".".join(version.split(".")[:2]),
+            "compat": compat,
         }
         self.connection = None
 

@@ -12,10 +12,11 @@ LOGGING = [("log4j", "log4j", "1.2.16"), ("org.slf4j", "slf4j-log4j12", "1.6.1")
 
 # What Java 17 keeps to itself unless told otherwise, and these releases reach for.
 OPENED = """
-    java.base/java.io java.base/java.lang java.base/java.net java.base/java.nio java.base/java.util
-    java.base/java.util.concurrent java.base/java.util.concurrent.atomic java.base/jdk.internal.misc
-    java.base/jdk.internal.ref java.base/sun.nio.ch java.base/sun.security.util
-    java.management/com.sun.jmx.mbeanserver java.rmi/sun.rmi.transport
+    java.base/java.io java.base/java.lang java.base/java.math java.base/java.net java.base/java.nio
+    java.base/java.util java.base/java.util.concurrent java.base/java.util.concurrent.atomic
+    java.base/java.util.concurrent.locks java.base/jdk.internal.misc java.base/jdk.internal.ref
+    java.base/sun.nio.ch java.base/sun.security.util java.management/com.sun.jmx.mbeanserver
+    java.rmi/sun.rmi.transport
 """.split()
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -53,7 +54,8 @@ authenticator: org.apache.cassandra.auth.AllowAllAuthenticator
 authority: org.apache.cassandra.auth.AllowAllAuthority
 endpoint_snitch: org.apache.cassandra.locator.SimpleSnitch
 """
-YAML_FROM_1_0 = "auto_snapshot: false\n"
+# In 1.0 the drop of a keyspace without a snapshot waits for itself.
+YAML_FROM_1_1 = "auto_snapshot: false\n"
 YAML_FROM_1_2 = """num_tokens: 1
 authenticator: AllowAllAuthenticator
 authorizer: AllowAllAuthorizer
@@ -122,9 +124,9 @@ class Release:
         values = {"data": data, "port": port, "storage_port": port + 1, "ssl_port": port + 2}
         values["native_port"] = port + 3
         values |= {"partitioner": partitioner, "token": TOKENS.get(partitioner, "0")}
-        is_from = {line: self.line >= line for line in ((0, 8), (1, 0), (1, 2), (2, 1))}
+        is_from = {line: self.line >= line for line in ((0, 8), (1, 1), (1, 2), (2, 1))}
         yaml = YAML + (YAML_FROM_0_8 if is_from[0, 8] else YAML_TO_0_7)
-        yaml += YAML_FROM_1_0 if is_from[1, 0] else ""
+        yaml += YAML_FROM_1_1 if is_from[1, 1] else ""
         yaml += YAML_FROM_1_2 if is_from[1, 2] else YAML_TO_1_1
         yaml += YAML_FROM_2_1 if is_from[2, 1] else YAML_TO_2_0
         if is_from[0, 8] and not is_from[2, 1]:
