@@ -277,5 +277,5 @@ fn caching(text: &str) -> Result<String, CqlError> {
     if ["ALL", "KEYS_ONLY", "ROWS_ONLY", "NONE"].contains(&&*upper) {
         return Ok(upper);
     }
-    configuration(format!("{text} not found, available types: [ALL, KEYS_ONLY, ROWS_ONLY, NONE]."))
+    configuration(format!("{text} not found, available types: ALL, KEYS_ONLY, ROWS_ONLY, NONE."))
 }

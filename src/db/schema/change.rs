@@ -159,7 +159,7 @@ impl<'a> SchemaChanges<'a> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         if self.behaviour.schema.update_finds_family_first {
-            // Cassandra 2.1 first checks the permission to change the column family, and so whether it exists.
+            // Cassandra 2.0 and 2.1 first check the permission to change the column family, and so whether it exists.
             Validation::new(self.database, &catalog, self.behaviour)
                 .family(request.keyspace.as_bytes(), request.name.as_bytes())?;
         }

@@ -233,7 +233,8 @@ impl SchemaCheck<'_> {
             (self.rules().subcomparator_is_read, cf.is_super(), request.subcomparator_type.as_deref())
         {
             return Err(Error::invalid(format!(
-                "Subcolumn comparator ({class}) is invalid for standard column family {}",
+                "Subcolumn comparator ({}) is invalid for standard column family {}",
+                self.resolve(class)?.class_name(),
                 cf.name
             )));
         }

@@ -66,7 +66,7 @@ fn cached(value: &str) -> Result<String, Error> {
     if ["ALL", "KEYS_ONLY", "ROWS_ONLY", "NONE"].contains(&&*upper) {
         return Ok(upper);
     }
-    Err(Error::invalid(format!("{value} not found, available types: [ALL, KEYS_ONLY, ROWS_ONLY, NONE].")))
+    Err(Error::invalid(format!("{value} not found, available types: ALL, KEYS_ONLY, ROWS_ONLY, NONE.")))
 }
 
 /// Normalizes `NONE`, `ALWAYS`, a percentage or milliseconds, with the numbers as Java formats them.
