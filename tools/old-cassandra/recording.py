@@ -31,7 +31,10 @@ class Recording:
         self.answer, self.answered_on = answer, self.side.connections_made
 
     def keep(self):
-        """Adds the last call. If it went over a new connection, what sets that one's keyspace comes first."""
+        """Adds the last call. If it went over a new connection, what sets that one's keyspace comes first. A call whose answer
+        has a timestamp of the server's clock is left out."""
+        if answers.has_clock(self.answer):
+            return
         connection = self.answered_on
         if connection != self.connection:
             for method, arguments in self.settings.items():

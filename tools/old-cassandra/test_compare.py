@@ -208,6 +208,10 @@ class Answers(unittest.TestCase):
         self.assertIsNone(self.kind(reply("ab", 1_700_000_000_000_000), reply("ba", 1_700_000_000_000_001)))
         self.assertEqual(self.kind(reply("ab", 1), reply("ab", 2)), "data")
 
+    def test_a_timestamp_of_the_clock_is_found(self):
+        self.assertTrue(answers.has_clock(["reply", {"0": {"L": ["s", [{"s": {"3": {"l": 1_795_445_162_445_000}}}]]}}]))
+        self.assertFalse(answers.has_clock(["reply", {"0": {"L": ["s", [{"s": {"3": {"l": 5}}}]]}}]))
+
     def test_writes_are_calls_and_statements(self):
         statement = {"m": "execute_cql3_query", "a": {"1": {"t": "insert INTO t (k) VALUES (1)"}}}
         query = {"m": "native query", "a": {"1": {"t": "SELECT * FROM t"}}}
