@@ -103,7 +103,7 @@ def _ordered(value):
 def _plain_text(text):
     text = re.sub(r"( Struct: |Deletion=Deletion\().*", r"\1", text, flags=re.DOTALL)
     text = re.sub(r"\b0x(0005[0-9a-f]{12}|0006[0-9a-f]{12})\b", "clock", text)
-    return re.sub(r"(Type|[a-z])@[0-9a-f]{5,8}\b", r"\1@", text)
+    return re.sub(r"\b(\w*Type)@[0-9a-f]{5,8}\b", r"\1", text)
 
 
 def _without_numbers(value):
