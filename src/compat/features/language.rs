@@ -4,7 +4,7 @@ use crate::compat::Line;
 use crate::util::Release;
 
 /// Functions that came after 1.2, in lower case, with the line that introduced them.
-const FUNCTIONS: [(&str, Line); 15] = [
+const FUNCTIONS: &[(&str, Line)] = &[
     ("uuid", Line(2, 0)),
     ("avg", Line(2, 2)),
     ("count", Line(2, 2)),
@@ -23,7 +23,7 @@ const FUNCTIONS: [(&str, Line); 15] = [
 ];
 
 /// Types that came after 1.2, with the line that introduced them.
-const TYPES: [(&str, Line); 5] = [
+const TYPES: &[(&str, Line)] = &[
     ("date", Line(2, 2)),
     ("time", Line(2, 2)),
     ("smallint", Line(2, 2)),
@@ -32,7 +32,7 @@ const TYPES: [(&str, Line); 5] = [
 ];
 
 /// Table properties that came after 1.2, with the line that introduced them.
-const PROPERTIES: [(&str, Line); 7] = [
+const PROPERTIES: &[(&str, Line)] = &[
     ("default_time_to_live", Line(2, 0)),
     ("index_interval", Line(2, 0)),
     ("speculative_retry", Line(2, 0)),
@@ -44,6 +44,12 @@ const PROPERTIES: [(&str, Line); 7] = [
 
 /// Names that 2.1 reserves for types of later releases: user types must not have them.
 const KEPT_FREE: [&str; 2] = ["date", "smallint"];
+
+/// Returns whether a function, given in lower case, came with 2.2 or later. These releases name result columns by the
+/// function's full name.
+pub fn is_function_of_2_2(name: &str) -> bool {
+    FUNCTIONS.iter().any(|(known, since)| *known == name && *since >= Line(2, 2))
+}
 
 /// The version of CQL 3 that statements may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,17 +81,17 @@ impl Language {
 
     /// Returns whether a function of this name was introduced later than the language.
     pub fn lacks_function(self, name: &str) -> bool {
-        self.lacks(&FUNCTIONS, |known| known.eq_ignore_ascii_case(name))
+        self.lacks(FUNCTIONS, |known| known.eq_ignore_ascii_case(name))
     }
 
     /// Returns whether a type of this name was introduced later than the language.
     pub fn lacks_type(self, name: &str) -> bool {
-        self.lacks(&TYPES, |known| known == name)
+        self.lacks(TYPES, |known| known == name)
     }
 
     /// Returns whether a table property of this name was introduced later than the language.
     pub fn lacks_property(self, name: &str) -> bool {
-        self.lacks(&PROPERTIES, |known| known == name)
+        self.lacks(PROPERTIES, |known| known == name)
     }
 
     /// Returns whether the language reserves the name, so that no user type may have it.
@@ -97,6 +103,14 @@ impl Language {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn functions_of_2_2_are_those_that_2_1_lacks() {
+        assert!(["todate", "currentdate", "fromjson"].into_iter().all(is_function_of_2_2));
+        assert!(!["uuid", "now", "token", "intasblob"].into_iter().any(is_function_of_2_2));
+        let of_2_1 = Language::Of(Release::V2_1);
+        assert!(FUNCTIONS.iter().all(|(name, _)| is_function_of_2_2(name) == of_2_1.lacks_function(name)));
+    }
 
     #[test]
     fn a_language_includes_what_earlier_releases_introduced() {

@@ -15,7 +15,7 @@ pub use api_generation::ApiGeneration;
 pub use cf_fields::{CF_FIELDS, CfField, FieldDefault, FieldKind};
 pub use compaction::{compaction_options, has_compressor};
 pub use consistency::{ConsistencyLevel, consistency_of};
-pub use language::Language;
+pub use language::{Language, is_function_of_2_2};
 pub use reported_version::ReportedVersion;
 pub use syntax::Syntax;
 pub use system_families::{SYSTEM_COLUMN_FAMILIES, SystemFamily};

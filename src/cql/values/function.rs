@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::cast;
 use super::function_table::{FUNCTIONS, FunctionCall, FunctionRow, Run, as_blob, cast_value, to_json_text};
+use crate::compat::features::is_function_of_2_2;
 use crate::compat::features::releases::NEWEST;
 use crate::cql::json::from_json;
 use crate::cql::{CqlError, Table, TypesOf};
@@ -66,19 +67,19 @@ impl Function {
     /// `token` takes the partition key of a table. `fromjson` returns the type of its `receiver`.
     pub fn named(name: &str, table: Option<&TableDef>, receiver: &CqlType) -> Vec<Function> {
         let name = name.to_ascii_lowercase();
-        let one = |arguments, returns, is_new, run| {
-            vec![Function { name: name.clone(), arguments, returns, run, is_new }]
-        };
+        let is_new = is_function_of_2_2(&name);
+        let one =
+            |arguments, returns, run| vec![Function { name: name.clone(), arguments, returns, run, is_new }];
         match &*name {
-            "fromjson" => one(vec![CqlType::Native(Native::Text)], receiver.clone(), true, from_json_text),
+            "fromjson" => one(vec![CqlType::Native(Native::Text)], receiver.clone(), from_json_text),
             "token" => {
                 let Some(table) = table else { return Vec::new() };
                 let key = table.partition_key.iter().map(|column| column.cql_type.clone()).collect();
-                one(key, receiver.clone(), false, token)
+                one(key, receiver.clone(), token)
             }
             _ => match conversion(&name) {
                 Some((argument, returns, run)) => {
-                    one(vec![CqlType::Native(argument)], CqlType::Native(returns), false, run)
+                    one(vec![CqlType::Native(argument)], CqlType::Native(returns), run)
                 }
                 None => FUNCTIONS.iter().filter(|row| row.name == name).map(Function::of_row).collect(),
             },
@@ -91,7 +92,7 @@ impl Function {
             arguments: row.arguments.iter().copied().map(CqlType::Native).collect(),
             returns: CqlType::Native(row.returns),
             run: row.run,
-            is_new: row.is_new,
+            is_new: is_function_of_2_2(row.name),
         }
     }
 

@@ -21,8 +21,6 @@ pub(super) struct FunctionRow {
     pub name: &'static str,
     pub arguments: &'static [Native],
     pub returns: Native,
-    /// Whether it was added in 2.2 or later, which names result columns by the function's full name.
-    pub is_new: bool,
     pub run: Run,
 }
 
@@ -57,38 +55,35 @@ impl FunctionCall<'_> {
     }
 }
 
-const fn old(name: &'static str, arguments: &'static [Native], returns: Native, run: Run) -> FunctionRow {
-    FunctionRow { name, arguments, returns, is_new: false, run }
+const fn row(name: &'static str, arguments: &'static [Native], returns: Native, run: Run) -> FunctionRow {
+    FunctionRow { name, arguments, returns, run }
 }
 
-const fn new(name: &'static str, arguments: &'static [Native], returns: Native, run: Run) -> FunctionRow {
-    FunctionRow { name, arguments, returns, is_new: true, run }
-}
-
+/// All functions of native types. The release that introduced a function is in `compat::features::language`.
 pub(super) static FUNCTIONS: &[FunctionRow] = &[
-    old("now", &[], Native::Timeuuid, now),
-    old("uuid", &[], Native::Uuid, |_| Ok(Some(of_uuid(*uuid::Uuid::new_v4().as_bytes())))),
-    old("mintimeuuid", &[Native::Timestamp], Native::Timeuuid, |call| {
+    row("now", &[], Native::Timeuuid, now),
+    row("uuid", &[], Native::Uuid, |_| Ok(Some(of_uuid(*uuid::Uuid::new_v4().as_bytes())))),
+    row("mintimeuuid", &[Native::Timestamp], Native::Timeuuid, |call| {
         Ok(call.timestamp().map(|ms| of_uuid(time_uuid::min_of_ms(ms))))
     }),
-    old("maxtimeuuid", &[Native::Timestamp], Native::Timeuuid, |call| {
+    row("maxtimeuuid", &[Native::Timestamp], Native::Timeuuid, |call| {
         Ok(call.timestamp().map(|ms| of_uuid(time_uuid::max_of_ms(ms))))
     }),
-    old("dateof", &[Native::Timeuuid], Native::Timestamp, in_time),
-    old("unixtimestampof", &[Native::Timeuuid], Native::Bigint, in_time),
-    new("todate", &[Native::Timeuuid], Native::Date, in_time),
-    new("todate", &[Native::Timestamp], Native::Date, in_time),
-    new("totimestamp", &[Native::Timeuuid], Native::Timestamp, in_time),
-    new("totimestamp", &[Native::Date], Native::Timestamp, in_time),
-    new("tounixtimestamp", &[Native::Timeuuid], Native::Bigint, in_time),
-    new("tounixtimestamp", &[Native::Timestamp], Native::Bigint, in_time),
-    new("tounixtimestamp", &[Native::Date], Native::Bigint, in_time),
-    new("currenttimeuuid", &[], Native::Timeuuid, now),
-    new("currenttimestamp", &[], Native::Timestamp, |call| {
+    row("dateof", &[Native::Timeuuid], Native::Timestamp, in_time),
+    row("unixtimestampof", &[Native::Timeuuid], Native::Bigint, in_time),
+    row("todate", &[Native::Timeuuid], Native::Date, in_time),
+    row("todate", &[Native::Timestamp], Native::Date, in_time),
+    row("totimestamp", &[Native::Timeuuid], Native::Timestamp, in_time),
+    row("totimestamp", &[Native::Date], Native::Timestamp, in_time),
+    row("tounixtimestamp", &[Native::Timeuuid], Native::Bigint, in_time),
+    row("tounixtimestamp", &[Native::Timestamp], Native::Bigint, in_time),
+    row("tounixtimestamp", &[Native::Date], Native::Bigint, in_time),
+    row("currenttimeuuid", &[], Native::Timeuuid, now),
+    row("currenttimestamp", &[], Native::Timestamp, |call| {
         Ok(moment::of_ms(call.now_ms(), Native::Timestamp))
     }),
-    new("currentdate", &[], Native::Date, |call| Ok(moment::of_ms(call.now_ms(), Native::Date))),
-    new("currenttime", &[], Native::Time, |call| Ok(Some(moment::time_of_ms(call.now_ms())))),
+    row("currentdate", &[], Native::Date, |call| Ok(moment::of_ms(call.now_ms(), Native::Date))),
+    row("currenttime", &[], Native::Time, |call| Ok(Some(moment::time_of_ms(call.now_ms())))),
 ];
 
 fn of_uuid(uuid: [u8; 16]) -> Bytes {
@@ -139,7 +134,7 @@ mod tests {
             assert_eq!(row.name, row.name.to_ascii_lowercase());
             for other in FUNCTIONS[..at].iter().filter(|other| other.name == row.name) {
                 assert_ne!(row.arguments, other.arguments, "{}", row.name);
-                assert_eq!((row.returns, row.is_new), (other.returns, other.is_new), "{}", row.name);
+                assert_eq!(row.returns, other.returns, "{}", row.name);
             }
         }
     }
