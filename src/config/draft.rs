@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::keyspace::{KeyspaceDraft, Replication};
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
-use super::settings::{Authenticator, Authority, ClientEncryption, Cluster, CommitLogSync, Config, Timeouts};
+use super::settings::{ClientEncryption, Cluster, CommitLogSync, Config};
 use super::xml::Node;
 use crate::compat::features::ApiGeneration;
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
@@ -20,69 +20,27 @@ pub enum SyncMode {
     Batch,
 }
 
-/// The values of the elements of `<Storage>`. `None` if the default depends on other elements or is reported in a note.
-#[derive(Debug)]
+/// The values of the elements of `<Storage>`.
+///
+/// An element whose value needs no other element sets its field of `config`. The other fields are for elements that
+/// `finish` checks together, or whose defaults it reports in a note.
+#[derive(Debug, Default)]
 pub struct Draft {
-    pub cluster_name: String,
+    pub config: Config,
     pub keyspaces: Vec<KeyspaceDraft>,
     /// The line of each keyspace.
     pub keyspace_lines: BTreeMap<String, usize>,
     pub replication: Replication,
     pub partitioner: Option<PartitionerRef>,
-    pub initial_token: Option<String>,
-    pub authenticator: Authenticator,
-    pub authority: Option<Authority>,
     pub sync_mode: Option<SyncMode>,
     pub sync_period_ms: Option<u64>,
     pub sync_window_ms: Option<f64>,
     pub commit_log_directory: Option<PathBuf>,
     pub data_directories: Vec<PathBuf>,
-    pub listen_address: Option<String>,
-    pub thrift_address: Option<String>,
-    pub thrift_port: u16,
-    pub thrift_framed: bool,
-    pub native_transport: bool,
-    pub native_address: Option<String>,
-    pub native_port: u16,
     /// `None` if not given; `Some(None)` if disabled or wrong.
     pub encryption: Option<Option<ClientEncryption>>,
     /// `None` if not given; `Some(None)` if wrong.
     pub cluster: Option<Option<Cluster>>,
-    pub rpc_timeout_ms: Option<u64>,
-    pub gc_grace_s: i32,
-    pub seeds: Vec<String>,
-}
-
-impl Default for Draft {
-    fn default() -> Draft {
-        Draft {
-            cluster_name: "Test Cluster".to_owned(),
-            keyspaces: Vec::new(),
-            keyspace_lines: BTreeMap::new(),
-            replication: Replication::default(),
-            partitioner: None,
-            initial_token: None,
-            authenticator: Authenticator::AllowAll,
-            authority: None,
-            sync_mode: None,
-            sync_period_ms: None,
-            sync_window_ms: None,
-            commit_log_directory: None,
-            data_directories: Vec::new(),
-            listen_address: None,
-            thrift_address: None,
-            thrift_port: 9160,
-            thrift_framed: false,
-            native_transport: true,
-            native_address: None,
-            native_port: 9042,
-            encryption: None,
-            cluster: None,
-            rpc_timeout_ms: None,
-            gc_grace_s: 864_000,
-            seeds: Vec::new(),
-        }
-    }
 }
 
 impl Draft {
@@ -109,7 +67,7 @@ impl Draft {
             data_directories.push("data/data".into());
         }
 
-        let catalog = catalog_of(self.keyspaces, &self.replication, self.gc_grace_s);
+        let catalog = catalog_of(self.keyspaces, &self.replication, self.config.gc_grace_s);
         let mut notes = Vec::new();
         if catalog.keyspaces.is_empty() {
             notes.push(format!("{file}: No keyspaces configured"));
@@ -122,34 +80,19 @@ impl Draft {
             notes.push(format!("{file}: not given, so defaults are used: {}", missing.join(", ")));
         }
         Config {
-            cluster_name: self.cluster_name,
             catalog,
-            initial_token: self.initial_token.map(|token| canonical_token(token, &partitioner)),
+            initial_token: self.config.initial_token.map(|token| canonical_token(token, &partitioner)),
             partitioner,
-            authenticator: self.authenticator,
-            authority: self.authority,
             commit_log_sync,
             commit_log_directory,
             data_directories,
-            unused_directories: Vec::new(),
-            listen_address: self.listen_address.unwrap_or_else(|| "127.0.0.1".to_owned()),
-            thrift_address: self.thrift_address,
-            thrift_port: self.thrift_port,
-            thrift_framed: self.thrift_framed,
             // The file is of 0.4 to 0.6: if its clients are framed, a framed connection does not mean a later release.
-            expected_generation: self.thrift_framed.then_some(ApiGeneration::WithKeyspace),
-            native_transport: self.native_transport,
-            native_address: self.native_address,
-            native_port: self.native_port,
+            expected_generation: self.config.thrift_framed.then_some(ApiGeneration::WithKeyspace),
             client_encryption: self.encryption.flatten(),
-            needs_tls: false,
             cluster: self.cluster.flatten(),
-            timeouts: Timeouts { all_ms: self.rpc_timeout_ms, ..Timeouts::default() },
-            gc_grace_s: self.gc_grace_s,
-            seeds: self.seeds,
             release_hint: reading.release_hint(),
             notes,
-            text: String::new(),
+            ..self.config
         }
     }
 

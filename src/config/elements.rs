@@ -15,7 +15,8 @@ use crate::partitioner;
 /// Sets the authority. Authority and Authorizer are the same setting; the later one counts.
 fn set_authority(draft: &mut Draft, value: &Value<'_>) -> Result<(), Mistake> {
     let found = Authority::resolve(value.text);
-    draft.authority = Some(found.ok_or_else(|| Mistake::UnknownAuthority(value.choice(Authority::CLASSES)))?);
+    draft.config.authority =
+        Some(found.ok_or_else(|| Mistake::UnknownAuthority(value.choice(Authority::CLASSES)))?);
     Ok(())
 }
 
@@ -39,7 +40,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         ALL,
         "The name that describe_cluster_name returns.",
         Set::Value(|draft, value| {
-            draft.cluster_name = value.text.to_owned();
+            draft.config.cluster_name = value.text.to_owned();
             Ok(())
         }),
     ),
@@ -68,7 +69,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         ALL,
         "The token that describe_ring and \"token map\" return. Read at the first start only.",
         Set::Value(|draft, value| {
-            draft.initial_token = Some(value.text.to_owned());
+            draft.config.initial_token = Some(value.text.to_owned());
             Ok(())
         }),
     ),
@@ -79,7 +80,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "Who may log in. AllowAllAuthenticator: everybody; SimpleAuthenticator: the users in the password file; \
          PasswordAuthenticator: the users that CREATE USER created.",
         Set::Value(|draft, value| {
-            draft.authenticator = Authenticator::resolve(value.text)
+            draft.config.authenticator = Authenticator::resolve(value.text)
                 .ok_or_else(|| Mistake::UnknownAuthenticator(value.choice(Authenticator::CLASSES)))?;
             Ok(())
         }),
@@ -220,7 +221,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         ALL,
         "The address of this node, and the default of ThriftAddress.",
         Set::Value(|draft, value| {
-            draft.listen_address = Some(value.text.to_owned());
+            draft.config.listen_address = value.text.to_owned();
             Ok(())
         }),
     ),
@@ -230,7 +231,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         ALL,
         "The address that Thrift clients connect to. 0.0.0.0 is every interface.",
         Set::Value(|draft, value| {
-            draft.thrift_address = Some(value.text.to_owned());
+            draft.config.thrift_address = Some(value.text.to_owned());
             Ok(())
         }),
     ),
@@ -240,7 +241,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         ALL,
         "The port that Thrift clients connect to. 0 picks a free one.",
         Set::Value(|draft, value| {
-            draft.thrift_port = value.port()?;
+            draft.config.thrift_port = value.port()?;
             Ok(())
         }),
     ),
@@ -251,7 +252,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "The transport of the clients. The server detects framed and unframed clients; with `true` also framed clients whose \
          calls do not show their API generation count as clients of 0.4 to 0.6.",
         Set::Value(|draft, value| {
-            draft.thrift_framed = value.boolean()?;
+            draft.config.thrift_framed = value.boolean()?;
             Ok(())
         }),
     ),
@@ -261,7 +262,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         FROM_1_2,
         "Whether the server accepts clients of the CQL native protocol.",
         Set::Value(|draft, value| {
-            draft.native_transport = value.boolean()?;
+            draft.config.native_transport = value.boolean()?;
             Ok(())
         }),
     ),
@@ -271,7 +272,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         FROM_1_2,
         "The address that clients of the native protocol connect to. cassandra.yaml has one rpc_address for both protocols.",
         Set::Value(|draft, value| {
-            draft.native_address = Some(value.text.to_owned());
+            draft.config.native_address = Some(value.text.to_owned());
             Ok(())
         }),
     ),
@@ -281,7 +282,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         FROM_1_2,
         "The port that clients of the native protocol connect to. 0 picks a free one.",
         Set::Value(|draft, value| {
-            draft.native_port = value.port()?;
+            draft.config.native_port = value.port()?;
             Ok(())
         }),
     ),
@@ -298,7 +299,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         ALL,
         "Reads, scans and writes that take longer fail with TimedOutException; such a write may still be applied. Default: no limit.",
         Set::Value(|draft, value| {
-            draft.rpc_timeout_ms = Some(u64::from(value.at_least(1)?.unsigned_abs()));
+            draft.config.timeouts.all_ms = Some(u64::from(value.at_least(1)?.unsigned_abs()));
             Ok(())
         }),
     ),
@@ -315,7 +316,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         ALL,
         "gc_grace: how long tombstones are kept.",
         Set::Value(|draft, value| {
-            draft.gc_grace_s = value.at_least(0)?;
+            draft.config.gc_grace_s = value.at_least(0)?;
             Ok(())
         }),
     ),

@@ -17,7 +17,7 @@ pub fn read_data_directories(draft: &mut Draft, node: &Node, reading: &mut Confi
 
 pub fn read_seeds(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     reading.inert("Seeds", node.name.span);
-    draft.seeds.extend(texts(node, SEED, reading));
+    draft.config.seeds.extend(texts(node, SEED, reading));
 }
 
 /// Returns the texts of all children with a name. An empty one, which made old servers crash, is a mistake.

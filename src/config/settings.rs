@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::compat::features::ApiGeneration;
-use crate::partitioner::PartitionerRef;
+use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
 use crate::util::Release;
 
@@ -186,6 +187,41 @@ pub struct Config {
     pub notes: Vec<String>,
     /// The text of the file, which clients can read.
     pub text: String,
+}
+
+impl Default for Config {
+    /// Returns the settings of a file without elements, with default directories.
+    fn default() -> Config {
+        Config {
+            cluster_name: "Test Cluster".to_owned(),
+            catalog: Catalog::default(),
+            partitioner: Arc::new(RandomPartitioner),
+            initial_token: None,
+            authenticator: Authenticator::AllowAll,
+            authority: None,
+            commit_log_sync: CommitLogSync::Periodic { period_ms: 10_000 },
+            commit_log_directory: "data/commitlog".into(),
+            data_directories: vec!["data/data".into()],
+            unused_directories: Vec::new(),
+            listen_address: "127.0.0.1".to_owned(),
+            thrift_address: None,
+            thrift_port: 9160,
+            thrift_framed: false,
+            expected_generation: None,
+            native_transport: true,
+            native_address: None,
+            native_port: 9042,
+            client_encryption: None,
+            needs_tls: false,
+            cluster: None,
+            timeouts: Timeouts::default(),
+            gc_grace_s: 864_000,
+            seeds: Vec::new(),
+            release_hint: None,
+            notes: Vec::new(),
+            text: String::new(),
+        }
+    }
 }
 
 impl Config {
