@@ -10,19 +10,27 @@ use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0};
 /// A column family of `system`. Classes are short or full names; settings are fields of CfDef that differ from the default.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemFamily {
+    /// Its name.
     pub name: &'static str,
+    /// The releases that have it.
     pub releases: Span,
+    /// The class of its column names, or of its super columns' names.
     pub comparator: &'static str,
     /// `None`: its columns hold values.
     pub subcomparator: Option<&'static str>,
+    /// Its comment.
     pub comment: &'static str,
+    /// gc_grace in seconds.
     pub gc_grace_s: i32,
     /// The id that 0.7 to 1.1 show.
     pub id: i32,
+    /// The class of its row keys.
     pub key_validator: &'static str,
+    /// The CQL name of its row keys.
     pub key_alias: Option<&'static str>,
     /// Names and validators of its columns.
     pub columns: &'static [(&'static str, &'static str)],
+    /// Fields of CfDef that differ from the default.
     pub settings: &'static [(&'static str, FieldDefault)],
 }
 

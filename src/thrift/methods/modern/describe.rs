@@ -12,7 +12,7 @@ use crate::util::Release;
 
 const KEYSPACE: &[Arg] = &[arg(1, "keyspace", TType::String)];
 
-/// Declares a call that needs no login.
+/// Declares a call that either login opens, or none if `before_login::is_answered`.
 const fn open(
     release: Release,
     name: &'static str,
