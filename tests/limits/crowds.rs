@@ -5,16 +5,14 @@
 //! - `CROWD_DEAF=404`: clients that request replies of 100 KB to 10 MB and never read;
 //! - `CROWD_FRAME_MB=250`: the length of the five frames that are sent to each port before a login, without their last
 //!   byte;
-//! - `CROWD_SILENT=10050`: half-open TLS handshakes on each port, and as many clients that send nothing to a port where
-//!   TLS
-//!   is optional;
+//! - `CROWD_SILENT=10050`: half-open TLS handshakes on each port, and as many clients that send nothing to a port
+//!   where TLS is optional;
 //! - `CROWD_DRIPPING=5000`: connections that send one byte per second;
 //! - `CROWD_IDLE=9900`: connections that have sent a request of 60 KB and are idle;
 //! - `CROWD_SECONDS=75`: for how long the well-behaved client runs at least;
 //! - `CROWD_MEMORY_MB=512`: how much the server may allocate. The default is 512, and 4096 for clients that do not
-//!   read:
-//! with 512 the replies of 404 such clients wait for each other, and large messages of other clients are refused until
-//!   these clients have gone.
+//!   read. With 512 the replies of 404 such clients wait for each other, and large messages of other clients are
+//!   refused until these clients have gone.
 //!
 //! The process may need a higher limit of open files than usual (`ulimit -n 20000`). At most `OPEN_MAX` clients of a
 //! crowd are open at the same time. The oldest ones are closed first; the server has already closed them.
