@@ -176,11 +176,11 @@ pub fn cql(data: &[u8]) -> usize {
     // The runtime needs timers, because a schema change waits until indexes are built.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
-        let claim = ReportedVersion::of_release(behaviour);
+        let reported = ReportedVersion::of_release(behaviour);
         let state = QueryState {
             database: &database,
             behaviour,
-            claim,
+            reported,
             language: Language::Newest,
             keyspace: Some("k"),
             user: None,

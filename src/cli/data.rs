@@ -65,7 +65,7 @@ impl Data {
         QueryState {
             database: &self.database,
             behaviour: self.behaviour,
-            claim: ReportedVersion::of_release(self.behaviour),
+            reported: ReportedVersion::of_release(self.behaviour),
             language: Language::default(),
             keyspace: self.keyspace.as_deref(),
             user: None,

@@ -15,7 +15,7 @@ use crate::schema::Catalog;
 
 /// The value of CommitLogSync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SyncMode {
+pub enum SyncChoice {
     Periodic,
     Batch,
 }
@@ -32,7 +32,7 @@ pub struct Draft {
     pub keyspace_lines: BTreeMap<String, usize>,
     pub replication: Replication,
     pub partitioner: Option<PartitionerRef>,
-    pub sync_mode: Option<SyncMode>,
+    pub sync_mode: Option<SyncChoice>,
     pub sync_period_ms: Option<u64>,
     pub sync_window_ms: Option<f64>,
     pub commit_log_directory: Option<PathBuf>,
@@ -107,11 +107,11 @@ impl Draft {
         let window = given(storage, "CommitLogSyncBatchWindowInMS");
         let mode = self.sync_mode.unwrap_or_else(|| {
             let mode = match (period, window) {
-                (None, Some(_)) => SyncMode::Batch,
-                _ => SyncMode::Periodic,
+                (None, Some(_)) => SyncChoice::Batch,
+                _ => SyncChoice::Periodic,
             };
             if given(storage, "CommitLogSync").is_none() {
-                let word = if mode == SyncMode::Batch { "batch" } else { "periodic" };
+                let word = if mode == SyncChoice::Batch { "batch" } else { "periodic" };
                 missing.push(format!("CommitLogSync ({word})"));
             }
             mode
@@ -119,7 +119,7 @@ impl Draft {
         // With a misspelt mode it is unknown which of the two settings is wrong.
         let is_certain = self.sync_mode.is_some() || given(storage, "CommitLogSync").is_none();
         match mode {
-            SyncMode::Periodic => {
+            SyncChoice::Periodic => {
                 if let (Some(window), true) = (window, is_certain) {
                     reading.error(window.name.span, Mistake::WindowWithPeriodic);
                 }
@@ -128,7 +128,7 @@ impl Draft {
                 }
                 CommitLogSync::Periodic { period_ms: self.sync_period_ms.unwrap_or(10_000) }
             }
-            SyncMode::Batch => {
+            SyncChoice::Batch => {
                 if let (Some(period), true) = (period, is_certain) {
                     reading.error(period.name.span, Mistake::PeriodWithBatch);
                 }

@@ -1,7 +1,7 @@
 //! The elements of `<Storage>`, one row each: name, meaning and effect.
 
 use super::cluster::{self, CLUSTER};
-use super::draft::{Draft, SyncMode};
+use super::draft::{Draft, SyncChoice};
 use super::element::{Element, Set};
 use super::encryption::{self, ENCRYPTION};
 use super::keyspace;
@@ -172,7 +172,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         Set::Value(|draft, value| {
             let words = ["periodic", "batch"];
             let word = value.word(&words, "CommitLogSync must be either 'periodic' or 'batch'")?;
-            draft.sync_mode = Some([SyncMode::Periodic, SyncMode::Batch][word]);
+            draft.sync_mode = Some([SyncChoice::Periodic, SyncChoice::Batch][word]);
             Ok(())
         }),
     ),

@@ -62,7 +62,7 @@ impl Prepared {
     /// Whether it was planned for this schema, and for a session with the same system tables.
     pub fn is_for(&self, state: &QueryState<'_>, catalog: &Arc<Catalog>) -> bool {
         std::ptr::eq(self.schema.as_ptr(), Arc::as_ptr(catalog))
-            && self.line.is_none_or(|line| line == state.claim.line())
+            && self.line.is_none_or(|line| line == state.reported.line())
     }
 
     /// Returns the columns of its result, if they are known before the execution.
@@ -180,7 +180,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         Plan::Late => Vec::new(),
     };
     let line = match &plan {
-        Plan::Select(plan) if plan.reads_system_table() => Some(state.claim.line()),
+        Plan::Select(plan) if plan.reads_system_table() => Some(state.reported.line()),
         _ => None,
     };
     let markers = named(markers, &parsed.markers)?;

@@ -20,7 +20,7 @@ pub struct QueryState<'a> {
     /// The version of CQL 3 that is available.
     pub language: Language,
     /// The version that the server reports.
-    pub claim: &'a ReportedVersion,
+    pub reported: &'a ReportedVersion,
     /// The current keyspace of the session.
     pub keyspace: Option<&'a str>,
     pub user: Option<&'a User>,
@@ -72,12 +72,12 @@ impl<'a> QueryState<'a> {
 
     /// Whether messages use the words of 2.1. Servers that report a later version use the words of 2.2, which differ.
     pub fn is_in_words_of_2_1(&self) -> bool {
-        self.claim.has_words_of_2_1(self.behaviour)
+        self.reported.has_words_of_2_1(self.behaviour)
     }
 
     /// Returns the release line whose words the messages use.
     pub fn line(&self) -> Line {
-        self.claim.line_of_words(self.behaviour)
+        self.reported.line_of_words(self.behaviour)
     }
 
     /// Returns the scope for the names of types in a statement about a keyspace's tables.

@@ -15,8 +15,8 @@ pub struct Claims {
 }
 
 impl Claims {
-    pub fn new(claim: ReportedVersion) -> Claims {
-        let server = claim.speaking(ProtocolVersion::HIGHEST.number());
+    pub fn new(reported: ReportedVersion) -> Claims {
+        let server = reported.speaking(ProtocolVersion::HIGHEST.number());
         let of = |version: ProtocolVersion| server.for_protocol(version.number());
         Claims { v1: of(ProtocolVersion::V1), v2: of(ProtocolVersion::V2), server }
     }

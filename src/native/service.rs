@@ -39,9 +39,9 @@ impl NativeService {
     pub fn new(
         database: Arc<Database>,
         statements: Arc<PreparedStatements>,
-        claim: ReportedVersion,
+        reported: ReportedVersion,
     ) -> NativeService {
-        let claims = Arc::new(Claims::new(claim));
+        let claims = Arc::new(Claims::new(reported));
         NativeService { database, statements, claims, limits: RequestLimits::default() }
     }
 
@@ -80,7 +80,7 @@ impl NativeService {
     pub(super) fn state<'a>(&'a self, context: &'a StatementContext) -> QueryState<'a> {
         QueryState {
             database: &self.database,
-            claim: self.claims.of(context.version),
+            reported: self.claims.of(context.version),
             behaviour: Behaviour::of(RELEASE),
             language: Language::default(),
             keyspace: context.keyspace.as_deref(),

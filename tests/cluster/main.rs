@@ -1,14 +1,14 @@
 //! Gateways of a real cluster. `tests/cluster/run` starts the cluster and runs these tests.
 
-#[path = "../cluster_support/mod.rs"]
+#[path = "../support/cluster/mod.rs"]
 mod cluster_support;
 mod copy;
-#[path = "../copy_support/mod.rs"]
+#[path = "../support/copy/mod.rs"]
 mod copy_support;
 mod cql;
 mod differences;
 mod faults;
-#[path = "../cluster_support/gateway.rs"]
+#[path = "../support/cluster/gateway.rs"]
 mod gateway;
 mod gateways;
 mod generations;

@@ -5,7 +5,7 @@ mod indexes;
 mod schema;
 mod scripts;
 mod statements;
-#[path = "../store_support/mod.rs"]
+#[path = "../support/store/mod.rs"]
 mod store_support;
 #[path = "../support/mod.rs"]
 mod support;

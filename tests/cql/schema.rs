@@ -40,11 +40,11 @@ async fn open(directory: &Path) -> Arc<Database> {
 }
 
 async fn run(database: &Arc<Database>, statement: Statement) {
-    let claim = ReportedVersion::of_release(level());
+    let reported = ReportedVersion::of_release(level());
     let state = QueryState {
         database,
         behaviour: level(),
-        claim,
+        reported,
         language: Language::Newest,
         keyspace: Some("k"),
         user: None,

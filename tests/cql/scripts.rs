@@ -15,7 +15,7 @@
 //!   language 1.2                        accepts only the language of this release from here on; by default all of it
 //!   roles                               requires logins from here on; the user is `cassandra` until `as`
 //!   as USER PASSWORD                    logs in
-//!   claim 4.0.11                        reports this version from here on
+//!   claim 4.0.11                           reports this version from here on
 //!   clock SECONDS                       moves the clock on, which otherwise stands still
 //!   settle                              waits until the indexes on existing data are built
 //!   restart                             closes and opens the store on disk; a store in memory is kept
@@ -55,7 +55,7 @@ struct Run {
     clock: Arc<Clock>,
     language: Language,
     behaviour: &'static Behaviour,
-    claim: ReportedVersion,
+    reported: ReportedVersion,
     keyspace: Option<String>,
     has_roles: bool,
     user: Option<User>,
@@ -71,7 +71,7 @@ impl Run {
             clock: Arc::new(Clock::manual(START_MS)),
             behaviour: Behaviour::of(Release::V2_1),
             language: Language::Newest,
-            claim: ReportedVersion::of_release(Behaviour::of(Release::V2_1)).clone(),
+            reported: ReportedVersion::of_release(Behaviour::of(Release::V2_1)).clone(),
             keyspace: None,
             has_roles: false,
             user: None,
@@ -158,10 +158,10 @@ impl Run {
             "clock" => self.clock.advance_ms(rest.parse::<i64>().unwrap() * 1000),
             "release" => {
                 self.behaviour = Behaviour::of(rest.parse().unwrap());
-                self.claim = ReportedVersion::of_release(self.behaviour).clone();
+                self.reported = ReportedVersion::of_release(self.behaviour).clone();
             }
             "language" => self.language = Language::Of(rest.parse().unwrap()),
-            "claim" => self.claim = ReportedVersion::new(rest).unwrap(),
+            "claim" => self.reported = ReportedVersion::new(rest).unwrap(),
             _ => {
                 let (keyspace, answered) = match self.call(word, rest, text) {
                     Ok((keyspace, answered)) => (keyspace, answered),
@@ -178,8 +178,8 @@ impl Run {
     fn call(&self, word: &str, rest: &str, text: &str) -> Result<(Option<String>, String), CqlError> {
         let database = self.database.as_ref().unwrap();
         let (behaviour, language, keyspace) = (self.behaviour, self.language, self.keyspace.as_deref());
-        let (claim, user) = (&self.claim, self.user.as_ref());
-        let state = QueryState { database, behaviour, language, claim, keyspace, user };
+        let (reported, user) = (&self.reported, self.user.as_ref());
+        let state = QueryState { database, behaviour, language, reported, keyspace, user };
         self.runtime.block_on(async {
             match word {
                 "cells" => Ok((None, cells(&state, rest).await?)),

@@ -2,7 +2,7 @@
 
 #[path = "../reference_model/mod.rs"]
 mod reference_model;
-#[path = "../remote_support/mod.rs"]
+#[path = "../support/remote/mod.rs"]
 mod remote_support;
 mod requests;
 mod shared_schema;

@@ -2,13 +2,13 @@
 //! shutdown, and the other subcommands.
 
 mod backup;
-#[path = "../backup_support/mod.rs"]
+#[path = "../support/backup/mod.rs"]
 mod backup_support;
 mod blog;
 mod calls;
 mod cluster_options;
 mod copy;
-#[path = "../copy_support/mod.rs"]
+#[path = "../support/copy/mod.rs"]
 mod copy_support;
 mod cql;
 mod cql_tools;

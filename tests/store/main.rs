@@ -2,7 +2,7 @@
 
 mod backup;
 mod backup_steps;
-#[path = "../backup_support/mod.rs"]
+#[path = "../support/backup/mod.rs"]
 mod backup_support;
 mod backup_while_serving;
 mod corruption;
@@ -24,7 +24,7 @@ mod schema_sizes;
 mod scripts;
 #[path = "../support/skip.rs"]
 mod skip;
-#[path = "../store_support/mod.rs"]
+#[path = "../support/store/mod.rs"]
 mod store_support;
 #[path = "../support/mod.rs"]
 mod support;

@@ -56,7 +56,7 @@ async fn run(database: &Arc<Database>, text: &str) -> Result<Outcome, CqlError> 
     let state = QueryState {
         database,
         behaviour: level(),
-        claim: ReportedVersion::of_release(level()),
+        reported: ReportedVersion::of_release(level()),
         language: Language::Newest,
         keyspace: Some("k"),
         user: None,

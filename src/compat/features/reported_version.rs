@@ -257,10 +257,14 @@ mod tests {
             ("4.0.11", "3.4.5", 5),
             ("4.0.0-beta4", "3.4.5", 5),
         ] {
-            let claim = ReportedVersion::new(release).unwrap();
-            assert_eq!(claim.release_version(), release);
-            assert_eq!((claim.cql_version(), claim.native_protocol_version()), (cql, protocol), "{release}");
-            assert_eq!(claim.supported_cql_versions()[0], cql);
+            let reported = ReportedVersion::new(release).unwrap();
+            assert_eq!(reported.release_version(), release);
+            assert_eq!(
+                (reported.cql_version(), reported.native_protocol_version()),
+                (cql, protocol),
+                "{release}"
+            );
+            assert_eq!(reported.supported_cql_versions()[0], cql);
         }
         assert_eq!(ReportedVersion::new("4.0.11").unwrap(), ReportedVersion::default());
         assert_eq!(ReportedVersion::default().speaking(4).native_protocol_version(), 4);
@@ -290,10 +294,11 @@ mod tests {
     #[test]
     fn sessions_of_old_protocols_get_a_release_that_has_them() {
         let reported = |release: &str, version: u8| {
-            let claim = ReportedVersion::new(release).unwrap().reached_at("10.0.0.7:9142".parse().unwrap());
-            let claim = claim.for_protocol(version);
-            assert_eq!((claim.rpc_address(), claim.rpc_port()), (Some([10, 0, 0, 7].into()), 9142));
-            claim.release_version().to_owned()
+            let reported =
+                ReportedVersion::new(release).unwrap().reached_at("10.0.0.7:9142".parse().unwrap());
+            let reported = reported.for_protocol(version);
+            assert_eq!((reported.rpc_address(), reported.rpc_port()), (Some([10, 0, 0, 7].into()), 9142));
+            reported.release_version().to_owned()
         };
         assert_eq!(
             [1, 2, 3, 4, 5].map(|version| reported("4.0.11", version)),

@@ -12,7 +12,7 @@ use super::node::{Content, Entry};
 use super::reader;
 use super::settings::SETTINGS;
 use crate::compat::features::ApiGeneration;
-use crate::config::draft::SyncMode;
+use crate::config::draft::SyncChoice;
 use crate::config::error::{ConfigError, ConfigErrors};
 use crate::config::reading::ConfigReader;
 use crate::config::settings::{Authenticator, Authority, CommitLogSync, Config, Timeouts};
@@ -35,7 +35,7 @@ pub struct YamlDraft {
     pub keyspace_lines: BTreeMap<String, usize>,
     pub data_directories: Vec<PathBuf>,
     pub commit_log_directory: Option<Text>,
-    pub sync_mode: Option<SyncMode>,
+    pub sync_mode: Option<SyncChoice>,
     pub sync_period_ms: Option<u64>,
     pub sync_window_ms: Option<f64>,
     pub listen_address: Option<String>,
@@ -151,11 +151,11 @@ impl YamlDraft {
         let window = given("commitlog_sync_batch_window_in_ms");
         let has_mode = given("commitlog_sync").is_some();
         let mode = self.sync_mode.unwrap_or(match (period, window) {
-            (None, Some(_)) => SyncMode::Batch,
-            _ => SyncMode::Periodic,
+            (None, Some(_)) => SyncChoice::Batch,
+            _ => SyncChoice::Periodic,
         });
         if !has_mode {
-            missing.push(if mode == SyncMode::Batch {
+            missing.push(if mode == SyncChoice::Batch {
                 "commitlog_sync (batch)"
             } else {
                 "commitlog_sync (periodic)"
@@ -164,17 +164,17 @@ impl YamlDraft {
         // With a misspelt mode it is unknown which of the two settings is wrong.
         let is_certain = self.sync_mode.is_some() || !has_mode;
         let (superfluous, mistake) = match mode {
-            SyncMode::Periodic => (window, YamlMistake::WindowWithPeriodic),
-            SyncMode::Batch => (period, YamlMistake::PeriodWithBatch),
+            SyncChoice::Periodic => (window, YamlMistake::WindowWithPeriodic),
+            SyncChoice::Batch => (period, YamlMistake::PeriodWithBatch),
         };
         if let Some(entry) = superfluous.filter(|_| is_certain) {
             reading.error(entry.key.span, mistake.into());
         }
         match mode {
-            SyncMode::Periodic => {
+            SyncChoice::Periodic => {
                 CommitLogSync::Periodic { period_ms: self.sync_period_ms.unwrap_or(10_000) }
             }
-            SyncMode::Batch => CommitLogSync::Batch { window_ms: self.sync_window_ms.unwrap_or(1.0) },
+            SyncChoice::Batch => CommitLogSync::Batch { window_ms: self.sync_window_ms.unwrap_or(1.0) },
         }
     }
 }

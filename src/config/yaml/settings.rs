@@ -5,7 +5,7 @@ use super::draft::YamlDraft;
 use super::keyspaces;
 use super::mistake::SCALAR;
 use crate::compat::Span as Releases;
-use crate::config::draft::SyncMode;
+use crate::config::draft::SyncChoice;
 use crate::config::mistake::Mistake;
 use crate::config::releases::{
     WITH_YAML as ALL, YAML_FROM_1_2 as FROM_1_2, YAML_IN_0_7 as IN_0_7, YAML_TO_1_1 as TO_1_1,
@@ -138,7 +138,7 @@ pub static SETTINGS: &[YamlSetting<YamlDraft>] = &[
         Effect::Value(|draft, value| {
             let words = ["periodic", "batch"];
             let word = value.word(&words, "commitlog_sync must be either 'periodic' or 'batch'")?;
-            draft.sync_mode = Some([SyncMode::Periodic, SyncMode::Batch][word]);
+            draft.sync_mode = Some([SyncChoice::Periodic, SyncChoice::Batch][word]);
             Ok(())
         }),
     ),

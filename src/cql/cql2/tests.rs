@@ -38,7 +38,7 @@ impl Session {
         let state = QueryState {
             database: &self.database,
             behaviour,
-            claim: ReportedVersion::of_release(behaviour),
+            reported: ReportedVersion::of_release(behaviour),
             language: Language::Newest,
             keyspace: self.keyspace.as_deref(),
             user: None,

@@ -62,7 +62,7 @@ impl Change<'_> {
             Alter::Drop { column } => self.drop(column, state.database.next_micros()),
             Alter::Type { column, cql_type } => self.set_type(column, scope.resolve(cql_type)?),
             Alter::Rename(names) => self.rename(names),
-            Alter::With(properties) => self.with(state.claim, properties),
+            Alter::With(properties) => self.with(state.reported, properties),
             Alter::Several(_) => Err(syntax("a list of changes cannot contain another list")),
         }
     }
@@ -295,12 +295,12 @@ impl Change<'_> {
         Ok(cf)
     }
 
-    fn with(&self, claim: &ReportedVersion, properties: &Properties) -> Result<CfDef, CqlError> {
+    fn with(&self, reported: &ReportedVersion, properties: &Properties) -> Result<CfDef, CqlError> {
         if properties.0.is_empty() {
             return Err(syntax("ALTER TABLE WITH invoked, but no parameters found"));
         }
         let mut cf = self.old.clone();
-        options::apply(&mut cf, &in_old_words(claim, properties))?;
+        options::apply(&mut cf, &in_old_words(reported, properties))?;
         let has_ttl = cf.default_ttl_s().is_some();
         if has_ttl && cf.is_counter() {
             return invalid("Cannot set default_time_to_live on a table with counters");

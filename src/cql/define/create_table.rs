@@ -38,7 +38,7 @@ pub fn check(state: &QueryState<'_>, create: &CreateTable) -> Result<(), CqlErro
 
 /// Returns the statement with the names of 2.1 for its properties.
 fn with_old_properties(state: &QueryState<'_>, create: &CreateTable) -> CreateTable {
-    let properties = in_old_words(state.claim, &create.properties).into_owned();
+    let properties = in_old_words(state.reported, &create.properties).into_owned();
     CreateTable { properties, ..create.clone() }
 }
 

@@ -30,11 +30,11 @@ pub fn database() -> Arc<Database> {
 
 pub async fn run(database: &Arc<Database>, statement: Statement) -> Result<Outcome, CqlError> {
     let behaviour = Behaviour::of(Release::V2_1);
-    let claim = ReportedVersion::of_release(behaviour);
+    let reported = ReportedVersion::of_release(behaviour);
     let state = QueryState {
         database,
         behaviour,
-        claim,
+        reported,
         language: Language::Newest,
         keyspace: Some("k"),
         user: None,

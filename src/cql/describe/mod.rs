@@ -27,7 +27,7 @@ pub fn describe(
     if describe.what == Described::Cluster {
         return cluster::cluster(state);
     }
-    let system = system::keyspaces(state.claim);
+    let system = system::keyspaces(state.reported);
     let catalog = state.database.catalog();
     let mut keyspaces: Vec<&KeyspaceDef> = system.iter().chain(catalog.keyspaces.values()).collect();
     keyspaces.sort_by(|a, b| a.name.cmp(&b.name));

@@ -27,7 +27,7 @@ pub(super) fn table(
              VIRTUAL TABLE {name} ({columns}) WITH comment = {comment};\n*/"
         );
     }
-    let properties = properties(state.claim, cf, &def, with_internals).join("\n    AND ");
+    let properties = properties(state.reported, cf, &def, with_internals).join("\n    AND ");
     let text = format!("CREATE TABLE {name} ({columns}) WITH {properties};");
     if is_made_by(&text, state, keyspace, cf, &def) {
         return text;
@@ -73,7 +73,7 @@ fn columns(def: &TableDef) -> String {
 }
 
 /// Returns the properties after WITH.
-fn properties(claim: &ReportedVersion, cf: &CfDef, def: &TableDef, with_internals: bool) -> Vec<String> {
+fn properties(reported: &ReportedVersion, cf: &CfDef, def: &TableDef, with_internals: bool) -> Vec<String> {
     let mut all = Vec::new();
     if with_internals {
         all.push(format!("ID = {}", table_id(cf)));
@@ -89,7 +89,7 @@ fn properties(claim: &ReportedVersion, cf: &CfDef, def: &TableDef, with_internal
         let orders: Vec<String> = def.clustering.iter().map(order).collect();
         all.push(format!("CLUSTERING ORDER BY ({})", orders.join(", ")));
     }
-    let options = match claim.has_properties_of_3_0() {
+    let options = match reported.has_properties_of_3_0() {
         true => newer_options(&TableOptions::of(cf)),
         false => older_options(&TableOptions::of_2_1(cf)),
     };
@@ -163,15 +163,15 @@ fn is_made_by(
     if def.layout == Layout::Sparse {
         return true;
     }
-    let Some(create) = read(text, state.claim) else { return false };
+    let Some(create) = read(text, state.reported) else { return false };
     let types = state.database.types();
     let Ok(made) = column_family(&create, keyspace, (types, NEWEST)) else { return false };
     cells_of(&made) == cells_of(cf)
 }
 
-fn read(text: &str, claim: &ReportedVersion) -> Option<CreateTable> {
+fn read(text: &str, reported: &ReportedVersion) -> Option<CreateTable> {
     let Statement::CreateTable(mut create) = parse(text).ok()?.statement else { return None };
-    create.properties = in_old_words(claim, &create.properties).into_owned();
+    create.properties = in_old_words(reported, &create.properties).into_owned();
     Some(create)
 }
 

@@ -12,11 +12,11 @@ use crate::db::Database;
 use crate::util::Release;
 
 async fn run(database: &Arc<Database>, release: &str, text: &str) -> Result<Vec<Vec<String>>, String> {
-    let (behaviour, claim) = (Behaviour::of(Release::V2_1), ReportedVersion::new(release).unwrap());
+    let (behaviour, reported) = (Behaviour::of(Release::V2_1), ReportedVersion::new(release).unwrap());
     let state = QueryState {
         database,
         behaviour,
-        claim: &claim,
+        reported: &reported,
         language: Language::Newest,
         keyspace: None,
         user: None,

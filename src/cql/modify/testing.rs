@@ -93,7 +93,7 @@ impl Bench {
         let state = QueryState {
             database: &self.database,
             behaviour: self.behaviour,
-            claim: ReportedVersion::of_release(self.behaviour),
+            reported: ReportedVersion::of_release(self.behaviour),
             language: Language::Newest,
             keyspace: Some("k"),
             user: None,

@@ -535,7 +535,7 @@ fn unsupported(restriction: &Restriction, column: &TableColumn, release: Release
 /// Returns the table of a SELECT.
 fn target(state: &QueryState<'_>, select: &Select) -> Result<Target, CqlError> {
     let keyspace = state.keyspace_of(select.table.keyspace.as_deref())?;
-    if let Some(cf) = system::definition(state.claim, keyspace, &select.table.name) {
+    if let Some(cf) = system::definition(state.reported, keyspace, &select.table.name) {
         let (keyspace, name) = (cf.keyspace.clone(), cf.name.clone());
         let def = TableDef::of(cf, state.behaviour.release);
         return Ok(Target { keyspace, name, def, cf: cf.clone(), is_system: true });

@@ -331,23 +331,23 @@ pub fn is_system(keyspace: &str) -> bool {
 }
 
 /// Returns the definition of a system table that can be queried.
-pub fn definition(claim: &ReportedVersion, keyspace: &str, table: &str) -> Option<&'static Arc<CfDef>> {
+pub fn definition(reported: &ReportedVersion, keyspace: &str, table: &str) -> Option<&'static Arc<CfDef>> {
     if !is_system(keyspace) {
         return None;
     }
     let mut found = MADE.iter().filter(|(definition, cf)| {
-        cf.keyspace == keyspace && cf.name == table && definition.served.has_line(claim.line())
+        cf.keyspace == keyspace && cf.name == table && definition.served.has_line(reported.line())
     });
     found.next().map(|(_, cf)| cf)
 }
 
 /// Returns the system keyspaces with the tables that the reported version lists. The tables of `VIRTUAL` are listed in
 /// other schema tables than the rest.
-pub fn keyspaces(claim: &ReportedVersion) -> Vec<KeyspaceDef> {
+pub fn keyspaces(reported: &ReportedVersion) -> Vec<KeyspaceDef> {
     let listed = |name: &str| -> SharedMap<String, Arc<CfDef>> {
         let of_keyspace = MADE
             .iter()
-            .filter(|(definition, cf)| cf.keyspace == name && definition.listed.has_line(claim.line()));
+            .filter(|(definition, cf)| cf.keyspace == name && definition.listed.has_line(reported.line()));
         of_keyspace.map(|(_, cf)| (cf.name.clone(), cf.clone())).collect()
     };
     let made = KEYSPACES.iter().map(|name| {
@@ -396,8 +396,8 @@ mod tests {
         assert!(is_there("2.2.19", "schema_functions") && !is_there("2.1.22", "schema_functions"));
         assert!(!is_there("4.0.11", "peers_v2"));
         let columns = |release: &str| {
-            let claim = ReportedVersion::new(release).unwrap();
-            definition(&claim, SYSTEM, "local").unwrap().table.as_ref().unwrap().columns().count()
+            let reported = ReportedVersion::new(release).unwrap();
+            definition(&reported, SYSTEM, "local").unwrap().table.as_ref().unwrap().columns().count()
         };
         assert_eq!(["1.2.19", "2.0.17", "3.11.17", "4.0.11"].map(columns), [14, 18, 18, 20]);
     }

@@ -7,7 +7,7 @@ use crate::cql::QueryState;
 /// Returns the built indexes. In releases before 3.0 their names begin with the table.
 pub fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
-    let has_table = state.claim.names_tables_of_indexes();
+    let has_table = state.reported.names_tables_of_indexes();
     for_each_keyspace(state, wanted, |keyspace| {
         for cf in keyspace.column_families.values() {
             for column in cf.column_metadata.values() {

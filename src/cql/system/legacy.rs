@@ -29,8 +29,8 @@ pub fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
 }
 
 /// Returns the caching: from 2.1 on as JSON with a space here, before as one word.
-fn caching(settings: ShownSettings<'_>, claim: &ReportedVersion) -> String {
-    if !claim.shows_caching_as_json() {
+fn caching(settings: ShownSettings<'_>, reported: &ReportedVersion) -> String {
+    if !reported.shows_caching_as_json() {
         return settings.text("caching");
     }
     let (keys, rows) = settings.caching();
@@ -39,16 +39,16 @@ fn caching(settings: ShownSettings<'_>, claim: &ReportedVersion) -> String {
 
 pub fn families(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(state, wanted, |cf, def| rows.push(family(cf, def, state.claim)));
+    for_each_table(state, wanted, |cf, def| rows.push(family(cf, def, state.reported)));
     rows
 }
 
-fn family(cf: &CfDef, def: &TableDef, claim: &ReportedVersion) -> Row {
+fn family(cf: &CfDef, def: &TableDef, reported: &ReportedVersion) -> Row {
     let names =
         |columns: &[TableColumn]| json(&columns.iter().map(|column| &column.name).collect::<Vec<_>>());
     let key_validator = cf.key_validator.as_ref().map(|validator| validator.class_name().to_owned());
-    let settings = ShownSettings::in_release(cf, claim.release_of_settings());
-    let repairs = ShownSettings::in_release(cf, claim.release_of_repair_chances(cf.table.is_some()));
+    let settings = ShownSettings::in_release(cf, reported.release_of_settings());
+    let repairs = ShownSettings::in_release(cf, reported.release_of_repair_chances(cf.table.is_some()));
     let is_leveled = settings.text("compaction_strategy").ends_with("LeveledCompactionStrategy");
     let retry = match cf.settings.get("speculative_retry") {
         None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
@@ -63,7 +63,7 @@ fn family(cf: &CfDef, def: &TableDef, claim: &ReportedVersion) -> Row {
             "bloom_filter_fp_chance",
             settings.double("bloom_filter_fp_chance", if is_leveled { 0.1 } else { 0.01 }),
         )
-        .text("caching", caching(settings, claim))
+        .text("caching", caching(settings, reported))
         .bytes("cf_id", table_id(cf).as_bytes().to_vec())
         .text("column_aliases", names(&def.clustering))
         .text("comment", cf.comment.clone().unwrap_or_default())
@@ -77,7 +77,7 @@ fn family(cf: &CfDef, def: &TableDef, claim: &ReportedVersion) -> Row {
         .int("gc_grace_seconds", cf.gc_grace_s)
         .optional_int(
             "index_interval",
-            claim.has_index_interval().then(|| settings.int("index_interval", 128)),
+            reported.has_index_interval().then(|| settings.int("index_interval", 128)),
         )
         .boolean("is_dense", is_dense)
         .text("key_aliases", names(&def.partition_key))
@@ -106,20 +106,20 @@ fn value_alias(def: &TableDef) -> Option<String> {
 pub fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
-        let lists_all = state.claim.lists_key_columns();
+        let lists_all = state.reported.lists_key_columns();
         let is_listed =
             |kind: ColumnKind| lists_all || matches!(kind, ColumnKind::Regular | ColumnKind::Static);
         let listed = def.columns().filter(|column| is_listed(column.kind));
-        rows.extend(listed.map(|column| self::column(cf, def, column, state.claim)));
+        rows.extend(listed.map(|column| self::column(cf, def, column, state.reported)));
         if value_alias(def).is_some_and(|alias| alias.is_empty()) && lists_all {
             let value = TableColumn::new("", ColumnKind::CompactValue, 0, CqlType::Native(Native::Blob));
-            rows.push(self::column(cf, def, &value, state.claim));
+            rows.push(self::column(cf, def, &value, state.reported));
         }
     });
     rows
 }
 
-fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, claim: &ReportedVersion) -> Row {
+fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, reported: &ReportedVersion) -> Row {
     let kind = match column.kind {
         ColumnKind::PartitionKey => "partition_key",
         ColumnKind::Clustering => "clustering_key",
@@ -133,7 +133,7 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, claim: &ReportedVers
         .text("columnfamily_name", &*cf.name)
         .text("column_name", &*column.name)
         .optional("index_name", index.and_then(|index| index.name.clone()))
-        .optional("index_options", index_options(index, def, claim))
+        .optional("index_options", index_options(index, def, reported))
         .optional("index_type", index.map(|index| index_type(index.kind).to_owned()))
         .text("type", kind)
         .text("validator", class_text(column));
@@ -145,10 +145,10 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, claim: &ReportedVers
 
 /// Returns the options of a column's index as JSON. 1.2 added the number of clustering columns, and 2.1 writes `null` for
 /// a column without an index.
-fn index_options(index: Option<&IndexDef>, def: &TableDef, claim: &ReportedVersion) -> Option<String> {
-    let Some(index) = index else { return claim.shows_absent_index_options().then(|| "null".to_owned()) };
+fn index_options(index: Option<&IndexDef>, def: &TableDef, reported: &ReportedVersion) -> Option<String> {
+    let Some(index) = index else { return reported.shows_absent_index_options().then(|| "null".to_owned()) };
     let mut options = index.options.clone().unwrap_or_default();
-    if index.kind == IndexKind::Composites && claim.shows_index_prefix_size() {
+    if index.kind == IndexKind::Composites && reported.shows_index_prefix_size() {
         options.insert("prefix_size".to_owned(), def.clustering.len().to_string());
     }
     Some(json(&options))

@@ -114,7 +114,7 @@ pub fn sorting(def: &TableDef, clustering: Vec<Bytes>) -> Vec<Bytes> {
 
 /// Calls `take` for each keyspace in the schema tables, with the system keyspaces first.
 fn for_each_keyspace(state: &QueryState<'_>, wanted: &RequestedTables, mut take: impl FnMut(&KeyspaceDef)) {
-    let system = keyspaces(state.claim);
+    let system = keyspaces(state.reported);
     let catalog = state.database.catalog();
     let own = system.iter().filter(|keyspace| keyspace.name != VIRTUAL);
     own.chain(catalog.keyspaces.values())

@@ -205,7 +205,7 @@ pub fn types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
 
 /// Calls `take` for each virtual table. The schema of virtual tables lists only its own tables.
 fn for_each_virtual(state: &QueryState<'_>, mut take: impl FnMut(&CfDef, &TableDef)) {
-    let keyspaces = system_keyspaces(state.claim);
+    let keyspaces = system_keyspaces(state.reported);
     let tables = keyspaces.iter().filter(|keyspace| keyspace.name == VIRTUAL);
     for cf in tables.flat_map(|keyspace| keyspace.column_families.values()) {
         take(cf, &TableDef::of(cf, state.behaviour.release));
@@ -213,7 +213,7 @@ fn for_each_virtual(state: &QueryState<'_>, mut take: impl FnMut(&CfDef, &TableD
 }
 
 pub fn virtual_keyspaces(state: &QueryState<'_>) -> Vec<Row> {
-    match state.claim.has_virtual_tables() {
+    match state.reported.has_virtual_tables() {
         true => vec![Row::default().text("keyspace_name", VIRTUAL)],
         false => Vec::new(),
     }

@@ -12,16 +12,16 @@ async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec
         done(&database, statement).await;
     }
     let behaviour = Behaviour::of(Release::V2_1);
-    let claim = ReportedVersion::of_release(behaviour);
+    let reported = ReportedVersion::of_release(behaviour);
     let state = QueryState {
         database: &database,
         behaviour,
-        claim,
+        reported,
         language: Language::Newest,
         keyspace: None,
         user: None,
     };
-    let table = definition(claim, "system", table).unwrap();
+    let table = definition(reported, "system", table).unwrap();
     let names: Vec<String> =
         table.table.as_ref().unwrap().columns().map(|column| column.name.clone()).collect();
     let text = |row: &SystemRow| {

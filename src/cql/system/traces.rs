@@ -18,7 +18,7 @@ fn wanted_traces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Arc<Tr
 /// Sets a column of a row to the address of this node.
 fn with_node(row: Row, state: &QueryState<'_>, name: &'static str) -> Row {
     let (_, endpoint) = state.database.token_and_endpoint();
-    match state.claim.rpc_address().or_else(|| endpoint.parse().ok()) {
+    match state.reported.rpc_address().or_else(|| endpoint.parse().ok()) {
         Some(address) => row.inet(name, address),
         None => row,
     }

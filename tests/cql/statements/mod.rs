@@ -36,8 +36,8 @@ const START_MS: i64 = 1_400_000_000_000;
 
 fn state(database: &Arc<Database>) -> QueryState<'_> {
     let behaviour = Behaviour::of(Release::V2_1);
-    let claim = ReportedVersion::of_release(behaviour);
-    QueryState { database, behaviour, claim, language: Language::Newest, keyspace: Some("k"), user: None }
+    let reported = ReportedVersion::of_release(behaviour);
+    QueryState { database, behaviour, reported, language: Language::Newest, keyspace: Some("k"), user: None }
 }
 
 /// A database with the table, its model, and the statements so far.

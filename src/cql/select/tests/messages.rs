@@ -211,7 +211,7 @@ async fn errors_of_select_have_the_texts_of_old_servers() {
 
 #[tokio::test]
 async fn a_later_reported_version_has_the_texts_of_that_release() {
-    let session = Session { claim: Some(ReportedVersion::default()), ..with_tables().await };
+    let session = Session { reported: Some(ReportedVersion::default()), ..with_tables().await };
     for (text, message) in [
         (
             "SELECT * FROM t WHERE k = 1 AND (k2, a) = (1, 2)",

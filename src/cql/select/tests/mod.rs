@@ -22,7 +22,7 @@ struct Session {
     database: Arc<Database>,
     release: Release,
     /// The later release that it reports as its own version.
-    claim: Option<ReportedVersion>,
+    reported: Option<ReportedVersion>,
 }
 
 fn options() -> QueryOptions {
@@ -41,7 +41,7 @@ impl Session {
             partitioner,
             clock,
         ));
-        let session = Session { database: Arc::new(database), release: Release::V2_1, claim: None };
+        let session = Session { database: Arc::new(database), release: Release::V2_1, reported: None };
         session
             .done("CREATE KEYSPACE s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
             .await;
@@ -50,11 +50,11 @@ impl Session {
 
     async fn run(&self, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
         let behaviour = Behaviour::of(self.release);
-        let claim = self.claim.as_ref().unwrap_or_else(|| ReportedVersion::of_release(behaviour));
+        let reported = self.reported.as_ref().unwrap_or_else(|| ReportedVersion::of_release(behaviour));
         let state = QueryState {
             database: &self.database,
             behaviour,
-            claim,
+            reported,
             language: Language::Newest,
             keyspace: Some("s"),
             user: None,

@@ -144,11 +144,11 @@ async fn columns_that_thrift_clients_declare_can_be_indexed() {
 async fn markers_have_the_name_and_type_of_their_column() {
     let session = with_tables().await;
     let behaviour = Behaviour::of(Release::V2_1);
-    let claim = ReportedVersion::of_release(behaviour);
+    let reported = ReportedVersion::of_release(behaviour);
     let state = QueryState {
         database: &session.database,
         behaviour,
-        claim,
+        reported,
         language: Language::Newest,
         keyspace: Some("s"),
         user: None,

@@ -38,7 +38,7 @@ async fn measured(session: &Session, text: &str) -> ((Option<usize>, Option<usiz
     let state = QueryState {
         database: &database,
         behaviour,
-        claim: ReportedVersion::of_release(behaviour),
+        reported: ReportedVersion::of_release(behaviour),
         language: Language::Newest,
         keyspace: Some("s"),
         user: None,

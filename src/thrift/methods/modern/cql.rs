@@ -72,7 +72,7 @@ pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryS
         database: call.database,
         behaviour: call.behaviour,
         language: call.compat.language,
-        claim: ReportedVersion::of_release(call.behaviour),
+        reported: ReportedVersion::of_release(call.behaviour),
         keyspace,
         user: call.session.user.as_ref(),
     }

@@ -78,7 +78,7 @@ pub async fn cql(side: &Side, statement: &str) -> Outcome {
         database: side.database.as_ref().unwrap(),
         behaviour,
         language: Language::Newest,
-        claim: ReportedVersion::of_release(behaviour),
+        reported: ReportedVersion::of_release(behaviour),
         keyspace: Some("made"),
         user: None,
     };
