@@ -223,7 +223,7 @@ fn supported(service: &NativeService, version: ProtocolVersion) -> BytesMut {
     writer.string("COMPRESSION");
     writer.strings(compressions.iter().copied());
     writer.string("CQL_VERSION");
-    writer.strings(service.claims.of(version).supported_cql_versions().into_iter());
+    writer.strings(service.reported.of(version).supported_cql_versions().into_iter());
     writer.string("PROTOCOL_VERSIONS");
     writer.strings(versions.iter().map(String::as_str));
     body

@@ -4,7 +4,6 @@
 mod answer;
 mod body_reader;
 mod body_writer;
-mod claims;
 mod column_type;
 mod compression;
 mod consistency;
@@ -17,6 +16,7 @@ mod metadata;
 mod opcode;
 mod parameters;
 mod reply;
+mod reported_versions;
 mod request;
 mod result;
 mod segment;

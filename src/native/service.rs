@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::claims::Claims;
 use super::identity::Identity;
+use super::reported_versions::ReportedVersions;
 use super::version::ProtocolVersion;
 use crate::compat::Behaviour;
 use crate::compat::features::releases::NEWEST;
@@ -22,8 +22,8 @@ const RELEASE: Release = NEWEST;
 pub struct NativeService {
     pub database: Arc<Database>,
     pub statements: Arc<PreparedStatements>,
-    /// The release and versions that the server reports.
-    pub(super) claims: Arc<Claims>,
+    /// The version that the server reports to each session.
+    pub(super) reported: Arc<ReportedVersions>,
     /// The memory and time limits of requests.
     pub limits: RequestLimits,
 }
@@ -41,8 +41,8 @@ impl NativeService {
         statements: Arc<PreparedStatements>,
         reported: ReportedVersion,
     ) -> NativeService {
-        let claims = Arc::new(Claims::new(reported));
-        NativeService { database, statements, claims, limits: RequestLimits::default() }
+        let reported = Arc::new(ReportedVersions::new(reported));
+        NativeService { database, statements, reported, limits: RequestLimits::default() }
     }
 
     /// Returns the same service with other limits of requests.
@@ -54,15 +54,15 @@ impl NativeService {
     /// Returns the highest supported version of the protocol: that of the reported release. Drivers disconnect from a
     /// server with a version that its release does not have.
     pub fn highest_version(&self) -> ProtocolVersion {
-        let known = ProtocolVersion::of_number(self.claims.server().native_protocol_version());
+        let known = ProtocolVersion::of_number(self.reported.server().native_protocol_version());
         known.unwrap_or(ProtocolVersion::HIGHEST)
     }
 
     /// Returns the same service for a client that connected to this address, which is reported as the node's address.
     #[must_use]
     pub fn reached_at(self, address: SocketAddr) -> NativeService {
-        let claims = Arc::new(self.claims.reached_at(address));
-        NativeService { claims, ..self }
+        let reported = Arc::new(self.reported.reached_at(address));
+        NativeService { reported, ..self }
     }
 
     /// Returns the context of a statement: the current user, and the keyspace of the request or else of the connection.
@@ -80,7 +80,7 @@ impl NativeService {
     pub(super) fn state<'a>(&'a self, context: &'a StatementContext) -> QueryState<'a> {
         QueryState {
             database: &self.database,
-            reported: self.claims.of(context.version),
+            reported: self.reported.of(context.version),
             behaviour: Behaviour::of(RELEASE),
             language: Language::default(),
             keyspace: context.keyspace.as_deref(),

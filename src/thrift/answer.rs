@@ -204,7 +204,7 @@ impl MethodCall<'_> {
     fn check_old_user(&self) -> Result<(), Failure> {
         let MethodCall { session, method, args, .. } = self;
         let Some(user) = &session.old_user else { return Ok(()) };
-        if !method.needs_login || method.family() == ApiGeneration::AfterSetKeyspace {
+        if !method.needs_login || method.generation() == ApiGeneration::AfterSetKeyspace {
             return Ok(());
         }
         // A call without a keyspace argument affects all keyspaces.

@@ -44,7 +44,7 @@ pub struct Compat {
     pub after_set_keyspace: Release,
     /// The supported features of CQL 3: those of a release that was set, or else all.
     pub language: Language,
-    /// The API generation of clients whose calls have not shown theirs. `None`: the transport shows it.
+    /// The API generation of a client before one of its calls shows it. `None`: its transport decides.
     pub expected: Option<ApiGeneration>,
 }
 
@@ -60,28 +60,26 @@ impl Default for Compat {
 }
 
 impl Compat {
-    fn level(&self, family: ApiGeneration) -> Release {
-        match family {
+    fn level(&self, generation: ApiGeneration) -> Release {
+        match generation {
             ApiGeneration::WithTextPaths => releases::WITH_TEXT_PATHS,
             ApiGeneration::WithKeyspace => self.with_keyspace,
             ApiGeneration::AfterSetKeyspace => self.after_set_keyspace,
         }
     }
 
-    /// Returns the same releases. If clients of neither generation are expected more than the others, those of the given
-    /// generation are.
+    /// Returns the same releases with an expected generation, unless `set` has determined it.
     #[must_use]
-    pub fn or_expecting(self, family: Option<ApiGeneration>) -> Compat {
-        Compat { expected: self.expected.or(family), ..self }
+    pub fn or_expecting(self, generation: Option<ApiGeneration>) -> Compat {
+        Compat { expected: self.expected.or(generation), ..self }
     }
 
     /// Sets the release for its own API generation, and leaves the other generation as it is. 0.3 has no effect: it is
-    /// the only release of its generation. If a release of only one generation is set, clients of that generation are
-    /// expected.
+    /// the only release of its generation. If releases of only one generation are set, that generation is expected.
     pub fn set(&mut self, release: Release) {
-        let family = ApiGeneration::of_release(release);
-        self.expected = self.expected.is_none_or(|other| other == family).then_some(family);
-        match family {
+        let generation = ApiGeneration::of_release(release);
+        self.expected = self.expected.is_none_or(|other| other == generation).then_some(generation);
+        match generation {
             ApiGeneration::WithTextPaths => {}
             ApiGeneration::WithKeyspace => self.with_keyspace = release,
             ApiGeneration::AfterSetKeyspace => {
@@ -105,7 +103,7 @@ pub struct Session {
     /// The user of the last successful login of 0.7 or later, if the server has users.
     pub user: Option<User>,
     /// The API generation of the client, once a call has shown it.
-    pub family: Option<ApiGeneration>,
+    pub generation: Option<ApiGeneration>,
     /// The keyspace that `set_keyspace` selected.
     pub keyspace: Option<Bytes>,
     /// The last call was unreadable, and the release (0.7) then fails at the next call.
@@ -133,7 +131,7 @@ impl Session {
     /// count for the other: the login of 0.6 has no user whose rights could be checked, and the login of 0.7 does not
     /// open a whole keyspace.
     pub fn is_open_to(&self, method: &Method) -> bool {
-        match method.family() {
+        match method.generation() {
             // 0.3 has no login. If a login is required, its calls need the login of 0.6.
             ApiGeneration::WithTextPaths | ApiGeneration::WithKeyspace => self.is_logged_in,
             ApiGeneration::AfterSetKeyspace => self.user.is_some(),
@@ -147,7 +145,7 @@ impl Session {
 
     /// Returns whether the client may be of 0.4 to 0.6 as well as of 0.7 or later. Calls of 0.3 do not decide that.
     pub fn is_of_either(&self) -> bool {
-        matches!(self.family, None | Some(ApiGeneration::WithTextPaths))
+        matches!(self.generation, None | Some(ApiGeneration::WithTextPaths))
     }
 }
 
@@ -172,28 +170,28 @@ pub fn find_method(
         Transport::Framed => ApiGeneration::AfterSetKeyspace,
         Transport::Unframed => ApiGeneration::WithKeyspace,
     });
-    let mut families = of_shape().map(Method::family);
-    let first = families.next();
-    let is_certain = first.is_some() && families.all(|family| Some(family) == first);
+    let mut generations = of_shape().map(Method::generation);
+    let first = generations.next();
+    let is_certain = first.is_some() && generations.all(|generation| Some(generation) == first);
     if is_certain {
-        session.family = first;
+        session.generation = first;
     }
-    let is_named = |family: &ApiGeneration| named().any(|method| method.family() == *family);
-    let family = session.family.filter(is_named).unwrap_or(likelier);
-    let level = compat.level(family);
+    let is_named = |generation: &ApiGeneration| named().any(|method| method.generation() == *generation);
+    let generation = session.generation.filter(is_named).unwrap_or(likelier);
+    let level = compat.level(generation);
     // A release does not know what came after it.
-    if named().all(|method| method.family() == family && method.releases.is_after(level)) {
+    if named().all(|method| method.generation() == generation && method.releases.is_after(level)) {
         return None;
     }
     of_shape()
-        .find(|method| method.family() == family && method.releases.has(level))
-        .or_else(|| of_shape().rfind(|method| method.family() == family))
+        .find(|method| method.generation() == generation && method.releases.has(level))
+        .or_else(|| of_shape().rfind(|method| method.generation() == generation))
         .or_else(|| of_shape().next_back())
-        .or_else(|| named().rfind(|method| method.family() == family))
+        .or_else(|| named().rfind(|method| method.generation() == generation))
         .or_else(|| named().next_back())
 }
 
 /// Returns the behaviour of a method's calls.
 pub fn behaviour_for(method: &Method, compat: &Compat) -> &'static Behaviour {
-    Behaviour::of(compat.level(method.family()))
+    Behaviour::of(compat.level(method.generation()))
 }

@@ -169,7 +169,7 @@ fn guarded_calls(release: Release) -> impl Iterator<Item = &'static Method> {
     METHODS
         .iter()
         .copied()
-        .filter(|method| method.family() == ApiGeneration::AfterSetKeyspace && method.needs_login)
+        .filter(|method| method.generation() == ApiGeneration::AfterSetKeyspace && method.needs_login)
         .filter(is_of)
 }
 
@@ -205,7 +205,7 @@ fn calls_of_0_3_need_a_login_of_0_6() {
         ("get_key_range", first::keys_args("BloggyAppy", "", "", 9)),
     ];
     let names: Vec<&str> = guarded.iter().map(|(method, _)| *method).chain(["executeQuery"]).collect();
-    for method in METHODS.iter().filter(|method| method.family() == ApiGeneration::WithTextPaths) {
+    for method in METHODS.iter().filter(|method| method.generation() == ApiGeneration::WithTextPaths) {
         assert_eq!(names.contains(&method.name), method.needs_login, "{}", method.name);
     }
     let text_of_refusal = "Login is required before any other API calls";
@@ -248,7 +248,7 @@ fn every_call_checks_the_right() {
     }
     let guarded = METHODS
         .iter()
-        .filter(|method| method.family() == ApiGeneration::AfterSetKeyspace && method.needs_login);
+        .filter(|method| method.generation() == ApiGeneration::AfterSetKeyspace && method.needs_login);
     let both = guarded_calls(Release::V0_7).filter(|method| method.releases.has(Release::V2_1)).count();
     assert_eq!(seen - both, guarded.count(), "a row exists in neither release");
 }

@@ -7,6 +7,9 @@ use super::FieldDefault::{self, Double, Int, Map, Text};
 use crate::compat::span::{Span, only, since};
 use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0};
 
+/// A field of CfDef and its value.
+pub type SystemSetting = (&'static str, FieldDefault);
+
 /// A column family of `system`. Classes are short or full names; settings are fields of CfDef that differ from the default.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemFamily {
@@ -30,8 +33,8 @@ pub struct SystemFamily {
     pub key_alias: Option<&'static str>,
     /// Names and validators of its columns.
     pub columns: &'static [(&'static str, &'static str)],
-    /// Fields of CfDef that differ from the default.
-    pub settings: &'static [(&'static str, FieldDefault)],
+    /// Fields of CfDef that differ from the default, in groups.
+    pub settings: &'static [&'static [SystemSetting]],
 }
 
 /// A Standard column family of bytes.
@@ -40,7 +43,7 @@ const fn family(
     id: i32,
     releases: Span,
     (comparator, comment): (&'static str, &'static str),
-    settings: &'static [(&'static str, FieldDefault)],
+    settings: &'static [&'static [SystemSetting]],
 ) -> SystemFamily {
     SystemFamily {
         name,
@@ -76,67 +79,47 @@ const fn of_supers(family: SystemFamily) -> SystemFamily {
 
 const TO_1_0: Span = Span::between(V0_7, V1_0);
 
+const CACHES: &[SystemSetting] = &[
+    ("key_cache_size", Double(0.01)),
+    ("read_repair_chance", Double(0.0)),
+    ("row_cache_save_period_in_seconds", Int(0)),
+    ("key_cache_save_period_in_seconds", Int(0)),
+    ("merge_shards_chance", Double(0.0)),
+];
+const MEMTABLE: &[SystemSetting] =
+    &[("memtable_throughput_in_mb", Int(8)), ("memtable_operations_in_millions", Double(0.0375))];
+const HINTS_MEMTABLE: &[SystemSetting] =
+    &[("memtable_throughput_in_mb", Int(32)), ("memtable_operations_in_millions", Double(0.15))];
+const NO_READ_REPAIR: &[SystemSetting] =
+    &[("read_repair_chance", Double(0.0)), ("dclocal_read_repair_chance", Double(0.0))];
+const BLOOM_FILTER: &[SystemSetting] = &[("bloom_filter_fp_chance", Double(0.01))];
+const NEW_IN_2_0: &[SystemSetting] =
+    &[("memtable_flush_period_in_ms", Int(3_600_000)), ("speculative_retry", Text("99.0PERCENTILE"))];
+
 /// The settings of 0.7 to 1.0 (`CFMetaData.newSystemMetadata`).
-const OLD: &[(&str, FieldDefault)] = &[
-    ("key_cache_size", Double(0.01)),
-    ("read_repair_chance", Double(0.0)),
-    ("row_cache_save_period_in_seconds", Int(0)),
-    ("key_cache_save_period_in_seconds", Int(0)),
-    ("memtable_throughput_in_mb", Int(8)),
-    ("memtable_operations_in_millions", Double(0.0375)),
-    ("merge_shards_chance", Double(0.0)),
+const OLD: &[&[SystemSetting]] = &[CACHES, MEMTABLE];
+/// The settings of hints in 0.7 to 1.0. The memtable of hints depends on the machine.
+const OLD_HINTS: &[&[SystemSetting]] = &[CACHES, HINTS_MEMTABLE];
+/// The settings of 1.1, and in later releases of column families that are not CQL tables.
+const PLAIN: &[&[SystemSetting]] = &[NO_READ_REPAIR, &[("compression_options", Map(&[]))]];
+/// The settings of CQL tables in 1.2.
+const TABLE_1_2: &[&[SystemSetting]] = &[NO_READ_REPAIR, BLOOM_FILTER];
+/// The settings of CQL tables in 2.0 and 2.1.
+const TABLE_2_0: &[&[SystemSetting]] = &[NO_READ_REPAIR, BLOOM_FILTER, NEW_IN_2_0];
+const HINTS_1_2: &[&[SystemSetting]] = &[
+    NO_READ_REPAIR,
+    BLOOM_FILTER,
+    &[
+        ("min_compaction_threshold", Int(0)),
+        ("max_compaction_threshold", Int(0)),
+        ("compaction_strategy_options", Map(&[("min_threshold", "0"), ("max_threshold", "0")])),
+    ],
 ];
-
-/// Those of hints, whose memtable depends on the machine.
-const OLD_HINTS: &[(&str, FieldDefault)] = &[
-    ("key_cache_size", Double(0.01)),
-    ("read_repair_chance", Double(0.0)),
-    ("row_cache_save_period_in_seconds", Int(0)),
-    ("key_cache_save_period_in_seconds", Int(0)),
-    ("memtable_throughput_in_mb", Int(32)),
-    ("memtable_operations_in_millions", Double(0.15)),
-    ("merge_shards_chance", Double(0.0)),
-];
-
-/// The settings of 1.1, and later of what CQL did not make.
-const PLAIN: &[(&str, FieldDefault)] = &[
-    ("read_repair_chance", Double(0.0)),
-    ("dclocal_read_repair_chance", Double(0.0)),
-    ("compression_options", Map(&[])),
-];
-
-/// The settings of tables in 1.2.
-const TABLE_1_2: &[(&str, FieldDefault)] = &[
-    ("read_repair_chance", Double(0.0)),
-    ("dclocal_read_repair_chance", Double(0.0)),
-    ("bloom_filter_fp_chance", Double(0.01)),
-];
-
-/// Those of 2.0 and 2.1.
-const TABLE_2_0: &[(&str, FieldDefault)] = &[
-    ("read_repair_chance", Double(0.0)),
-    ("dclocal_read_repair_chance", Double(0.0)),
-    ("bloom_filter_fp_chance", Double(0.01)),
-    ("memtable_flush_period_in_ms", Int(3_600_000)),
-    ("speculative_retry", Text("99.0PERCENTILE")),
-];
-
-const HINTS_1_2: &[(&str, FieldDefault)] = &[
-    ("read_repair_chance", Double(0.0)),
-    ("dclocal_read_repair_chance", Double(0.0)),
-    ("bloom_filter_fp_chance", Double(0.01)),
-    ("min_compaction_threshold", Int(0)),
-    ("max_compaction_threshold", Int(0)),
-    ("compaction_strategy_options", Map(&[("min_threshold", "0"), ("max_threshold", "0")])),
-];
-
-const HINTS_2_0: &[(&str, FieldDefault)] = &[
-    ("read_repair_chance", Double(0.0)),
-    ("dclocal_read_repair_chance", Double(0.0)),
-    ("bloom_filter_fp_chance", Double(0.01)),
-    ("memtable_flush_period_in_ms", Int(3_600_000)),
-    ("speculative_retry", Text("99.0PERCENTILE")),
-    ("compaction_strategy_options", Map(&[("enabled", "false")])),
+const HINTS_2_0: &[&[SystemSetting]] = &[
+    NO_READ_REPAIR,
+    BLOOM_FILTER,
+    NEW_IN_2_0,
+    &[("compaction_strategy_options", Map(&[("enabled", "false")]))],
 ];
 
 const STATUS: (&str, &str) = ("BytesType", "persistent metadata for the local node");
@@ -160,7 +143,7 @@ const KEYSPACE_1_1: &[(&str, &str)] = &[
 const KEYSPACE: &[(&str, &str)] =
     &[("durable_writes", "BooleanType"), ("strategy_class", "UTF8Type"), ("strategy_options", "UTF8Type")];
 
-/// All of them. Of those with one name, each release has one at most.
+/// All column families of `system`. Each release has at most one of each name.
 pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
     family("LocationInfo", 0, TO_1_0, STATUS, OLD),
     family("LocationInfo", 0, only(V1_1), STATUS, PLAIN),

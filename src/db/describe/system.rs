@@ -12,8 +12,8 @@ use crate::marshal::{BytesType, TypeRef, Types};
 use crate::schema::{CfDef, ColumnDef, ColumnType, KeyspaceDef, Setting};
 use crate::util::Release;
 
-/// Returns the keyspace with the column families of a release's own `system`. Clients only see that they exist: their
-/// contents are not there.
+/// Returns `system` with the column families that a release has in it. Only describe calls show them: this server stores
+/// no such data.
 pub fn system_keyspace(types: &Types, release: Release) -> KeyspaceDef {
     let mut keyspace = KeyspaceDef::new(SYSTEM_KEYSPACE);
     if Behaviour::of(release).schema.system_has_factor {
@@ -48,7 +48,7 @@ fn definition(family: &SystemFamily, types: &Types) -> CfDef {
         key_validator: Some(class(family.key_validator)),
         key_alias: family.key_alias.map(|alias| Bytes::from_static(alias.as_bytes())),
         column_metadata: family.columns.iter().map(column).collect(),
-        settings: family.settings.iter().filter_map(setting).collect::<BTreeMap<_, _>>(),
+        settings: family.settings.iter().copied().flatten().filter_map(setting).collect::<BTreeMap<_, _>>(),
         ..CfDef::new(SYSTEM_KEYSPACE, family.name)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::drop::own_copy;
-use super::records::{KeyspaceRecord, Records, changed_records, noted_in_full};
+use super::records::{KeyspaceRecord, Records, changed_records, keyspace_records};
 use super::stored::StoredSchema;
 use crate::db::Error;
 use crate::db::index::{Unfinished, build_record, start_building};
@@ -22,7 +22,7 @@ impl StoredSchema<'_> {
         let records = self.database.store().records().await?;
         let mut catalog = Catalog::clone(&self.database.catalog());
         let mut renewed = Records::new();
-        for KeyspaceRecord { name, read } in noted_in_full(&records, &self.database.parts.types) {
+        for KeyspaceRecord { name, read } in keyspace_records(&records, &self.database.parts.types) {
             let (keyspace, is_one_record) = match read {
                 Ok(read) => read,
                 // A newer server made it, and that server serves it.

@@ -68,7 +68,7 @@ pub(super) struct KeyspaceRecord<'a> {
 }
 
 /// Reads the keyspaces in metadata records, in the order of their names.
-pub(super) fn noted_in_full<'a>(
+pub(super) fn keyspace_records<'a>(
     records: &'a [(String, Bytes)],
     types: &'a Types,
 ) -> impl Iterator<Item = KeyspaceRecord<'a>> {
@@ -135,7 +135,7 @@ mod tests {
         store(third, &mut kept);
         let records: Vec<_> = kept.clone().into_iter().collect();
         let types = Types::builtin();
-        let mut read: Vec<_> = noted_in_full(&records, &types).collect();
+        let mut read: Vec<_> = keyspace_records(&records, &types).collect();
         let (keyspace, is_whole) = read.remove(0).read.unwrap();
         assert!(read.is_empty() && !is_whole);
         assert_eq!(format!("{keyspace:?}"), format!("{after:?}"));
@@ -147,6 +147,6 @@ mod tests {
     fn parts_of_a_keyspace_without_its_record_are_an_error() {
         let records = [("family/Ks/F".to_owned(), Bytes::from(family_to_json(&family("F").1)))];
         let types = Types::builtin();
-        assert!(noted_in_full(&records, &types).all(|keyspace| keyspace.read.is_err()));
+        assert!(keyspace_records(&records, &types).all(|keyspace| keyspace.read.is_err()));
     }
 }

@@ -191,7 +191,7 @@ impl StoredSchema<'_> {
     /// cannot be read, because a newer server made it, stays as it was.
     fn followed(&self, before: &Catalog, records: &[(String, Bytes)]) -> Catalog {
         let mut catalog = Catalog::clone(&self.database.parts.catalog);
-        for (name, json) in noted_keyspaces(records) {
+        for (name, json) in recorded_keyspaces(records) {
             if catalog.keyspaces.contains_key(name) {
                 continue;
             }
@@ -258,7 +258,7 @@ impl StoredSchema<'_> {
             names.filter(|name| resource_of(name).is_some()).cloned().collect();
         let is_unread =
             |(_, json): &(&str, &Bytes)| keyspace_from_json(json, &self.database.parts.types).is_err();
-        let unread = noted_keyspaces(records).filter(is_unread).map(|(name, _)| name.to_owned());
+        let unread = recorded_keyspaces(records).filter(is_unread).map(|(name, _)| name.to_owned());
         *self.database.shared.unread.lock() = unread.collect();
         self.database.shared.version.store(version, Ordering::Release);
     }
@@ -272,7 +272,7 @@ impl StoredSchema<'_> {
 }
 
 /// Returns the keyspaces among the records, with their names.
-pub(super) fn noted_keyspaces(records: &[(String, Bytes)]) -> impl Iterator<Item = (&str, &Bytes)> {
+pub(super) fn recorded_keyspaces(records: &[(String, Bytes)]) -> impl Iterator<Item = (&str, &Bytes)> {
     records.iter().filter_map(|(name, json)| Some((name.strip_prefix(KEYSPACE_RECORD)?, json)))
 }
 

@@ -68,7 +68,7 @@ impl<'a> Validation<'a> {
             self.column_data(cf, super_column.is_some(), column)
         };
         if let Some(column) = &insert.column {
-            // Before its column family is even looked up (`ThriftValidation.validateColumnOrSuperColumn` of 0.7).
+            // 0.7 checks the time to live before it looks up the column family (`validateColumnOrSuperColumn`).
             positive_ttl(column.ttl_s)?;
             check(None, column)?;
         }

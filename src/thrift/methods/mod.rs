@@ -117,7 +117,7 @@ pub struct Method {
 
 impl Method {
     /// Returns the API generation of the method.
-    pub fn family(&self) -> ApiGeneration {
+    pub fn generation(&self) -> ApiGeneration {
         ApiGeneration::of_line(self.releases.first())
     }
 }

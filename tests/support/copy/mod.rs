@@ -2,6 +2,9 @@
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+#[path = "../dump.rs"]
+mod dump;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -17,7 +20,7 @@ use thriftstore::db::Database;
 use thriftstore::marshal::Types;
 use thriftstore::model::{Cell, Change, DeletionTime, Mutation, RangeTombstone};
 use thriftstore::schema::CfDef;
-use thriftstore::storage::{DumpCommand, RowPiece};
+use thriftstore::storage::RowPiece;
 use thriftstore::util::{Clock, Release};
 
 /// The timestamp of most cells, in microseconds; it is some years ago.
@@ -212,23 +215,7 @@ pub async fn fill_made(side: &Side) {
 
 /// Returns all rows of a column family with their tombstones.
 pub async fn dumped(side: &Side, cf: &Arc<CfDef>) -> Vec<RowPiece> {
-    let mut rows: Vec<RowPiece> = Vec::new();
-    let mut after = None;
-    loop {
-        let command = DumpCommand { cf: cf.clone(), after, max_bytes: 1 << 20 };
-        let store = side.database.as_ref().unwrap().store();
-        let dump = store.dump(command).unwrap().await.unwrap();
-        for piece in dump.rows {
-            match rows.last_mut() {
-                Some(last) if last.key == piece.key => last.changes.extend(piece.changes),
-                _ => rows.push(piece),
-            }
-        }
-        match dump.place {
-            Some(place) => after = Some(place),
-            None => return rows,
-        }
-    }
+    dump::dumped(&**side.database.as_ref().unwrap().store(), cf, 1 << 20).await
 }
 
 /// Returns the keyspace and name of each column family.

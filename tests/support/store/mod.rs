@@ -2,6 +2,9 @@
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+#[path = "../dump.rs"]
+mod dump;
+
 use std::cmp::Ordering;
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -19,9 +22,7 @@ use thriftstore::model::{
 };
 use thriftstore::partitioner::{self, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
-use thriftstore::storage::{
-    DumpCommand, EmbeddedOptions, EmbeddedStore, RowPiece, Store, StoreError, SyncMode,
-};
+use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, RowPiece, Store, StoreError, SyncMode};
 use thriftstore::util::{Clock, Release};
 
 /// The keyspace of all tests.
@@ -79,22 +80,7 @@ pub fn wait<T>(future: impl Future<Output = T>) -> T {
 /// Returns all rows of a column family as `Store::dump` returns them, in pages of this many bytes. The pieces of a row
 /// are joined.
 pub fn dumped(store: &dyn Store, cf: &Arc<CfDef>, max_bytes: usize) -> Vec<RowPiece> {
-    let mut rows: Vec<RowPiece> = Vec::new();
-    let mut after = None;
-    loop {
-        let command = DumpCommand { cf: cf.clone(), after: after.take(), max_bytes };
-        let dump = wait(store.dump(command).expect("a store that supports dumps")).unwrap();
-        for piece in dump.rows {
-            match rows.last_mut() {
-                Some(last) if last.key == piece.key => last.changes.extend(piece.changes),
-                _ => rows.push(piece),
-            }
-        }
-        match dump.place {
-            Some(place) => after = Some(place),
-            None => return rows,
-        }
-    }
+    wait(dump::dumped(store, cf, max_bytes))
 }
 
 /// Returns a built-in comparator or one of `own_types`.

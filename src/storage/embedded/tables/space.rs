@@ -121,8 +121,8 @@ impl TableSpace {
             .use_descriptor_table(Some(self.files.clone()))
             .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
             .data_block_restart_interval_policy(RestartIntervalPolicy::new([10, 16]))
-            // Otherwise each table of the first levels has one block of index, of 2 MB where the cache of blocks may have
-            // 64, and one of filters. They push each other out, and reads read them again and again.
+            // Undivided, the index of a table is one block of 2 MB. The block cache would rarely keep it, and reads would
+            // load it from the file again.
             .index_block_partitioning_policy(PartitioningPolicy::all(true))
             .filter_block_partitioning_policy(PartitioningPolicy::all(true))
             .with_compaction_filter_factory(Some(Arc::new(filter)));

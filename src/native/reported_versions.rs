@@ -8,22 +8,22 @@ use crate::compat::features::ReportedVersion;
 /// The reported version of the server, and those of sessions with a protocol version that the reported release does not
 /// have.
 #[derive(Debug)]
-pub struct Claims {
+pub struct ReportedVersions {
     server: ReportedVersion,
     v1: ReportedVersion,
     v2: ReportedVersion,
 }
 
-impl Claims {
-    pub fn new(reported: ReportedVersion) -> Claims {
+impl ReportedVersions {
+    pub fn new(reported: ReportedVersion) -> ReportedVersions {
         let server = reported.speaking(ProtocolVersion::HIGHEST.number());
         let of = |version: ProtocolVersion| server.for_protocol(version.number());
-        Claims { v1: of(ProtocolVersion::V1), v2: of(ProtocolVersion::V2), server }
+        ReportedVersions { v1: of(ProtocolVersion::V1), v2: of(ProtocolVersion::V2), server }
     }
 
     /// Returns the same versions for a client that connected to this address.
-    pub fn reached_at(&self, address: SocketAddr) -> Claims {
-        Claims::new(self.server.clone().reached_at(address))
+    pub fn reached_at(&self, address: SocketAddr) -> ReportedVersions {
+        ReportedVersions::new(self.server.clone().reached_at(address))
     }
 
     /// Returns the reported version of the server.
