@@ -20,8 +20,8 @@ use thriftstore::storage::{self, BackupOptions};
 
 const KS: &str = "Keyspace1";
 const WRITERS: usize = 2;
-/// A quarter of this memory is for memtables, so they are flushed often.
-const SMALL_MEMORY: &[&str] = &["--cache-mb", "4"];
+/// A memtable has half of this memory, so memtables are flushed often.
+const SMALL_MEMORY: &[&str] = &["--cache-mb", "2"];
 
 /// Runs `thriftstore backup`. Returns whether it succeeded, its standard output and its standard error.
 fn backup(directory: &Path, words: &[&str]) -> (bool, String, String) {

@@ -276,7 +276,7 @@ fn memtables_are_flushed_when_they_are_full() {
         let files = std::fs::read_dir(directory.join("log")).unwrap();
         files.map(|file| file.unwrap().metadata().unwrap().len()).sum()
     };
-    // A memtable has a quarter of the cache of 4 MiB, and another may be being flushed.
+    // A memtable has half of the cache of 2 MiB, and another may be being flushed.
     assert!(logged(directory.path()) < 6 << 20, "the log has {} bytes", logged(directory.path()));
     drop(store);
     let store = open(directory.path(), &catalog).unwrap();

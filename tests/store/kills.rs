@@ -24,8 +24,8 @@ const ROUNDS: usize = 10;
 /// Rounds of the tests that kill the server in one short operation; a round takes about a tenth of a second.
 const SHORT_ROUNDS: usize = 40;
 const WRITERS: usize = 4;
-/// A quarter of this memory is for memtables, so they are flushed often and some kills happen during a flush.
-const SMALL_MEMORY: &[&str] = &["--cache-mb", "4"];
+/// A memtable has half of this memory, so memtables are flushed often and some kills happen during a flush.
+const SMALL_MEMORY: &[&str] = &["--cache-mb", "2"];
 /// The number of columns of a row; so few that most writes replace or remove a column.
 const COLUMNS: usize = 12;
 const ROWS: usize = 5;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::commit::SyncMode;
+use crate::util::process_memory;
 
 /// The options with which an embedded store is opened.
 #[derive(Debug, Clone)]
@@ -11,8 +12,8 @@ pub struct EmbeddedOptions {
     pub directory: PathBuf,
     /// When the log is synced, and which writes wait for it.
     pub sync: SyncMode,
-    /// Limit, in bytes, of the row cache and the cache of data blocks together. In addition, a memtable has up to a
-    /// quarter of this, at most 64 MiB, and a second one as much while the first is flushed.
+    /// Limit, in bytes, of the row cache and the cache of data blocks together. In addition, a memtable has up to half of
+    /// this (see `memtable_bytes`), and a second one as much while the first is flushed.
     pub cache_bytes: u64,
 }
 
@@ -20,9 +21,12 @@ pub struct EmbeddedOptions {
 const MEMTABLE_BYTES: std::ops::RangeInclusive<u64> = 1 << 20..=64 << 20;
 
 impl EmbeddedOptions {
-    /// Returns the size of a memtable, in bytes, at which it is flushed.
+    /// Returns the size of a memtable, in bytes, at which it is flushed: half of the caches, at most a sixteenth of the
+    /// memory that the process may use. Large memtables make large runs of tables, which are merged less often.
     pub fn memtable_bytes(&self) -> usize {
-        let bytes = (self.cache_bytes / 4).clamp(*MEMTABLE_BYTES.start(), *MEMTABLE_BYTES.end());
+        let sixteenth = process_memory::limit().map_or(u64::MAX, |limit| limit as u64 / 16);
+        let bytes =
+            (self.cache_bytes / 2).min(sixteenth).clamp(*MEMTABLE_BYTES.start(), *MEMTABLE_BYTES.end());
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 }

@@ -132,7 +132,7 @@ pub fn options(directory: &Path) -> EmbeddedOptions {
     EmbeddedOptions {
         directory: directory.to_owned(),
         sync: SyncMode::Periodic(Duration::from_secs(10)),
-        cache_bytes: 4 << 20,
+        cache_bytes: 2 << 20,
     }
 }
 
