@@ -248,7 +248,7 @@ def thrift_call(text):
 
 def native_call(source, chance):
     """A random statement as a request of the native protocol."""
-    source.version = chance.randint(1, native_versions(source.line))
+    source.version = chance.randint(*native_versions(source.line))
     is_prepared = chance.random() < 0.5
     # Values beside a query's text came with version 2.
     source.binds, source.bound = is_prepared or source.version > 1 and chance.random() < 0.3, []
@@ -264,7 +264,15 @@ def native_call(source, chance):
 
 
 def native_versions(line):
-    return {(1, 2): 1, (2, 0): 2}.get(line, 3)
+    """The oldest and the newest version of the native protocol. Version 5 has other frames."""
+    return {(1, 2): (1, 1), (2, 0): (1, 2), (2, 1): (1, 3), (2, 2): (1, 4)}.get(line, (3, 4))
+
+
+def plain_call(text, line):
+    """A statement without values: over Thrift as long as it has the same language."""
+    if line < (2, 2):
+        return thrift_call(text)
+    return s.call(NATIVE_QUERY, f1=s.text(text), f2=s.i32(native_versions(line)[1]), f3=s.i32(0), f4=s.items("s", []))
 
 
 def conversation(topic, line, chance, count):
@@ -274,10 +282,10 @@ def conversation(topic, line, chance, count):
         s.call("system_add_keyspace", f1=s.keyspace(KEYSPACE, [], line)),
         s.call("set_keyspace", f1=s.text(KEYSPACE)),
     ]
-    calls = [thrift_call(table.create()) for table in tables]
+    calls = [plain_call(table.create(), line) for table in tables]
     for table in tables:
         if not table.is_counter and table.clustering and not table.is_compact and chance.random() < 0.4:
-            calls.append(thrift_call(f"CREATE INDEX ON {table.name} ({table.regular[0][0]})"))
+            calls.append(plain_call(f"CREATE INDEX ON {table.name} ({table.regular[0][0]})", line))
     while len(calls) < count:
         calls.append(native_call(source, chance) if topic == "native" else thrift_call(source.statement()))
     return Conversation(topic, makes, calls)

@@ -1,4 +1,4 @@
-"""The CQL native protocol, versions 1 to 3: as much as is needed to send a statement and to read what comes back."""
+"""The CQL native protocol, versions 1 to 4: as much as is needed to send a statement and to read what comes back."""
 
 import socket
 import struct
@@ -8,6 +8,7 @@ ERROR, READY, RESULT = 0x00, 0x02, 0x08
 VOID, ROWS, SET_KEYSPACE, PREPARED, SCHEMA_CHANGE = 1, 2, 3, 4, 5
 ONE = 1
 PAGES_MAX = 40
+HAS_WARNINGS = 8
 KINDS = {VOID: "void", SET_KEYSPACE: "keyspace", SCHEMA_CHANGE: "schema"}
 
 
@@ -56,9 +57,13 @@ class Body:
             return f"tuple {[self.type() for _ in range(self.number('>H'))]}"
         return f"{kind:x}"
 
-    def columns(self):
-        """The columns of rows or of bind markers, and the paging state."""
+    def columns(self, has_key=False):
+        """The columns of rows or of bind markers, and the paging state. From version 4 on bind markers have the indices of
+        the partition key's columns."""
         flags, count = self.number(">i"), self.number(">i")
+        if has_key and self.version >= 4:
+            for _ in range(self.number(">i")):
+                self.number(">H")
         state = self.bytes() if flags & 2 else None
         if flags & 4:
             return [], state, count
@@ -91,7 +96,7 @@ class NativeConnection:
         body = self._request(PREPARE, _long_string(text))
         body.number(">i")
         identity = body.take(body.number(">H"))
-        markers, _, _ = body.columns()
+        markers, _, _ = body.columns(has_key=True)
         found = [f"marker {each}" for each in markers]
         return found + self._pages(EXECUTE, struct.pack(">H", len(identity)) + identity, values, page_size)
 
@@ -126,8 +131,11 @@ class NativeConnection:
     def _request(self, opcode, body):
         code = ">BBbBi" if self.version < 3 else ">BBhBi"
         self.socket.sendall(struct.pack(code, self.version, 0, 0, opcode, len(body)) + body)
-        _, _, _, answered, size = struct.unpack(code, self._exactly(struct.calcsize(code)))
+        _, flags, _, answered, size = struct.unpack(code, self._exactly(struct.calcsize(code)))
         reply = Body(self._exactly(size), self.version)
+        if flags & HAS_WARNINGS:
+            for _ in range(reply.number(">H")):
+                reply.string()
         if answered == ERROR:
             raise NativeError(reply.number(">i"), reply.string())
         return reply

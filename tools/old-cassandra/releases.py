@@ -41,7 +41,6 @@ listen_address: 127.0.0.1
 rpc_address: 127.0.0.1
 rpc_port: {port}
 thrift_framed_transport_size_in_mb: 15
-request_scheduler: org.apache.cassandra.scheduler.NoScheduler
 """
 YAML_TO_0_7 = "seeds:\n    - 127.0.0.1\n"
 YAML_FROM_0_8 = """seed_provider:
@@ -73,6 +72,11 @@ ssl_storage_port: {ssl_port}
 """
 YAML_FROM_0_8_TO_2_0 = "memtable_total_space_in_mb: 128\n"
 YAML_TO_2_0 = "thrift_max_message_length_in_mb: 16\n"
+YAML_TO_3_0 = "request_scheduler: org.apache.cassandra.scheduler.NoScheduler\n"
+YAML_FROM_3_0 = """hints_directory: {data}/hints
+cdc_raw_directory: {data}/cdc_raw
+enable_materialized_views: true
+"""
 YAML_FROM_2_1 = """memtable_allocation_type: heap_buffers
 memtable_heap_space_in_mb: 128
 index_summary_capacity_in_mb: 10
@@ -109,6 +113,8 @@ class Release:
         part.mkdir(parents=True)
         wanted = [("org.apache.cassandra", "cassandra-all", self.version)]
         wanted += LOGGING if self.line < (1, 2) else []
+        # From 3.0 on the jar does not bring the Thrift interface that it starts.
+        wanted += [("org.apache.cassandra", "cassandra-thrift", self.version)] if self.line >= (3, 0) else []
         pom = part.with_name("pom.xml")
         pom.write_text(POM.format("".join(DEPENDENCY.format(*each) for each in wanted)))
         command = ["mvn", "--quiet", "--batch-mode", "--strict-checksums", "--file", str(pom)]
@@ -124,11 +130,12 @@ class Release:
         values = {"data": data, "port": port, "storage_port": port + 1, "ssl_port": port + 2}
         values["native_port"] = port + 3
         values |= {"partitioner": partitioner, "token": TOKENS.get(partitioner, "0")}
-        is_from = {line: self.line >= line for line in ((0, 8), (1, 1), (1, 2), (2, 1))}
+        is_from = {line: self.line >= line for line in ((0, 8), (1, 1), (1, 2), (2, 1), (3, 0))}
         yaml = YAML + (YAML_FROM_0_8 if is_from[0, 8] else YAML_TO_0_7)
         yaml += YAML_FROM_1_1 if is_from[1, 1] else ""
         yaml += YAML_FROM_1_2 if is_from[1, 2] else YAML_TO_1_1
         yaml += YAML_FROM_2_1 if is_from[2, 1] else YAML_TO_2_0
+        yaml += YAML_FROM_3_0 if is_from[3, 0] else YAML_TO_3_0
         if is_from[0, 8] and not is_from[2, 1]:
             yaml += YAML_FROM_0_8_TO_2_0
         (conf / "cassandra.yaml").write_text(yaml.format(**values))

@@ -75,12 +75,18 @@ def start_cassandra(version, partitioner):
     return Server(release.command(folder), folder, (ports[0], ports[3])).wait()
 
 
-def start_thriftstore(program, compat, partitioner, folder):
-    """Starts thriftstore in a folder, with no keyspaces and the partitioner that the release has."""
+def start_thriftstore(program, release, partitioner, folder):
+    """Starts thriftstore in a folder, with no keyspaces and the partitioner that the release has. A release after 2.1 is
+    only reported: the server has the cells of 2.1."""
     named = f"<Partitioner>org.apache.cassandra.dht.{partitioner}</Partitioner>"
     config = re.sub(r"<Partitioner>.*</Partitioner>", named, CONFIG.read_text())
     (folder / "storage-conf.xml").write_text(config)
     ports = free_ports(2)
     command = [program, "serve", "--config", folder / "storage-conf.xml", "--data-dir", folder / "data"]
-    command += ["--thrift", f"{HOST}:{ports[0]}", "--cql", f"{HOST}:{ports[1]}", "--compat", compat]
+    command += ["--thrift", f"{HOST}:{ports[0]}", "--cql", f"{HOST}:{ports[1]}"]
+    line = Release(release).line
+    if line < (2, 2):
+        command += ["--compat", ".".join(map(str, line))]
+    else:
+        command += ["--compat", "2.1", "--claim", release]
     return Server(command, folder, ports).wait()

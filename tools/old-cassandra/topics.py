@@ -66,11 +66,13 @@ SINCE = {
     "get_multi_slice": data_calls.MULTI_SLICE_FROM,
 }
 # Where a release has no recordings of its own, the `mixed` topic uses another's.
-RECORDED_AS = {(0, 8): "0.7", (1, 0): "1.2", (1, 1): "1.2", (2, 0): "2.1", (2, 2): "2.1", (3, 11): "2.1"}
+RECORDED_AS = {(0, 8): "0.7", (1, 0): "1.2", (1, 1): "1.2", (2, 0): "2.1"}
 
 
 def topics(line, has_cql):
-    """The topics of a release."""
+    """The topics of a release. After 2.1, only statements of the native protocol are like those of the server."""
+    if line > (2, 1):
+        return ["native"]
     found = ["standard", "super", "ranges", "index", "errors", "schema", "mixed"]
     if line >= data_calls.COUNTER_METHODS_FROM:
         found.append("counters")
