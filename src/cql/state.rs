@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::syntax::TableName;
 use super::values::TypeScope;
 use super::{CqlError, system};
-use crate::compat::features::{ConsistencyLevel, Language, ReportedVersion};
+use crate::compat::features::{ConsistencyLevel, Language, LaterFeature, ReportedVersion};
 use crate::compat::{Behaviour, Line, texts};
 use crate::db::{Access, Database, Request, User};
 use crate::marshal::{CqlType, Types};
@@ -78,6 +78,11 @@ impl<'a> QueryState<'a> {
     /// Returns the release line whose words the messages use.
     pub fn line(&self) -> Line {
         self.reported.line_of_words(self.behaviour)
+    }
+
+    /// Returns whether the session has a feature that came after 2.1.
+    pub fn has(&self, feature: LaterFeature) -> bool {
+        feature.is_in(self.line())
     }
 
     /// Returns the scope for the names of types in a statement about a keyspace's tables.

@@ -8,6 +8,8 @@ from cql_tables import random_table
 CONDITIONS_FROM = (2, 0)
 CONTAINS_FROM = (2, 1)
 TUPLE_RELATIONS_FROM = (2, 0)
+# From here on IN is allowed on any column of the primary key, and rows are filtered by more columns in each release.
+IN_ANYWHERE_FROM = (2, 2)
 # No methods of Thrift: a request of the native protocol, whose pages all are fetched. The second prepares its statement first.
 NATIVE_QUERY, NATIVE_PREPARED = "native query", "native prepared"
 OPERATORS = ["=", "=", "=", ">", ">=", "<", "<=", "IN"]
@@ -58,7 +60,9 @@ class Statements:
         if self.often(0.75):
             parts.append(f"TIMESTAMP {self.chance.randint(1, 7)}")
         if may_expire and self.often(0.12):
-            parts.append(f"TTL {self.chance.choice([1000, 2000, 0, 630720000, 630720001, -1])}")
+            # 2.2 and later refuse times to live that end after January 2038.
+            most = 630720000 if self.line < IN_ANYWHERE_FROM else 100000
+            parts.append(f"TTL {self.chance.choice([1000, 2000, 0, most, 630720001, -1])}")
         return " USING " + " AND ".join(parts) if parts else ""
 
     def insert(self):
@@ -115,7 +119,46 @@ class Statements:
         key = table.partition if is_static else table.key()
         if self.often(0.05):
             key = key[:-1]
+        if self.line >= IN_ANYWHERE_FROM and self.often(0.3):
+            return " AND ".join(self.several(key)) or "k0 = 1"
         return " AND ".join(f"{name} = {self.value(kind)}" for name, kind in key) or "k0 = 1"
+
+    def several(self, key):
+        """Relations of an UPDATE or DELETE of several rows: IN anywhere, tuples, and a range after equalities."""
+        keys = [each for each in key if each[0].startswith("k")]
+        clustering = key[len(keys) :]
+        found = []
+        for name, kind in keys:
+            values = ", ".join(self.value(kind) for _ in range(self.chance.randint(1, 2)))
+            found.append(f"{name} IN ({values})" if self.often(0.3) else f"{name} = {self.value(kind)}")
+        at = self.chance.randint(0, len(clustering))
+        for name, kind in clustering[:at]:
+            found.append(f"{name} IN ({self.values(kind)})" if self.often(0.4) else f"{name} = {self.value(kind)}")
+        rest = clustering[at:]
+        if rest and self.often(0.3):
+            found.append(self.tuple_relation(rest))
+        elif rest:
+            name, kind = rest[0]
+            for operator in self.chance.choice([["="], [">"], ["<="], [">=", "<"], [">", "<="], ["="]]):
+                found.append(f"{name} {operator} {self.value(kind)}")
+            if self.often(0.1):
+                found += [self.relation(*each) for each in rest[1:]]
+        return found
+
+    def values(self, kind):
+        return ", ".join(self.value(kind) for _ in range(self.chance.randint(0 if self.often(0.1) else 1, 3)))
+
+    def tuple_relation(self, columns):
+        """A relation on the first ones of some clustering columns."""
+        columns = columns[: self.chance.randint(1, len(columns))]
+        names = ", ".join(name for name, _ in columns)
+
+        def value():
+            return "(" + ", ".join(self.value(kind) for _, kind in columns) + ")"
+
+        if self.often(0.5):
+            return f"({names}) IN (" + ", ".join(value() for _ in range(self.chance.randint(1, 3))) + ")"
+        return f"({names}) {self.chance.choice(['>', '>=', '<', '<=', '='])} {value()}"
 
     def delete(self):
         table = self.table()
@@ -134,7 +177,10 @@ class Statements:
         key = table.key()
         if table.clustering and not chosen and self.often(0.4):
             key = key[: self.chance.randint(len(table.partition), len(key))]
-        where = " AND ".join(f"{name} = {self.value(kind)}" for name, kind in key)
+        if self.line >= IN_ANYWHERE_FROM and self.often(0.5):
+            where = " AND ".join(self.several(key))
+        else:
+            where = " AND ".join(f"{name} = {self.value(kind)}" for name, kind in key)
         return f"DELETE {', '.join(chosen)} FROM {table.name}{using} WHERE {where}{condition}".replace("  ", " ")
 
     def batch(self):
@@ -152,7 +198,8 @@ class Statements:
             return "DISTINCT " + ", ".join(name for name, _ in table.partition + table.statics)
         found = []
         for name, kind in self.chance.sample(table.columns(), self.chance.randint(1, min(3, len(table.columns())))):
-            if self.often(0.12):
+            # 2.2 and later name the results of these functions differently.
+            if self.often(0.12) and self.line < IN_ANYWHERE_FROM:
                 name = self.chance.choice([f"writetime({name})", f"ttl({name})", f"blobAs{kind.capitalize()}({name})", f"{kind}AsBlob({name})"])
             elif self.line >= (2, 0) and self.often(0.08):
                 name += " AS renamed"
@@ -162,7 +209,7 @@ class Statements:
     def relation(self, name, kind):
         operator = self.chance.choice(OPERATORS)
         if operator == "IN":
-            return f"{name} IN ({', '.join(self.value(kind) for _ in range(self.chance.randint(0 if self.often(0.1) else 1, 3)))})"
+            return f"{name} IN ({self.values(kind)})"
         return f"{name} {operator} {self.value(kind)}"
 
     def relations(self, table):
@@ -173,8 +220,13 @@ class Statements:
             names = ", ".join(name for name, _ in table.partition)
             values = ", ".join(self.value(kind) for _, kind in table.partition)
             return [f"token({names}) {self.chance.choice(['>', '>=', '<', '<='])} token({values})"]
+        is_later = self.line >= IN_ANYWHERE_FROM
         for name, kind in table.partition:
+            if is_later and self.often(0.1):
+                continue
             found.append(self.relation(name, kind) if self.often(0.2) else f"{name} = {self.value(kind)}")
+        if is_later and self.often(0.35):
+            return found + self.later_relations(table)
         if len(table.clustering) > 1 and self.line >= TUPLE_RELATIONS_FROM and self.often(0.15):
             names = ", ".join(name for name, _ in table.clustering)
             values = ", ".join(self.value(kind) for _, kind in table.clustering)
@@ -188,6 +240,21 @@ class Statements:
         if self.often(0.08):
             name, kind = self.chance.choice(table.statics + table.regular)
             found.append(self.filtered(name, kind))
+        return found
+
+    def later_relations(self, table):
+        """Relations on any columns outside of the partition key, in any order."""
+        found, at = [], 0
+        while at < len(table.clustering):
+            if self.often(0.25):
+                found.append(self.tuple_relation(table.clustering[at:]))
+            elif self.often(0.75):
+                found.append(self.relation(*table.clustering[at]))
+            at += 1 if self.often(0.8) else 2
+        others = table.statics + table.regular
+        found += [self.filtered(*self.chance.choice(others)) for _ in range(self.chance.choice([0, 1, 1, 2]))]
+        if self.often(0.1):
+            self.chance.shuffle(found)
         return found
 
     def filtered(self, name, kind):
@@ -208,7 +275,8 @@ class Statements:
             text += " ORDER BY " + ", ".join(orders[: self.chance.randint(1, len(orders))])
         if self.often(0.25):
             text += f" LIMIT {self.chance.choice([1, 2, 3, 5, 0, -1])}"
-        return text + (" ALLOW FILTERING" if self.often(0.25) else "")
+        may_filter = 0.6 if self.line >= IN_ANYWHERE_FROM else 0.25
+        return text + (" ALLOW FILTERING" if self.often(may_filter) else "")
 
     def schema(self):
         table = self.table()

@@ -1,6 +1,6 @@
 //! Messages about CQL statements.
 
-use super::{V1_1, V2_0, V2_1, V2_2, texts};
+use super::{V1_1, V2_0, V2_1, V2_2, V3_0, V3_10, texts};
 
 texts! {
     /// The number of values of an unprepared statement differs from the number of its markers (`QueryProcessor`).
@@ -54,6 +54,31 @@ texts! {
         "PRIMARY KEY part {name} cannot be restricted (preceding part {before} is either not restricted or by a non-EQ \
          relation)";
         V2_0: "PRIMARY KEY column \"{name}\" cannot be restricted (preceding column \"{before}\" {why})"
+    }
+
+    /// A SELECT by a part of the partition key, or by a range of it, without ALLOW FILTERING (`StatementRestrictions`).
+    partial_key(missing: &str) {
+        "Partition key parts: {missing} must be restricted as other parts are";
+        V3_10: "Cannot execute this query as it might involve data filtering and thus may have unpredictable performance. If \
+                you want to execute this query despite the performance unpredictability, use ALLOW FILTERING"
+    }
+
+    /// CONTAINS on a clustering column without an index (`StatementRestrictions`).
+    contains_on_clustering() {
+        "Cannot restrict clustering columns by a CONTAINS relation without a secondary index";
+        V3_0: "Clustering columns can only be restricted with CONTAINS with a secondary index or filtering"
+    }
+
+    /// SELECT DISTINCT with a condition on other columns than those of the partition (`SelectStatement`).
+    distinct_rows() {
+        "SELECT DISTINCT with WHERE clause only supports restriction by partition key.";
+        V3_0: "SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns."
+    }
+
+    /// An operator of one column in a condition on several columns (`MultiColumnRelation`).
+    not_multi_column(operator: &str) {
+        "{operator} cannot be used for Multi-column relations";
+        V3_0: "{operator} cannot be used for multi-column relations"
     }
 
     /// A condition on several columns, one of which is not a clustering column (`MultiColumnRelation`).

@@ -106,6 +106,7 @@ impl<'p> Request<'p> {
         let mut request: Option<Request<'p>> = None;
         for step in steps {
             let Step { plan, options } = *step;
+            plan.check_one_row()?;
             let keys = plan.row_keys(state, options)?;
             let [key] = &keys[..] else {
                 return Err(CqlError::invalid(
@@ -122,7 +123,10 @@ impl<'p> Request<'p> {
             if request.key != *key {
                 return Err(CqlError::invalid("Batch with conditions cannot span multiple partitions"));
             }
-            let prefix = plan.prefix(state, options)?;
+            let prefixes = plan.prefixes(state, options)?;
+            let Ok([prefix]) = <[Prefix; 1]>::try_from(prefixes) else {
+                return Err(CqlError::invalid("a conditional statement must change one row"));
+            };
             request.ask(&prefix, *step)?;
             request.steps.push((*step, prefix));
         }

@@ -57,7 +57,7 @@ pub(super) async fn read_lists(
     consistency: ConsistencyLevel,
 ) -> Result<Lists, CqlError> {
     let clustering = match prefix {
-        Prefix::Static => &[],
+        Prefix::Static | Prefix::Range { .. } => &[],
         Prefix::Row(values) => &values[..],
     };
     let mut lists = Lists::new();
@@ -85,6 +85,7 @@ impl CurrentRow {
         let def = &table.def;
         let declared = || def.others.values().map(|column| column.cell_name.clone()).collect();
         let (super_column, predicate) = match (def.layout, prefix) {
+            (_, Prefix::Range { start, finish }) => (None, between(start.clone(), finish.clone())),
             (_, Prefix::Static) => (None, between(static_bound(def, 0), static_bound(def, 1))),
             (Layout::StaticCompact, _) => (None, Predicate::Names(declared())),
             (Layout::Super, Prefix::Row(values)) => match &values[..] {

@@ -1,5 +1,7 @@
 //! The rows that a statement changes: the restrictions on the primary key.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 
 use super::terms::Terms;
@@ -20,6 +22,9 @@ pub(super) enum Prefix {
     Static,
     /// The row with these clustering values. With fewer values than clustering columns: all rows with this prefix.
     Row(Vec<Bytes>),
+    /// The rows whose cells have names from `start` to `finish`, which a DELETE of 3.0 and later can have. An empty bound
+    /// is open.
+    Range { start: Bytes, finish: Bytes },
 }
 
 /// The restriction on one partition key column.
@@ -35,11 +40,14 @@ enum Part {
 pub(super) struct Keys {
     partition: Vec<Option<Part>>,
     clustering: Vec<Option<TypedTerm>>,
+    /// Whether any column of the partition key may have an IN.
+    has_in_anywhere: bool,
 }
 
 impl Keys {
-    pub fn new(def: &TableDef) -> Keys {
+    pub fn new(def: &TableDef, has_in_anywhere: bool) -> Keys {
         Keys {
+            has_in_anywhere,
             partition: def.partition_key.iter().map(|_| None).collect(),
             clustering: def.clustering.iter().map(|_| None).collect(),
         }
@@ -139,6 +147,9 @@ impl Keys {
         options: &QueryOptions,
         database: &Database,
     ) -> Result<Vec<Bytes>, CqlError> {
+        if self.has_in_anywhere {
+            return self.all_row_keys(def, options, database);
+        }
         let mut values = Vec::with_capacity(self.partition.len());
         for (at, (column, part)) in def.partition_key.iter().zip(&self.partition).enumerate() {
             let Some(part) = part else { return Err(missing(column)) };
@@ -164,6 +175,28 @@ impl Keys {
             values.push(value);
         }
         Ok(vec![checked_key(&values)?])
+    }
+
+    /// Returns the keys of all combinations of values, each once.
+    fn all_row_keys(
+        &self,
+        def: &TableDef,
+        options: &QueryOptions,
+        database: &Database,
+    ) -> Result<Vec<Bytes>, CqlError> {
+        let mut each: Vec<Vec<Bytes>> = vec![Vec::new()];
+        for (column, part) in def.partition_key.iter().zip(&self.partition) {
+            let Some(part) = part else { return Err(missing(column)) };
+            let values = part.values(column, options, database)?;
+            let with = |before: &Vec<Bytes>| {
+                let before = before.clone();
+                values.iter().map(move |value| [&before[..], std::slice::from_ref(value)].concat())
+            };
+            each = each.iter().flat_map(with).collect();
+        }
+        let mut known = HashSet::new();
+        each.retain(|values| known.insert(values.clone()));
+        each.iter().map(|values| checked_key(values)).collect()
     }
 
     /// Returns the row's clustering values that are given; `needs_all` requires all of them.

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod batch;
+mod changed_keys;
 mod condition;
 mod conditional;
 mod current;

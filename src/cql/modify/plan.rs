@@ -9,6 +9,7 @@ use super::condition::ColumnCondition;
 use super::conditional;
 use super::current::read_lists;
 use super::json::JsonValues;
+use super::changed_keys::ChangedKeys;
 use super::keys::{Keys, Prefix};
 use super::operation::Operation;
 use super::row_writer::{Lists, RowWriter, WriteContext};
@@ -47,20 +48,20 @@ pub(super) enum RowTest {
 #[derive(Debug)]
 pub struct ModifyPlan {
     pub(super) table: Table,
-    kind: Kind,
+    pub(super) kind: Kind,
     pub(super) attributes: Attributes,
-    keys: Keys,
-    operations: Vec<Operation>,
+    pub(super) keys: ChangedKeys,
+    pub(super) operations: Vec<Operation>,
     pub(super) test: RowTest,
     /// Whether it sets, or has conditions on, static columns; `has_regulars`: other columns.
-    has_statics: bool,
-    has_regulars: bool,
+    pub(super) has_statics: bool,
+    pub(super) has_regulars: bool,
     /// The values of an `INSERT ... JSON`.
     json: Option<JsonValues>,
 }
 
 /// The parts of a statement after its terms are typed.
-pub(super) type Body = (Kind, Keys, Vec<Operation>);
+pub(super) type Body = (Kind, ChangedKeys, Vec<Operation>);
 
 impl ModifyPlan {
     /// Checks a statement, in the order of the old servers.
@@ -89,8 +90,8 @@ impl ModifyPlan {
                 json = Some(values);
                 body
             }
-            Written::Update { assignments, relations } => update(assignments, relations, &mut terms)?,
-            Written::Delete { deletions, relations } => delete(deletions, relations, &mut terms)?,
+            Written::Update { assignments, relations } => update(state, (assignments, relations), &mut terms)?,
+            Written::Delete { deletions, relations } => delete(state, (deletions, relations), &mut terms)?,
         };
         let test = row_test(&modify.conditions, &attributes, &mut terms)?;
         let tested = match &test {
@@ -106,9 +107,7 @@ impl ModifyPlan {
             || !tested.iter().all(ColumnCondition::is_static);
         let plan =
             ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars, json };
-        if kind == Kind::Delete && plan.has_conditions() {
-            plan.check_whole_key()?;
-        }
+        plan.check_keys()?;
         Ok(plan)
     }
 
@@ -123,22 +122,6 @@ impl ModifyPlan {
 
     pub fn is_counter(&self) -> bool {
         self.table.cf.is_counter()
-    }
-
-    /// Checks that a conditional DELETE names one row, or only static columns.
-    fn check_whole_key(&self) -> Result<(), CqlError> {
-        let def = &self.table.def;
-        let is_of_statics = self.has_statics && !self.has_regulars;
-        let partition = def.partition_key.iter().filter(|key| !self.keys.has_partition_at(key.position));
-        let clustering = def.clustering.iter().filter(|key| !self.keys.has_clustering_at(key.position));
-        let missing = partition.chain(clustering.filter(|_| !is_of_statics)).next();
-        missing.map_or(Ok(()), |column| {
-            Err(CqlError::invalid(format!(
-                "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF \
-                 conditions, but column '{}' is not restricted",
-                column.name
-            )))
-        })
     }
 
     /// Runs the checks at execution: the user's permissions, and the settings of counters.
@@ -203,43 +186,16 @@ impl ModifyPlan {
         now: i64,
     ) -> Result<Vec<(Bytes, Vec<Change>)>, CqlError> {
         let keys = self.row_keys(state, options)?;
-        let prefix = self.prefix(state, options)?;
+        let prefixes = self.prefixes(state, options)?;
         let mut rows = Vec::with_capacity(keys.len());
         for key in keys {
-            let changes = self.changes_of(state, options, (&key, &prefix), now).await?;
+            let mut changes = Vec::new();
+            for prefix in &prefixes {
+                changes.append(&mut self.changes_of(state, options, (&key, prefix), now).await?);
+            }
             rows.push((key, changes));
         }
         Ok(rows)
-    }
-
-    pub(super) fn row_keys(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Vec<Bytes>, CqlError> {
-        self.keys.row_keys(&self.table.def, options, state.database)
-    }
-
-    /// Returns the row prefix, which is the same in each partition. A statement on static columns only needs no
-    /// clustering values, and may have none unless it is an INSERT.
-    pub(super) fn prefix(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Prefix, CqlError> {
-        let def = &self.table.def;
-        if self.has_statics && !self.has_regulars {
-            if !self.keys.has_clustering() {
-                return Ok(Prefix::Static);
-            }
-            let given = def.clustering.iter().find(|column| self.keys.has_clustering_at(column.position));
-            if let Some(column) = given.filter(|_| self.kind != Kind::Insert) {
-                let kind = if self.kind == Kind::Update { "UPDATE" } else { "DELETE" };
-                return Err(CqlError::invalid(format!(
-                    "Invalid restriction on clustering column {} since the {kind} statement modifies only static \
-                     columns",
-                    column.name
-                )));
-            }
-        }
-        let needs_all = self.kind != Kind::Delete && def.layout == Layout::Sparse;
-        Ok(Prefix::Row(self.keys.clustering(def, needs_all, options, state.database)?))
     }
 
     /// Returns the changes to one row.
@@ -308,7 +264,7 @@ impl ModifyPlan {
     fn write_row(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
         let def = &self.table.def;
         let clustering = match writing.prefix {
-            Prefix::Static => None,
+            Prefix::Static | Prefix::Range { .. } => None,
             Prefix::Row(values) => Some(values),
         };
         let marks = self.kind == Kind::Insert
@@ -349,7 +305,7 @@ impl ModifyPlan {
         }
         let may_lack_row = Behaviour::of(writing.release).cql.delete_may_lack_clustering;
         let lacking = match writing.prefix {
-            Prefix::Static => None,
+            Prefix::Static | Prefix::Range { .. } => None,
             Prefix::Row(values) => self.table.def.clustering.get(values.len()),
         };
         for operation in &self.operations {
@@ -407,7 +363,7 @@ pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>)
     if columns.is_empty() {
         return Err(CqlError::invalid("No columns provided to INSERT"));
     }
-    let mut keys = Keys::new(&terms.table.def);
+    let mut keys = Keys::new(&terms.table.def, false);
     let mut operations: Vec<Operation> = Vec::with_capacity(columns.len());
     let mut seen = std::collections::HashSet::with_capacity(columns.len());
     for (name, term) in columns.iter().zip(values) {
@@ -421,12 +377,12 @@ pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>)
             operations.push(Operation::set(term, column, terms)?);
         }
     }
-    Ok((Kind::Insert, keys, operations))
+    Ok((Kind::Insert, ChangedKeys::Listed(keys), operations))
 }
 
 fn update(
-    assignments: &[Assignment],
-    relations: &[Relation],
+    state: &QueryState<'_>,
+    (assignments, relations): (&[Assignment], &[Relation]),
     terms: &mut Terms<'_>,
 ) -> Result<Body, CqlError> {
     let mut operations = Vec::with_capacity(assignments.len());
@@ -438,13 +394,15 @@ fn update(
         }
         operations.push(operation);
     }
-    let table = terms.table;
-    let mut keys = Keys::new(&table.def);
-    keys.restrict(relations, table, terms)?;
+    let keys = ChangedKeys::of_where(state, (Kind::Update, relations), terms)?;
     Ok((Kind::Update, keys, operations))
 }
 
-fn delete(deletions: &[Deletion], relations: &[Relation], terms: &mut Terms<'_>) -> Result<Body, CqlError> {
+fn delete(
+    state: &QueryState<'_>,
+    (deletions, relations): (&[Deletion], &[Relation]),
+    terms: &mut Terms<'_>,
+) -> Result<Body, CqlError> {
     let mut operations = Vec::with_capacity(deletions.len());
     for deletion in deletions {
         let column = known(terms, &deletion.column)?;
@@ -456,9 +414,7 @@ fn delete(deletions: &[Deletion], relations: &[Relation], terms: &mut Terms<'_>)
         }
         operations.push(Operation::delete(deletion, column, terms)?);
     }
-    let table = terms.table;
-    let mut keys = Keys::new(&table.def);
-    keys.restrict(relations, table, terms)?;
+    let keys = ChangedKeys::of_where(state, (Kind::Delete, relations), terms)?;
     Ok((Kind::Delete, keys, operations))
 }
 

@@ -51,7 +51,7 @@ impl<'a> RowWriter<'a> {
 
     fn clustering(&self) -> &'a [Bytes] {
         match self.writing.prefix {
-            Prefix::Static => &[],
+            Prefix::Static | Prefix::Range { .. } => &[],
             Prefix::Row(values) => values,
         }
     }
@@ -178,6 +178,13 @@ impl<'a> RowWriter<'a> {
         let clustering = self.clustering();
         let deletion = self.deletion(self.writing.timestamp);
         let change = match (def.layout, clustering) {
+            _ if let Prefix::Range { start, finish } = self.writing.prefix => {
+                if !start.is_empty() {
+                    self.check_name(start)?;
+                }
+                let (start, finish) = (start.clone(), finish.clone());
+                Change::DeleteRange(RangeTombstone { super_column: None, start, finish, deletion })
+            }
             (_, []) => Change::DeleteRow { deletion },
             (Layout::Super, [name]) => Change::DeleteSuper { name: name.clone(), deletion },
             (Layout::Dense | Layout::CompositeDense | Layout::Super, _)

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::messages::{NOT_ON_TOKEN, relation_text};
 use super::operands::{Operand, Operands};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
+use crate::compat::features::restrictions::IN_ON_ANY_KEY_COLUMN;
 use crate::compat::rules::CqlRules;
 use crate::compat::texts;
 use crate::cql::syntax::{InValues, Operator, Relation, Select, Selection, Term, operator_text};
@@ -69,6 +70,9 @@ impl<'a> Analysis<'a> {
     }
 
     pub fn take(&mut self, relation: &Relation, markers: &mut Markers) -> Result<(), CqlError> {
+        if self.state.has(IN_ON_ANY_KEY_COLUMN) {
+            return self.merge(relation, markers);
+        }
         match relation {
             Relation::Column { element: Some(_), .. } => {
                 invalid(format!("Unsupported relation: {}", relation_text(relation, self.release())))
@@ -93,11 +97,8 @@ impl<'a> Analysis<'a> {
                 self.set_tuple(&columns, RestrictionKind::In(operands));
                 Ok(())
             }
-            Relation::Token { columns, operator, value } if self.state.is_in_words_of_2_1() => {
-                columns.iter().try_for_each(|name| self.key_by_token(name, (*operator, value), markers))
-            }
             Relation::Token { columns, operator, value } => {
-                self.token(columns, relation, (*operator, value), markers)
+                columns.iter().try_for_each(|name| self.key_by_token(name, (*operator, value), markers))
             }
         }
     }
@@ -192,7 +193,7 @@ impl<'a> Analysis<'a> {
         Ok(())
     }
 
-    fn set_clustering(&mut self, restriction: Restriction) {
+    pub fn set_clustering(&mut self, restriction: Restriction) {
         let at = self.found.of_clustering.len();
         for place in self.found.clustering.iter_mut().skip(restriction.first).take(restriction.width) {
             *place = Some(at);

@@ -113,6 +113,11 @@ impl<'a> Slicing<'a> {
         Ok(SlicePlan { reads: Reads::Cells(slices), rest })
     }
 
+    /// Returns the values of the clustering columns, which have equalities and IN only.
+    pub fn equalities(&self) -> Result<Vec<Vec<Bytes>>, CqlError> {
+        self.prefixes().map(|prefixes| prefixes.each)
+    }
+
     fn prefixes(&self) -> Result<Prefixes<'a>, CqlError> {
         let mut found = Prefixes { each: vec![Vec::new()], slice: None, answered: Vec::new() };
         let mut at = 0;
@@ -161,11 +166,20 @@ impl<'a> Slicing<'a> {
     fn null_text(&self, restriction: &Restriction, at: usize) -> String {
         let name = |at: usize| {
             let column = self.target.def.clustering.get(restriction.first + at);
-            column.map_or("", |column| &column.name)
+            column.map_or("", |column| &*column.name)
         };
         let of_condition = || format!("Invalid null value in condition for column {}", name(at));
         let of_part = |at| format!("Invalid null value for clustering key part {}", name(at));
+        let is_tuple = restriction.is_tuple;
         match &restriction.asked {
+            RestrictionKind::Eq(_) if self.restrictions.is_later && is_tuple => {
+                format!("Invalid null value for column {}", name(at))
+            }
+            RestrictionKind::In(_) if self.restrictions.is_later && is_tuple => {
+                let names: Vec<&str> = (0..restriction.width).map(name).collect();
+                format!("Invalid null value in condition for columns: [{}]", names.join(", "))
+            }
+            _ if self.restrictions.is_later => of_condition(),
             _ if !self.is_in_words_of_2_1 => {
                 if restriction.is_tuple {
                     of_condition()

@@ -4,6 +4,7 @@ use super::analysis::Analysis;
 use super::messages::{NEEDS_FILTERING, NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
 use super::restrictions::{RestrictionKind, Restrictions};
 use super::selection::Projection;
+use crate::compat::features::restrictions::IN_ON_ANY_KEY_COLUMN;
 use crate::compat::rules::STRICT_BOUNDS_ARE_REFUSED;
 use crate::compat::texts;
 use crate::cql::CqlError;
@@ -18,6 +19,9 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 impl Analysis<'_> {
     /// Runs the checks that need all relations, in the order of Cassandra 2.1.
     pub fn finish(mut self, projection: &Projection) -> Result<Restrictions, CqlError> {
+        if self.state.has(IN_ON_ANY_KEY_COLUMN) {
+            return self.finish_as_later(projection);
+        }
         self.partition_key()?;
         if !self.found.uses_index {
             self.restricted.retain(|column| column.kind != ColumnKind::PartitionKey);
@@ -240,7 +244,7 @@ impl Analysis<'_> {
     }
 
     /// Checks ORDER BY, and finds out whether the rows are read in reverse.
-    fn order(&mut self) -> Result<(), CqlError> {
+    pub fn order(&mut self) -> Result<(), CqlError> {
         if self.found.uses_index {
             return invalid("ORDER BY with 2ndary indexes is not supported.");
         }
@@ -299,7 +303,7 @@ impl Analysis<'_> {
 
     /// Checks the bounds of a range scan with a LIMIT. A slice of a dense table is read with both its ends, and the row
     /// limit of a scan does not allow for those extra rows.
-    fn strict_bounds(&self) -> Result<(), CqlError> {
+    pub fn strict_bounds(&self) -> Result<(), CqlError> {
         let is_old = STRICT_BOUNDS_ARE_REFUSED.has_line(self.state.line());
         let is_dense = self.target.def.layout == Layout::Dense;
         if !(is_old && is_dense && self.found.is_key_range && self.select.limit.is_some()) {
@@ -343,7 +347,7 @@ impl Analysis<'_> {
         if is_multiple { invalid(NEEDS_FILTERING) } else { Ok(()) }
     }
 
-    fn distinct(&self, projection: &Projection) -> Result<(), CqlError> {
+    pub fn distinct(&self, projection: &Projection) -> Result<(), CqlError> {
         let requested = projection.columns(&self.target.def);
         let is_wrong =
             |column: &&&TableColumn| !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Static);

@@ -69,7 +69,15 @@ pub(super) fn partitions(
     behaviour: &Behaviour,
 ) -> Result<Partitions, CqlError> {
     if let Some(token) = &restrictions.token {
-        return Ok(Partitions::Range(token_range(token, bound, behaviour)?));
+        let range = token_range(token, bound, behaviour)?;
+        if restrictions.is_key_range {
+            return Ok(Partitions::Range(range));
+        }
+        // The keys are given too, and the token selects some of them.
+        let mut keys = keys(target, restrictions, bound, behaviour.release)?;
+        let ring = bound.database.ring_order();
+        keys.retain(|key| range.as_ref().is_some_and(|range| range.holds(&ring.token(key))));
+        return Ok(Partitions::Keys(keys));
     }
     if restrictions.is_key_range {
         return Ok(Partitions::Range(Some(TokenRange::all())));
@@ -86,7 +94,10 @@ fn keys(
     let columns = &target.def.partition_key;
     let mut each: Vec<Vec<Bytes>> = vec![Vec::new()];
     for (column, restriction) in columns.iter().zip(&restrictions.keys) {
-        let null = |_| format!("Invalid null value for partition key part {}", column.name);
+        let null = |_| match restrictions.is_later {
+            true => format!("Invalid null value in condition for column {}", column.name),
+            false => format!("Invalid null value for partition key part {}", column.name),
+        };
         let values = match restriction.as_ref().map(|restriction| &restriction.asked) {
             Some(RestrictionKind::Eq(operand)) => present(operand.values(bound)?, null)?,
             Some(RestrictionKind::In(operands)) => {

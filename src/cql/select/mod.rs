@@ -2,10 +2,13 @@
 
 mod analysis;
 mod bounds;
+mod changed_rows;
 mod checks;
 mod filter;
 mod groups;
 mod keys;
+mod later_checks;
+mod merging;
 mod messages;
 mod operands;
 mod page_memory;
@@ -22,6 +25,7 @@ mod token;
 mod token_relation;
 mod walk;
 
+pub use changed_rows::{ChangedRows, RowSet};
 pub use plan::SelectPlan;
 pub use reach::Reach;
 

@@ -427,6 +427,9 @@ impl SelectPlan {
                 Some(_) => true,
                 None => false,
             };
+            if is_open && self.restrictions.is_later && !self.target.is_system {
+                check_filter(restriction, &columns)?;
+            }
             if is_open {
                 tests.push(RowTest::new(&self.cells, &columns, restriction, (bound, release))?);
             }
@@ -454,13 +457,27 @@ impl SelectPlan {
                 return Ok(Some(ByIndex { column: column.cell_name.clone(), value }));
             }
         }
-        if is_supported {
+        if is_supported || self.restrictions.is_later {
             return Ok(None);
         }
         Err(CqlError::invalid(format!(
             "No secondary indexes on the restricted columns support the provided operators: {}",
             others.join(", ")
         )))
+    }
+}
+
+/// Refuses restrictions of clustering columns that 2.2 and later do not check row by row.
+fn check_filter(restriction: &Restriction, columns: &[&TableColumn]) -> Result<(), CqlError> {
+    let is_clustering = columns.first().is_some_and(|column| column.kind == ColumnKind::Clustering);
+    match &restriction.asked {
+        RestrictionKind::In(_) if is_clustering => {
+            Err(CqlError::invalid("IN restrictions are not supported on indexed columns"))
+        }
+        RestrictionKind::Slice(_) if restriction.is_tuple => {
+            Err(CqlError::invalid("Multi-column slice restrictions cannot be used for filtering."))
+        }
+        _ => Ok(()),
     }
 }
 

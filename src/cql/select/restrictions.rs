@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::operands::{Operand, Operands};
 use crate::cql::syntax::Operator;
 use crate::cql::values::TypedTerm;
-use crate::cql::{ColumnSpec, QueryOptions};
+use crate::cql::{ColumnSpec, CqlError, QueryOptions};
 use crate::schema::{CfDef, TableColumn, TableDef};
 
 /// The table of a SELECT.
@@ -143,11 +143,40 @@ pub(super) struct Restrictions {
     pub is_key_in: bool,
     pub uses_index: bool,
     pub is_reversed: bool,
+    /// Whether the relations were merged as 2.2 and later do. Null values and filters have other messages then.
+    pub is_later: bool,
 }
 
 impl Restrictions {
     pub fn restricts_clustering(&self) -> bool {
         self.clustering.iter().any(Option::is_some)
+    }
+
+    /// Whether a clustering column is restricted after one without an equality.
+    pub fn has_gap(&self) -> bool {
+        let mut restrictions: Vec<&Restriction> = self.of_clustering.iter().collect();
+        restrictions.sort_by_key(|restriction| restriction.first);
+        let mut position = 0;
+        for restriction in restrictions {
+            if restriction.first != position {
+                return true;
+            }
+            if !restriction.is_slice() {
+                position += restriction.width;
+            }
+        }
+        false
+    }
+
+    /// Returns the error for the first clustering column that is restricted after one without a restriction.
+    pub fn gap(&self, def: &TableDef) -> Option<CqlError> {
+        let restricted = def.clustering.iter().zip(&self.clustering).filter(|(_, place)| place.is_some());
+        let mut pairs = def.clustering.iter().zip(restricted);
+        let (column, (restricted, _)) = pairs.find(|(column, (restricted, _))| column.name != restricted.name)?;
+        Some(CqlError::invalid(format!(
+            "PRIMARY KEY column \"{}\" cannot be restricted as preceding column \"{}\" is not restricted",
+            restricted.name, column.name
+        )))
     }
 
     pub fn of_clustering_at(&self, position: usize) -> Option<&Restriction> {

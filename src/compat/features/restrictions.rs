@@ -1,0 +1,46 @@
+//! What statements may restrict, as releases after 2.1 introduced it. Sessions have it if the server reports such a
+//! release.
+
+use crate::compat::Line;
+
+/// A feature of WHERE clauses or of the columns that they restrict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaterFeature {
+    since: Line,
+}
+
+impl LaterFeature {
+    const fn since(major: u16, minor: u16) -> LaterFeature {
+        LaterFeature { since: Line(major, minor) }
+    }
+
+    /// Returns whether a line of releases has the feature.
+    pub fn is_in(self, line: Line) -> bool {
+        line >= self.since
+    }
+}
+
+/// `IN` on any column of the primary key (CASSANDRA-6981). With it, relations are merged in the order and words of the
+/// class `StatementRestrictions`.
+pub const IN_ON_ANY_KEY_COLUMN: LaterFeature = LaterFeature::since(2, 2);
+/// UPDATE and DELETE of several rows: `IN` on clustering columns, and ranges in DELETE (CASSANDRA-6237).
+pub const CHANGES_OF_SEVERAL_ROWS: LaterFeature = LaterFeature::since(3, 0);
+/// `ALLOW FILTERING` by regular and static columns without an index (CASSANDRA-6377).
+pub const FILTERING_BY_VALUES: LaterFeature = LaterFeature::since(3, 0);
+/// Indexes on static columns (CASSANDRA-8103).
+pub const INDEXES_ON_STATIC_COLUMNS: LaterFeature = LaterFeature::since(3, 4);
+/// `ALLOW FILTERING` by clustering columns without an index (CASSANDRA-11310).
+pub const FILTERING_BY_CLUSTERING: LaterFeature = LaterFeature::since(3, 6);
+/// `ALLOW FILTERING` by columns of the partition key (CASSANDRA-11031).
+pub const FILTERING_BY_PARTITION_KEY: LaterFeature = LaterFeature::since(3, 10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_feature_is_in_its_line_and_in_later_ones() {
+        assert!(!IN_ON_ANY_KEY_COLUMN.is_in(Line(2, 1)) && IN_ON_ANY_KEY_COLUMN.is_in(Line(2, 2)));
+        assert!(!FILTERING_BY_PARTITION_KEY.is_in(Line(3, 9)) && FILTERING_BY_PARTITION_KEY.is_in(Line(4, 0)));
+    }
+}

@@ -1,0 +1,186 @@
+//! The partitions and rows that a statement changes.
+
+use bytes::Bytes;
+
+use super::condition::ColumnCondition;
+use super::keys::{Keys, Prefix};
+use super::plan::{Kind, ModifyPlan, RowTest};
+use super::terms::Terms;
+use crate::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, IN_ON_ANY_KEY_COLUMN};
+use crate::cql::select::{ChangedRows, RowSet};
+use crate::cql::syntax::Relation;
+use crate::cql::{CqlError, QueryOptions, QueryState};
+use crate::schema::{ColumnKind, Layout};
+
+/// How a statement specifies its rows.
+#[derive(Debug)]
+pub(super) enum ChangedKeys {
+    /// By the values of key columns: those of an INSERT, and up to 2.2 all.
+    Listed(Keys),
+    /// By a WHERE clause of 3.0 and later.
+    Restricted(ChangedRows),
+}
+
+impl ChangedKeys {
+    /// Analyzes the WHERE clause of an UPDATE or DELETE.
+    pub fn of_where(
+        state: &QueryState<'_>,
+        (kind, relations): (Kind, &[Relation]),
+        terms: &mut Terms<'_>,
+    ) -> Result<ChangedKeys, CqlError> {
+        let table = terms.table;
+        if !state.has(CHANGES_OF_SEVERAL_ROWS) {
+            let mut keys = Keys::new(&table.def, state.has(IN_ON_ANY_KEY_COLUMN));
+            keys.restrict(relations, table, terms)?;
+            return Ok(ChangedKeys::Listed(keys));
+        }
+        let scope = terms.scope;
+        let rows = ChangedRows::new(state, table, (kind.word(), relations), (scope, &mut *terms.markers))?;
+        Ok(ChangedKeys::Restricted(rows))
+    }
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Kind::Insert => "INSERT",
+            Kind::Update => "UPDATE",
+            Kind::Delete => "DELETE",
+        }
+    }
+}
+
+impl ModifyPlan {
+    fn is_static_only(&self) -> bool {
+        self.has_statics && !self.has_regulars
+    }
+
+    /// Checks the WHERE clause as a whole, and that a conditional DELETE names one row or only static columns.
+    pub(super) fn check_keys(&self) -> Result<(), CqlError> {
+        let is_conditional = self.kind == Kind::Delete && self.has_conditions();
+        match &self.keys {
+            ChangedKeys::Listed(keys) if is_conditional => self.check_whole_key(keys),
+            ChangedKeys::Listed(_) => Ok(()),
+            ChangedKeys::Restricted(rows) => {
+                rows.check(self.is_static_only())?;
+                if is_conditional { self.check_conditional(rows) } else { Ok(()) }
+            }
+        }
+    }
+
+    fn check_whole_key(&self, keys: &Keys) -> Result<(), CqlError> {
+        let def = &self.table.def;
+        let partition = def.partition_key.iter().filter(|key| !keys.has_partition_at(key.position));
+        let clustering = def.clustering.iter().filter(|key| !keys.has_clustering_at(key.position));
+        let missing = partition.chain(clustering.filter(|_| !self.is_static_only())).next();
+        missing.map_or(Ok(()), |column| {
+            Err(CqlError::invalid(format!(
+                "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF \
+                 conditions, but column '{}' is not restricted",
+                column.name
+            )))
+        })
+    }
+
+    fn check_conditional(&self, rows: &ChangedRows) -> Result<(), CqlError> {
+        if rows.is_by_whole_key() {
+            return Ok(());
+        }
+        let all = "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to";
+        let is_static = |kind: ColumnKind| kind == ColumnKind::Static;
+        if self.operations.is_empty() || self.operations.iter().any(|one| !is_static(one.column.kind)) {
+            return Err(CqlError::invalid(format!("{all} delete non static columns")));
+        }
+        match &self.test {
+            RowTest::Columns(conditions) if !conditions.iter().all(ColumnCondition::is_static) => {
+                Err(CqlError::invalid(format!("{all} use IF condition on non static columns")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a statement with conditions changes one row.
+    pub(super) fn check_one_row(&self) -> Result<(), CqlError> {
+        let ChangedKeys::Restricted(rows) = &self.keys else { return Ok(()) };
+        let column = match (rows.has_key_in(), rows.has_clustering_in()) {
+            (true, _) => "partition key",
+            (false, true) => "clustering key columns",
+            (false, false) => return Ok(()),
+        };
+        let changes = if self.kind == Kind::Delete { "deletions" } else { "updates" };
+        Err(CqlError::invalid(format!("IN on the {column} is not supported with conditional {changes}")))
+    }
+
+    /// Returns the keys of the partitions.
+    pub(super) fn row_keys(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Vec<Bytes>, CqlError> {
+        match &self.keys {
+            ChangedKeys::Listed(keys) => keys.row_keys(&self.table.def, options, state.database),
+            ChangedKeys::Restricted(rows) => rows.row_keys(state, options),
+        }
+    }
+
+    /// Returns the prefixes of the rows, which are the same in each partition.
+    pub(super) fn prefixes(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Vec<Prefix>, CqlError> {
+        let rows = match &self.keys {
+            ChangedKeys::Listed(keys) => return Ok(vec![self.prefix(keys, state, options)?]),
+            ChangedKeys::Restricted(rows) => rows,
+        };
+        if self.is_static_only() {
+            return Ok(vec![Prefix::Static]);
+        }
+        let count = self.table.def.clustering.len();
+        let mut prefixes = Vec::new();
+        for set in rows.row_sets(state, options)? {
+            let is_row = matches!(&set, RowSet::Prefix(values) if values.len() == count);
+            let is_partition = !rows.restricts_clustering();
+            let mut operations = self.operations.iter();
+            let deletes = if is_partition {
+                operations.any(|operation| operation.column.kind != ColumnKind::Static)
+            } else {
+                operations.next().is_some()
+            };
+            if self.kind == Kind::Delete && !is_row && deletes {
+                return Err(CqlError::invalid("Range deletions are not supported for specific columns"));
+            }
+            prefixes.push(match set {
+                RowSet::Prefix(values) => Prefix::Row(values),
+                RowSet::Range { start, finish } => Prefix::Range { start, finish },
+            });
+        }
+        Ok(prefixes)
+    }
+
+    /// Returns the row prefix. A statement on static columns only needs no clustering values, and may have none unless it
+    /// is an INSERT.
+    fn prefix(
+        &self,
+        keys: &Keys,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Prefix, CqlError> {
+        let def = &self.table.def;
+        if self.is_static_only() {
+            if !keys.has_clustering() {
+                return Ok(Prefix::Static);
+            }
+            let given = def.clustering.iter().find(|column| keys.has_clustering_at(column.position));
+            if let Some(column) = given.filter(|_| self.kind != Kind::Insert) {
+                return Err(CqlError::invalid(format!(
+                    "Invalid restriction on clustering column {} since the {} statement modifies only static columns",
+                    column.name,
+                    self.kind.word()
+                )));
+            }
+        }
+        let needs_all = self.kind != Kind::Delete && def.layout == Layout::Sparse;
+        Ok(Prefix::Row(keys.clustering(def, needs_all, options, state.database)?))
+    }
+}

@@ -1,0 +1,202 @@
+//! The WHERE clause of an UPDATE or DELETE as 3.0 and later analyze it: like that of a SELECT, without filtering
+//! (`StatementRestrictions`).
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+
+use super::analysis::Analysis;
+use super::bounds::{CellSlice, Reads, Slicing, static_slice};
+use super::keys::{Partitions, partitions};
+use super::operands::Bound;
+use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
+use crate::cql::syntax::{Relation, Select, Selection, TableName};
+use crate::cql::values::{Markers, TypeScope};
+use crate::cql::{CqlError, QueryOptions, QueryState, Table};
+use crate::marshal;
+use crate::schema::{Layout, TableColumn};
+
+/// The rows of a partition that a statement changes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RowSet {
+    /// The row with these clustering values, or all rows that begin with them if there are fewer values than columns.
+    Prefix(Vec<Bytes>),
+    /// The rows whose cells have names from `start` to `finish`. An empty bound is open.
+    Range { start: Bytes, finish: Bytes },
+}
+
+/// The restrictions of the rows that an UPDATE or DELETE changes.
+#[derive(Debug)]
+pub struct ChangedRows {
+    target: Target,
+    restrictions: Restrictions,
+    /// `UPDATE` or `DELETE`.
+    statement: &'static str,
+}
+
+fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
+    Err(CqlError::invalid(why))
+}
+
+fn listed<'c>(columns: impl Iterator<Item = &'c TableColumn>) -> String {
+    columns.map(|column| &*column.name).collect::<Vec<_>>().join(", ")
+}
+
+impl ChangedRows {
+    /// Analyzes the relations of an `UPDATE` or a `DELETE`.
+    pub fn new(
+        state: &QueryState<'_>,
+        table: &Table,
+        (statement, relations): (&'static str, &[Relation]),
+        (scope, markers): (TypeScope<'_>, &mut Markers),
+    ) -> Result<ChangedRows, CqlError> {
+        let (keyspace, name) = (table.cf.keyspace.clone(), table.cf.name.clone());
+        let named = TableName { keyspace: Some(keyspace.clone()), name: name.clone() };
+        let target =
+            Target { keyspace, name, def: table.def.clone(), cf: table.cf.clone(), is_system: false };
+        let select = Select {
+            table: named,
+            is_json: false,
+            is_distinct: false,
+            selection: Selection::All,
+            relations: Vec::new(),
+            group_by: Vec::new(),
+            order_by: Vec::new(),
+            per_partition_limit: None,
+            limit: None,
+            allow_filtering: false,
+        };
+        let mut analysis = Analysis::new(state, &target, &select, scope);
+        for relation in relations {
+            analysis.take(relation, markers)?;
+        }
+        let restrictions = Restrictions { is_later: true, ..analysis.found };
+        Ok(ChangedRows { target, restrictions, statement })
+    }
+
+    /// Checks that the restrictions select rows by key. `is_static_only`: the statement is only about static columns.
+    pub fn check(&self, is_static_only: bool) -> Result<(), CqlError> {
+        let (found, statement) = (&self.restrictions, self.statement);
+        if found.token.is_some() {
+            return invalid(format!(
+                "The token function cannot be used in WHERE clauses for {statement} statements"
+            ));
+        }
+        let missing = self.missing(&self.target.def.partition_key, |at| found.keys.get(at).is_some_and(Option::is_some));
+        if !missing.is_empty() {
+            return invalid(format!("Some partition key parts are missing: {missing}"));
+        }
+        if found.keys.iter().flatten().any(Restriction::is_slice) {
+            return invalid(format!(
+                "Only EQ and IN relation are supported on the partition key (unless you use the token() function) for \
+                 {statement} statements"
+            ));
+        }
+        if is_static_only && found.restricts_clustering() {
+            return invalid(format!(
+                "Invalid restrictions on clustering columns since the {statement} statement modifies only static columns"
+            ));
+        }
+        self.check_clustering(is_static_only)?;
+        if found.others.is_empty() {
+            return Ok(());
+        }
+        let mut names: Vec<&str> = found.others.iter().map(|(name, _)| &**name).collect();
+        names.sort_unstable();
+        // The space at the end is Cassandra's.
+        invalid(format!("Non PRIMARY KEY columns found in where clause: {} ", names.join(", ")))
+    }
+
+    fn check_clustering(&self, is_static_only: bool) -> Result<(), CqlError> {
+        let (found, def) = (&self.restrictions, &self.target.def);
+        let is_update = self.statement == "UPDATE";
+        if is_update && found.of_clustering.iter().any(Restriction::is_slice) {
+            return invalid("Slice restrictions are not supported on the clustering columns in UPDATE statements");
+        }
+        if is_update && (!def.is_compact() || !found.restricts_clustering()) {
+            let missing = self.missing(&def.clustering, |at| found.of_clustering_at(at).is_some());
+            return match missing.is_empty() || is_static_only {
+                true => Ok(()),
+                false => invalid(format!("Some clustering keys are missing: {missing}")),
+            };
+        }
+        if found.of_clustering.iter().any(|of| matches!(of.asked, RestrictionKind::Contains(_))) {
+            return invalid(
+                "Clustering columns can only be restricted with CONTAINS with a secondary index or filtering",
+            );
+        }
+        match found.gap(def) {
+            Some(gap) if found.has_gap() => Err(gap),
+            _ => Ok(()),
+        }
+    }
+
+    fn missing(&self, columns: &[TableColumn], is_given: impl Fn(usize) -> bool) -> String {
+        listed(columns.iter().filter(|column| !is_given(column.position)))
+    }
+
+    /// Whether every column of the primary key has an equality or IN.
+    pub fn is_by_whole_key(&self) -> bool {
+        let found = &self.restrictions;
+        let mut clustering = 0..self.target.def.clustering.len();
+        clustering.all(|at| found.of_clustering_at(at).is_some_and(|of| !of.is_slice()))
+    }
+
+    /// Whether a column of the partition key has an IN.
+    pub fn has_key_in(&self) -> bool {
+        self.restrictions.keys.iter().flatten().any(Restriction::is_in)
+    }
+
+    /// Whether a clustering column has an IN.
+    pub fn has_clustering_in(&self) -> bool {
+        self.restrictions.of_clustering.iter().any(Restriction::is_in)
+    }
+
+    /// Whether a clustering column is restricted.
+    pub fn restricts_clustering(&self) -> bool {
+        self.restrictions.restricts_clustering()
+    }
+
+    /// Returns the keys of the partitions.
+    pub fn row_keys(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
+        let bound = Bound { options, database: state.database };
+        match partitions(&self.target, &self.restrictions, bound, state.behaviour)? {
+            Partitions::Keys(keys) => Ok(keys),
+            Partitions::Range(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the rows that the statement changes in each partition.
+    pub fn row_sets(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<RowSet>, CqlError> {
+        let def = &self.target.def;
+        let slicing = Slicing {
+            target: &self.target,
+            restrictions: &self.restrictions,
+            bound: Bound { options, database: state.database },
+            is_in_words_of_2_1: false,
+        };
+        if !self.restrictions.of_clustering.iter().any(Restriction::is_slice) {
+            let mut known = HashSet::new();
+            let mut prefixes = slicing.equalities()?;
+            prefixes.retain(|values| known.insert(values.clone()));
+            return Ok(prefixes.into_iter().map(RowSet::Prefix).collect());
+        }
+        let comparator = marshal::at(&*self.target.cf.comparator, state.behaviour.release);
+        let Reads::Cells(slices) = slicing.sliced(comparator)?.reads else {
+            return invalid("a range of rows of a super column family cannot be deleted: delete single rows");
+        };
+        if def.layout == Layout::Dense && slices.iter().any(|slice| slice.skips_start || slice.skips_finish) {
+            return invalid(
+                "a range of rows without its ends cannot be deleted in this COMPACT STORAGE table: use >= and <=",
+            );
+        }
+        let statics = static_slice(def).filter(|_| def.layout == Layout::Sparse);
+        let range = |slice: CellSlice| {
+            // The names of static cells come before those of all rows.
+            let after_statics = statics.as_ref().map(|statics| statics.finish.clone());
+            let start = if slice.start.is_empty() { after_statics.unwrap_or_default() } else { slice.start };
+            RowSet::Range { start, finish: slice.finish }
+        };
+        Ok(slices.into_iter().map(range).collect())
+    }
+}
