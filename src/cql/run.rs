@@ -15,6 +15,7 @@ use super::select::{Reach, SelectPlan};
 use super::syntax::{self, BatchKind, Parsed, Statement};
 use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
+use crate::compat::features::restrictions::MATERIALIZED_VIEWS;
 use crate::compat::{Line, texts};
 use crate::schema::Catalog;
 use crate::util::meter::{self, RequestKind};
@@ -35,6 +36,8 @@ pub struct Prepared {
     schema: Weak<Catalog>,
     /// The line of the reported version, if the statement reads a system table, whose columns depend on it.
     line: Option<Line>,
+    /// The line whose features the plan has; `None` if it has no plan.
+    words: Option<Line>,
     had_other_columns: AtomicBool,
     columns_id: OnceLock<Bytes>,
 }
@@ -59,10 +62,11 @@ impl Plan {
 }
 
 impl Prepared {
-    /// Whether it was planned for this schema, and for a session with the same system tables.
+    /// Whether it was planned for this schema, and for a session with the same system tables and features.
     pub fn is_for(&self, state: &QueryState<'_>, catalog: &Arc<Catalog>) -> bool {
         std::ptr::eq(self.schema.as_ptr(), Arc::as_ptr(catalog))
             && self.line.is_none_or(|line| line == state.reported.line())
+            && self.words.is_none_or(|line| line == state.line())
     }
 
     /// Returns the columns of its result, if they are known before the execution.
@@ -160,6 +164,9 @@ impl Prepared {
 /// Parses a statement and checks it against the schema.
 pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlError> {
     let parsed = syntax::parse_as(text, state.behaviour.release, state.language)?;
+    if let Some((message, place)) = parsed.before_views.clone().filter(|_| !state.has(MATERIALIZED_VIEWS)) {
+        return Err(CqlError::Syntax { message, place });
+    }
     // The schema is read before the plan is made: if it changes meanwhile, the plan counts as outdated and is made
     // again.
     let schema = Arc::downgrade(&state.database.catalog());
@@ -183,6 +190,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         Plan::Select(plan) if plan.reads_system_table() => Some(state.reported.line()),
         _ => None,
     };
+    let words = (!matches!(plan, Plan::Late)).then(|| state.line());
     let markers = named(markers, &parsed.markers)?;
     let (text, keyspace) = (text.to_owned(), state.keyspace.map(str::to_owned));
     let had_other_columns = AtomicBool::new(false);
@@ -196,6 +204,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         plan,
         schema,
         line,
+        words,
         had_other_columns,
         columns_id,
     }))
@@ -260,7 +269,7 @@ async fn run_late(
         Statement::Use(keyspace) => access::use_keyspace(state, keyspace),
         Statement::Access(statement) => access::run(state, statement).await,
         Statement::Refused(what) => Err(CqlError::invalid(format!(
-            "{what} is not supported: this server has neither functions nor triggers"
+            "{what} is not supported: this server has no functions, aggregates, triggers or materialized views"
         ))),
         Statement::Truncate(_) => {
             let truncating = define(state, statement);

@@ -1,9 +1,9 @@
-//! What statements may restrict, as releases after 2.1 introduced it. Sessions have it if the server reports such a
-//! release.
+//! What statements may restrict and define, as releases after 2.1 introduced it. Sessions have it if the server reports
+//! such a release.
 
 use crate::compat::Line;
 
-/// A feature of WHERE clauses or of the columns that they restrict.
+/// A feature of WHERE clauses or of what they restrict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaterFeature {
     since: Line,
@@ -25,6 +25,8 @@ impl LaterFeature {
 pub const IN_ON_ANY_KEY_COLUMN: LaterFeature = LaterFeature::since(2, 2);
 /// UPDATE and DELETE of several rows: `IN` on clustering columns, and ranges in DELETE (CASSANDRA-6237).
 pub const CHANGES_OF_SEVERAL_ROWS: LaterFeature = LaterFeature::since(3, 0);
+/// Materialized views, which this server refuses with a message of its own.
+pub const MATERIALIZED_VIEWS: LaterFeature = LaterFeature::since(3, 0);
 /// `ALLOW FILTERING` by regular and static columns without an index (CASSANDRA-6377).
 pub const FILTERING_BY_VALUES: LaterFeature = LaterFeature::since(3, 0);
 /// Indexes on static columns (CASSANDRA-8103).

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::names::{configuration, invalid, keyspace_of};
 use super::table_changed;
-use crate::compat::{Behaviour, texts};
+use crate::compat::features::restrictions::INDEXES_ON_STATIC_COLUMNS;
+use crate::compat::texts;
 use crate::cql::syntax::{CreateIndex, IndexTarget, TableName};
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::{Access, Error, INDEX_KEYS};
@@ -13,7 +14,6 @@ use crate::marshal::CqlType;
 use crate::schema::{
     CfDef, ColumnDef, ColumnKind, IndexDef, IndexKind, KeyspaceDef, Layout, TableColumn, TableDef,
 };
-use crate::util::Release;
 
 /// The package of Cassandra's own index classes.
 const OWN_CLASSES: &str = "org.apache.cassandra.db.index.";
@@ -61,7 +61,7 @@ fn indexed(
     if column.cql_type.is_multi_cell() && !create.is_custom && !state.behaviour.cql.indexes_collections {
         return invalid("Indexes on collections are no yet supported");
     }
-    check_place(&table, column, release)?;
+    check_place(state, &table, column)?;
     let name = match &create.name {
         Some(name) => name.clone(),
         None => default_name(keyspace, &old.name, &column.name),
@@ -177,9 +177,9 @@ fn check_class_is_there(create: &CreateIndex) -> Result<(), CqlError> {
 }
 
 /// Checks whether a column of its kind can be indexed.
-fn check_place(table: &TableDef, column: &TableColumn, release: Release) -> Result<(), CqlError> {
+fn check_place(state: &QueryState<'_>, table: &TableDef, column: &TableColumn) -> Result<(), CqlError> {
     let name = &column.name;
-    let rules = &Behaviour::of(release).cql;
+    let rules = &state.behaviour.cql;
     if !rules.indexes_primary_key && matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering)
     {
         return invalid(format!("Cannot create index on PRIMARY KEY part {name}"));
@@ -194,7 +194,7 @@ fn check_place(table: &TableDef, column: &TableColumn, release: Release) -> Resu
             "Secondary indexes are not supported on PRIMARY KEY columns in COMPACT STORAGE tables",
         );
     }
-    if column.kind == ColumnKind::Static {
+    if column.kind == ColumnKind::Static && !state.has(INDEXES_ON_STATIC_COLUMNS) {
         return invalid("Secondary indexes are not allowed on static columns");
     }
     if column.kind == ColumnKind::PartitionKey && table.partition_key.len() == 1 {

@@ -106,8 +106,8 @@ impl<'p> Request<'p> {
         let mut request: Option<Request<'p>> = None;
         for step in steps {
             let Step { plan, options } = *step;
-            plan.check_one_row()?;
             let keys = plan.row_keys(state, options)?;
+            plan.check_one_row()?;
             let [key] = &keys[..] else {
                 return Err(CqlError::invalid(
                     "IN on the partition key is not supported with conditional updates",

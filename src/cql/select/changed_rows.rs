@@ -197,6 +197,7 @@ impl ChangedRows {
             let start = if slice.start.is_empty() { after_statics.unwrap_or_default() } else { slice.start };
             RowSet::Range { start, finish: slice.finish }
         };
-        Ok(slices.into_iter().map(range).collect())
+        let has_names = |slice: &CellSlice| slice.start.is_empty() || slice.start != slice.finish;
+        Ok(slices.into_iter().filter(has_names).map(range).collect())
     }
 }

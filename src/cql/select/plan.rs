@@ -256,9 +256,11 @@ impl SelectPlan {
     ) -> Walk<'a> {
         let def = &self.target.def;
         let has_statics = def.static_columns().next().is_some();
-        // An index on a partition key column finds partitions; other indexes find rows.
-        let is_by_rows =
-            index.is_some_and(|index| !def.partition_key.iter().any(|key| key.cell_name == index.column));
+        // An index on a partition key column or on a static column finds partitions; other indexes find rows.
+        let is_by_rows = index.is_some_and(|index| {
+            let mut of_partition = def.partition_key.iter().chain(def.static_columns());
+            !of_partition.any(|column| column.cell_name == index.column)
+        });
         let shows_bare_statics = has_statics && !self.restrictions.restricts_clustering() && !is_by_rows;
         let is_static =
             |name: &str| def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Alter, Conditions, CreateTable, Describe, Properties, Relation, Term, TypeName};
+use crate::cql::Place;
 
 /// The name of a table, and its keyspace if the statement names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Parsed {
     pub unqualified: Vec<usize>,
     /// The ranges of function names without a keyspace.
     pub functions: Vec<Range<usize>>,
+    /// For a statement about a materialized view: the syntax error of releases without views.
+    pub before_views: Option<(String, Place)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +75,8 @@ pub enum Statement {
     Describe(Describe),
     /// Users, roles and permissions.
     Access(AccessStatement),
-    /// A statement about triggers, functions or aggregates, which this server refuses. Contains the name of the
-    /// feature.
+    /// A statement about triggers, functions, aggregates or materialized views, which this server refuses. Contains the
+    /// name of the feature.
     Refused(&'static str),
 }
 

@@ -26,6 +26,8 @@ pub struct Parser<'t> {
     pub(super) functions: Vec<Range<usize>>,
     /// An error after which parsing continued. The old servers report the last error of a text.
     fault: Option<CqlError>,
+    /// The syntax error of releases without materialized views, in a statement about one.
+    pub before_views: Option<(String, Place)>,
 }
 
 impl<'t> Parser<'t> {
@@ -44,6 +46,7 @@ impl<'t> Parser<'t> {
             unqualified: Vec::new(),
             functions: Vec::new(),
             fault: None,
+            before_views: None,
         })
     }
 

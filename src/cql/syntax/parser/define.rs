@@ -40,6 +40,9 @@ impl Parser<'_> {
         if self.eat_word("TYPE") {
             return self.create_type();
         }
+        if let Some(refused) = self.view("CREATE MATERIALIZED VIEW", start) {
+            return Ok(refused);
+        }
         let replaces = self.eat_words(&["OR", "REPLACE"]);
         if self.is_word(0, "FUNCTION") {
             return Ok(self.refused("CREATE FUNCTION"));
@@ -51,6 +54,17 @@ impl Parser<'_> {
             return Ok(self.refused("CREATE TRIGGER"));
         }
         Err(self.no_viable_from(start, 0))
+    }
+
+    /// Skips the rest of a statement about a materialized view, if it is one.
+    fn view(&mut self, what: &'static str, start: usize) -> Option<Statement> {
+        if !self.is_word(0, "MATERIALIZED") || !self.is_word(1, "VIEW") {
+            return None;
+        }
+        if let CqlError::Syntax { message, place } = self.no_viable_from(start, 0) {
+            self.before_views = Some((message, place));
+        }
+        Some(self.refused(what))
     }
 
     /// Skips the rest of a statement that this server refuses.
@@ -123,6 +137,9 @@ impl Parser<'_> {
             let name = self.table_name()?;
             return Ok(Statement::AlterType { name, alter: self.alter_type()? });
         }
+        if let Some(refused) = self.view("ALTER MATERIALIZED VIEW", start) {
+            return Ok(refused);
+        }
         Err(self.no_viable_from(start, 0))
     }
 
@@ -160,6 +177,9 @@ impl Parser<'_> {
             self.needs(syntax::TYPE);
             let if_exists = self.if_exists()?;
             return Ok(Statement::DropType { if_exists, name: self.table_name()? });
+        }
+        if let Some(refused) = self.view("DROP MATERIALIZED VIEW", start) {
+            return Ok(refused);
         }
         let refused =
             [("TRIGGER", "DROP TRIGGER"), ("FUNCTION", "DROP FUNCTION"), ("AGGREGATE", "DROP AGGREGATE")];
