@@ -12,8 +12,8 @@ const NATIVE_PORT: u16 = 9042;
 /// The CQL versions that the supported releases of cqlsh require.
 const CQL_VERSIONS: [&str; 4] = ["3.4.5", "3.4.4", "3.3.1", "3.2.1"];
 
-/// The version of Cassandra that the server reports. The rules of requests do not depend on it but on `Behaviour`;
-/// messages do only from 2.2 on.
+/// The version of Cassandra that the server reports. The rules of requests do not depend on it but on `Behaviour`. From
+/// 2.2 on messages depend on it, and what WHERE may restrict (`compat/features/restrictions.rs`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportedVersion {
     /// `4.0.11` or `4.0.11-SNAPSHOT`.

@@ -43,6 +43,8 @@ mod tests {
     #[test]
     fn a_feature_is_in_its_line_and_in_later_ones() {
         assert!(!IN_ON_ANY_KEY_COLUMN.is_in(Line(2, 1)) && IN_ON_ANY_KEY_COLUMN.is_in(Line(2, 2)));
-        assert!(!FILTERING_BY_PARTITION_KEY.is_in(Line(3, 9)) && FILTERING_BY_PARTITION_KEY.is_in(Line(4, 0)));
+        assert!(
+            !FILTERING_BY_PARTITION_KEY.is_in(Line(3, 9)) && FILTERING_BY_PARTITION_KEY.is_in(Line(4, 0))
+        );
     }
 }

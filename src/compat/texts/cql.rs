@@ -63,6 +63,12 @@ texts! {
                 you want to execute this query despite the performance unpredictability, use ALLOW FILTERING"
     }
 
+    /// A condition on a column that the table does not have (`Relation`, later `ColumnDefinition.Raw`).
+    unknown_in_where(name: &str, relation: &str) {
+        "Undefined name {name} in where clause ('{relation}')";
+        V3_0: "Undefined column name {name}"
+    }
+
     /// CONTAINS on a clustering column without an index (`StatementRestrictions`).
     contains_on_clustering() {
         "Cannot restrict clustering columns by a CONTAINS relation without a secondary index";

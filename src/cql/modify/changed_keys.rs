@@ -10,7 +10,7 @@ use crate::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, IN_ON_ANY_K
 use crate::cql::select::{ChangedRows, RowSet};
 use crate::cql::syntax::Relation;
 use crate::cql::{CqlError, QueryOptions, QueryState};
-use crate::schema::{ColumnKind, Layout};
+use crate::schema::{ColumnKind, Layout, TableColumn};
 
 /// How a statement specifies its rows.
 #[derive(Debug)]
@@ -56,16 +56,37 @@ impl ModifyPlan {
     }
 
     /// Checks the WHERE clause as a whole, and that a conditional DELETE names one row or only static columns.
-    pub(super) fn check_keys(&self) -> Result<(), CqlError> {
+    pub(super) fn check_keys(&self, state: &QueryState<'_>) -> Result<(), CqlError> {
         let is_conditional = self.kind == Kind::Delete && self.has_conditions();
         match &self.keys {
             ChangedKeys::Listed(keys) if is_conditional => self.check_whole_key(keys),
+            ChangedKeys::Listed(keys) if state.has(CHANGES_OF_SEVERAL_ROWS) => self.check_inserted(keys),
             ChangedKeys::Listed(_) => Ok(()),
             ChangedKeys::Restricted(rows) => {
                 rows.check(self.is_static_only())?;
                 if is_conditional { self.check_conditional(rows) } else { Ok(()) }
             }
         }
+    }
+
+    /// Checks that an INSERT has a value for every column of the primary key, in the words of 3.0 and later.
+    fn check_inserted(&self, keys: &Keys) -> Result<(), CqlError> {
+        let def = &self.table.def;
+        let partition = def.partition_key.iter().filter(|key| !keys.has_partition_at(key.position));
+        let clustering = def.clustering.iter().filter(|key| !keys.has_clustering_at(key.position));
+        let listed = |columns: Vec<&TableColumn>| {
+            columns.iter().map(|column| &*column.name).collect::<Vec<_>>().join(", ")
+        };
+        let missing = listed(partition.collect());
+        if !missing.is_empty() {
+            return Err(CqlError::invalid(format!("Some partition key parts are missing: {missing}")));
+        }
+        let may_lack_row = self.is_static_only() || def.is_compact() && keys.has_clustering();
+        let missing = listed(clustering.collect());
+        if missing.is_empty() || may_lack_row {
+            return Ok(());
+        }
+        Err(CqlError::invalid(format!("Some clustering keys are missing: {missing}")))
     }
 
     fn check_whole_key(&self, keys: &Keys) -> Result<(), CqlError> {
@@ -86,7 +107,8 @@ impl ModifyPlan {
         if rows.is_by_whole_key() {
             return Ok(());
         }
-        let all = "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to";
+        let all =
+            "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to";
         let is_static = |kind: ColumnKind| kind == ColumnKind::Static;
         if self.operations.is_empty() || self.operations.iter().any(|one| !is_static(one.column.kind)) {
             return Err(CqlError::invalid(format!("{all} delete non static columns")));
@@ -139,7 +161,8 @@ impl ModifyPlan {
         let count = self.table.def.clustering.len();
         let mut prefixes = Vec::new();
         for set in rows.row_sets(state, options)? {
-            let is_row = matches!(&set, RowSet::Prefix(values) if values.len() == count);
+            let is_row = matches!(&set, RowSet::Prefix(values) if values.len() == count)
+                && (self.kind == Kind::Update || rows.is_by_whole_key());
             let is_partition = !rows.restricts_clustering();
             let mut operations = self.operations.iter();
             let deletes = if is_partition {

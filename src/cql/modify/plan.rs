@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::attributes::{self, Attributes};
+use super::changed_keys::ChangedKeys;
 use super::condition::ColumnCondition;
 use super::conditional;
 use super::current::read_lists;
 use super::json::JsonValues;
-use super::changed_keys::ChangedKeys;
 use super::keys::{Keys, Prefix};
 use super::operation::Operation;
 use super::row_writer::{Lists, RowWriter, WriteContext};
@@ -90,7 +90,9 @@ impl ModifyPlan {
                 json = Some(values);
                 body
             }
-            Written::Update { assignments, relations } => update(state, (assignments, relations), &mut terms)?,
+            Written::Update { assignments, relations } => {
+                update(state, (assignments, relations), &mut terms)?
+            }
             Written::Delete { deletions, relations } => delete(state, (deletions, relations), &mut terms)?,
         };
         let test = row_test(&modify.conditions, &attributes, &mut terms)?;
@@ -107,7 +109,7 @@ impl ModifyPlan {
             || !tested.iter().all(ColumnCondition::is_static);
         let plan =
             ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars, json };
-        plan.check_keys()?;
+        plan.check_keys(state)?;
         Ok(plan)
     }
 

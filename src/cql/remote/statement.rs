@@ -51,6 +51,10 @@ impl RemoteStatement {
     /// Parses a statement of a session with this keyspace.
     pub fn read(text: &str, keyspace: Option<&str>) -> Result<RemoteStatement, CqlError> {
         let parsed = match parse(text) {
+            // Only the cluster has materialized views.
+            Ok(Parsed { before_views: Some((message, place)), .. }) => {
+                return RemoteStatement::foreign(text, CqlError::Syntax { message, place });
+            }
             Ok(parsed) => parsed,
             Err(why) => return RemoteStatement::foreign(text, why),
         };

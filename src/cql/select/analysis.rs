@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::messages::{NOT_ON_TOKEN, relation_text};
 use super::operands::{Operand, Operands};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
-use crate::compat::features::restrictions::IN_ON_ANY_KEY_COLUMN;
+use crate::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, IN_ON_ANY_KEY_COLUMN};
 use crate::compat::rules::CqlRules;
 use crate::compat::texts;
 use crate::cql::syntax::{InValues, Operator, Relation, Select, Selection, Term, operator_text};
@@ -97,8 +97,11 @@ impl<'a> Analysis<'a> {
                 self.set_tuple(&columns, RestrictionKind::In(operands));
                 Ok(())
             }
-            Relation::Token { columns, operator, value } => {
+            Relation::Token { columns, operator, value } if self.state.is_in_words_of_2_1() => {
                 columns.iter().try_for_each(|name| self.key_by_token(name, (*operator, value), markers))
+            }
+            Relation::Token { columns, operator, value } => {
+                self.token(columns, relation, (*operator, value), markers)
             }
         }
     }
@@ -112,9 +115,10 @@ impl<'a> Analysis<'a> {
     ) -> Result<TableColumn, CqlError> {
         let Some(column) = self.target.def.column(name) else {
             let text = relation_text(relation, self.release());
-            return invalid(match self.is_alias(name) {
+            let is_alias = self.is_alias(name) && !self.state.has(CHANGES_OF_SEVERAL_ROWS);
+            return invalid(match is_alias {
                 true => format!("Aliases aren't allowed in the where clause ('{text}')"),
-                false => format!("Undefined name {name} in where clause ('{text}')"),
+                false => texts::unknown_in_where(self.state.line(), name, &text),
             });
         };
         let index = self.target.index(column);

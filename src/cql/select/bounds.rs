@@ -7,8 +7,10 @@ use bytes::Bytes;
 use super::filter::present;
 use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
+use super::tuple_slices::{ColumnSlice, column_slices};
+use crate::compat::features::releases::NEWEST;
 use crate::cql::CqlError;
-use crate::marshal::{AbstractType, STATIC_PREFIX, push_component};
+use crate::marshal::{self, AbstractType, STATIC_PREFIX, TypeRef, push_component};
 use crate::schema::{Layout, TableDef};
 
 /// A range of cell names in the comparator's order. An empty end is open. The ends are inclusive unless they are
@@ -96,8 +98,11 @@ impl<'a> Slicing<'a> {
         let rest = restrictions.of_clustering.iter().enumerate();
         let rest = rest.filter(|(at, _)| !prefixes.answered.contains(at)).map(|(_, rest)| rest).collect();
         let mut slices: Vec<CellSlice> = Vec::new();
+        let mixed = self.mixed_slices(&prefixes)?;
         for prefix in &prefixes.each {
-            if def.layout == Layout::Dense {
+            if let Some(parts) = &mixed {
+                slices.extend(parts.iter().map(|part| self.column_slice(prefix, part)));
+            } else if def.layout == Layout::Dense {
                 slices.extend(dense_slice(prefix, (&start, &finish), is_reversed(def, 0)));
             } else {
                 slices.push(composite_slice(def, prefix, &start, &finish));
@@ -111,6 +116,44 @@ impl<'a> Slicing<'a> {
         slices.sort_by(|a, b| comparator.compare(&a.start, &b.start));
         slices.dedup();
         Ok(SlicePlan { reads: Reads::Cells(slices), rest })
+    }
+
+    /// Returns the slices of single columns for a slice of several columns whose directions differ, as 2.2 and later
+    /// read it. Cassandra 2.1 reads it as one slice.
+    fn mixed_slices(&self, prefixes: &Prefixes<'a>) -> Result<Option<Vec<ColumnSlice>>, CqlError> {
+        let Some((slice, restriction)) = prefixes.slice.filter(|_| self.restrictions.is_later) else {
+            return Ok(None);
+        };
+        let columns = self.target.def.clustering.iter().skip(restriction.first).take(restriction.width);
+        let mut directions = columns.clone().map(|column| column.is_reversed);
+        let first = directions.next();
+        if directions.all(|is_reversed| Some(is_reversed) == first) {
+            return Ok(None);
+        }
+        let types = self.bound.database.types();
+        let comparators: Vec<TypeRef> = columns.map(|column| column.cql_type.type_ref(types)).collect();
+        let end = |end: &Option<SliceEnd>| -> Result<End, CqlError> {
+            let Some(end) = end else { return Ok(None) };
+            let values = present(end.operand.values(self.bound)?, |at| self.null_text(restriction, at))?;
+            Ok(Some((values, end.is_inclusive)))
+        };
+        let (lower, upper) = (end(&slice.lower)?, end(&slice.upper)?);
+        let ends = [&lower, &upper].map(|end| end.as_ref().map(|(values, is)| (&values[..], *is)));
+        let compare = |at: usize, a: &[u8], b: &[u8]| match comparators.get(at) {
+            Some(comparator) => marshal::at(&**comparator, NEWEST).compare(a, b),
+            None => Ordering::Equal,
+        };
+        Ok(Some(column_slices((ends[0], ends[1]), &compare)))
+    }
+
+    /// Returns the cells of one of these slices, after the values of the columns before the restriction.
+    fn column_slice(&self, before: &[Bytes], part: &ColumnSlice) -> CellSlice {
+        let def = &self.target.def;
+        let prefix = [before, &part.prefix[..]].concat();
+        let end = |end: &Option<(Bytes, bool)>| end.clone().map(|(value, is)| (vec![value], is));
+        let (lower, upper) = (end(&part.lower), end(&part.upper));
+        let (start, finish) = if is_reversed(def, prefix.len()) { (upper, lower) } else { (lower, upper) };
+        composite_slice(def, &prefix, &start, &finish)
     }
 
     /// Returns the values of the clustering columns, which have equalities and IN only.

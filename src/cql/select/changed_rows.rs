@@ -82,7 +82,8 @@ impl ChangedRows {
                 "The token function cannot be used in WHERE clauses for {statement} statements"
             ));
         }
-        let missing = self.missing(&self.target.def.partition_key, |at| found.keys.get(at).is_some_and(Option::is_some));
+        let missing = self
+            .missing(&self.target.def.partition_key, |at| found.keys.get(at).is_some_and(Option::is_some));
         if !missing.is_empty() {
             return invalid(format!("Some partition key parts are missing: {missing}"));
         }
@@ -111,7 +112,9 @@ impl ChangedRows {
         let (found, def) = (&self.restrictions, &self.target.def);
         let is_update = self.statement == "UPDATE";
         if is_update && found.of_clustering.iter().any(Restriction::is_slice) {
-            return invalid("Slice restrictions are not supported on the clustering columns in UPDATE statements");
+            return invalid(
+                "Slice restrictions are not supported on the clustering columns in UPDATE statements",
+            );
         }
         if is_update && (!def.is_compact() || !found.restricts_clustering()) {
             let missing = self.missing(&def.clustering, |at| found.of_clustering_at(at).is_some());
@@ -135,11 +138,17 @@ impl ChangedRows {
         listed(columns.iter().filter(|column| !is_given(column.position)))
     }
 
-    /// Whether every column of the primary key has an equality or IN.
+    /// Whether every clustering column has an equality or IN of its own.
     pub fn is_by_whole_key(&self) -> bool {
         let found = &self.restrictions;
         let mut clustering = 0..self.target.def.clustering.len();
-        clustering.all(|at| found.of_clustering_at(at).is_some_and(|of| !of.is_slice()))
+        // To Cassandra an equality of a tuple is a range.
+        let is_equality = |of: &Restriction| match of.asked {
+            RestrictionKind::Eq(_) => !of.is_tuple,
+            RestrictionKind::In(_) => true,
+            RestrictionKind::Slice(_) | RestrictionKind::Contains(_) => false,
+        };
+        clustering.all(|at| found.of_clustering_at(at).is_some_and(is_equality))
     }
 
     /// Whether a column of the partition key has an IN.

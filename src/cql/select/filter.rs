@@ -9,7 +9,7 @@ use super::restrictions::{Restriction, RestrictionKind, SliceEnd};
 use super::rows::{CellColumns, ColumnCells, Place, Row};
 use crate::cql::values::{list_from_bytes, map_from_bytes};
 use crate::cql::{CollectionForm, CqlError};
-use crate::marshal::{self, CqlType, TypeRef};
+use crate::marshal::{self, CqlType, Native, TypeRef};
 use crate::schema::TableColumn;
 use crate::util::Release;
 
@@ -91,7 +91,11 @@ impl RowTest {
         };
         let tested = columns.iter().map(|column| FilteredColumn {
             place: cells.place(column),
-            comparator: column.cql_type.type_ref(types),
+            // The values of counters are numbers, although their class compares bytes.
+            comparator: match column.cql_type.is_counter() {
+                true => CqlType::Native(Native::Bigint).type_ref(types),
+                false => column.cql_type.type_ref(types),
+            },
             is_reversed: column.is_reversed,
             cql_type: column.cql_type.clone(),
         });

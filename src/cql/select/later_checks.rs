@@ -137,7 +137,9 @@ impl Analysis<'_> {
     fn check_slices(&self) -> Result<(), CqlError> {
         let mut slice: Option<&Restriction> = None;
         for (at, place) in self.found.clustering.iter().enumerate() {
-            let Some(restriction) = place.and_then(|place| self.found.of_clustering.get(place)) else { continue };
+            let Some(restriction) = place.and_then(|place| self.found.of_clustering.get(place)) else {
+                continue;
+            };
             match slice {
                 _ if restriction.first != at => {}
                 Some(slice) => return Err(self.restricted_after_slice("Clustering", at, slice.first)),
@@ -156,9 +158,7 @@ impl Analysis<'_> {
     ) -> Result<(), CqlError> {
         let is_checked = self.state.has(CHANGES_OF_SEVERAL_ROWS) && !self.may_filter(FILTERING_BY_CLUSTERING);
         match last.filter(|_| is_checked) {
-            Some((last, true)) if added > last => {
-                Err(self.restricted_after_slice("Clustering", added, last))
-            }
+            Some((last, true)) if added > last => Err(self.restricted_after_slice("Clustering", added, last)),
             Some((last, _)) if added < last && is_slice => {
                 let mut later = self.found.of_clustering.iter().map(|of| of.first).collect::<Vec<_>>();
                 later.sort_unstable();
@@ -170,7 +170,8 @@ impl Analysis<'_> {
     }
 
     fn restricted_after_slice(&self, kind: &str, column: usize, slice: usize) -> CqlError {
-        let name = |at: usize| self.target.def.clustering.get(at).map_or("", |column: &TableColumn| &column.name);
+        let name =
+            |at: usize| self.target.def.clustering.get(at).map_or("", |column: &TableColumn| &column.name);
         CqlError::invalid(format!(
             "{kind} column \"{}\" cannot be restricted (preceding column \"{}\" is restricted by a non-EQ relation)",
             name(column),
@@ -232,9 +233,7 @@ impl Analysis<'_> {
         let count = if filtered.keys { of_keys } else { 0 }
             + if filtered.clustering { of_clustering } else { 0 }
             + found.others.len();
-        let several = |(_, restriction): &(String, Restriction)| {
-            matches!(&restriction.asked, RestrictionKind::Contains(elements) if elements.len() > 1)
-        };
+        let several = |(_, restriction): &(String, Restriction)| matches!(&restriction.asked, RestrictionKind::Contains(elements) if elements.len() > 1);
         let is_filtering =
             count > 1 || count == 0 && of_clustering > 0 || count != 0 && found.others.iter().any(several);
         if is_filtering { invalid(NEEDS_FILTERING) } else { Ok(()) }

@@ -57,8 +57,7 @@ impl Analysis<'_> {
                 let is_single = self.is_equality(values);
                 let columns = self.entities(columns, relation, is_single.then_some(Operator::Eq))?;
                 self.check_tuple_columns(&columns, relation)?;
-                let operands =
-                    Operands::of_columns(values, &self.specs(&columns), &self.scope, markers)?;
+                let operands = Operands::of_columns(values, &self.specs(&columns), &self.scope, markers)?;
                 self.merge_tuple(&columns, in_or_equality(operands, is_single))
             }
             Relation::Token { columns, operator, value } => {
@@ -269,7 +268,8 @@ fn sliced(operator: Operator, operand: Operand) -> RestrictionKind {
 
 /// Merges two restrictions of the same columns. `names` are the columns that both have.
 fn merged(existing: Restriction, new: Restriction, names: &str) -> Result<Restriction, CqlError> {
-    let both = |end: &str| invalid(format!("More than one restriction was found for the {end} bound on {names}"));
+    let both =
+        |end: &str| invalid(format!("More than one restriction was found for the {end} bound on {names}"));
     let (width, is_tuple) = (existing.width.max(new.width), existing.is_tuple || new.is_tuple);
     let asked = match (existing.asked, new.asked) {
         (RestrictionKind::Eq(_), _) => {
@@ -278,7 +278,9 @@ fn merged(existing: Restriction, new: Restriction, names: &str) -> Result<Restri
             ));
         }
         (RestrictionKind::In(_), _) => {
-            return invalid(format!("{names} cannot be restricted by more than one relation if it includes a IN"));
+            return invalid(format!(
+                "{names} cannot be restricted by more than one relation if it includes a IN"
+            ));
         }
         (RestrictionKind::Contains(mut elements), RestrictionKind::Contains(more)) => {
             elements.extend(more);

@@ -23,6 +23,7 @@ mod selection;
 mod system_rows;
 mod token;
 mod token_relation;
+mod tuple_slices;
 mod walk;
 
 pub use changed_rows::{ChangedRows, RowSet};

@@ -172,7 +172,8 @@ impl Restrictions {
     pub fn gap(&self, def: &TableDef) -> Option<CqlError> {
         let restricted = def.clustering.iter().zip(&self.clustering).filter(|(_, place)| place.is_some());
         let mut pairs = def.clustering.iter().zip(restricted);
-        let (column, (restricted, _)) = pairs.find(|(column, (restricted, _))| column.name != restricted.name)?;
+        let (column, (restricted, _)) =
+            pairs.find(|(column, (restricted, _))| column.name != restricted.name)?;
         Some(CqlError::invalid(format!(
             "PRIMARY KEY column \"{}\" cannot be restricted as preceding column \"{}\" is not restricted",
             restricted.name, column.name

@@ -7,12 +7,13 @@ use super::*;
 /// A row of the model: key and clustering.
 type ModelRow = (i32, i32, i32);
 
-/// A random SELECT of a table with `PRIMARY KEY (k, a, b)`.
+/// A random SELECT of a table with `PRIMARY KEY (k, a, b)` and `v = a + b`, in a session with the features of 4.0.
 #[derive(Debug, Clone)]
 struct RandomSelect {
     table: &'static str,
     keys: Option<Vec<i32>>,
-    a: Option<i32>,
+    a: Option<Vec<i32>>,
+    b: Option<Vec<i32>>,
     lower: Option<(i32, bool)>,
     upper: Option<(i32, bool)>,
     is_reversed: bool,
@@ -22,27 +23,45 @@ struct RandomSelect {
 
 fn asking() -> impl Strategy<Value = RandomSelect> {
     let end = || prop::option::of((0..5i32, any::<bool>()));
-    let keys = prop::option::of(prop::collection::vec(0..4i32, 1..2));
+    let some = |most: usize| prop::option::of(prop::collection::vec(0..5i32, 1..=most));
     let sizes = (prop::option::of(1..20usize), prop::option::of(1..8usize));
     let table = prop::sample::select(vec!["up", "down", "compact", "wide"]);
-    (table, keys, prop::option::of(0..5i32), end(), end(), any::<bool>(), sizes).prop_map(
-        |(table, keys, a, lower, upper, is_reversed, (limit, page))| {
-            let is_reversed = is_reversed && keys.is_some();
-            RandomSelect { table, keys, a, lower, upper, is_reversed, limit, page }
+    (table, (some(3), some(3), some(3)), end(), end(), any::<bool>(), sizes).prop_map(
+        |(table, (keys, a, mut b), lower, upper, is_reversed, (limit, page))| {
+            let is_one_key = keys.as_ref().is_some_and(|keys| keys.len() == 1);
+            let is_reversed = is_reversed && is_one_key;
+            if a.is_none() {
+                // Rows cannot be filtered by IN.
+                b = b.map(|values| values[..1].to_vec());
+            }
+            RandomSelect { table, keys, a, b, lower, upper, is_reversed, limit, page }
         },
     )
 }
 
 impl RandomSelect {
+    /// Returns the column that the slice is on: the first one without an IN.
+    fn sliced(&self) -> &'static str {
+        match (&self.a, &self.b) {
+            (None, _) => "a",
+            (Some(_), None) => "b",
+            (Some(_), Some(_)) => "v",
+        }
+    }
+
     fn text(&self) -> String {
         let mut conditions = Vec::new();
-        if let Some(keys) = &self.keys {
-            conditions.push(format!("k = {}", keys[0]));
+        for (column, values) in [("k", &self.keys), ("a", &self.a), ("b", &self.b)] {
+            match values.as_deref() {
+                None => {}
+                Some([value]) => conditions.push(format!("{column} = {value}")),
+                Some(values) => {
+                    let values: Vec<String> = values.iter().map(i32::to_string).collect();
+                    conditions.push(format!("{column} IN ({})", values.join(", ")));
+                }
+            }
         }
-        // A clustering column cannot be restricted without the one before it. If `a` has no equality, the slice is on
-        // `a`.
-        let sliced = if self.a.is_some() { "b" } else { "a" };
-        conditions.extend(self.a.map(|a| format!("a = {a}")));
+        let sliced = self.sliced();
         let sign = |is_inclusive: bool| if is_inclusive { "=" } else { "" };
         conditions.extend(self.lower.map(|(end, inclusive)| format!("{sliced} >{} {end}", sign(inclusive))));
         conditions.extend(self.upper.map(|(end, inclusive)| format!("{sliced} <{} {end}", sign(inclusive))));
@@ -62,24 +81,35 @@ impl RandomSelect {
     /// Returns the expected rows, found by checking every row.
     fn naive(&self, rows: &[ModelRow]) -> Vec<ModelRow> {
         let holds = |(k, a, b): &&ModelRow| {
-            let sliced = if self.a.is_some() { b } else { a };
-            let above =
-                |(end, inclusive): (i32, bool)| if inclusive { *sliced >= end } else { *sliced > end };
-            let below =
-                |(end, inclusive): (i32, bool)| if inclusive { *sliced <= end } else { *sliced < end };
-            self.keys.as_ref().is_none_or(|keys| keys[0] == *k)
-                && self.a.is_none_or(|wanted| wanted == *a)
+            let sliced = match self.sliced() {
+                "a" => *a,
+                "b" => *b,
+                _ => a + b,
+            };
+            let above = |(end, inclusive): (i32, bool)| if inclusive { sliced >= end } else { sliced > end };
+            let below = |(end, inclusive): (i32, bool)| if inclusive { sliced <= end } else { sliced < end };
+            let is_in = |values: &Option<Vec<i32>>, value: &i32| {
+                values.as_ref().is_none_or(|values| values.contains(value))
+            };
+            is_in(&self.keys, k)
+                && is_in(&self.a, a)
+                && is_in(&self.b, b)
                 && self.lower.is_none_or(above)
                 && self.upper.is_none_or(below)
         };
         let mut found: Vec<ModelRow> = rows.iter().filter(holds).copied().collect();
-        let token = |k: i32| {
+        // Keys that are given are read in their own order.
+        let place = |k: i32| {
             let mut token = Vec::new();
-            crate::partitioner::Partitioner::token(&Murmur3Partitioner, &k.to_be_bytes(), &mut token);
+            let key = k.to_be_bytes();
+            match self.keys {
+                None => crate::partitioner::Partitioner::token(&Murmur3Partitioner, &key, &mut token),
+                Some(_) => token.extend(key),
+            }
             token
         };
         let is_down = self.table == "down";
-        found.sort_by_key(|(k, a, b)| (token(*k), if is_down { -a } else { *a }, *b));
+        found.sort_by_key(|(k, a, b)| (place(*k), if is_down { -a } else { *a }, *b));
         found.dedup();
         if self.is_reversed {
             found.reverse();
@@ -90,7 +120,7 @@ impl RandomSelect {
 }
 
 async fn model_session(rows: &[ModelRow]) -> Session {
-    let session = Session::new().await;
+    let session = Session { reported: Some(ReportedVersion::default()), ..Session::new().await };
     let key = "k int, a int, b int, ";
     session.done(&format!("CREATE TABLE up ({key} v int, PRIMARY KEY (k, a, b))")).await;
     session
@@ -106,12 +136,16 @@ async fn model_session(rows: &[ModelRow]) -> Session {
         .await;
     for (k, a, b) in rows {
         for table in ["up", "down", "compact"] {
-            session.done(&format!("INSERT INTO {table} (k, a, b, v) VALUES ({k}, {a}, {b}, 1)")).await;
+            let values = format!("({k}, {a}, {b}, {})", a + b);
+            session.done(&format!("INSERT INTO {table} (k, a, b, v) VALUES {values}")).await;
         }
         let elements: Vec<String> = (0..=a * b).map(|element| element.to_string()).collect();
         let elements = elements.join(", ");
         session
-            .done(&format!("INSERT INTO wide (k, a, b, s, l) VALUES ({k}, {a}, {b}, {b}, {{{elements}}})"))
+            .done(&format!(
+                "INSERT INTO wide (k, a, b, v, s, l) VALUES ({k}, {a}, {b}, {}, {b}, {{{elements}}})",
+                a + b
+            ))
             .await;
     }
     session

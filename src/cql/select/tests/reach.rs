@@ -38,7 +38,7 @@ async fn measured(session: &Session, text: &str) -> ((Option<usize>, Option<usiz
     let state = QueryState {
         database: &database,
         behaviour,
-        reported: ReportedVersion::of_release(behaviour),
+        reported: session.reported.as_ref().unwrap_or_else(|| ReportedVersion::of_release(behaviour)),
         language: Language::Newest,
         keyspace: Some("s"),
         user: None,
@@ -100,6 +100,51 @@ async fn no_statement_reads_more_than_its_limits() {
             limits.0 == Some(rows) && limits.1.is_some_and(|most| cells <= most),
             "{text}: {limits:?} {cells}"
         );
+    }
+}
+
+/// Returns a session that reports 4.0, with the rows (1 to 3, 0 to 9, 0 to 9) of a sparse and of a compact table.
+async fn later() -> Session {
+    let session = Session { reported: Some(ReportedVersion::default()), ..with_tables().await };
+    session.done("CREATE TABLE p (k int, a int, b int, v int, PRIMARY KEY (k, a, b))").await;
+    for at in 0..300 {
+        let values = format!("({}, {}, {}, {at})", at / 100 + 1, at / 10 % 10, at % 10);
+        for table in ["p", "d2"] {
+            session.done(&format!("INSERT INTO {table} (k, a, b, v) VALUES {values}")).await;
+        }
+    }
+    session
+}
+
+#[tokio::test]
+async fn in_on_any_clustering_column_has_limits() {
+    let session = later().await;
+    for table in ["p", "d2"] {
+        for text in [
+            "k = 1 AND a IN (1, 3) AND b = 5",
+            "k = 1 AND a IN (1, 3, 1) AND b IN (2, 5, 77)",
+            "k IN (1, 2) AND a IN (1, 3) AND b IN (2, 5)",
+            "k = 1 AND (a, b) IN ((1, 2), (5, 9))",
+            "k = 1 AND a IN (1, 3) LIMIT 15",
+            "k = 1 AND a IN (1, 3) ORDER BY a DESC LIMIT 10",
+            "k = 1 AND a IN (1, 3, 4, 5) AND b > 7 LIMIT 3",
+            "k = 1 AND a IN (1, 3, 4, 5) AND b > 7 AND b < 9 LIMIT 10",
+            "k IN (3, 1) AND a IN (1, 3) AND b >= 3 LIMIT 17",
+        ] {
+            let text = format!("SELECT v FROM {table} WHERE {text}");
+            let ((rows_max, cells_max), (rows, cells)) = measured(&session, &text).await;
+            let (Some(rows_max), Some(cells_max)) = (rows_max, cells_max) else {
+                panic!("{text}: no limits")
+            };
+            assert!(rows > 0 && rows <= rows_max, "{text}: {rows} of {rows_max} rows");
+            assert!(cells >= rows && cells <= cells_max, "{text}: {cells} of {cells_max} cells");
+        }
+    }
+    let both = measured(&session, "SELECT v FROM d2 WHERE k = 1 AND a IN (1, 3) AND b IN (2, 5)").await;
+    assert_eq!(both, ((Some(4), Some(4)), (4, 4)));
+    for filtering in ["k = 1 AND b = 5", "a > 3 AND b = 5", "k = 1 AND v = 7"] {
+        let text = format!("SELECT v FROM p WHERE {filtering} LIMIT 1 ALLOW FILTERING");
+        assert_eq!(measured(&session, &text).await.0, (None, None), "{text}");
     }
 }
 
