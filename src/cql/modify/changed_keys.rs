@@ -18,7 +18,7 @@ pub(super) enum ChangedKeys {
     /// By the values of key columns: those of an INSERT, and up to 2.2 all.
     Listed(Keys),
     /// By a WHERE clause of 3.0 and later.
-    Restricted(ChangedRows),
+    Restricted(Box<ChangedRows>),
 }
 
 impl ChangedKeys {
@@ -36,7 +36,7 @@ impl ChangedKeys {
         }
         let scope = terms.scope;
         let rows = ChangedRows::new(state, table, (kind.word(), relations), (scope, &mut *terms.markers))?;
-        Ok(ChangedKeys::Restricted(rows))
+        Ok(ChangedKeys::Restricted(Box::new(rows)))
     }
 }
 

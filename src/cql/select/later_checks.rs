@@ -18,7 +18,6 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 }
 
 /// The parts of a WHERE clause that are checked row by row.
-#[derive(Default)]
 struct Filtered {
     keys: bool,
     clustering: bool,
@@ -33,10 +32,11 @@ impl Analysis<'_> {
     /// Runs the checks that need all relations.
     pub fn finish_as_later(mut self, projection: &Projection) -> Result<Restrictions, CqlError> {
         self.found.is_later = true;
-        let mut filtered = Filtered::default();
-        filtered.keys = self.key_columns()?;
+        let mut filtered = Filtered { keys: self.key_columns()?, clustering: false };
         filtered.keys |= self.found.uses_index;
-        let is_static_only = projection.is_static_only(&self.target.def);
+        // From 2.2 on the partition key alone is not enough.
+        let def = &self.target.def;
+        let is_static_only = projection.is_static_only(def) && projection.has_static(def);
         if is_static_only && self.found.restricts_clustering() {
             return invalid("Cannot restrict clustering columns when selecting only static columns");
         }

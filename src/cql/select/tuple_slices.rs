@@ -23,21 +23,48 @@ pub(super) struct ColumnSlice {
     pub upper: Option<(Bytes, bool)>,
 }
 
-/// Returns the slices of single columns that have the rows between two tuples. `compare` compares two values of the
-/// column at an index of the tuple.
+/// Compares two values of the column at an index of the tuple.
+type Compare<'c> = dyn Fn(usize, &[u8], &[u8]) -> Ordering + 'c;
+
+/// Returns the slices of single columns that have the rows between two tuples.
 pub(super) fn column_slices(
     (lower, upper): (TupleEnd<'_>, TupleEnd<'_>),
-    compare: &dyn Fn(usize, &[u8], &[u8]) -> Ordering,
+    compare: &Compare<'_>,
 ) -> Vec<ColumnSlice> {
     let mut found = Vec::new();
     split(Vec::new(), (lower, upper), compare, &mut found);
     found
 }
 
+/// The first value of an end, and the values of the columns after it.
+struct Head<'v> {
+    value: &'v Bytes,
+    rest: &'v [Bytes],
+    is_inclusive: bool,
+}
+
+impl<'v> Head<'v> {
+    /// Returns the head of an end, or `None` if the end is open.
+    fn of(end: TupleEnd<'v>) -> Option<Head<'v>> {
+        let (values, is_inclusive) = end?;
+        let (value, rest) = values.split_first()?;
+        Some(Head { value, rest, is_inclusive })
+    }
+
+    fn tail(&self) -> TupleEnd<'v> {
+        Some((self.rest, self.is_inclusive))
+    }
+
+    /// Returns the end for this column alone. The value itself belongs to it only if no other column follows.
+    fn end(&self) -> (Bytes, bool) {
+        (self.value.clone(), self.rest.is_empty() && self.is_inclusive)
+    }
+}
+
 fn split(
     prefix: Vec<Bytes>,
     (lower, upper): (TupleEnd<'_>, TupleEnd<'_>),
-    compare: &dyn Fn(usize, &[u8], &[u8]) -> Ordering,
+    compare: &Compare<'_>,
     found: &mut Vec<ColumnSlice>,
 ) {
     // An end without further values is equal to the prefix.
@@ -45,43 +72,23 @@ fn split(
     if is_excluded(&lower) || is_excluded(&upper) {
         return;
     }
-    let first = |end: TupleEnd<'_>| {
-        let (values, is_inclusive) = end?;
-        let (value, rest) = values.split_first()?;
-        // The value itself belongs to this slice only if no other column follows.
-        Some((
-            value.clone(),
-            (rest.is_empty() && is_inclusive),
-            (!rest.is_empty()).then(|| (rest.to_vec(), is_inclusive)),
-        ))
-    };
     let with = |value: &Bytes| [&prefix[..], std::slice::from_ref(value)].concat();
-    let (low, high) = (first(lower), first(upper));
-    if let (Some((from, from_inclusive, after)), Some((to, to_inclusive, before))) = (&low, &high) {
-        match compare(prefix.len(), from, to) {
+    let (low, high) = (Head::of(lower), Head::of(upper));
+    if let (Some(low), Some(high)) = (&low, &high) {
+        match compare(prefix.len(), low.value, high.value) {
             Ordering::Greater => return,
-            Ordering::Equal => {
-                let tail = |rest: &Option<(Vec<Bytes>, bool)>, is_inclusive: bool| match rest {
-                    Some((values, is_inclusive)) => (values.clone(), *is_inclusive),
-                    None => (Vec::new(), is_inclusive),
-                };
-                let (after, before) = (tail(after, *from_inclusive), tail(before, *to_inclusive));
-                let ends = (Some((&after.0[..], after.1)), Some((&before.0[..], before.1)));
-                return split(with(from), ends, compare, found);
-            }
+            Ordering::Equal => return split(with(low.value), (low.tail(), high.tail()), compare, found),
             Ordering::Less => {}
         }
     }
-    if let Some((from, _, Some((after, is_inclusive)))) = &low {
-        split(with(from), (Some((after, *is_inclusive)), None), compare, found);
+    if let Some(low) = low.as_ref().filter(|low| !low.rest.is_empty()) {
+        split(with(low.value), (low.tail(), None), compare, found);
     }
-    if let Some((to, _, Some((before, is_inclusive)))) = &high {
-        split(with(to), (None, Some((before, *is_inclusive))), compare, found);
+    if let Some(high) = high.as_ref().filter(|high| !high.rest.is_empty()) {
+        split(with(high.value), (None, high.tail()), compare, found);
     }
-    let end = |end: Option<(Bytes, bool, Option<(Vec<Bytes>, bool)>)>| {
-        end.map(|(value, is_inclusive, _)| (value, is_inclusive))
-    };
-    found.push(ColumnSlice { prefix, lower: end(low), upper: end(high) });
+    let (lower, upper) = (low.map(|low| low.end()), high.map(|high| high.end()));
+    found.push(ColumnSlice { prefix, lower, upper });
 }
 
 #[cfg(test)]
@@ -131,8 +138,6 @@ mod tests {
         for (lower, upper) in ends.iter().flat_map(|lower| ends.iter().map(move |upper| (lower, upper))) {
             let bytes = |end: &Option<(Vec<u8>, bool)>| end.as_ref().map(|(values, is)| (tuple(values), *is));
             let (low, high) = (bytes(lower), bytes(upper));
-            let end = |end: &'_ Option<(Vec<Bytes>, bool)>| end.clone();
-            let (low, high) = (end(&low), end(&high));
             let slices = column_slices(
                 (
                     low.as_ref().map(|(values, is)| (&values[..], *is)),
