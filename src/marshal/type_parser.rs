@@ -289,8 +289,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses the parameters of a plain type, such as `(reversed=true)`. Parameters with other names are ignored.
-    /// Returns whether the type is reversed.
+    /// Parses the parameters of a plain type, such as `(reversed=true)` or `(reversed)`. Parameters with other names are
+    /// ignored. Returns whether the type is reversed.
     fn parameters(&mut self) -> Result<bool, TypeError> {
         let mut is_reversed = false;
         if !self.takes("(") || self.takes(")") {
@@ -298,18 +298,18 @@ impl Parser<'_> {
         }
         loop {
             let name = self.identifier()?;
-            if !self.takes("=") {
-                return Err(self.fail("= is missing"));
-            }
-            let value = self.identifier()?;
+            let value = if self.takes("=") { self.identifier()? } else { String::new() };
             if name == "reversed" {
-                is_reversed = value.eq_ignore_ascii_case("true");
+                is_reversed = value.is_empty() || value == "true";
             }
             if self.takes(")") {
                 return Ok(is_reversed);
             }
             if !self.takes(",") {
-                return Err(self.fail("a comma or a bracket is missing"));
+                return Err(match self.text[self.at..].chars().next() {
+                    Some(next) => self.fail(&format!("unexpected character '{next}'")),
+                    None => self.fail("unexpected end of string"),
+                });
             }
         }
     }
@@ -335,6 +335,8 @@ mod tests {
         assert_eq!(class_of("org.apache.cassandra.db.marshal.LongType"), "LongType");
         assert_eq!(class_of("UTF8Type(reversed=false)"), "UTF8Type");
         assert_eq!(class_of("TimeUUIDType(reversed=true)"), "ReversedType(TimeUUIDType)");
+        assert_eq!(class_of("TimeUUIDType(reversed)"), "ReversedType(TimeUUIDType)");
+        assert_eq!(class_of("LongType(x, reversed=True)"), "LongType");
         assert_eq!(class_of("CompositeType( UTF8Type , LongType )"), "CompositeType(UTF8Type,LongType)");
         assert_eq!(
             class_of("CompositeType(ReversedType(LongType), CompositeType(AsciiType))"),
@@ -356,6 +358,10 @@ mod tests {
         assert_eq!(
             message("CompositeType(LongType"),
             "Syntax error parsing 'CompositeType(LongType' at char 22: a comma or a bracket is missing"
+        );
+        assert_eq!(
+            message("LongType(x*)"),
+            "Syntax error parsing 'LongType(x*)' at char 10: unexpected character '*'"
         );
         let deep = "ReversedType(".repeat(100);
         assert!(message(&deep).ends_with("types are nested too deep"));
