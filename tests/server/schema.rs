@@ -153,6 +153,26 @@ fn times_to_live_beyond_the_maximum_are_refused_in_2_1() {
 }
 
 #[test]
+fn unknown_options_of_a_strategy_are_refused_from_2_0_on() {
+    let options = [("replication_factor", "1"), ("dc1", "1")];
+    for (release, is_refused) in [("1.2", false), ("2.0", true)] {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = client_of(&server);
+        let reply = client.call("system_add_keyspace", &keyspace("Other", "SimpleStrategy", &options));
+        let expected = "Unrecognized strategy option {dc1} passed to SimpleStrategy for keyspace Other";
+        if is_refused {
+            assert_eq!(reply.why(), expected, "{release}");
+        } else {
+            reply.value();
+        }
+        let without =
+            client.call("system_add_keyspace", &keyspace("Other2", "SimpleStrategy", &options[1..]));
+        let expected = if is_refused { "Unrecognized strategy option" } else { "SimpleStrategy requires" };
+        assert!(without.why().starts_with(expected), "{release}: {without:?}");
+    }
+}
+
+#[test]
 fn the_length_of_names_is_limited() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = client_of(&server);

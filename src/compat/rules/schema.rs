@@ -24,6 +24,8 @@ rules! {
         /// A strategy's options are checked (1.1 and later, `AbstractReplicationStrategy.validateOptions`). CQL checks
         /// them by its own rules.
         strategy_options_are_checked: bool = since(V1_1);
+        /// Options that a strategy does not have are refused (2.0 and later). 1.1 and 1.2 log a warning.
+        strategy_options_must_be_known: bool = since(V2_0);
         /// drop_keyspace refuses to drop the system keyspace, whose name is compared without case (1.2 and later).
         drop_refuses_system: bool = since(V1_2);
         /// update_column_family first checks the permission to change the column family, and therefore whether it

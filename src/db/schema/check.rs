@@ -155,6 +155,8 @@ impl SchemaCheck<'_> {
         let mut cf = CfDef::new(&request.keyspace, &request.name);
         cf.column_type = self.column_type(request)?;
         cf.comparator = self.type_or_bytes(request.comparator_type.as_deref())?;
+        // Before the other types, as in `CFMetaData.fromThrift`.
+        cf.settings = settings::made(&request.settings, self.release, self.store.checks_definitions)?;
         cf.default_validator = self.type_or_bytes(request.default_validation_class.as_deref())?;
         cf.key_validator =
             request.key_validation_class.as_deref().map(|class| self.resolve(class)).transpose()?;
@@ -165,7 +167,7 @@ impl SchemaCheck<'_> {
             let definition = self.column(&cf, column, old)?;
             cf.column_metadata.insert(column.name.clone(), definition);
         }
-        cf.settings = settings::made(&request.settings, self.release, self.store.checks_definitions)?;
+        settings::check_compaction_options(&cf.settings, self.release, self.store.checks_definitions)?;
         check_columns(&cf)?;
         self.check_family(&cf, request)?;
         Ok(cf.with_indexes())
@@ -319,13 +321,10 @@ impl SchemaCheck<'_> {
         match short {
             "SimpleStrategy" | "OldNetworkTopologyStrategy" => {
                 match options.keys().find(|name| *name != FACTOR) {
-                    Some(name) => Err(Error::invalid(texts::unknown_strategy_option(
-                        self.release,
-                        name,
-                        short,
-                        &request.name,
-                    ))),
-                    None => Ok(()),
+                    Some(name) if self.rules().strategy_options_must_be_known => Err(Error::invalid(
+                        texts::unknown_strategy_option(self.release, name, short, &request.name),
+                    )),
+                    _ => Ok(()),
                 }
             }
             "NetworkTopologyStrategy" => options.iter().try_for_each(|(name, factor)| {

@@ -24,6 +24,9 @@ pub(super) fn made(settings: &Settings, release: Release, is_for_cluster: bool) 
     if let Some(Setting::Text(class)) = kept.get_mut("compaction_strategy") {
         *class = full_name(class, COMPACTION_PACKAGE);
     }
+    if !is_for_cluster && rules.table_settings_are_checked {
+        compaction_class(&kept, release)?;
+    }
     if let Some(Setting::Text(caching)) = kept.get_mut("caching") {
         *caching = cached(caching)?;
     }
@@ -49,9 +52,6 @@ pub(super) fn made(settings: &Settings, release: Release, is_for_cluster: bool) 
         (rules.index_interval_has_bounds, kept.get("min_index_interval").cloned())
     {
         kept.entry("max_index_interval".to_owned()).or_insert(Setting::Int(min.max(2048)));
-    }
-    if !is_for_cluster && rules.table_settings_are_checked {
-        check_compaction(&kept, release)?;
     }
     Ok(kept)
 }
@@ -152,19 +152,32 @@ fn check_chance(value: Option<&str>) -> Result<(), Error> {
     }
 }
 
-fn check_compaction(kept: &Settings, release: Release) -> Result<(), Error> {
+/// Returns the compaction strategy's class without its package, and the options that the strategy has.
+fn compaction_class(kept: &Settings, release: Release) -> Result<(&str, Vec<&'static str>), Error> {
     let class = match kept.get("compaction_strategy") {
         Some(Setting::Text(class)) => class,
         _ => "org.apache.cassandra.db.compaction.SizeTieredCompactionStrategy",
     };
     let short = class.strip_prefix(COMPACTION_PACKAGE).unwrap_or_default();
-    let Some(known) = compaction_options(short, release) else {
-        return Err(Error::invalid(texts::unknown_compaction(release, class)));
-    };
-    let are_checked = Behaviour::of(release).schema.compaction_options_are_checked;
+    match compaction_options(short, release) {
+        Some(known) => Ok((short, known)),
+        None => Err(Error::invalid(texts::unknown_compaction(release, class))),
+    }
+}
+
+/// Checks the options of the compaction strategy. Cassandra does so after it has read the whole definition.
+pub(super) fn check_compaction_options(
+    kept: &Settings,
+    release: Release,
+    is_for_cluster: bool,
+) -> Result<(), Error> {
+    let rules = &Behaviour::of(release).schema;
+    let are_checked =
+        !is_for_cluster && rules.table_settings_are_checked && rules.compaction_options_are_checked;
     let Some(Setting::Map(options)) = kept.get("compaction_strategy_options").filter(|_| are_checked) else {
         return Ok(());
     };
+    let (short, known) = compaction_class(kept, release)?;
     check_compaction_values(options)?;
     let unknown: Vec<&str> =
         options.keys().map(String::as_str).filter(|name| !known.contains(name)).collect();
@@ -331,10 +344,13 @@ mod tests {
             shown("org.foo.Bar", Release::V2_1),
             "Unable to find compaction strategy class 'org.foo.Bar'"
         );
+        let options = Setting::Map(BTreeMap::from([("bogus".to_owned(), "1".to_owned())]));
+        let settings = of("compaction_strategy_options", options);
         assert_eq!(
-            options("compaction_strategy_options", &[("bogus", "1")]),
+            check_compaction_options(&settings, Release::V2_1, false).unwrap_err().to_string(),
             "Properties specified [bogus] are not understood by SizeTieredCompactionStrategy"
         );
+        check_compaction_options(&settings, Release::V2_1, true).unwrap();
     }
 
     #[test]
