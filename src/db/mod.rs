@@ -58,4 +58,4 @@ pub use schema::{
     described_keyspace,
 };
 pub use traces::{Trace, TraceEvent, Traces};
-pub use write::{CasOutcome, CasRequest, Writes};
+pub use write::{CasOutcome, CasRequest, Writes, check_expiry};

@@ -4,8 +4,9 @@ use super::terms::Terms;
 use crate::cql::syntax::Term;
 use crate::cql::values::{TypedTerm, Value};
 use crate::cql::{CqlError, QueryOptions, QueryState};
-use crate::db::Database;
+use crate::db::{Database, check_expiry};
 use crate::marshal::{CqlType, Native};
+use crate::schema::CfDef;
 use crate::util::limits::TTL_MAX_S;
 
 /// The attributes of a USING clause.
@@ -49,8 +50,24 @@ impl Attributes {
         }
     }
 
-    /// Returns the TTL of the cells in seconds, or `None` for the table's default.
-    pub fn ttl_s(&self, options: &QueryOptions, database: &Database) -> Result<Option<i32>, CqlError> {
+    /// Returns the TTL of the cells in seconds: the statement's, or the table's default.
+    pub fn ttl_s(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+        cf: &CfDef,
+    ) -> Result<Option<i32>, CqlError> {
+        let written = self.written_ttl_s(options, state.database)?;
+        let ttl_s = written.or_else(|| cf.default_ttl_s());
+        if let (Some(ttl_s), true) = (ttl_s, state.behaviour.writes.expiry_has_31_bits) {
+            let which = if written.is_none() { "default " } else { "" };
+            check_expiry(cf, ttl_s, state.database.now_s(), which)?;
+        }
+        Ok(ttl_s)
+    }
+
+    /// Returns the TTL of the statement in seconds, or `None` for the table's default.
+    fn written_ttl_s(&self, options: &QueryOptions, database: &Database) -> Result<Option<i32>, CqlError> {
         let Some(ttl) = &self.ttl else { return Ok(None) };
         let bytes = match ttl.value(options, database)? {
             Value::Single(bytes) => bytes,

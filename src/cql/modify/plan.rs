@@ -242,7 +242,7 @@ impl ModifyPlan {
         }
         let ttl_s = match is_counter {
             true => None,
-            false => self.attributes.ttl_s(options, database)?.or_else(|| self.table.cf.default_ttl_s()),
+            false => self.attributes.ttl_s(state, options, &self.table.cf)?,
         };
         let writing = WriteContext {
             table: &self.table,

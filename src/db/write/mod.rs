@@ -9,4 +9,5 @@ mod writes;
 
 pub use cas::{CasOutcome, CasRequest};
 pub(super) use unchecked_name::{Compared, compared};
+pub use validate::check_expiry;
 pub use writes::Writes;

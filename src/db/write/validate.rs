@@ -29,6 +29,20 @@ impl NamedFamily<'_> {
     }
 }
 
+/// Checks that the second at which a column expires fits into 31 bits. 2.1 stores it so, and refuses others. `which` is
+/// the word before "ttl" in the error.
+pub fn check_expiry(cf: &CfDef, ttl_s: i32, now_s: i32, which: &str) -> Result<(), Error> {
+    if ttl_s <= EXPIRY_MAX_S - now_s {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "Request on table {}.{} with {which}ttl of {ttl_s} seconds exceeds maximum supported expiration date of \
+         2038-01-19T03:14:06+00:00. In order to avoid this use a lower TTL, change the expiration date overflow \
+         policy or upgrade to a version where this limitation is fixed. See CASSANDRA-14092 for more details.",
+        cf.keyspace, cf.name
+    )))
+}
+
 impl<'a> Validation<'a> {
     pub(super) fn named_family<'b>(&self, keyspace: &'b [u8], name: &'b [u8]) -> NamedFamily<'b>
     where
@@ -138,17 +152,11 @@ impl<'a> Validation<'a> {
         }
     }
 
-    /// Checks that the second at which a column expires fits into 31 bits. 2.1 stores it so, and refuses others.
     fn expires_in_time(&self, cf: &CfDef, ttl_s: i32, which: &str) -> Result<(), Error> {
-        if !self.behaviour.writes.expiry_has_31_bits || ttl_s <= EXPIRY_MAX_S - self.clock.now_s() {
+        if !self.behaviour.writes.expiry_has_31_bits {
             return Ok(());
         }
-        Err(Error::invalid(format!(
-            "Request on table {}.{} with {which}ttl of {ttl_s} seconds exceeds maximum supported expiration date of \
-             2038-01-19T03:14:06+00:00. In order to avoid this use a lower TTL, change the expiration date overflow \
-             policy or upgrade to a version where this limitation is fixed. See CASSANDRA-14092 for more details.",
-            cf.keyspace, cf.name
-        )))
+        check_expiry(cf, ttl_s, self.clock.now_s(), which)
     }
 
     /// Validates a column's time to live, value and timestamp. Its name has been validated already.

@@ -272,13 +272,33 @@ async fn cells_expire() {
     for (ttl, text) in [
         ("-1", "A TTL must be greater or equal to 0"),
         ("630720001", "ttl is too large. requested (630720001) maximum (630720000)"),
-        ("630720000", "done"),
+        ("447483647", "done"),
+        ("447483648", &too_late("p", "ttl of 447483648")),
     ] {
-        assert_eq!(
-            bench.outcome_text(&format!("INSERT INTO p (k, v) VALUES (2, 2) USING TTL {ttl}")).await,
-            text
-        );
+        let statement = format!("INSERT INTO p (k, v) VALUES (2, 2) USING TTL {ttl}");
+        assert_eq!(bench.outcome_text(&statement).await, text);
     }
+    let statement = "INSERT INTO p (k, v) VALUES (2, 2) USING TTL 630720000";
+    assert_eq!(bench.at(Release::V2_0).outcome_text(statement).await, "done");
+}
+
+/// Returns the error of 2.1 for a time to live that ends after January 2038.
+fn too_late(table: &str, ttl: &str) -> String {
+    format!(
+        "Request on table k.{table} with {ttl} seconds exceeds maximum supported expiration date of \
+         2038-01-19T03:14:06+00:00. In order to avoid this use a lower TTL, change the expiration date overflow \
+         policy or upgrade to a version where this limitation is fixed. See CASSANDRA-14092 for more details."
+    )
+}
+
+#[tokio::test]
+async fn a_default_ttl_that_ends_too_late_is_refused_in_2_1() {
+    let bench =
+        Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, v int) WITH default_time_to_live = 630720000"])
+            .await;
+    let statement = "INSERT INTO t (k, v) VALUES (1, 1)";
+    assert_eq!(bench.outcome_text(statement).await, too_late("t", "default ttl of 630720000"));
+    bench.done("INSERT INTO t (k, v) VALUES (1, 1) USING TTL 1000").await;
 }
 
 #[tokio::test]
