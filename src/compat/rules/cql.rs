@@ -7,6 +7,9 @@ use crate::util::Release::{V0_3, V2_0, V2_1};
 /// A SELECT with a LIMIT over partitions of a dense table must not have strict bounds (2.0 and 2.1). This rule depends
 /// on the reported version: servers that report 2.2 do not have it.
 pub const STRICT_BOUNDS_ARE_REFUSED: Span = Span::between(V2_0, V2_1);
+/// An index on a part of the partition key supports no conditions if the whole partition key is specified (2.1). This rule
+/// depends on the reported version.
+pub const KEY_INDEX_NEEDS_OPEN_KEY: Span = Span::between(V2_1, V2_1);
 
 rules! {
     /// Rules of CQL 3 statements.
@@ -63,7 +66,7 @@ rules! {
         /// Columns of the primary key may be indexed (2.0 and later, CASSANDRA-5125).
         indexes_primary_key: bool = since(V2_0);
         /// Columns of the partition key of a COMPACT STORAGE table must not be indexed (2.1).
-        compact_keys_have_no_index: bool = since(V2_1);
+        compact_keys_have_no_index: bool = since(V2_0);
         /// Dates are printed with hours and minutes (2.0 and later, `TimestampSerializer`); before, with seconds.
         dates_are_shown_to_the_minute: bool = since(V2_0);
         /// LIST PERMISSIONS has a column with the role. Only 2.2 and later have it, so no release here does.

@@ -12,7 +12,7 @@ mod wire;
 mod writes;
 
 pub use cells::{CellRules, SuperCount, TimestampOrder, ValueTie};
-pub use cql::{CqlRules, STRICT_BOUNDS_ARE_REFUSED};
+pub use cql::{CqlRules, KEY_INDEX_NEEDS_OPEN_KEY, STRICT_BOUNDS_ARE_REFUSED};
 pub use logins::LoginRules;
 pub use reads::{CountBy, ReadRules};
 pub use schema::{KeyAlias, SchemaRules};

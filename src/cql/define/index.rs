@@ -180,18 +180,18 @@ fn check_class_is_there(create: &CreateIndex) -> Result<(), CqlError> {
 fn check_place(state: &QueryState<'_>, table: &TableDef, column: &TableColumn) -> Result<(), CqlError> {
     let name = &column.name;
     let rules = &state.behaviour.cql;
-    if !rules.indexes_primary_key && matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering)
-    {
+    let is_of_key = matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering);
+    if !rules.indexes_primary_key && is_of_key {
         return invalid(format!("Cannot create index on PRIMARY KEY part {name}"));
+    }
+    if table.is_compact() && is_of_key && rules.compact_keys_have_no_index {
+        return invalid(
+            "Secondary indexes are not supported on PRIMARY KEY columns in COMPACT STORAGE tables",
+        );
     }
     if table.is_compact() && !table.clustering.is_empty() {
         return invalid(
             "Secondary indexes are not supported on COMPACT STORAGE tables that have clustering columns",
-        );
-    }
-    if table.is_compact() && column.kind == ColumnKind::PartitionKey && rules.compact_keys_have_no_index {
-        return invalid(
-            "Secondary indexes are not supported on PRIMARY KEY columns in COMPACT STORAGE tables",
         );
     }
     if column.kind == ColumnKind::Static && !state.has(INDEXES_ON_STATIC_COLUMNS) {

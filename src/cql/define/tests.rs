@@ -260,6 +260,10 @@ async fn indexes_are_created_and_dropped() {
             "Cannot create secondary index on partition key column name",
         ),
         (
+            Statement::CreateIndex(index(None, "dense", "c")),
+            "Secondary indexes are not supported on PRIMARY KEY columns in COMPACT STORAGE tables",
+        ),
+        (
             Statement::CreateIndex(index(None, "dense", "v")),
             "Secondary indexes are not supported on COMPACT STORAGE tables that have clustering columns",
         ),

@@ -5,7 +5,7 @@ use super::messages::{NEEDS_FILTERING, NOT_ON_TOKEN, TOKEN_OF_SOME, relation_tex
 use super::restrictions::{RestrictionKind, Restrictions};
 use super::selection::Projection;
 use crate::compat::features::restrictions::IN_ON_ANY_KEY_COLUMN;
-use crate::compat::rules::STRICT_BOUNDS_ARE_REFUSED;
+use crate::compat::rules::{KEY_INDEX_NEEDS_OPEN_KEY, STRICT_BOUNDS_ARE_REFUSED};
 use crate::compat::texts;
 use crate::cql::CqlError;
 use crate::cql::column_text::column_text;
@@ -41,6 +41,8 @@ impl Analysis<'_> {
             }
             self.found.uses_index = true;
         }
+        self.found.skips_key_index =
+            !self.found.is_key_range && KEY_INDEX_NEEDS_OPEN_KEY.has_line(self.state.line());
         if self.found.uses_index {
             if self.found.is_key_in {
                 return invalid(

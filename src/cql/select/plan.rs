@@ -449,6 +449,9 @@ impl SelectPlan {
         let mut others = Vec::new();
         for (columns, restriction) in self.restricted() {
             let [column] = columns[..] else { continue };
+            if self.restrictions.skips_key_index && column.kind == ColumnKind::PartitionKey {
+                continue;
+            }
             let Some(indexed) = self.target.index(column) else { continue };
             let Some(value) = indexed_value(indexed, restriction, bound, column)? else {
                 others.extend(unsupported(restriction, column, release));
