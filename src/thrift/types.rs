@@ -273,13 +273,13 @@ fn column_slice(reader: &mut Reader<'_>) -> Result<(Bytes, Bytes), Failure> {
 
 /// Reads a MultiSliceRequest. Returns the request and the number of its consistency level.
 pub fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest, i32), Failure> {
-    let (mut key, mut parent, mut slices) = (None, None, Vec::new());
+    let (mut key, mut parent, mut slices) = (None, None, None);
     let (mut reversed, mut count, mut consistency) = (false, 1000, 1);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
             (1, TType::String) => key = Some(reader.bytes()?),
             (2, TType::Struct) => parent = Some(column_parent(reader)?),
-            (3, TType::List) => slices = list(reader, TType::Struct, column_slice)?,
+            (3, TType::List) => slices = Some(list(reader, TType::Struct, column_slice)?),
             (4, TType::Bool) => reversed = reader.bool()?,
             (5, TType::I32) => count = reader.i32()?,
             (6, TType::I32) => consistency = reader.i32()?,
@@ -288,6 +288,7 @@ pub fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest
     }
     let Some(key) = key else { return missing("key", "MultiSliceRequest") };
     let Some(column_parent) = parent else { return missing("column_parent", "MultiSliceRequest") };
+    let Some(slices) = slices else { return missing("column_slices", "MultiSliceRequest") };
     Ok((MultiSliceRequest { key, column_parent, slices, reversed, count }, consistency))
 }
 
