@@ -4,9 +4,11 @@ import answers
 import known
 from conversation import KEYSPACE, keyspace_name, renamed
 from shrink import shrink
+from side import ANY_ERROR
 
 # A conversation ends after this many differences that no pattern explains: what follows often has the same cause.
 UNKNOWN_MAX = 2
+NOT_REPEATED = "Not seen again when the same calls were played to new keyspaces: a slow answer, or a schema change under way."
 
 
 class NotMade(Exception):
@@ -25,13 +27,17 @@ class Comparison:
         self.reasons, self.unknown = {}, []
 
     def converse(self, conversation, report, recording=None):
-        """Plays a conversation, and shrinks what differs. Calls `report` with each difference that has no known reason."""
+        """Plays a conversation, and shrinks what differs. Calls `report` with each difference that has no known reason. Returns
+        whether the old server still makes keyspaces."""
         try:
             self._play(conversation, report, recording)
         except NotMade as error:
+            if error.found.real == ANY_ERROR:
+                return False
             self.played += 1
             self.unknown.append(error.found)
             report(conversation, error.found)
+        return True
 
     def _play(self, conversation, report, recording):
         unknown_before = len(self.unknown)
@@ -56,7 +62,7 @@ class Comparison:
         if reason is None:
             found = self._shrunk(conversation, conversation.calls[: at + 1], found)
             keyspace.resume()
-            reason = known.reason_of(self.patterns, found, self.line)
+            reason = known.reason_of(self.patterns, found, self.line) if found else NOT_REPEATED
         if reason is None:
             self.unknown.append(found)
             report(conversation, found)
@@ -65,7 +71,7 @@ class Comparison:
         return reason
 
     def _shrunk(self, conversation, calls, found):
-        """The same difference after the fewest calls."""
+        """The same difference after the fewest calls, or None if it is not seen again."""
         wanted = _likeness(found)
 
         def replay(some):
@@ -74,9 +80,13 @@ class Comparison:
                     real, ours = keyspace.play(call)
             return known.Found(answers.difference(some[-1], real, ours), some[:-1], some[-1], real, ours)
 
-        shrunk = shrink(calls, lambda some: _likeness(replay(some)) == wanted)
+        def has_reason(some):
+            fewer = known.Found(found.kind, some[:-1], *_parts(found))
+            return known.reason_of(self.patterns, fewer, self.line) is not None
+
+        shrunk = shrink(calls, lambda some: _likeness(replay(some)) == wanted, is_enough=has_reason)
         again = replay(shrunk)
-        return again if _likeness(again) == wanted else known.Found(found.kind, calls[:-1], *_parts(found))
+        return again if _likeness(again) == wanted else None
 
 
 def _parts(found):

@@ -3,6 +3,8 @@
 import socket
 import struct
 
+from wire import ANSWER_MAX_S
+
 STARTUP, QUERY, PREPARE, EXECUTE = 0x01, 0x07, 0x09, 0x0A
 ERROR, READY, RESULT = 0x00, 0x02, 0x08
 VOID, ROWS, SET_KEYSPACE, PREPARED, SCHEMA_CHANGE = 1, 2, 3, 4, 5
@@ -77,7 +79,7 @@ class Body:
 
 class NativeConnection:
     def __init__(self, host, port, version, keyspace):
-        self.socket = socket.create_connection((host, port), timeout=60)
+        self.socket = socket.create_connection((host, port), timeout=ANSWER_MAX_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.version = version
         self._request(STARTUP, struct.pack(">H", 1) + _string("CQL_VERSION") + _string("3.0.0"))

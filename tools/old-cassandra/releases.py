@@ -12,7 +12,7 @@ LOGGING = [("log4j", "log4j", "1.2.16"), ("org.slf4j", "slf4j-log4j12", "1.6.1")
 
 # What Java 17 keeps to itself unless told otherwise, and these releases reach for.
 OPENED = """
-    java.base/java.io java.base/java.lang java.base/java.math java.base/java.net java.base/java.nio
+    java.base/java.io java.base/java.lang java.base/java.math java.base/java.net java.base/java.nio java.base/java.nio.charset
     java.base/java.util java.base/java.util.concurrent java.base/java.util.concurrent.atomic
     java.base/java.util.concurrent.locks java.base/jdk.internal.misc java.base/jdk.internal.ref
     java.base/sun.nio.ch java.base/sun.security.util java.management/com.sun.jmx.mbeanserver
@@ -52,6 +52,7 @@ YAML_TO_1_1 = """auto_bootstrap: false
 authenticator: org.apache.cassandra.auth.AllowAllAuthenticator
 authority: org.apache.cassandra.auth.AllowAllAuthority
 endpoint_snitch: org.apache.cassandra.locator.SimpleSnitch
+rpc_timeout_in_ms: 1500
 """
 # In 1.0 the drop of a keyspace without a snapshot waits for itself.
 YAML_FROM_1_1 = "auto_snapshot: false\n"
@@ -64,9 +65,9 @@ start_rpc: true
 start_native_transport: true
 native_transport_port: {native_port}
 disk_failure_policy: stop
-read_request_timeout_in_ms: 3000
-range_request_timeout_in_ms: 3000
-write_request_timeout_in_ms: 3000
+read_request_timeout_in_ms: 1000
+range_request_timeout_in_ms: 1000
+write_request_timeout_in_ms: 2000
 key_cache_size_in_mb: 5
 ssl_storage_port: {ssl_port}
 """

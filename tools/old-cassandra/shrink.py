@@ -4,7 +4,7 @@ import copy
 import time
 
 TRIALS_MAX = 250
-SECONDS_MAX = 90
+SECONDS_MAX = 40
 
 
 class Budget:
@@ -21,12 +21,14 @@ class Budget:
         return self._is_shown(calls)
 
 
-def shrink(calls, is_shown, trials_max=TRIALS_MAX):
-    """The shortest calls found whose last one `is_shown` to be answered differently. The last call stays."""
+def shrink(calls, is_shown, trials_max=TRIALS_MAX, is_enough=lambda calls: False):
+    """The shortest calls found whose last one `is_shown` to be answered differently. The last call stays. If the fewest calls
+    are enough, they are not made simpler."""
     budget = Budget(is_shown, trials_max)
     before, last = calls[:-1], calls[-1]
     before = fewest(before, lambda some: budget.is_shown([*some, last]))
-    return simplest([*before, last], budget.is_shown)
+    fewer = [*before, last]
+    return fewer if is_enough(fewer) else simplest(fewer, budget.is_shown)
 
 
 def fewest(items, is_shown):
