@@ -50,6 +50,13 @@ rules! {
         /// A batch of any kind must not mix counter updates with other writes (before 2.1). In 2.1 this depends on the
         /// kind of the batch.
         batch_keeps_counters_apart: bool = before(V2_1);
+        /// A DELETE of counters counts as a counter update in a batch (2.0 and later); before, as another write.
+        batch_counts_deletions: bool = since(V2_0);
+        /// ALTER TYPE accepts a type that has all values of the old one, such as varint for int (2.0 and later); before,
+        /// only blob and a type of the same order.
+        types_take_values: bool = since(V2_0);
+        /// ALTER TYPE of a collection accepts a collection of wider elements (2.1).
+        collections_take_elements: bool = since(V2_1);
         /// The smallest timestamp is refused, because internally it means a missing timestamp (2.0 and later).
         smallest_timestamp_is_refused: bool = since(V2_0);
         /// UPDATE also writes the row marker (to 1.2).

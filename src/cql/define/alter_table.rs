@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::compatible::{keeps_order, takes_elements, takes_values};
+use super::compatible::{keeps_order, may_replace, takes_elements};
 use super::index::indexed_part;
 use super::modern::in_old_words;
 use super::names::{configuration, invalid, keyspace_of, syntax};
 use super::{comparator, options, sizes, table_changed};
 use crate::compat::features::ReportedVersion;
+use crate::compat::rules::CqlRules;
 use crate::compat::texts;
 use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
 use crate::cql::values::TypeScope;
@@ -60,7 +61,9 @@ impl Change<'_> {
         match step {
             Alter::Add { column, cql_type, is_static } => self.add(column, (cql_type, scope), *is_static),
             Alter::Drop { column } => self.drop(column, state.database.next_micros()),
-            Alter::Type { column, cql_type } => self.set_type(column, scope.resolve(cql_type)?),
+            Alter::Type { column, cql_type } => {
+                self.set_type(column, scope.resolve(cql_type)?, &state.behaviour.cql)
+            }
             Alter::Rename(names) => self.rename(names),
             Alter::With(properties) => self.with(state.reported, properties),
             Alter::Several(_) => Err(syntax("a list of changes cannot contain another list")),
@@ -175,7 +178,7 @@ impl Change<'_> {
         Ok(cf)
     }
 
-    fn set_type(&self, name: &str, cql_type: CqlType) -> Result<CfDef, CqlError> {
+    fn set_type(&self, name: &str, cql_type: CqlType, rules: &CqlRules) -> Result<CfDef, CqlError> {
         let Some(column) = self.table.column(name) else {
             return invalid(format!("Column {name} was not found in table {}", self.old.name));
         };
@@ -191,10 +194,7 @@ impl Change<'_> {
                 ColumnKind::Clustering if !keeps_order(&cql_type, old) => {
                     return change("types are not order-compatible.");
                 }
-                _ if old.is_multi_cell() && !takes_elements(&cql_type, old) => {
-                    return change("types are incompatible.");
-                }
-                _ if !old.is_multi_cell() && !takes_values(&cql_type, old) => {
+                _ if !may_replace(&cql_type, old, rules) => {
                     return change("types are incompatible.");
                 }
                 _ => {}

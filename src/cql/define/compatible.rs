@@ -1,5 +1,6 @@
 //! Decides which type may replace another type if values already exist.
 
+use crate::compat::rules::CqlRules;
 use crate::marshal::{CqlType, Native, widens};
 
 /// Checks whether values keep their order, and the bytes that they are stored and looked up by.
@@ -27,8 +28,19 @@ pub fn takes_elements(new: &CqlType, old: &CqlType) -> bool {
     }
 }
 
+/// Checks whether ALTER TYPE may replace the type of a column that is not a clustering column.
+pub fn may_replace(new: &CqlType, old: &CqlType, rules: &CqlRules) -> bool {
+    if old.is_multi_cell() {
+        return rules.collections_take_elements && takes_elements(new, old);
+    }
+    match rules.types_take_values || *new == CqlType::Native(Native::Blob) {
+        true => takes_values(new, old),
+        false => keeps_order(new, old),
+    }
+}
+
 /// Checks whether all values of the old type are values of the new type.
-pub fn takes_values(new: &CqlType, old: &CqlType) -> bool {
+fn takes_values(new: &CqlType, old: &CqlType) -> bool {
     let native = |cql_type: &CqlType| match cql_type {
         CqlType::Native(native) => Some(*native),
         _ => None,

@@ -11,6 +11,7 @@ use super::conditional;
 use super::plan::{ModifyPlan, check_consistency};
 use super::step::Step;
 use super::terms::Terms;
+use crate::compat::rules::CqlRules;
 use crate::compat::{Behaviour, texts};
 use crate::cql::syntax::{Batch, BatchKind};
 use crate::cql::values::{Markers, TableOf};
@@ -146,23 +147,24 @@ fn check_shape(
         return Err(CqlError::invalid("Cannot provide custom timestamp for counter BATCH"));
     }
     if rules.batch_keeps_counters_apart {
-        check_counters_apart(kind, plans)?;
+        check_counters_apart(kind, plans, rules)?;
     }
+    let is_counter = |plan: &ModifyPlan| counts(plan, rules);
     for plan in plans {
-        if is_timed && plan.is_counter() {
+        if is_timed && is_counter(plan) {
             return Err(CqlError::invalid("Cannot provide custom timestamp for a BATCH containing counters"));
         }
         if has_timestamp && plan.attributes.has_timestamp() {
             return Err(CqlError::invalid("Timestamp must be set either on BATCH or individual statements"));
         }
-        if kind == BatchKind::Counter && !plan.is_counter() {
+        if kind == BatchKind::Counter && !is_counter(plan) {
             return Err(CqlError::invalid("Cannot include non-counter statement in a counter batch"));
         }
-        if kind == BatchKind::Logged && plan.is_counter() {
+        if kind == BatchKind::Logged && is_counter(plan) {
             return Err(CqlError::invalid("Cannot include a counter statement in a logged batch"));
         }
     }
-    let counters = plans.iter().filter(|plan| plan.is_counter()).count();
+    let counters = plans.iter().filter(|plan| is_counter(plan)).count();
     if counters > 0 && counters < plans.len() {
         return Err(CqlError::invalid("Counter and non-counter mutations cannot exist in the same batch"));
     }
@@ -179,9 +181,9 @@ fn check_shape(
 
 /// Checks that counters are only changed in counter batches, as in Cassandra 1.2 and 2.0. CASSANDRA-7351 changed that
 /// in 2.1.
-fn check_counters_apart(kind: BatchKind, plans: &[&ModifyPlan]) -> Result<(), CqlError> {
+fn check_counters_apart(kind: BatchKind, plans: &[&ModifyPlan], rules: &CqlRules) -> Result<(), CqlError> {
     let is_of_counters = kind == BatchKind::Counter;
-    if plans.iter().all(|plan| plan.is_counter() == is_of_counters) {
+    if plans.iter().all(|plan| counts(plan, rules) == is_of_counters) {
         return Ok(());
     }
     Err(CqlError::invalid(if is_of_counters {
@@ -189,6 +191,11 @@ fn check_counters_apart(kind: BatchKind, plans: &[&ModifyPlan]) -> Result<(), Cq
     } else {
         "Counter mutations are only allowed in COUNTER batches"
     }))
+}
+
+/// Returns whether a statement counts as a counter update in a batch.
+fn counts(plan: &ModifyPlan, rules: &CqlRules) -> bool {
+    plan.is_counter() && (rules.batch_counts_deletions || !plan.is_deletion())
 }
 
 /// The changes of a batch, grouped by keyspace and row key.

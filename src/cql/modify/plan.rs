@@ -122,6 +122,10 @@ impl ModifyPlan {
         !matches!(self.test, RowTest::None)
     }
 
+    pub fn is_deletion(&self) -> bool {
+        self.kind == Kind::Delete
+    }
+
     pub fn is_counter(&self) -> bool {
         self.table.cf.is_counter()
     }
