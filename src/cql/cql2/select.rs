@@ -275,8 +275,8 @@ impl Reader<'_> {
     ) -> Result<Vec<Row>, CqlError> {
         let limit = self.select.limit;
         let bound = |bound: &Option<(Bytes, bool)>| bound.clone().map_or_else(Bytes::new, |(key, _)| key);
-        // Exclusive bounds are read too and then removed from the result.
-        let count = limit.saturating_add(if conditions.start.is_some() { 1 } else { 0 });
+        // Exclusive bounds are read too and then removed from the result. LIMIT 0 is not refused.
+        let count = limit.saturating_add(if conditions.start.is_some() { 1 } else { 0 }).max(1);
         let mut range = KeyRange::of_keys(bound(&conditions.start), bound(&conditions.finish), count);
         range.row_filter.clone_from(&conditions.expressions);
         let mut rows = self.range(predicate, &range).await?;
