@@ -286,7 +286,8 @@ pub fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest
             _ => reader.skip(ttype)?,
         }
     }
-    let Some(key) = key else { return missing("key", "MultiSliceRequest") };
+    // All fields are optional there. A missing key is refused as an empty one.
+    let key = key.unwrap_or_default();
     let Some(column_parent) = parent else { return missing("column_parent", "MultiSliceRequest") };
     let Some(slices) = slices else { return missing("column_slices", "MultiSliceRequest") };
     Ok((MultiSliceRequest { key, column_parent, slices, reversed, count }, consistency))

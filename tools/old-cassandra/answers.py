@@ -19,7 +19,7 @@ def is_error(answer):
 
 
 def is_write(call):
-    if call["m"].startswith(WRITES):
+    if call["m"].startswith(WRITES) or call["m"] == "native batch":
         return True
     is_statement = "cql" in call["m"] or call["m"].startswith("native")
     return is_statement and bool(STATEMENT_WRITES.match(_statement(call)))

@@ -13,6 +13,8 @@ IN_ANYWHERE_FROM = (2, 2)
 STATIC_INDEXES_FROM = (3, 4)
 # No methods of Thrift: a request of the native protocol, whose pages all are fetched. The second prepares its statement first.
 NATIVE_QUERY, NATIVE_PREPARED = "native query", "native prepared"
+# A request with several statements, some of them prepared first.
+NATIVE_BATCH = "native batch"
 OPERATORS = ["=", "=", "=", ">", ">=", "<", "<=", "IN"]
 
 
@@ -325,18 +327,35 @@ def thrift_call(text):
 def native_call(source, chance):
     """A random statement as a request of the native protocol."""
     source.version = chance.randint(*native_versions(source.line))
+    if source.version > 1 and chance.random() < 0.06:
+        return native_batch(source, chance)
     is_prepared = chance.random() < 0.5
     # Values beside a query's text came with version 2.
     source.binds, source.bound = is_prepared or source.version > 1 and chance.random() < 0.3, []
     text = source.statement()
-    values = [s.struct() if each is None else s.struct(f1=s.blob(each)) for each in source.bound]
     return s.call(
         NATIVE_PREPARED if is_prepared else NATIVE_QUERY,
         f1=s.text(text),
         f2=s.i32(source.version),
         f3=s.i32(chance.choice([0, 0, 1, 2, 3, 5000])),
-        f4=s.items("s", values),
+        f4=bound_values(source),
     )
+
+
+def bound_values(source):
+    return s.items("s", [s.struct() if each is None else s.struct(f1=s.blob(each)) for each in source.bound])
+
+
+def native_batch(source, chance):
+    """A batch of random statements as one request of the native protocol."""
+    statements = []
+    makers = [source.insert, source.update, source.delete]
+    for _ in range(chance.randint(1, 4)):
+        source.binds, source.bound = chance.random() < 0.6, []
+        text = chance.choice([source.select] if chance.random() < 0.03 else makers)()
+        statements.append(s.struct(f1=s.text(text), f2=bound_values(source), f3={"b": chance.random() < 0.5}))
+    kind = chance.choice([0, 0, 0, 1, 2])
+    return s.call(NATIVE_BATCH, f1=s.items("s", statements), f2=s.i32(source.version), f3=s.i32(kind))
 
 
 def native_versions(line):

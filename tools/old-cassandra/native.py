@@ -5,7 +5,7 @@ import struct
 
 from wire import ANSWER_MAX_S
 
-STARTUP, QUERY, PREPARE, EXECUTE = 0x01, 0x07, 0x09, 0x0A
+STARTUP, QUERY, PREPARE, EXECUTE, BATCH = 0x01, 0x07, 0x09, 0x0A, 0x0D
 ERROR, READY, RESULT = 0x00, 0x02, 0x08
 VOID, ROWS, SET_KEYSPACE, PREPARED, SCHEMA_CHANGE = 1, 2, 3, 4, 5
 ONE = 1
@@ -95,12 +95,30 @@ class NativeConnection:
 
     def prepared(self, text, values, page_size):
         """The same of a prepared statement, after the types of its bind markers."""
+        identity, markers = self._identity(text)
+        found = [f"marker {each}" for each in markers]
+        return found + self._pages(EXECUTE, struct.pack(">H", len(identity)) + identity, values, page_size)
+
+    def batch(self, kind, statements):
+        """Executes statements, each a text with its values and whether it is prepared first (from version 2 on)."""
+        parts = [struct.pack(">BH", kind, len(statements))]
+        for text, values, is_prepared in statements:
+            if is_prepared:
+                identity, _ = self._identity(text)
+                parts.append(struct.pack(">BH", 1, len(identity)) + identity)
+            else:
+                parts.append(b"\0" + _long_string(text))
+            parts.append(struct.pack(">H", len(values)) + b"".join(map(_value, values)))
+        parts.append(struct.pack(">H", ONE) + (b"\0" if self.version >= 3 else b""))
+        kind = self._request(BATCH, b"".join(parts)).number(">i")
+        return [KINDS.get(kind, str(kind))]
+
+    def _identity(self, text):
+        """Prepares a statement. Returns its id and its bind markers."""
         body = self._request(PREPARE, _long_string(text))
         body.number(">i")
         identity = body.take(body.number(">H"))
-        markers, _, _ = body.columns(has_key=True)
-        found = [f"marker {each}" for each in markers]
-        return found + self._pages(EXECUTE, struct.pack(">H", len(identity)) + identity, values, page_size)
+        return identity, body.columns(has_key=True)[0]
 
     def _parameters(self, values, page_size, state, is_execute=False):
         packed = struct.pack(">H", len(values)) + b"".join(map(_value, values))

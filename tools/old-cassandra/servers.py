@@ -2,10 +2,12 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -15,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CONFIG = ROOT / "tests" / "recordings" / "storage-conf.xml"
 HOST = "127.0.0.1"
 START_MAX_S = 120
+MEMORY = Path("/dev/shm")
 
 
 class Server:
@@ -71,8 +74,20 @@ def start_cassandra(version, partitioner):
     release.fetch()
     ports = free_ports(4)
     folder = TARGET / f"{version}-compared"
+    folder.mkdir(parents=True, exist_ok=True)
+    with_data_in_memory(folder / "data")
     release.configure(folder, ports[0], partitioner)
     return Server(release.command(folder), folder, (ports[0], ports[3])).wait()
+
+
+def with_data_in_memory(data):
+    """Lets a folder be in memory, if the system has such a place: each change of the schema waits for the disk."""
+    if data.is_symlink():
+        shutil.rmtree(data.readlink(), ignore_errors=True)
+        data.unlink()
+    shutil.rmtree(data, ignore_errors=True)
+    if MEMORY.is_dir():
+        data.symlink_to(tempfile.mkdtemp(prefix="old-cassandra-", dir=MEMORY))
 
 
 def start_thriftstore(program, release, partitioner, folder):

@@ -39,7 +39,7 @@ class Side:
     def play(self, call):
         """The answer to a call: `["reply", fields]`, `["exception", fields]` or ANY_ERROR."""
         method, arguments = call["m"], call["a"]
-        if method in (cql3_statements.NATIVE_QUERY, cql3_statements.NATIVE_PREPARED):
+        if method.startswith("native "):
             return self._native(method, arguments)
         if method == schema_calls.UPDATE:
             return self._edit(arguments)
@@ -85,14 +85,12 @@ class Side:
 
     def _native(self, method, arguments):
         version = arguments["2"]["i"]
-        values = [raw(each["s"]["1"]) if "1" in each["s"] else None for each in arguments["4"]["L"][1]]
         try:
             if version not in self.native:
                 keyspace = self.settings.get("set_keyspace", {"1": {"t": ""}})["1"]["t"]
                 self.native[version] = NativeConnection(HOST, self.native_port, version, keyspace)
             connection = self.native[version]
-            ask = connection.prepared if method == cql3_statements.NATIVE_PREPARED else connection.query
-            lines = ask(arguments["1"]["t"], values, arguments["3"]["i"])
+            lines = _native_lines(connection, method, arguments)
             return ["reply", {"0": {"L": ["t", [{"t": line} for line in lines]]}}]
         except NativeError as error:
             if error.code == 0 or error.code in NATIVE_TIMEOUTS:
@@ -103,3 +101,15 @@ class Side:
             if connection:
                 connection.close()
             return ANY_ERROR
+
+
+def _native_lines(connection, method, arguments):
+    if method == cql3_statements.NATIVE_BATCH:
+        statements = [(each["s"]["1"]["t"], _values(each["s"]["2"]), each["s"]["3"]["b"]) for each in arguments["1"]["L"][1]]
+        return connection.batch(arguments["3"]["i"], statements)
+    ask = connection.prepared if method == cql3_statements.NATIVE_PREPARED else connection.query
+    return ask(arguments["1"]["t"], _values(arguments["4"]), arguments["3"]["i"])
+
+
+def _values(items):
+    return [raw(each["s"]["1"]) if "1" in each["s"] else None for each in items["L"][1]]

@@ -26,6 +26,8 @@ rules! {
         strategy_options_are_checked: bool = since(V1_1);
         /// Options that a strategy does not have are refused (2.0 and later). 1.1 and 1.2 log a warning.
         strategy_options_must_be_known: bool = since(V2_0);
+        /// The columns of a definition and the key's type are read before its other settings (2.1).
+        columns_are_read_before_settings: bool = since(V2_1);
         /// drop_keyspace refuses to drop the system keyspace, whose name is compared without case (1.2 and later).
         drop_refuses_system: bool = since(V1_2);
         /// update_column_family first checks the permission to change the column family, and therefore whether it

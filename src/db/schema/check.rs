@@ -155,22 +155,34 @@ impl SchemaCheck<'_> {
         let mut cf = CfDef::new(&request.keyspace, &request.name);
         cf.column_type = self.column_type(request)?;
         cf.comparator = self.type_or_bytes(request.comparator_type.as_deref())?;
-        // Before the other types, as in `CFMetaData.fromThrift`.
+        // The order of mistakes is that of `CFMetaData.fromThrift`.
+        let reads_columns_first = self.rules().columns_are_read_before_settings;
+        if reads_columns_first {
+            self.columns(&mut cf, request, old)?;
+        }
         cf.settings = settings::made(&request.settings, self.release, self.store.checks_definitions)?;
         cf.default_validator = self.type_or_bytes(request.default_validation_class.as_deref())?;
-        cf.key_validator =
-            request.key_validation_class.as_deref().map(|class| self.resolve(class)).transpose()?;
+        if !reads_columns_first {
+            self.columns(&mut cf, request, old)?;
+        }
         cf.key_alias = request.key_alias.clone();
         cf.comment = request.comment.clone();
         cf.gc_grace_s = request.gc_grace_seconds.unwrap_or(cf.gc_grace_s);
-        for column in &request.columns {
-            let definition = self.column(&cf, column, old)?;
-            cf.column_metadata.insert(column.name.clone(), definition);
-        }
         settings::check_compaction_options(&cf.settings, self.release, self.store.checks_definitions)?;
         check_columns(&cf)?;
         self.check_family(&cf, request)?;
         Ok(cf.with_indexes())
+    }
+
+    /// Reads the key's type and the definitions of columns.
+    fn columns(&self, cf: &mut CfDef, request: &CfRequest, old: Option<&CfDef>) -> Result<(), Error> {
+        cf.key_validator =
+            request.key_validation_class.as_deref().map(|class| self.resolve(class)).transpose()?;
+        for column in &request.columns {
+            let definition = self.column(cf, column, old)?;
+            cf.column_metadata.insert(column.name.clone(), definition);
+        }
+        Ok(())
     }
 
     fn column_type(&self, request: &CfRequest) -> Result<ColumnType, Error> {
