@@ -58,4 +58,5 @@ pub use schema::{
     described_keyspace,
 };
 pub use traces::{Trace, TraceEvent, Traces};
+pub use validate::check_counter_level;
 pub use write::{CasOutcome, CasRequest, Writes, check_expiry};

@@ -15,7 +15,7 @@ use super::{Database, Error, table_cells};
 use crate::compat::features::ConsistencyLevel;
 use crate::compat::{Behaviour, texts};
 use crate::marshal::{self, AbstractType};
-use crate::schema::{Catalog, CfDef};
+use crate::schema::{Catalog, CfDef, Setting};
 use crate::util::Clock;
 use crate::util::limits::NAME_BYTES_MAX;
 
@@ -345,17 +345,34 @@ impl<'a> Validation<'a> {
 
     /// Refuses consistency levels that are not valid for counters.
     pub fn counter_consistency(&self, cf: &CfDef, consistency: ConsistencyLevel) -> Result<(), Error> {
-        if consistency == ConsistencyLevel::Any {
-            return Err(Error::invalid(format!(
-                "Consistency level ANY is not yet supported for counter columnfamily {}",
-                cf.name
-            )));
-        }
-        if consistency.is_serial() {
-            return Err(Error::invalid("Counter operations are inherently non-serializable"));
-        }
-        Ok(())
+        check_counter_level(cf, consistency, self.behaviour)
     }
+}
+
+/// Refuses consistency levels that a counter column family does not support.
+pub fn check_counter_level(
+    cf: &CfDef,
+    consistency: ConsistencyLevel,
+    behaviour: &Behaviour,
+) -> Result<(), Error> {
+    if consistency == ConsistencyLevel::Any {
+        return Err(Error::invalid(format!(
+            "Consistency level ANY is not yet supported for counter columnfamily {}",
+            cf.name
+        )));
+    }
+    let is_local = matches!(cf.settings.get("replicate_on_write"), Some(Setting::Bool(false)));
+    let is_one = matches!(consistency, ConsistencyLevel::One | ConsistencyLevel::LocalOne);
+    if behaviour.writes.counters_replicate_on_write && is_local && !is_one {
+        return Err(Error::invalid(format!(
+            "cannot achieve CL > CL.ONE without replicate_on_write on columnfamily {}",
+            cf.name
+        )));
+    }
+    if consistency.is_serial() {
+        return Err(Error::invalid("Counter operations are inherently non-serializable"));
+    }
+    Ok(())
 }
 
 pub(super) fn measure(what: &str, name: &[u8]) -> Result<(), Error> {

@@ -165,10 +165,18 @@ fn unknown_options_of_a_strategy_are_refused_from_2_0_on() {
         } else {
             reply.value();
         }
-        let without =
-            client.call("system_add_keyspace", &keyspace("Other2", "SimpleStrategy", &options[1..]));
-        let expected = if is_refused { "Unrecognized strategy option" } else { "SimpleStrategy requires" };
-        assert!(without.why().starts_with(expected), "{release}: {without:?}");
+    }
+}
+
+#[test]
+fn a_drop_without_a_name_is_refused_in_the_words_of_the_release() {
+    for (release, why) in
+        [("1.2", "unconfigured columnfamily "), ("2.0", "non-empty columnfamily is required")]
+    {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = client_of(&server);
+        let reply = client.call("system_drop_column_family", &fields([(1, text(""))]));
+        assert_eq!(reply.why(), why, "{release}");
     }
 }
 
@@ -293,5 +301,27 @@ fn only_2_1_returns_reversed_slices_of_indexed_rows_in_ascending_order() {
         let columns = rows.items()[0].field(2).items();
         let names: Vec<&str> = columns.iter().map(|column| column.field(1).field(1).str()).collect();
         assert_eq!(names, expected, "{release}");
+    }
+}
+
+#[test]
+fn counters_without_replication_are_written_at_one_up_to_2_0() {
+    for (release, is_refused) in [("2.0", true), ("2.1", false)] {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = client_of(&server);
+        let counters = [(15, text("CounterColumnType")), (24, Value::Bool(false))];
+        client.call("system_add_column_family", &family("C", counters)).value();
+        let add = |level| {
+            let column = fields([(1, text("c")), (2, Value::I64(1))]);
+            fields([(1, text("k")), (2, fields([(3, text("C"))])), (3, column), (4, Value::I32(level))])
+        };
+        client.call("add", &add(1)).void();
+        let reply = client.call("add", &add(2));
+        if is_refused {
+            let expected = "cannot achieve CL > CL.ONE without replicate_on_write on columnfamily C";
+            assert_eq!(reply.why(), expected, "{release}");
+        } else {
+            reply.void();
+        }
     }
 }

@@ -52,7 +52,8 @@ class Found:
         return _text(self.real if name == "cassandra" else self.ours)
 
     def is_equal_without(self, expression):
-        real, ours = (expression.sub("", _text(answers.comparable(self.call, each))) for each in (self.real, self.ours))
+        comparable = (answers.comparable(self.call, each) for each in (self.real, self.ours))
+        real, ours = (expression.sub("", json.dumps(each, ensure_ascii=False, sort_keys=True)) for each in comparable)
         return real == ours
 
 

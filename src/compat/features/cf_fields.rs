@@ -74,7 +74,7 @@ pub const CF_FIELDS: &[CfField] = &[
         "read_repair_chance",
         FieldKind::Double,
         since(V0_7),
-        &[(V0_7, Double(1.0)), (V1_0, Double(0.1)), (V2_1, Double(0.0))],
+        &[(V0_7, Double(1.0)), (V1_1, Double(0.1)), (V2_0, Double(0.0))],
     ),
     field(17, "min_compaction_threshold", FieldKind::Int, since(V0_7), &[(V0_7, Int(4))]),
     field(18, "max_compaction_threshold", FieldKind::Int, since(V0_7), &[(V0_7, Int(32))]),
@@ -140,7 +140,7 @@ pub const CF_FIELDS: &[CfField] = &[
         "dclocal_read_repair_chance",
         FieldKind::Double,
         since(V1_1),
-        &[(V1_1, Double(0.0)), (V2_1, Double(0.1))],
+        &[(V1_1, Double(0.0)), (V2_0, Double(0.1))],
     ),
     field(
         38,

@@ -177,15 +177,6 @@ impl ReportedVersion {
         }
     }
 
-    /// Returns the release whose default chances of a read repair a table shows. Tables of CQL have had those of 2.1
-    /// since 2.0, column families of Thrift clients since 2.1.
-    pub fn release_of_repair_chances(&self, is_of_cql: bool) -> Release {
-        match self.release_of_settings() {
-            Release::V2_0 if is_of_cql => Release::V2_1,
-            release => release,
-        }
-    }
-
     /// Returns whether the schema lists the columns of the primary key and the value of compact tables (2.0).
     pub fn lists_key_columns(&self) -> bool {
         self.line >= Line(2, 0)

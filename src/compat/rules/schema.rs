@@ -31,7 +31,7 @@ rules! {
         /// drop_keyspace refuses to drop the system keyspace, whose name is compared without case (1.2 and later).
         drop_refuses_system: bool = since(V1_2);
         /// update_column_family first checks the permission to change the column family, and therefore whether it
-        /// exists (2.0 and later).
+        /// exists and its name is not empty (2.0 and later). A drop does the same.
         update_finds_family_first: bool = since(V2_0);
         /// truncate of an unknown column family fails with UnavailableException, because 0.7 finds no node that stores
         /// it (0.7).

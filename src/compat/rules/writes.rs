@@ -32,6 +32,8 @@ rules! {
         removal_names_super: bool = since(V0_7);
         /// A time to live whose second of expiry does not fit into 31 bits is refused (2.1, CASSANDRA-14092).
         expiry_has_31_bits: bool = since(V2_1);
+        /// Counters of a column family with `replicate_on_write = false` are only written at ONE or LOCAL_ONE (0.8 to 2.0).
+        counters_replicate_on_write: bool = Span::between(V0_8, V2_0);
         /// Writes require only as many replicas as there are nodes, so they succeed with too few nodes (0.5 to 0.7).
         writes_ignore_missing_replicas: bool = Span::between(V0_5, V0_7);
     }

@@ -119,7 +119,7 @@ async fn run_steps(
     let mut gathered = KeyspaceMutations::default();
     for Step { plan, options: own } in steps {
         let cf = &plan.table.cf;
-        check_consistency(options.consistency, plan.is_counter().then_some(&*cf.name))?;
+        check_consistency(options.consistency, cf, state.behaviour)?;
         for (key, changes) in plan.changes(state, own, now).await? {
             gathered.add(cf, key, changes);
         }

@@ -22,9 +22,9 @@ use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Ter
 use crate::cql::system::is_system;
 use crate::cql::values::{Markers, TableOf};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
-use crate::db::Access;
+use crate::db::{Access, check_counter_level};
 use crate::model::{CfMutation, Change, Mutation};
-use crate::schema::{ColumnKind, Layout, TableColumn};
+use crate::schema::{CfDef, ColumnKind, Layout, TableColumn};
 use crate::util::limits::CONDITIONS_MAX;
 
 /// The kind of the statement.
@@ -171,7 +171,7 @@ impl ModifyPlan {
         if self.has_conditions() {
             return conditional::run(state, options, &[Step { plan: self, options }], false).await;
         }
-        check_consistency(options.consistency, self.is_counter().then_some(&*self.table.cf.name))?;
+        check_consistency(options.consistency, &self.table.cf, state.behaviour)?;
         let rows = self.changes(state, options, now).await?;
         let mutation = |(key, changes)| {
             let families = vec![CfMutation { cf: self.table.cf.clone(), changes }];
@@ -332,19 +332,18 @@ impl ModifyPlan {
     }
 }
 
-/// Refuses consistency levels that writes do not support. `counters` is the name of the table if it is a counter table.
-pub(super) fn check_consistency(level: ConsistencyLevel, counters: Option<&str>) -> Result<(), CqlError> {
-    match (level, counters) {
-        (ConsistencyLevel::Any, Some(family)) => Err(CqlError::invalid(format!(
-            "Consistency level ANY is not yet supported for counter columnfamily {family}"
-        ))),
-        (level, Some(_)) if level.is_serial() => {
-            Err(CqlError::invalid("Counter operations are inherently non-serializable"))
-        }
-        (level, None) if level.is_serial() => {
-            Err(CqlError::invalid("You must use conditional updates for serializable writes"))
-        }
-        _ => Ok(()),
+/// Refuses consistency levels that writes of a table do not support.
+pub(super) fn check_consistency(
+    level: ConsistencyLevel,
+    cf: &CfDef,
+    behaviour: &Behaviour,
+) -> Result<(), CqlError> {
+    if cf.is_counter() {
+        return Ok(check_counter_level(cf, level, behaviour)?);
+    }
+    match level.is_serial() {
+        true => Err(CqlError::invalid("You must use conditional updates for serializable writes")),
+        false => Ok(()),
     }
 }
 

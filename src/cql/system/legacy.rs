@@ -48,7 +48,6 @@ fn family(cf: &CfDef, def: &TableDef, reported: &ReportedVersion) -> Row {
         |columns: &[TableColumn]| json(&columns.iter().map(|column| &column.name).collect::<Vec<_>>());
     let key_validator = cf.key_validator.as_ref().map(|validator| validator.class_name().to_owned());
     let settings = ShownSettings::in_release(cf, reported.release_of_settings());
-    let repairs = ShownSettings::in_release(cf, reported.release_of_repair_chances(cf.table.is_some()));
     let is_leveled = settings.text("compaction_strategy").ends_with("LeveledCompactionStrategy");
     let retry = match cf.settings.get("speculative_retry") {
         None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
@@ -82,14 +81,14 @@ fn family(cf: &CfDef, def: &TableDef, reported: &ReportedVersion) -> Row {
         .boolean("is_dense", is_dense)
         .text("key_aliases", names(&def.partition_key))
         .text("key_validator", key_validator.unwrap_or_else(|| format!("{PACKAGE}BytesType")))
-        .double("local_read_repair_chance", repairs.double("dclocal_read_repair_chance", 0.1))
+        .double("local_read_repair_chance", settings.double("dclocal_read_repair_chance", 0.1))
         .int("max_compaction_threshold", settings.int("max_compaction_threshold", 32))
         .int("max_index_interval", settings.int("max_index_interval", 2048))
         .int("memtable_flush_period_in_ms", settings.int("memtable_flush_period_in_ms", 0))
         .int("min_compaction_threshold", settings.int("min_compaction_threshold", 4))
         .int("min_index_interval", settings.int("min_index_interval", 128))
         .boolean("populate_io_cache_on_flush", settings.boolean("populate_io_cache_on_flush", false))
-        .double("read_repair_chance", repairs.double("read_repair_chance", 0.0))
+        .double("read_repair_chance", settings.double("read_repair_chance", 0.0))
         .boolean("replicate_on_write", settings.boolean("replicate_on_write", true))
         .text("speculative_retry", retry)
         .optional("subcomparator", cf.subcomparator().map(|sub| sub.class_name().to_owned()))
