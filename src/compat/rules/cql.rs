@@ -55,6 +55,8 @@ rules! {
         /// ALTER TYPE accepts a type that has all values of the old one, such as varint for int (2.0 and later); before,
         /// only blob and a type of the same order.
         types_take_values: bool = since(V2_0);
+        /// ALTER TYPE refuses the clustering columns of a COMPACT STORAGE table (2.1).
+        compact_clustering_keeps_type: bool = since(V2_1);
         /// ALTER TYPE of a collection accepts a collection of wider elements (2.1).
         collections_take_elements: bool = since(V2_1);
         /// The smallest timestamp is refused, because internally it means a missing timestamp (2.0 and later).

@@ -191,6 +191,9 @@ impl Change<'_> {
                 ColumnKind::PartitionKey if cql_type.is_counter() => {
                     return invalid(format!("counter type is not supported for PRIMARY KEY part {name}"));
                 }
+                ColumnKind::Clustering if self.table.is_compact() && rules.compact_clustering_keeps_type => {
+                    return invalid(format!("Cannot alter clustering column {name} in a non-CQL3 table"));
+                }
                 ColumnKind::Clustering if !keeps_order(&cql_type, old) => {
                     return change("types are not order-compatible.");
                 }
