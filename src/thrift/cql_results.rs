@@ -105,9 +105,6 @@ fn write_cql2_rows(writer: &mut Writer<'_>, rows: &Cql2Result, release: Release)
             if let Some(timestamp) = column.timestamp {
                 writer.field_i64(3, timestamp);
             }
-            if let Some(ttl_s) = column.ttl_s {
-                writer.field_i32(4, ttl_s);
-            }
             writer.stop();
         }
         writer.stop();

@@ -14,6 +14,10 @@ pub const KEY_INDEX_NEEDS_OPEN_KEY: Span = Span::between(V2_1, V2_1);
 rules! {
     /// Rules of CQL 3 statements.
     pub struct CqlRules {
+        /// A condition on a column does not hold for a row that does not exist, not even `IF v = null` (before 2.1).
+        conditions_need_row: bool = before(V2_1);
+        /// A partition with static columns only is a row of a result only if a static column is selected (before 2.1).
+        bare_statics_need_selection: bool = before(V2_1);
         /// The limit of a SELECT without LIMIT (`SelectStatement` before 2.0).
         default_limit: Option<usize> = Eras([(V0_3, Some(10_000)), (V2_0, None)]);
         /// DISTINCT is a keyword (2.0 and later); before, it is the name of a column.

@@ -42,6 +42,13 @@ texts! {
         V2_0: "unable to make version 1 UUID from '{constant}'"
     }
 
+    /// ALTER TABLE DROP of a COMPACT STORAGE table (`AlterTableStatement`).
+    drop_of_compact_table() {
+        "Cannot drop columns from a compact CF";
+        V2_0: "Cannot drop columns from a COMPACT STORAGE table";
+        V2_1: "Cannot drop columns from a non-CQL3 table"
+    }
+
     /// Milliseconds of CQL 2 for a TimeUUIDType that are more than a long (`TimeUUIDType.fromString`).
     too_many_ms_of_time_uuid(constant: &str) {
         "unable to make version 1 UUID from '{constant}'";

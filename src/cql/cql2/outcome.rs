@@ -37,5 +37,4 @@ pub struct Cql2Column {
     pub name: Bytes,
     pub value: Option<Bytes>,
     pub timestamp: Option<i64>,
-    pub ttl_s: Option<i32>,
 }

@@ -11,7 +11,7 @@ use crate::cql::{CqlError, QueryState};
 use crate::db::{
     Access, ColumnParent, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate,
 };
-use crate::model::{Cell, CellKind, Row, RowColumns};
+use crate::model::{Cell, Row, RowColumns};
 
 /// The default maximum number of columns of each row, without FIRST.
 const COLUMNS: i32 = 10_000;
@@ -64,7 +64,7 @@ pub async fn run(
 fn count(rows: usize) -> Cql2Result {
     let name = Bytes::from_static(b"count");
     let value = Bytes::copy_from_slice(&(rows as u64).to_be_bytes());
-    let column = Cql2Column { name: name.clone(), value: Some(value), timestamp: None, ttl_s: None };
+    let column = Cql2Column { name: name.clone(), value: Some(value), timestamp: None };
     Cql2Result {
         rows: vec![Cql2Row { key: name, columns: vec![column] }],
         default_name_type: "AsciiType".to_owned(),
@@ -318,7 +318,7 @@ impl Reader<'_> {
     fn key_column(&self, name: Bytes, key: &Bytes, result: &mut Cql2Result) -> Cql2Column {
         result.name_types.insert(name.clone(), "AsciiType".to_owned());
         result.value_types.insert(name.clone(), short_name(self.family.key_type()));
-        Cql2Column { name, value: Some(key.clone()), timestamp: Some(KEY_TIMESTAMP), ttl_s: None }
+        Cql2Column { name, value: Some(key.clone()), timestamp: Some(KEY_TIMESTAMP) }
     }
 
     fn note_type(&self, name: &Bytes, result: &mut Cql2Result) {
@@ -368,7 +368,7 @@ impl Reader<'_> {
             self.note_type(&name, result);
             match by_name.get(&name) {
                 Some(cell) => columns.push(column_of(cell.clone())),
-                None => columns.push(Cql2Column { name, value: None, timestamp: None, ttl_s: None }),
+                None => columns.push(Cql2Column { name, value: None, timestamp: None }),
             }
         }
         Ok(columns)
@@ -380,9 +380,5 @@ fn not_indexed() -> CqlError {
 }
 
 fn column_of(cell: Cell) -> Cql2Column {
-    let ttl_s = match cell.kind {
-        CellKind::Expiring { ttl_s, .. } => Some(ttl_s),
-        _ => None,
-    };
-    Cql2Column { name: cell.name, value: Some(cell.value), timestamp: Some(cell.timestamp), ttl_s }
+    Cql2Column { name: cell.name, value: Some(cell.value), timestamp: Some(cell.timestamp) }
 }

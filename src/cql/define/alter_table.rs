@@ -20,6 +20,7 @@ use crate::marshal::{CqlType, Types};
 use crate::schema::{
     CfDef, ColumnDef, ColumnKind, CompactNames, DroppedColumn, KeyspaceDef, Layout, TableColumn, TableDef,
 };
+use crate::util::Release;
 
 pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
@@ -60,7 +61,9 @@ impl Change<'_> {
     fn made(&self, step: &Alter, scope: &TypeScope<'_>, state: &QueryState<'_>) -> Result<CfDef, CqlError> {
         match step {
             Alter::Add { column, cql_type, is_static } => self.add(column, (cql_type, scope), *is_static),
-            Alter::Drop { column } => self.drop(column, state.database.next_micros()),
+            Alter::Drop { column } => {
+                self.drop(column, state.database.next_micros(), state.behaviour.release)
+            }
             Alter::Type { column, cql_type } => {
                 self.set_type(column, scope.resolve(cql_type)?, &state.behaviour.cql)
             }
@@ -157,9 +160,9 @@ impl Change<'_> {
 
     /// Drops a column, and records the time in microseconds, so that its old cells do not reappear if the column is
     /// added again.
-    fn drop(&self, name: &str, now_us: i64) -> Result<CfDef, CqlError> {
+    fn drop(&self, name: &str, now_us: i64, release: Release) -> Result<CfDef, CqlError> {
         if self.table.is_compact() {
-            return invalid("Cannot drop columns from a non-CQL3 table");
+            return invalid(texts::drop_of_compact_table(release));
         }
         let Some(column) = self.table.column(name) else {
             return invalid(format!("Column {name} was not found in table {}", self.old.name));

@@ -191,7 +191,7 @@ impl<'p> Request<'p> {
                 ConditionalTest::Exists => row.exists(),
                 ConditionalTest::NotExists => !row.exists(),
                 ConditionalTest::Columns(conditions) => {
-                    let mut holds = true;
+                    let mut holds = row.exists() || !state.behaviour.cql.conditions_need_row;
                     for (condition, options) in conditions {
                         holds = holds && condition.holds(row, testing(options))?;
                     }

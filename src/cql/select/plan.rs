@@ -261,7 +261,10 @@ impl SelectPlan {
             let mut of_partition = def.partition_key.iter().chain(def.static_columns());
             !of_partition.any(|column| column.cell_name == index.column)
         });
-        let shows_bare_statics = has_statics && !self.restrictions.restricts_clustering() && !is_by_rows;
+        let selects_statics =
+            self.projection.has_static(def) || !state.behaviour.cql.bare_statics_need_selection;
+        let shows_bare_statics =
+            has_statics && selects_statics && !self.restrictions.restricts_clustering() && !is_by_rows;
         let is_static =
             |name: &str| def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static);
         let restricts_static = self.restrictions.others.iter().any(|(name, _)| is_static(name));
