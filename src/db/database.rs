@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::RandomState;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -18,7 +19,7 @@ use crate::model::{Predicate, ReadCommand};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::{RemoteCql, Store};
-use crate::util::Clock;
+use crate::util::{Clock, RequestGate};
 
 /// A snapshot of the schema, which does not change while this guard is held.
 pub type CatalogNow = arc_swap::Guard<Arc<Catalog>>;
@@ -92,6 +93,12 @@ pub struct Database {
     /// Locks that serialize the conditional updates of a row; the hash of its key selects the lock.
     pub(super) cas_turns: Vec<tokio::sync::Mutex<()>>,
     pub(super) cas_hasher: RandomState,
+    /// Lets changes of the whole database wait for requests; `None` if there are no such changes.
+    pub(super) gate: Option<RequestGate>,
+    /// Locked during each step of a builder of an index.
+    pub(super) index_steps: tokio::sync::Mutex<()>,
+    /// How often the whole database was replaced.
+    pub(super) epoch: AtomicU64,
 }
 
 /// The number of locks for conditional updates.
@@ -113,6 +120,9 @@ impl Database {
             login_guard: Arc::default(),
             cas_turns: (0..CAS_TURNS).map(|_| tokio::sync::Mutex::default()).collect(),
             cas_hasher: RandomState::new(),
+            gate: None,
+            index_steps: tokio::sync::Mutex::default(),
+            epoch: AtomicU64::new(0),
             parts,
         }
     }

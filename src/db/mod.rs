@@ -11,6 +11,7 @@
 //!   SchemaChanges     changes of the schema by clients                    schema/
 //!   StoredSchema      the schema as the store has it                      schema/
 //!   Restore           definitions and rows of another store               schema/
+//!   Snapshots         snapshots of the whole database, in memory          snapshots.rs
 //!   Describe          descriptions of the cluster and its schema          describe/
 //!   Logins            logins, users and roles                             login/
 //!   RingOrder         tokens, parts of ranges, names of index entries
@@ -31,6 +32,7 @@ mod request;
 mod reserved;
 mod ring_order;
 mod schema;
+mod snapshots;
 mod table_cells;
 mod traces;
 mod validate;
@@ -57,6 +59,7 @@ pub use schema::{
     CfRequest, ColumnRequest, KsRequest, Restore, SchemaChanges, StoredSchema, check_families,
     described_keyspace,
 };
+pub use snapshots::{DatabaseSnapshot, Snapshots};
 pub use traces::{Trace, TraceEvent, Traces};
 pub use validate::check_counter_level;
 pub use write::{CasOutcome, CasRequest, Writes, check_expiry};

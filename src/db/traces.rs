@@ -56,6 +56,11 @@ impl Traces {
         traces.push_back(Arc::new(trace));
     }
 
+    /// Removes all traces.
+    pub fn clear(&self) {
+        self.0.lock().clear();
+    }
+
     /// Returns all stored traces.
     pub fn all(&self) -> Vec<Arc<Trace>> {
         self.0.lock().iter().cloned().collect()

@@ -67,7 +67,8 @@ pub async fn answer(
         0 => Tracer::none(),
         _ => Tracer::begin(&service.database, code, identity.address),
     };
-    let meter = Arc::new(RequestMeter::new(&service.limits, identity.client.clone()));
+    let permit = service.database.admit().await;
+    let meter = Arc::new(RequestMeter::new(&service.limits, identity.client.clone()).with_permit(permit));
     let log = RequestLog::begin("native", code.name(), Some(identity.address));
     let outcome = {
         let request = pin!(statements::run(service, identity, code, body, &mut tracer));

@@ -11,13 +11,14 @@
 //!   logged_batches        forwards the whole batch               writes: any write is atomic
 //!   shared_schema         follows the schema of other gateways   is the only one that changes it
 //!   cql                   forwards statements                    runs statements on cells
+//!   snapshots             returns to earlier states of all data  cannot
 //! ```
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{RemoteCql, StoreError, StoreFuture};
+use super::{RemoteCql, StoreError, StoreFuture, StoreSnapshot};
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::model::{Bounds, Cell, Mutation, ReadCommand};
@@ -84,6 +85,8 @@ pub struct Capabilities<'a> {
     pub shared_schema: Option<&'a dyn SharedSchemaStore>,
     /// Execution of statements as they are written.
     pub cql: Option<&'a dyn RemoteCql>,
+    /// Snapshots of all data, to which the store can return.
+    pub snapshots: Option<&'a dyn SnapshotStore>,
     /// How many rows one request may read concurrently, if each read waits for a network. `None`: it is fastest to read
     /// rows one after another.
     pub concurrent_reads: Option<usize>,
@@ -139,6 +142,21 @@ pub trait SharedSchemaStore: Send + Sync {
     /// Adopts a schema that another gateway has changed. That gateway should have created the tables; missing ones are
     /// created.
     fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
+}
+
+/// A store that can return to an earlier state of all its data. The methods take microseconds.
+pub trait SnapshotStore: Send + Sync {
+    /// Does the part of a snapshot that can take long, while requests run: merges what earlier snapshots have divided.
+    fn prepare_snapshot(&self);
+
+    /// Takes a snapshot: rows, column families and metadata records. Nothing is copied.
+    fn take_snapshot(&self) -> Result<StoreSnapshot, StoreError>;
+
+    /// Returns to a snapshot.
+    fn restore_snapshot(&self, snapshot: &StoreSnapshot) -> Result<(), StoreError>;
+
+    /// Removes the rows of all column families, and these metadata records.
+    fn clear_rows(&self, records: &[String]) -> Result<(), StoreError>;
 }
 
 /// Checks the size, in bytes, of the part of a result that has been read, and returns it.

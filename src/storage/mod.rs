@@ -20,7 +20,7 @@ mod store;
 
 pub use capabilities::{
     BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore,
-    SharedSchemaStore, index_name, within_limit,
+    SharedSchemaStore, SnapshotStore, index_name, within_limit,
 };
 pub use dump::{Dump, DumpCommand, RowPiece, weight};
 pub use embedded::{

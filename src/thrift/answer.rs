@@ -114,7 +114,8 @@ impl MethodCall<'_> {
         } else {
             match self.check_login() {
                 Ok(()) => {
-                    let meter = self.session.meter.begin(&service.limits);
+                    let permit = service.database.admit().await;
+                    let meter = self.session.meter.begin(&service.limits, permit);
                     let outcome = {
                         // Pinned here because the future is large, and each layer around it would move it.
                         let request = pin!(self.run_on_newest(behaviour, out));

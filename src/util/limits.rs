@@ -139,6 +139,19 @@ pub const LOG_KIND_BYTES_MAX: usize = 256;
 pub const STATUS_CONNECTIONS_MAX: usize = 16;
 pub const STATUS_REQUEST_BYTES_MAX: usize = 8 * 1024;
 
+/// Connections to the control port at the same time: test programs have one each, and keep it open.
+pub const CONTROL_CONNECTIONS_MAX: usize = 256;
+
+/// Longest body of a request to the control port, in bytes, and how long it and the request's work may take, in
+/// seconds: data that is loaded is larger than anything else, and a hundred megabytes load in some seconds.
+pub const CONTROL_BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
+pub const CONTROL_REQUEST_S: u64 = 120;
+
+/// Snapshots of the whole database on a server with a control port, and the length of their names: tests have some.
+/// Each can add a layer that reads must search.
+pub const SNAPSHOTS_MAX: usize = 100;
+pub const SNAPSHOT_NAME_CHARS_MAX: usize = 100;
+
 /// Longest file of certificates or of a key, in bytes: four times the size of all authorities that a browser knows.
 pub const PEM_BYTES_MAX: usize = 1024 * 1024;
 

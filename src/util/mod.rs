@@ -8,14 +8,16 @@ pub mod meter;
 mod password_file;
 pub mod process_memory;
 pub mod release;
+mod request_gate;
 mod request_log;
 mod shared_map;
 mod white_space;
 
-pub use clock::Clock;
+pub use clock::{Clock, ClockChange, ClockState};
 pub use key_hash::{KeyHasher, KeyMap};
 pub use password_file::{Password, password_of};
 pub use release::Release;
+pub use request_gate::{Alone, RequestGate, RequestPermit};
 pub use request_log::{RequestLog, log_keyspace};
 pub use shared_map::{Difference, SharedMap};
 pub use white_space::trimmed;

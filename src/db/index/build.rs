@@ -3,6 +3,7 @@
 //! Once the index is defined, every write adds its entries; the builder adds those of the existing rows. Until it is
 //! done, reads do not use the index. A metadata record marks the unfinished index, so that a restart continues.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -84,18 +85,31 @@ impl Indexes<'_> {
         Ok(())
     }
 
-    /// Adds the index entries of the existing rows.
-    async fn build(&self, cf: &Arc<CfDef>, column: &Bytes, index: &Arc<CfDef>) -> Result<(), Error> {
+    /// Adds the index entries of the existing rows. Returns false if the whole database was replaced since `epoch`;
+    /// then the replacement decides which indexes are built.
+    async fn build(
+        &self,
+        cf: &Arc<CfDef>,
+        column: &Bytes,
+        index: &Arc<CfDef>,
+        epoch: u64,
+    ) -> Result<bool, Error> {
         let behaviour = Behaviour::of(NEWEST);
         let mut bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
+        let record = build_record(index);
         loop {
+            // Held to the end of the step: a change of the whole database comes before or after it.
+            let step = self.database.index_steps.lock().await;
+            if self.database.epoch.load(Ordering::Acquire) != epoch {
+                return Ok(false);
+            }
             let is_defined = self
                 .database
                 .catalog()
                 .column_family(&cf.keyspace, &cf.name)
                 .is_some_and(|cf| cf.index_families.contains_key(column));
             if !is_defined {
-                break;
+                return self.end_building(&record).await;
             }
             // A column of a CQL table occurs in many cell names.
             let predicate = match cf.table {
@@ -106,21 +120,27 @@ impl Indexes<'_> {
             let command =
                 RangeCommand { bounds: bounds.clone(), max_rows: ROWS_PER_STEP, read, skip_empty: false };
             let page = self.database.store().scan(command, ConsistencyLevel::One).await?;
-            let Some(last) = page.last().map(|row| row.key.clone()) else { break };
+            let Some(last) = page.last().map(|row| row.key.clone()) else {
+                return self.end_building(&record).await;
+            };
             let is_last_page = page.len() < ROWS_PER_STEP;
             for row in page {
                 self.add_entries_of_row(cf, row.key, row.columns, behaviour).await?;
             }
             match self.database.ring_order().after_key(&bounds, &last, behaviour.release) {
                 Some(after) if !is_last_page => bounds = after,
-                _ => break,
+                _ => return self.end_building(&record).await,
             }
+            drop(step);
             tokio::task::yield_now().await;
         }
-        let record = build_record(index);
-        self.database.store().put_records(vec![(record.clone(), None)]).await?;
-        self.database.building.write().remove(&record);
-        Ok(())
+    }
+
+    /// Records that an index is complete. The caller holds `index_steps`.
+    async fn end_building(&self, record: &str) -> Result<bool, Error> {
+        self.database.store().put_records(vec![(record.to_owned(), None)]).await?;
+        self.database.building.write().remove(record);
+        Ok(true)
     }
 }
 
@@ -134,6 +154,7 @@ pub(in crate::db) fn start_building(
     unfinished: Unfinished,
 ) {
     let Some(index) = cf.index_families.get(&column).cloned() else { return };
+    let epoch = database.epoch.load(Ordering::Acquire);
     database.building.write().insert(build_record(&index), unfinished);
     // The reference is weak, so that closing the database need not wait for the delay. The next start continues.
     let database = Arc::downgrade(database);
@@ -147,8 +168,9 @@ pub(in crate::db) fn start_building(
             tokio::time::sleep(ASK_EVERY).await;
         }
         let Some(database) = database.upgrade() else { return };
-        match database.indexes().build(&cf, &column, &index).await {
-            Ok(()) => tracing::info!("the index {}.{} is complete", index.keyspace, index.name),
+        match database.indexes().build(&cf, &column, &index, epoch).await {
+            Ok(true) => tracing::info!("the index {}.{} is complete", index.keyspace, index.name),
+            Ok(false) => {}
             Err(error) => {
                 tracing::error!(
                     "the index {}.{} could not be built, and reads do not use it: {error}",

@@ -80,6 +80,11 @@ impl LoginGuard {
         LoginGuard { failures_max, addresses: Mutex::default(), hasher: RandomState::new() }
     }
 
+    /// Forgets all failed logins.
+    pub fn forget_all(&self) {
+        self.addresses.lock().clear();
+    }
+
     /// Begins a login. Waits while as many logins of the same user from the same address are in progress as may fail.
     async fn begin(&self, address: IpAddr, name: &[u8]) -> Result<Attempt, Error> {
         let (key, under_way) = self.enter(address, name, Instant::now());

@@ -264,7 +264,7 @@ impl StoredSchema<'_> {
     }
 
     /// Publishes a schema to requests and reports its changes to listeners; returns the previous schema.
-    pub(super) fn publish(&self, catalog: Arc<Catalog>) -> Weak<Catalog> {
+    pub(in crate::db) fn publish(&self, catalog: Arc<Catalog>) -> Weak<Catalog> {
         let before = self.database.catalog.swap(catalog.clone());
         self.database.events.send(&before, &catalog);
         Arc::downgrade(&before)

@@ -266,6 +266,7 @@ impl Store for ClusterStore {
             logged_batches: Some(self),
             shared_schema: Some(self),
             cql: Some(self),
+            snapshots: None,
             concurrent_reads: Some(self.link.rows_at_once()),
             checks_consistency: true,
             checks_definitions: true,

@@ -3,7 +3,7 @@
 //! ```text
 //!   take       between two writes the active memtable is frozen; the snapshot shares all frozen ones
 //!   restore    the frozen memtables of the snapshot replace all others, below an empty active one
-//!   reset      the same without frozen memtables
+//!   clear      the same without frozen memtables; column families stay
 //! ```
 //!
 //! Nothing is copied: frozen memtables never change, and later writes are in a memtable above them. So each snapshot
@@ -13,12 +13,13 @@
 //!
 //! Locks are taken in this order: column families, rows, the gate of `WriteAhead`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::engine::Engine;
 use super::families::FamiliesSnapshot;
 use super::manifest::Contents;
-use super::memtable::Frozen;
+use super::memtable::{Frozen, Memtable};
 use crate::storage::StoreError;
 
 /// The rows, column families and metadata records of a store in memory at one time.
@@ -29,13 +30,27 @@ pub struct StoreSnapshot {
     contents: Arc<Contents>,
 }
 
+impl StoreSnapshot {
+    /// Returns the approximate memory of the rows of several snapshots, in bytes. Rows that they share are counted once.
+    pub fn bytes_of<'a>(snapshots: impl Iterator<Item = &'a StoreSnapshot>) -> usize {
+        let mut seen = HashSet::new();
+        let layers = snapshots.flat_map(|snapshot| snapshot.layers.iter());
+        layers.filter(|layer| seen.insert(Arc::as_ptr(layer))).map(|layer| layer.bytes()).sum()
+    }
+}
+
+/// Merges layers that no snapshot shares, if there are many. `take` does this too, and then has less to do.
+pub fn prepare(engine: &Engine) {
+    engine.write.ahead.memory.merge_unshared();
+}
+
 /// Takes a snapshot of a store in memory.
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
 pub fn take(engine: &Engine) -> Result<StoreSnapshot, StoreError> {
     check_in_memory(engine)?;
-    engine.write.ahead.memory.merge_unshared();
+    prepare(engine);
     let families = engine.families.hold();
     let _rows = engine.read.locks.lock_all();
     Ok(engine.write.ahead.between_writes(|memory| {
@@ -62,11 +77,40 @@ pub fn restore(engine: &Engine, snapshot: &StoreSnapshot) -> Result<(), StoreErr
         engine.families.restore(&snapshot.families, &mut families, &rows);
         engine.write.ahead.between_writes(|memory| memory.replace(snapshot.layers.clone()))
     };
-    // Freeing entries that no snapshot shares can take long, so another thread does it. If none can be started, they
-    // are freed here.
+    free(earlier);
+    Ok(())
+}
+
+/// Removes the rows of all column families, and these metadata records.
+///
+/// # Errors
+/// `Invalid` for a store on a disk.
+pub fn clear(engine: &Engine, records: &[String]) -> Result<(), StoreError> {
+    check_in_memory(engine)?;
+    let earlier = {
+        let _families = engine.families.hold();
+        let _rows = engine.read.locks.lock_all();
+        if !records.is_empty() {
+            engine.manifest.change(|now| {
+                for record in records {
+                    now.records.remove(record);
+                }
+            })?;
+        }
+        engine.write.ahead.between_writes(|memory| memory.replace(Frozen::default()))
+    };
+    free(earlier);
+    Ok(())
+}
+
+/// Drops the memtables that a snapshot has replaced. Freeing entries that no snapshot shares can take long, so another
+/// thread does it. If none can be started, they are freed here.
+fn free(earlier: (Arc<Memtable>, Frozen)) {
+    if earlier.0.is_empty() && earlier.1.iter().all(|layer| Arc::strong_count(layer) > 1) {
+        return;
+    }
     let freeing = std::thread::Builder::new().name("free".to_owned()).spawn(move || drop(earlier));
     drop(freeing);
-    Ok(())
 }
 
 fn check_in_memory(engine: &Engine) -> Result<(), StoreError> {

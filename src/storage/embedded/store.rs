@@ -22,7 +22,9 @@ use crate::model::{Mutation, RangeCommand, ReadCommand, ReadOf, Row, RowColumns}
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::disk::{Disk, RealDisk};
-use crate::storage::{Dump, DumpCommand, Store, StoreError, StoreFuture, StoreStatus};
+use crate::storage::{
+    Capabilities, Dump, DumpCommand, SnapshotStore, Store, StoreError, StoreFuture, StoreStatus,
+};
 use crate::util::{Clock, meter};
 
 /// A store in one data directory, or only in memory.
@@ -391,7 +393,33 @@ impl Store for EmbeddedStore {
         self.engine.status()
     }
 
+    fn capabilities(&self) -> Capabilities<'_> {
+        let snapshots: Option<&dyn SnapshotStore> = match self.engine.durable {
+            None => Some(self),
+            Some(_) => None,
+        };
+        Capabilities { snapshots, ..Capabilities::default() }
+    }
+
     fn close(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move { self.waiting_for(Length::Short, |engine, _| engine.close()).await })
+    }
+}
+
+impl SnapshotStore for EmbeddedStore {
+    fn prepare_snapshot(&self) {
+        snapshots::prepare(&self.engine);
+    }
+
+    fn take_snapshot(&self) -> Result<StoreSnapshot, StoreError> {
+        self.snapshot()
+    }
+
+    fn restore_snapshot(&self, snapshot: &StoreSnapshot) -> Result<(), StoreError> {
+        self.restore(snapshot)
+    }
+
+    fn clear_rows(&self, records: &[String]) -> Result<(), StoreError> {
+        snapshots::clear(&self.engine, records)
     }
 }

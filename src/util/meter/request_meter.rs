@@ -8,6 +8,7 @@ use super::error::MeterError;
 use super::presence::ClientPresence;
 use super::request_memory::RequestMemory;
 use super::time_limits::{RequestKind, RequestLimits, TimeLimits};
+use crate::util::RequestPermit;
 use crate::util::limits::{REQUEST_BYTES_FREE, REQUEST_CHUNK_BYTES};
 
 /// A request takes at least this part (an eighth) of what it holds at a time, so that large requests take chunks
@@ -48,6 +49,9 @@ pub struct RequestMeter {
     is_abandoned: AtomicBool,
     /// Work done since other tasks could run.
     work: AtomicUsize,
+    /// Keeps changes of the whole database out. The meter holds it because work of the request on other threads has the
+    /// meter, too.
+    permit: Option<RequestPermit>,
 }
 
 impl RequestMeter {
@@ -65,7 +69,20 @@ impl RequestMeter {
             ends_with_client: AtomicBool::new(false),
             is_abandoned: AtomicBool::new(false),
             work: AtomicUsize::new(0),
+            permit: None,
         }
+    }
+
+    /// Returns the same meter, which holds the request's permit until the request and its work on other threads end.
+    #[must_use]
+    pub fn with_permit(mut self, permit: Option<RequestPermit>) -> RequestMeter {
+        self.permit = permit;
+        self
+    }
+
+    /// Holds the permit of the connection's next request.
+    pub(super) fn hold(&mut self, permit: RequestPermit) {
+        self.permit = Some(permit);
     }
 
     /// Counts bytes that the request holds from now on.
@@ -205,6 +222,7 @@ impl RequestMeter {
         *self.limit_ms.get_mut() = 0;
         *self.ends_with_client.get_mut() = false;
         *self.is_abandoned.get_mut() = false;
+        self.permit = None;
     }
 
     fn give_back(&mut self) {

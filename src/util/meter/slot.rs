@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::presence::ClientPresence;
 use super::request_meter::RequestMeter;
 use super::time_limits::RequestLimits;
+use crate::util::RequestPermit;
 
 /// The meter of a connection that runs one request at a time. The same meter is used again unless an earlier request
 /// still holds it.
@@ -20,8 +21,8 @@ impl MeterSlot {
         &self.client
     }
 
-    /// Returns a meter for the next request.
-    pub fn begin(&mut self, limits: &RequestLimits) -> Arc<RequestMeter> {
+    /// Returns a meter for the next request, which holds the request's permit.
+    pub fn begin(&mut self, limits: &RequestLimits, permit: Option<RequestPermit>) -> Arc<RequestMeter> {
         // Work of a dropped request on another thread may still hold the last meter.
         let is_free = self.meter.as_mut().is_some_and(|meter| Arc::get_mut(meter).is_some());
         if !is_free {
@@ -29,7 +30,11 @@ impl MeterSlot {
         }
         let client = &self.client;
         let meter = || Arc::new(RequestMeter::new(limits, client.clone()));
-        self.meter.get_or_insert_with(meter).clone()
+        let meter = self.meter.get_or_insert_with(meter);
+        if let (Some(permit), Some(meter)) = (permit, Arc::get_mut(meter)) {
+            meter.hold(permit);
+        }
+        meter.clone()
     }
 
     /// Returns the memory of the request, after its meter has been dropped everywhere else.
@@ -55,7 +60,7 @@ mod tests {
         let limits = RequestLimits { memory: memory.clone(), ..RequestLimits::default() };
         let mut slot = MeterSlot::default();
         for holds_on in [false, true, false] {
-            let meter = slot.begin(&limits);
+            let meter = slot.begin(&limits, None);
             assert_eq!((meter.used(), memory.held()), (0, 0));
             meter.charge(memory.share()).unwrap();
             let other = holds_on.then(|| meter.clone());

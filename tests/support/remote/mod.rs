@@ -298,6 +298,7 @@ impl Store for Gateway {
             logged_batches: Some(self),
             shared_schema: Some(self),
             cql: None,
+            snapshots: None,
             concurrent_reads: Some(CLUSTER_ROWS_AT_ONCE),
             checks_consistency: true,
             checks_definitions: true,

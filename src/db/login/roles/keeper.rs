@@ -46,6 +46,11 @@ impl RoleKeeper {
         self.roles.read().clone()
     }
 
+    /// Replaces all roles by those of a snapshot, whose metadata records the store has.
+    pub(in crate::db) fn replace(&self, roles: Arc<Roles>) {
+        *self.roles.write() = roles;
+    }
+
     /// Loads the roles from the store's metadata records.
     pub fn load(&self, records: &[(String, Bytes)]) -> Result<(), Error> {
         let mut roles = Roles::default();

@@ -18,3 +18,4 @@ mod table;
 pub use entry_map::{EntryMap, EntryRange};
 pub use memory::{Frozen, Memory, View};
 pub use rows::Rows;
+pub use table::Memtable;

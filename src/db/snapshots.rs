@@ -1,0 +1,173 @@
+//! Snapshots of the whole database in memory: rows, schema, roles and indexes that are not complete.
+//!
+//! ```text
+//!   take      the state of all data and definitions now; copies nothing
+//!   restore   returns to a snapshot
+//!   clear     removes all rows; schema and roles stay
+//! ```
+//!
+//! Each of them runs alone: it waits until no request runs, and later requests wait for it. So a request sees one state
+//! from its start to its end, even if it has many steps. Requests only wait if the database has a gate
+//! (`Database::with_gate`). The builders of indexes are not requests; each of their steps locks `index_steps`, and a
+//! builder ends when it finds that the database has been replaced.
+//!
+//! The changes themselves never wait, so a caller that is dropped cannot leave a change half done.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::index::{Unfinished, build_record, start_building};
+use super::login::Roles;
+use super::{Database, Error};
+use crate::schema::Catalog;
+use crate::storage::{SnapshotStore, StoreSnapshot};
+use crate::util::{Alone, RequestGate, RequestPermit};
+
+/// How long a change of the whole database waits for running requests.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The whole database at one time.
+#[derive(Clone)]
+pub struct DatabaseSnapshot {
+    store: StoreSnapshot,
+    /// A copy: requests must not share it, because a drop waits until no request holds the previous schema.
+    catalog: Catalog,
+    roles: Arc<Roles>,
+    building: HashMap<String, Unfinished>,
+}
+
+impl DatabaseSnapshot {
+    /// Returns the approximate memory of the rows of several snapshots, in bytes. Rows that they share are counted once.
+    pub fn bytes_of<'a>(snapshots: impl Iterator<Item = &'a DatabaseSnapshot>) -> usize {
+        StoreSnapshot::bytes_of(snapshots.map(|snapshot| &snapshot.store))
+    }
+
+    /// Returns the number of column families that the snapshot's schema has.
+    pub fn families(&self) -> usize {
+        self.catalog.column_families().count()
+    }
+}
+
+/// Snapshots of a database whose store can take them.
+#[derive(Clone, Copy)]
+pub struct Snapshots<'a> {
+    database: &'a Arc<Database>,
+    store: &'a dyn SnapshotStore,
+    gate: &'a RequestGate,
+}
+
+/// What a change of the whole database holds while it runs.
+struct Exclusive<'a> {
+    _alone: Alone,
+    _schema: tokio::sync::MutexGuard<'a, ()>,
+    _indexes: tokio::sync::MutexGuard<'a, ()>,
+}
+
+impl Database {
+    /// Returns the same database whose requests wait while the whole database is replaced.
+    #[must_use]
+    pub fn with_gate(self) -> Database {
+        Database { gate: Some(RequestGate::default()), ..self }
+    }
+
+    /// Waits while the whole database is replaced, and returns the permit that a request holds to its end. `None` if it
+    /// never is.
+    pub async fn admit(&self) -> Option<RequestPermit> {
+        match &self.gate {
+            None => None,
+            // The future is boxed because nearly all servers do not need it.
+            Some(gate) => Some(Box::pin(gate.enter()).await),
+        }
+    }
+
+    /// Returns the snapshots of the database; `None` if its store has none, or if its requests do not wait for them.
+    pub fn snapshots(self: &Arc<Self>) -> Option<Snapshots<'_>> {
+        let store = self.store().capabilities().snapshots?;
+        Some(Snapshots { database: self, store, gate: self.gate.as_ref()? })
+    }
+}
+
+impl Snapshots<'_> {
+    /// Takes a snapshot of the whole database.
+    ///
+    /// # Errors
+    /// `Overloaded` if running requests do not end in time.
+    pub async fn take(&self) -> Result<DatabaseSnapshot, Error> {
+        self.store.prepare_snapshot();
+        let _exclusive = self.alone().await?;
+        Ok(DatabaseSnapshot {
+            store: self.store.take_snapshot()?,
+            catalog: Catalog::clone(&self.database.catalog()),
+            roles: self.database.roles.now(),
+            building: self.database.building.read().clone(),
+        })
+    }
+
+    /// Returns to a snapshot. Clients that have registered for schema changes are sent those.
+    ///
+    /// # Errors
+    /// `Overloaded` if running requests do not end in time. Nothing has changed then.
+    pub async fn restore(&self, snapshot: &DatabaseSnapshot) -> Result<(), Error> {
+        let _exclusive = self.alone().await?;
+        self.store.restore_snapshot(&snapshot.store)?;
+        let database = self.database;
+        database.epoch.fetch_add(1, Ordering::Release);
+        database.roles.replace(snapshot.roles.clone());
+        database.login_guard.forget_all();
+        database.traces.clear();
+        if !is_same(&database.catalog(), &snapshot.catalog) {
+            database.stored_schema().publish(Arc::new(snapshot.catalog.clone()));
+        }
+        database.building.write().clone_from(&snapshot.building);
+        for cf in database.catalog().column_families().filter(|_| !snapshot.building.is_empty()) {
+            for (column, index) in &cf.index_families {
+                if let Some(unfinished) = snapshot.building.get(&build_record(index)) {
+                    start_building(database, cf.clone(), column.clone(), None, *unfinished);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes all rows. Schema and roles stay.
+    ///
+    /// # Errors
+    /// `Overloaded` if running requests do not end in time. Nothing has changed then.
+    pub async fn clear(&self) -> Result<(), Error> {
+        let _exclusive = self.alone().await?;
+        let mut building = self.database.building.write();
+        // An index without rows is complete.
+        self.store.clear_rows(&building.keys().cloned().collect::<Vec<_>>())?;
+        building.clear();
+        self.database.epoch.fetch_add(1, Ordering::Release);
+        self.database.traces.clear();
+        Ok(())
+    }
+
+    /// Waits until no request, no change of the schema and no step of an index builder runs.
+    async fn alone(&self) -> Result<Exclusive<'_>, Error> {
+        let all = async {
+            Some(Exclusive {
+                _alone: self.gate.enter_alone(PATIENCE).await?,
+                // A truncate holds this lock to its end even if the request that waits for it has ended.
+                _schema: self.database.changing.lock().await,
+                _indexes: self.database.index_steps.lock().await,
+            })
+        };
+        let entered = tokio::time::timeout(PATIENCE, all).await;
+        entered.ok().flatten().ok_or_else(|| {
+            Error::Overloaded(format!(
+                "requests were still running after {} seconds, and the whole database can only change between requests: \
+                 nothing was changed; try again when they have ended",
+                PATIENCE.as_secs()
+            ))
+        })
+    }
+}
+
+/// Returns whether two catalogs share all their definitions.
+fn is_same(one: &Catalog, other: &Catalog) -> bool {
+    one.keyspaces.changes_since(&other.keyspaces, |_, _| false).is_empty()
+}
