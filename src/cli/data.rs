@@ -9,7 +9,7 @@ use clap::Args;
 use crate::compat::Behaviour;
 use crate::compat::features::{Language, ReportedVersion};
 use crate::config;
-use crate::cql::{self, CqlError, Outcome, QueryOptions, QueryState};
+use crate::cql::{self, QueryState};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::partitioner::PartitionerRef;
@@ -135,17 +135,9 @@ impl Data {
     async fn run_script(&mut self, file: &Path) -> Result<(), String> {
         let script = std::fs::read_to_string(file);
         let script = script.map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-        for (line, statement) in cql::statements(&script) {
-            let outcome = cql::query(&self.state(), statement, &QueryOptions::default()).await;
-            match outcome {
-                Ok(Outcome::Keyspace(keyspace)) => self.keyspace = Some(keyspace),
-                Ok(_) => {}
-                Err(error) => {
-                    let message = message(&error, statement);
-                    return Err(format!("{}: the statement at line {line}: {message}", file.display()));
-                }
-            }
-        }
+        let outcome = cql::run_script(&self.state(), &script).await;
+        let outcome = outcome.map_err(|error| format!("{}: {error}", file.display()))?;
+        self.keyspace = outcome.keyspace;
         Ok(())
     }
 }
@@ -161,17 +153,6 @@ const EMPTY: &str = "<Storage>
   <ClusterName>script</ClusterName>
   <Partitioner>org.apache.cassandra.dht.Murmur3Partitioner</Partitioner>
 </Storage>";
-
-/// Returns the text of an error, with its position in the statement if it has one.
-pub fn message(error: &CqlError, statement: &str) -> String {
-    match error {
-        CqlError::Syntax { message, place } => {
-            let hint = cql::syntax::hint(statement, *place).map_or(String::new(), |hint| format!("\n{hint}"));
-            format!("{message}\n{}{hint}", cql::syntax::show_place(statement, *place))
-        }
-        other => other.to_string(),
-    }
-}
 
 /// Runs a tool until it is done.
 pub fn run(work: impl Future<Output = Result<(), String>>) -> Result<(), String> {

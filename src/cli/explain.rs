@@ -21,7 +21,7 @@ pub fn explain(args: &ExplainArgs, types: &Types) -> Result<(), String> {
         let data = Data::open(&args.data, types).await?;
         let text = cql::explain(&data.state(), &args.statement, &QueryOptions::default()).await;
         data.close().await?;
-        let text = text.map_err(|error| data::message(&error, &args.statement))?;
+        let text = text.map_err(|error| cql::error_text(&error, &args.statement))?;
         std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
     })
 }

@@ -3,10 +3,12 @@
 mod backup;
 mod cells;
 mod cluster;
+mod control;
 mod copy;
 mod data;
 mod explain;
 mod gateway;
+mod http_port;
 mod identity;
 mod limits;
 mod login;

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::net::SocketAddr;
 
+use crate::control::ControlService;
 use crate::native::NativeService;
 use crate::server::{Admission, Listener, Shutdown, ShutdownSignal, StatusService};
 use crate::thrift::Service;
@@ -17,6 +18,8 @@ pub struct Addresses {
     pub must_be_native: bool,
     /// `None`: disabled.
     pub status: Option<String>,
+    /// `None`: disabled.
+    pub control: Option<String>,
 }
 
 /// The bound ports.
@@ -24,6 +27,7 @@ pub struct Ports {
     thrift: Listener,
     native: Option<Listener>,
     status: Option<Listener>,
+    control: Option<Listener>,
 }
 
 /// The services of the ports.
@@ -31,6 +35,8 @@ pub struct Services {
     pub thrift: Service,
     pub native: NativeService,
     pub status: StatusService,
+    /// `None` if the control port is disabled.
+    pub control: Option<ControlService>,
 }
 
 impl Ports {
@@ -40,6 +46,7 @@ impl Ports {
             thrift: bind(&addresses.thrift)?,
             native: native_listener(addresses)?,
             status: addresses.status.as_deref().map(bind).transpose()?,
+            control: addresses.control.as_deref().map(bind).transpose()?,
         })
     }
 
@@ -61,7 +68,11 @@ impl Ports {
         }
         if let Some(listener) = self.status {
             bound.push(("HTTP", listener.address));
-            tokio::spawn(listener.run(services.status, Admission::for_status(signal)));
+            tokio::spawn(listener.run(services.status, Admission::for_status(signal.clone())));
+        }
+        if let (Some(listener), Some(service)) = (self.control, services.control) {
+            bound.push(("control", listener.address));
+            tokio::spawn(listener.run(service, Admission::for_control(signal)));
         }
         for (protocol, address) in bound {
             announce(protocol, address);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::control::ControlArgs;
 use super::gateway;
 use super::identity::IdentityArgs;
 use super::limits::LimitArgs;
@@ -15,11 +16,11 @@ use super::login::LoginArgs;
 use super::native::NativeArgs;
 use super::ports::{Addresses, Ports, Services};
 use super::status::StatusArgs;
-use super::store::{Place, StoreArgs};
+use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
 use crate::compat::features::ApiGeneration;
 use crate::config::{self, Config};
-use crate::db::{Database, DatabaseParts};
+use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::native::NativeService;
 use crate::server::{Admission, BusyPoll, Encryption, Shutdown, StatusService, request_short_slices};
@@ -66,6 +67,8 @@ pub struct ServeArgs {
     limits: LimitArgs,
     #[command(flatten)]
     status: StatusArgs,
+    #[command(flatten)]
+    control: ControlArgs,
     /// Close a connection whose client was silent for this time between two requests; clients that wait for events of
     /// the native protocol stay connected [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
@@ -138,6 +141,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let addresses = addresses(args, &config, is_gateway)?;
     let authenticator = args.login.authenticator(&config)?;
     let status_token = args.status.token()?;
+    let control = args.control.options(place == Place::Memory)?;
     let encryption = encryption(args, &config)?;
     let cache_bytes = if is_gateway { 0 } else { args.store.cache_bytes() };
     let limits = args.limits.limits(&config, cache_bytes);
@@ -148,26 +152,14 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
         message_memory >> 20
     );
     let mut stop = StopSignals::listen()?;
-    let clock = Arc::new(Clock::system());
+    let clock = Arc::new(args.control.clock());
     let opened = tokio::select! {
         opened = args.store.open(place, &config, clock.clone()) => opened?,
         () = stop.wait() => return Ok(()),
     };
     tracing::info!("data is stored {described}");
     let store = opened.store.clone();
-    let database = Database::new(DatabaseParts {
-        catalog: Arc::new(config.catalog),
-        store: opened.store,
-        partitioner: opened.partitioner,
-        authenticator,
-        clock,
-        types,
-        cluster_name: config.cluster_name,
-        config_text: config.text,
-        token: opened.token,
-        endpoint: config.listen_address,
-    });
-    let database = Arc::new(database.with_login_guard(args.login.guard()));
+    let database = database_of(args, config, opened, (authenticator, clock, types));
     tokio::select! {
         loaded = load_schema(&database, is_gateway) => loaded?,
         // An embedded store finishes loading before the server stops.
@@ -175,6 +167,10 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     }
     log_schema(&database);
     let watching = database.stored_schema().watch();
+    let control = match control {
+        Some(control) => Some(control.service(database.clone()).await?),
+        None => None,
+    };
 
     let ports = Ports::bind(&addresses)?;
     let shutdown = Shutdown::new();
@@ -188,7 +184,8 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
         admission.with_idle_timeout(args.idle_timeout.map(Duration::from_secs))
     };
     let status = StatusService::new(database.clone(), &described).with_token(status_token);
-    ports.serve(services(args, compat, &database, (status, &limits)), admission, &shutdown);
+    let services = Services { control, ..services(args, compat, &database, (status, &limits)) };
+    ports.serve(services, admission, &shutdown);
     stop.wait().await;
     tracing::info!("stopping");
     if !shutdown.end(SHUTDOWN_TIMEOUT).await {
@@ -200,6 +197,28 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     store.close().await.map_err(|error| format!("the store did not close cleanly: {error}"))
 }
 
+/// Makes the database, without its stored schema.
+fn database_of(
+    args: &ServeArgs,
+    config: Config,
+    opened: OpenStore,
+    (authenticator, clock, types): (Authenticator, Arc<Clock>, Types),
+) -> Arc<Database> {
+    let database = Database::new(DatabaseParts {
+        catalog: Arc::new(config.catalog),
+        store: opened.store,
+        partitioner: opened.partitioner,
+        authenticator,
+        clock,
+        types,
+        cluster_name: config.cluster_name,
+        config_text: config.text,
+        token: opened.token,
+        endpoint: config.listen_address,
+    });
+    Arc::new(args.control.gated(database.with_login_guard(args.login.guard())))
+}
+
 /// Returns the addresses of the ports.
 fn addresses(args: &ServeArgs, config: &Config, is_gateway: bool) -> Result<Addresses, String> {
     Ok(Addresses {
@@ -207,6 +226,7 @@ fn addresses(args: &ServeArgs, config: &Config, is_gateway: bool) -> Result<Addr
         native: args.native.address(config, args.thrift.as_deref(), is_gateway)?,
         must_be_native: args.native.is_asked_for(config),
         status: args.status.address.clone(),
+        control: args.control.address.clone(),
     })
 }
 
@@ -257,7 +277,7 @@ fn services(
 ) -> Services {
     let thrift = Service::new(database.clone(), compat).with_limits(limits.clone());
     let native = NativeService::new(database.clone(), thrift.statements.clone(), args.native.claim());
-    Services { thrift, native: native.with_limits(limits.clone()), status }
+    Services { thrift, native: native.with_limits(limits.clone()), status, control: None }
 }
 
 /// Opens TLS if it is enabled.

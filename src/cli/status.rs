@@ -1,12 +1,11 @@
 //! The options of the status port.
 
-use std::net::ToSocketAddrs;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::util::limits::STATUS_TOKEN_BYTES_MIN;
-use crate::util::{Password, password_of};
+use super::http_port::HttpPort;
+use crate::util::Password;
 
 #[derive(Debug, Default, Args)]
 pub struct StatusArgs {
@@ -22,33 +21,9 @@ pub struct StatusArgs {
 impl StatusArgs {
     /// Returns the token that requests must have; `None` if all requests from this machine are accepted.
     pub fn token(&self) -> Result<Option<Password>, String> {
-        match (&self.token_file, &self.address) {
-            (Some(file), _) => {
-                let token = password_of("the status port's", file)?;
-                let is_one = token.reveal().bytes().all(|byte| byte.is_ascii_graphic());
-                if !is_one || token.reveal().len() < STATUS_TOKEN_BYTES_MIN {
-                    return Err(format!(
-                        "{}: the token of the status port must have at least {STATUS_TOKEN_BYTES_MIN} letters, digits and \
-                         ASCII signs without blanks; `openssl rand -hex 16` prints one",
-                        file.display()
-                    ));
-                }
-                Ok(Some(token))
-            }
-            (None, Some(address)) if !is_loopback(address) => Err(format!(
-                "--status {address} can be reached from other machines: set a token with --status-token-file FILE, or use a \
-                 loopback address like 127.0.0.1"
-            )),
-            (None, _) => Ok(None),
-        }
+        let port = HttpPort { option: "--status", name: "status port" };
+        port.token(self.address.as_deref(), self.token_file.as_deref())
     }
-}
-
-/// Returns whether only this machine reaches an address. An address that cannot be resolved is an error later, when it
-/// is bound.
-fn is_loopback(address: &str) -> bool {
-    let Ok(mut found) = address.to_socket_addrs() else { return true };
-    found.all(|address| address.ip().to_canonical().is_loopback())
 }
 
 #[cfg(test)]

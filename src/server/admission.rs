@@ -10,7 +10,7 @@ use super::encryption::Encryption;
 use super::memory_budget::MemoryBudget;
 use super::repeated_lines::RepeatedLines;
 use super::shutdown::ShutdownSignal;
-use crate::util::limits::STATUS_CONNECTIONS_MAX;
+use crate::util::limits::{CONTROL_CONNECTIONS_MAX, STATUS_CONNECTIONS_MAX};
 
 /// What the connections of all ports share: limits, memory, TLS, busy polling and the shutdown signal. Each listener
 /// has a clone of it.
@@ -47,7 +47,15 @@ impl Admission {
     /// Creates the `Admission` of the status port: it has few places, and none of them is a place of a Thrift or native
     /// connection.
     pub fn for_status(shutdown: ShutdownSignal) -> Admission {
-        let places = STATUS_CONNECTIONS_MAX;
+        Admission::with_places(shutdown, STATUS_CONNECTIONS_MAX)
+    }
+
+    /// Creates the `Admission` of the control port, which has places of its own, too.
+    pub fn for_control(shutdown: ShutdownSignal) -> Admission {
+        Admission::with_places(shutdown, CONTROL_CONNECTIONS_MAX)
+    }
+
+    fn with_places(shutdown: ShutdownSignal, places: usize) -> Admission {
         let limits = ConnectionLimits { connections_max: places, unproven_max: places, ..Default::default() };
         Admission::limited(shutdown, limits)
     }

@@ -1,5 +1,6 @@
 //! Serves sockets: listeners, connections, their limits, TLS, and a clean shutdown.
 
+mod access_token;
 mod admission;
 mod busy_poll;
 mod client_link;
@@ -22,6 +23,7 @@ mod status;
 mod tls;
 mod turn;
 
+pub use access_token::{AccessToken, NEEDS_TOKEN};
 pub use admission::Admission;
 pub use busy_poll::BusyPoll;
 pub use client_stream::ClientStream;

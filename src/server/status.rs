@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 
+use super::access_token::{AccessToken, NEEDS_TOKEN};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use crate::db::Database;
 use crate::util::Password;
@@ -29,28 +30,29 @@ pub struct StatusService {
     /// Where the data is stored.
     place: Arc<str>,
     started: Instant,
-    /// The token that requests must have; `None` if none is required.
-    token: Option<Arc<Password>>,
+    token: AccessToken,
 }
 
 impl StatusService {
     pub fn new(database: Arc<Database>, place: &str) -> StatusService {
-        StatusService { database, place: place.into(), started: Instant::now(), token: None }
+        StatusService {
+            database,
+            place: place.into(),
+            started: Instant::now(),
+            token: AccessToken::default(),
+        }
     }
 
     /// Returns the same service that requires `Authorization: Bearer TOKEN`, and answers other requests with 401.
     /// `None` requires no token.
     #[must_use]
     pub fn with_token(self, token: Option<Password>) -> StatusService {
-        StatusService { token: token.map(Arc::new), ..self }
+        StatusService { token: AccessToken::new(token), ..self }
     }
 
     fn reply(&self, method: &Method, path: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
-        if !self.is_admitted(headers) {
-            let mut reply = text(
-                StatusCode::UNAUTHORIZED,
-                "a request needs the header Authorization: Bearer TOKEN\n".to_owned(),
-            );
+        if !self.token.admits(headers) {
+            let mut reply = text(StatusCode::UNAUTHORIZED, format!("{NEEDS_TOKEN}\n"));
             reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return reply;
         }
@@ -66,13 +68,6 @@ impl StatusService {
             },
             _ => text(StatusCode::NOT_FOUND, "unknown path: use GET / or GET /health\n".to_owned()),
         }
-    }
-
-    /// Returns whether a request has the token, if one is required.
-    fn is_admitted(&self, headers: &HeaderMap) -> bool {
-        let Some(token) = &self.token else { return true };
-        let given = headers.get(AUTHORIZATION).and_then(|value| bearer_token(value.as_bytes()));
-        given.is_some_and(|given| is_same(given, token.reveal().as_bytes()))
     }
 
     /// Returns the status page, one value a line.
@@ -136,16 +131,4 @@ fn text(status: StatusCode, text: String) -> Response<Full<Bytes>> {
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     reply
-}
-
-/// Returns the bearer token in the value of an `Authorization` header.
-fn bearer_token(value: &[u8]) -> Option<&[u8]> {
-    let (scheme, token) = value.split_at_checked(b"Bearer ".len())?;
-    scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
-}
-
-/// Compares two texts in constant time for a given length, so that timing does not reveal how many bytes are right.
-fn is_same(left: &[u8], right: &[u8]) -> bool {
-    let differences = left.iter().zip(right).fold(0, |seen, (one, other)| seen | (one ^ other));
-    left.len() == right.len() && std::hint::black_box(differences) == 0
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Each layer uses only those before it.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 18] = [
     "util",
     "compat",
     "marshal",
@@ -28,6 +28,8 @@ const LAYERS: [&str; 16] = [
     "thrift",
     "native",
     "server",
+    "control",
+    "testing",
     "stress",
     "copy",
     "cli",

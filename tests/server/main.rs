@@ -7,6 +7,7 @@ mod backup_support;
 mod blog;
 mod calls;
 mod cluster_options;
+mod control;
 mod copy;
 #[path = "../support/copy/mod.rs"]
 mod copy_support;

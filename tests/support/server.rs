@@ -18,6 +18,7 @@ use super::client::{Client, PATIENCE, Style};
 const LISTENING: &str = "listening for Thrift clients on ";
 const LISTENING_FOR_CQL: &str = "listening for CQL clients on ";
 const LISTENING_FOR_HTTP: &str = "listening for HTTP clients on ";
+const LISTENING_FOR_CONTROL: &str = "listening for control clients on ";
 
 /// A limit on the memory of the server.
 #[derive(Debug, Clone, Copy)]
@@ -243,6 +244,21 @@ impl Server {
             let line = lines.recv_timeout(PATIENCE).expect("another line");
             if let Some(address) = line.strip_prefix(LISTENING_FOR_HTTP) {
                 return address.parse().expect("an address");
+            }
+        }
+    }
+
+    /// Returns the addresses of the native protocol and of the control port. May be called once, and not after the other
+    /// two.
+    pub fn native_and_control_address(&mut self) -> (SocketAddr, SocketAddr) {
+        let lines = self.lines.take().expect("a listener");
+        let mut native = None;
+        loop {
+            let line = lines.recv_timeout(PATIENCE).expect("another line");
+            if let Some(address) = line.strip_prefix(LISTENING_FOR_CQL) {
+                native = Some(address.parse().expect("an address"));
+            } else if let Some(address) = line.strip_prefix(LISTENING_FOR_CONTROL) {
+                return (native.expect("the native port comes first"), address.parse().expect("an address"));
             }
         }
     }

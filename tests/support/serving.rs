@@ -1,26 +1,17 @@
-//! A Thrift and a native listener in the test process, with chosen limits and a store in memory.
+//! A server in the test process, with chosen limits.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use thriftstore::compat::features::ReportedVersion;
-use thriftstore::config;
-use thriftstore::db::{Authenticator, Database, DatabaseParts};
-use thriftstore::marshal::Types;
-use thriftstore::native::NativeService;
-use thriftstore::server::{Admission, ConnectionLimits, Encryption, Listener, Shutdown};
-use thriftstore::storage::EmbeddedStore;
-use thriftstore::thrift::{Compat, Service};
-use thriftstore::util::Clock;
-use tokio::runtime::Runtime;
+use thriftstore::db::Authenticator;
+use thriftstore::server::{ConnectionLimits, Encryption};
+use thriftstore::testing::Server;
 
 use super::client::{Client, PATIENCE, Style};
 use super::server::storage_conf;
 
-/// Running listeners and their addresses.
+/// A running server and its addresses.
 pub struct Serving {
-    runtime: Runtime,
-    shutdown: Shutdown,
+    server: Server,
     pub thrift: SocketAddr,
     pub native: SocketAddr,
 }
@@ -36,35 +27,22 @@ impl Serving {
         authenticator: Authenticator,
         encryption: Option<Encryption>,
     ) -> Serving {
-        let config = config::parse(&storage_conf(""), "storage-conf.xml", &Types::builtin()).unwrap();
-        let clock = Arc::new(Clock::system());
-        let store = EmbeddedStore::in_memory(config.partitioner.clone(), &config.catalog, clock.clone());
-        let store = Arc::new(store.unwrap());
-        let parts = DatabaseParts::new(Arc::new(config.catalog), store, config.partitioner, clock);
-        let database = Arc::new(Database::new(DatabaseParts { authenticator, ..parts }));
-        let thrift = Service::new(database.clone(), Compat::default());
-        let native = NativeService::new(database, thrift.statements.clone(), ReportedVersion::default());
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let shutdown = Shutdown::new();
-        let admission = Admission::limited(shutdown.signal().unwrap(), limits);
-        let admission = admission.with_encryption(encryption.map(Arc::new));
-        let [thrift, native] = runtime.block_on(async {
-            let [first, second] = [0; 2].map(|_| Listener::bind("127.0.0.1:0").unwrap());
-            let addresses = [first.address, second.address];
-            tokio::spawn(first.run(thrift, admission.clone()));
-            tokio::spawn(second.run(native, admission));
-            addresses
-        });
-        Serving { runtime, shutdown, thrift, native }
+        let builder = Server::builder().config_text(storage_conf("")).limits(limits);
+        let builder = builder.authenticator(authenticator);
+        let builder = match encryption {
+            Some(encryption) => builder.encryption(encryption),
+            None => builder,
+        };
+        let server = builder.start().unwrap();
+        Serving { thrift: server.thrift_address(), native: server.native_address(), server }
     }
 
     pub fn client(&self, style: Style) -> Client {
         Client::connect(self.thrift, style)
     }
 
-    /// Shuts the listeners down, and checks that all connections end in time.
+    /// Shuts the server down, and checks that all connections end in time.
     pub fn stop(self) {
-        assert!(self.runtime.block_on(self.shutdown.end(PATIENCE)), "some connections did not end");
+        assert!(self.server.stop(PATIENCE), "some connections did not end");
     }
 }

@@ -1,0 +1,51 @@
+//! The token of a port that speaks HTTP.
+
+use std::net::ToSocketAddrs;
+use std::path::Path;
+
+use crate::util::limits::STATUS_TOKEN_BYTES_MIN;
+use crate::util::{Password, password_of};
+
+/// A port that speaks HTTP, as errors name it.
+#[derive(Debug, Clone, Copy)]
+pub struct HttpPort {
+    /// The option with its address; the option with its token is the same with `-token-file`.
+    pub option: &'static str,
+    pub name: &'static str,
+}
+
+impl HttpPort {
+    /// Returns the token that requests must have; `None` if all requests from this machine are accepted.
+    ///
+    /// # Errors
+    /// If the token is unreadable or short, or if an address that other machines reach has no token.
+    pub fn token(&self, address: Option<&str>, file: Option<&Path>) -> Result<Option<Password>, String> {
+        let HttpPort { option, name } = self;
+        match (file, address) {
+            (Some(file), _) => {
+                let token = password_of(&format!("the {name}'s"), file)?;
+                let is_one = token.reveal().bytes().all(|byte| byte.is_ascii_graphic());
+                if !is_one || token.reveal().len() < STATUS_TOKEN_BYTES_MIN {
+                    return Err(format!(
+                        "{}: the token of the {name} must have at least {STATUS_TOKEN_BYTES_MIN} letters, digits and \
+                         ASCII signs without blanks; `openssl rand -hex 16` prints one",
+                        file.display()
+                    ));
+                }
+                Ok(Some(token))
+            }
+            (None, Some(address)) if !is_loopback(address) => Err(format!(
+                "{option} {address} can be reached from other machines: set a token with {option}-token-file FILE, or use a \
+                 loopback address like 127.0.0.1"
+            )),
+            (None, _) => Ok(None),
+        }
+    }
+}
+
+/// Returns whether only this machine reaches an address. An address that cannot be resolved is an error later, when it
+/// is bound.
+fn is_loopback(address: &str) -> bool {
+    let Ok(mut found) = address.to_socket_addrs() else { return true };
+    found.all(|address| address.ip().to_canonical().is_loopback())
+}

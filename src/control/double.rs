@@ -1,0 +1,159 @@
+//! What the control API does: state and operations, without HTTP.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::error::{ControlError, ErrorKind};
+use super::reset::ResetScope;
+use super::snapshots::SnapshotReply;
+use crate::db::{Database, DatabaseSnapshot, Snapshots};
+use crate::util::limits::{SNAPSHOT_NAME_CHARS_MAX, SNAPSHOTS_MAX};
+use crate::util::meter::RequestLimits;
+use crate::util::{ClockChange, ClockState, process_memory};
+
+/// The limits of all snapshots together.
+#[derive(Debug, Clone, Copy)]
+pub struct SnapshotLimits {
+    pub snapshots_max: usize,
+    /// Memory of the rows in all snapshots, in bytes. Rows that they share are counted once.
+    pub bytes_max: usize,
+}
+
+impl Default for SnapshotLimits {
+    /// Returns `SNAPSHOTS_MAX`, and half of the memory that the process may use.
+    fn default() -> SnapshotLimits {
+        let bytes_max = process_memory::limit().map_or(usize::MAX, |limit| limit / 2);
+        SnapshotLimits { snapshots_max: SNAPSHOTS_MAX, bytes_max }
+    }
+}
+
+/// A database in memory that tests control.
+pub struct Control {
+    pub(super) database: Arc<Database>,
+    /// The memory that loaded data may hold.
+    pub(super) requests: RequestLimits,
+    /// The state to which `reset` returns.
+    startup: DatabaseSnapshot,
+    /// Locked during each change of the snapshots.
+    snapshots: tokio::sync::Mutex<BTreeMap<String, DatabaseSnapshot>>,
+    limits: SnapshotLimits,
+}
+
+impl Control {
+    /// Takes the current state as the start-up state.
+    ///
+    /// # Errors
+    /// `Invalid` if the database has no gate, no snapshots, or a clock that cannot be changed.
+    pub async fn new(database: Arc<Database>, limits: SnapshotLimits) -> Result<Control, ControlError> {
+        if database.clock().state().is_none() {
+            return Err(ControlError::invalid("the clock of this server cannot be changed"));
+        }
+        let startup = snapshots_of(&database)?.take().await?;
+        let requests = RequestLimits::default();
+        Ok(Control { database, requests, startup, snapshots: tokio::sync::Mutex::default(), limits })
+    }
+
+    /// Returns the database.
+    pub fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    /// Removes rows, or returns to the start-up state.
+    pub async fn reset(&self, scope: ResetScope) -> Result<(), ControlError> {
+        let snapshots = snapshots_of(&self.database)?;
+        match scope {
+            ResetScope::Data => snapshots.clear().await?,
+            ResetScope::Everything => snapshots.restore(&self.startup).await?,
+        }
+        Ok(())
+    }
+
+    /// Takes a snapshot with a name. It replaces an earlier one of this name.
+    pub async fn take_snapshot(&self, name: &str) -> Result<SnapshotReply, ControlError> {
+        check_name(name)?;
+        let mut snapshots = self.snapshots.lock().await;
+        if snapshots.len() >= self.limits.snapshots_max && !snapshots.contains_key(name) {
+            return Err(ControlError::new(
+                ErrorKind::Limit,
+                format!(
+                    "there are {} snapshots, the limit: delete one with DELETE /snapshots/NAME",
+                    snapshots.len()
+                ),
+            ));
+        }
+        let taken = snapshots_of(&self.database)?.take().await?;
+        let others = snapshots.iter().filter(|(other, _)| *other != name).map(|(_, snapshot)| snapshot);
+        let bytes = DatabaseSnapshot::bytes_of(others.chain([&self.startup, &taken]));
+        if bytes > self.limits.bytes_max {
+            return Err(ControlError::new(
+                ErrorKind::Limit,
+                format!(
+                    "with this snapshot all snapshots would hold {} MB, the limit is {} MB: delete others with DELETE \
+                     /snapshots/NAME, or store less",
+                    bytes >> 20,
+                    self.limits.bytes_max >> 20
+                ),
+            ));
+        }
+        let reply = SnapshotReply::new(name, &taken);
+        snapshots.insert(name.to_owned(), taken);
+        Ok(reply)
+    }
+
+    /// Returns to a snapshot.
+    pub async fn restore(&self, name: &str) -> Result<SnapshotReply, ControlError> {
+        let snapshot = self.snapshots.lock().await.get(name).cloned().ok_or_else(|| unknown(name))?;
+        snapshots_of(&self.database)?.restore(&snapshot).await?;
+        Ok(SnapshotReply::new(name, &snapshot))
+    }
+
+    /// Returns all snapshots in the order of their names.
+    pub async fn snapshots(&self) -> Vec<SnapshotReply> {
+        let snapshots = self.snapshots.lock().await;
+        snapshots.iter().map(|(name, snapshot)| SnapshotReply::new(name, snapshot)).collect()
+    }
+
+    /// Deletes a snapshot.
+    pub async fn delete_snapshot(&self, name: &str) -> Result<(), ControlError> {
+        let removed = self.snapshots.lock().await.remove(name);
+        // Freeing its rows can take long.
+        let removed = removed.ok_or_else(|| unknown(name))?;
+        tokio::task::spawn_blocking(move || drop(removed));
+        Ok(())
+    }
+
+    /// Returns the state of the clock.
+    pub fn clock(&self) -> Result<ClockState, ControlError> {
+        self.database.clock().state().ok_or_else(fixed_clock)
+    }
+
+    /// Changes the clock.
+    pub fn change_clock(&self, change: ClockChange) -> Result<ClockState, ControlError> {
+        self.database.clock().change(change).ok_or_else(fixed_clock)
+    }
+}
+
+fn snapshots_of(database: &Arc<Database>) -> Result<Snapshots<'_>, ControlError> {
+    database.snapshots().ok_or_else(|| ControlError::invalid("only a store in memory has snapshots"))
+}
+
+fn fixed_clock() -> ControlError {
+    ControlError::invalid("the clock of this server cannot be changed")
+}
+
+fn check_name(name: &str) -> Result<(), ControlError> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    if name.is_empty() || name.len() > SNAPSHOT_NAME_CHARS_MAX || !name.chars().all(is_plain) {
+        return Err(ControlError::invalid(format!(
+            "a snapshot's name has 1 to {SNAPSHOT_NAME_CHARS_MAX} letters, digits, hyphens, underscores and full stops"
+        )));
+    }
+    Ok(())
+}
+
+fn unknown(name: &str) -> ControlError {
+    ControlError::new(
+        ErrorKind::NotFound,
+        format!("there is no snapshot {name:?}: GET /snapshots lists them, PUT /snapshots/NAME takes one"),
+    )
+}

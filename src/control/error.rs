@@ -1,0 +1,87 @@
+//! Errors of control requests, with their HTTP status.
+
+use hyper::StatusCode;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::db;
+
+/// The kind of an error, which decides the HTTP status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request is wrong: it fails however often it is repeated.
+    Invalid,
+    /// The request lacks the token.
+    Unauthorized,
+    /// The request comes from a web page.
+    Forbidden,
+    NotFound,
+    /// The path exists, but not with this method.
+    Method,
+    /// A limit of the server is reached, which other requests can change.
+    Limit,
+    TooLarge,
+    /// The request can be repeated later.
+    Busy,
+    Internal,
+}
+
+impl ErrorKind {
+    pub fn status(self) -> StatusCode {
+        match self {
+            ErrorKind::Invalid => StatusCode::BAD_REQUEST,
+            ErrorKind::Unauthorized => StatusCode::UNAUTHORIZED,
+            ErrorKind::Forbidden => StatusCode::FORBIDDEN,
+            ErrorKind::NotFound => StatusCode::NOT_FOUND,
+            ErrorKind::Method => StatusCode::METHOD_NOT_ALLOWED,
+            ErrorKind::Limit => StatusCode::CONFLICT,
+            ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+/// An error of a control request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct ControlError {
+    pub kind: ErrorKind,
+    /// What happened, and what to do.
+    pub why: String,
+}
+
+impl ControlError {
+    pub fn new(kind: ErrorKind, why: impl Into<String>) -> ControlError {
+        ControlError { kind, why: why.into() }
+    }
+
+    pub fn invalid(why: impl Into<String>) -> ControlError {
+        ControlError::new(ErrorKind::Invalid, why)
+    }
+}
+
+impl From<db::Error> for ControlError {
+    fn from(error: db::Error) -> ControlError {
+        let kind = match &error {
+            db::Error::InvalidRequest(_) | db::Error::Unknown(_) => ErrorKind::Invalid,
+            db::Error::NotFound => ErrorKind::NotFound,
+            db::Error::Overloaded(_) | db::Error::TimedOut(_) | db::Error::Unavailable { .. } => {
+                ErrorKind::Busy
+            }
+            _ => ErrorKind::Internal,
+        };
+        let why = match error {
+            db::Error::Overloaded(why) | db::Error::TimedOut(why) => why,
+            error => error.to_string(),
+        };
+        ControlError { kind, why }
+    }
+}
+
+/// The body of a reply with an error.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorReply {
+    /// What happened, and what to do.
+    pub error: String,
+}

@@ -1,0 +1,35 @@
+//! The control API of a test double: resets, snapshots, and the clock of a server in memory.
+//!
+//! ```text
+//!   Control           what the API does, without HTTP; testing::Server uses it, too
+//!   Route, routes     the table of routes: method, path, types, handler     route.rs, routes.rs
+//!   openapi           GET /openapi.json, made from the same table
+//!   ControlService    a connection: HTTP/1.1, token, limits, replies        service.rs
+//!   ControlClient     a client of it                                      client.rs
+//!   ControlError      an error and its HTTP status
+//! ```
+//!
+//! A new request is a function in a file of its own with its types, and a row in `routes.rs`.
+
+mod client;
+mod clock;
+mod double;
+mod error;
+mod load;
+mod openapi;
+mod reset;
+mod route;
+mod routes;
+mod service;
+mod snapshots;
+
+pub use client::{ControlClient, ControlReply};
+pub use clock::{ClockReply, ClockRequest};
+pub use double::{Control, SnapshotLimits};
+pub use error::{ControlError, ErrorKind};
+pub use openapi::document;
+pub use reset::{ResetRequest, ResetScope};
+pub use route::{Call, Json, NoBody, Route};
+pub use routes::routes;
+pub use service::ControlService;
+pub use snapshots::{SnapshotList, SnapshotReply};

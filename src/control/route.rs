@@ -1,0 +1,152 @@
+//! A route of the control API: how a request is found, read and answered.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use hyper::Method;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::double::Control;
+use super::error::ControlError;
+
+/// The part of a path that stands for any name.
+pub const NAME: &str = "{name}";
+
+/// A request that was found in the table of routes.
+#[derive(Debug)]
+pub struct Call<Q> {
+    /// The part of the path in the place of `{name}`; empty if the path has none.
+    pub name: String,
+    pub body: Q,
+}
+
+/// The body of a request.
+pub trait Input: Sized + Send + 'static {
+    /// Reads the body. `content_type` is without parameters.
+    fn read(body: Bytes, content_type: Option<&str>) -> Result<Self, ControlError>;
+
+    /// Returns the content types of the body with their schemas; empty if the request has none.
+    fn described(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)>;
+}
+
+/// A request without a body.
+#[derive(Debug)]
+pub struct NoBody;
+
+/// A body in JSON. Its content type is not checked, because curl sends another by default.
+#[derive(Debug)]
+pub struct Json<T>(pub T);
+
+impl Input for NoBody {
+    fn read(body: Bytes, _: Option<&str>) -> Result<NoBody, ControlError> {
+        match body.is_empty() {
+            true => Ok(NoBody),
+            false => Err(ControlError::invalid("this request has no body: remove it")),
+        }
+    }
+
+    fn described(_: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
+        Vec::new()
+    }
+}
+
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Json<T> {
+    fn read(body: Bytes, _: Option<&str>) -> Result<Json<T>, ControlError> {
+        serde_json::from_slice(&body).map(Json).map_err(|error| {
+            ControlError::invalid(format!("the body is not the JSON that this request needs: {error}"))
+        })
+    }
+
+    fn described(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
+        vec![("application/json", generator.subschema_for::<T>())]
+    }
+}
+
+/// A request as it arrived.
+pub struct RawCall {
+    pub name: String,
+    pub content_type: Option<String>,
+    pub body: Bytes,
+}
+
+/// The future of the JSON of a reply.
+type Answering = BoxFuture<'static, Result<Vec<u8>, ControlError>>;
+
+/// A row of the table of routes.
+pub struct Route {
+    pub method: Method,
+    /// The path, in which `{name}` stands for one part.
+    pub path: &'static str,
+    /// What the request does, in a sentence.
+    pub summary: &'static str,
+    /// A body as an example, for requests that have one.
+    pub example: Option<&'static str>,
+    pub input: fn(&mut SchemaGenerator) -> Vec<(&'static str, Schema)>,
+    pub output: fn(&mut SchemaGenerator) -> Schema,
+    run: Box<dyn Fn(Arc<Control>, RawCall) -> Answering + Send + Sync>,
+}
+
+impl Route {
+    /// Creates a route. The types of its handler describe the request and the reply.
+    pub fn new<Q, A, F>(
+        (method, path): (Method, &'static str),
+        summary: &'static str,
+        handler: fn(Arc<Control>, Call<Q>) -> F,
+    ) -> Route
+    where
+        Q: Input,
+        A: Serialize + JsonSchema,
+        F: Future<Output = Result<A, ControlError>> + Send + 'static,
+    {
+        let run = move |control, raw: RawCall| -> Answering {
+            Box::pin(async move {
+                let body = Q::read(raw.body, raw.content_type.as_deref())?;
+                let reply = handler(control, Call { name: raw.name, body }).await?;
+                serde_json::to_vec(&reply).map_err(|error| {
+                    ControlError::new(
+                        super::ErrorKind::Internal,
+                        format!("the reply has no JSON form: {error}"),
+                    )
+                })
+            })
+        };
+        Route {
+            method,
+            path,
+            summary,
+            example: None,
+            input: Q::described,
+            output: |generator| generator.subschema_for::<A>(),
+            run: Box::new(run),
+        }
+    }
+
+    /// Returns the same route with a body as an example.
+    #[must_use]
+    pub fn with_example(self, example: &'static str) -> Route {
+        Route { example: Some(example), ..self }
+    }
+
+    /// Returns the name in a path, or an empty text for a route without a name; `None` if the path is another one.
+    pub fn name_in(&self, path: &str) -> Option<String> {
+        let (mut own, mut given) = (self.path.split('/'), path.split('/'));
+        let mut name = String::new();
+        loop {
+            match (own.next(), given.next()) {
+                (None, None) => return Some(name),
+                (Some(NAME), Some(part)) if !part.is_empty() => part.clone_into(&mut name),
+                (Some(part), Some(other)) if part == other => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// Answers a request with JSON.
+    pub fn answer(&self, control: Arc<Control>, call: RawCall) -> Answering {
+        (self.run)(control, call)
+    }
+}

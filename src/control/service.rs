@@ -1,0 +1,164 @@
+//! Serves the control API over HTTP.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Body, Incoming};
+use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::time::timeout;
+
+use super::double::Control;
+use super::error::{ControlError, ErrorKind, ErrorReply};
+use super::route::{RawCall, Route};
+use super::routes::routes;
+use crate::server::{AccessToken, Client, ConnectionEnd, ConnectionHandler, NEEDS_TOKEN};
+use crate::util::Password;
+use crate::util::limits::{CONTROL_BODY_BYTES_MAX, CONTROL_REQUEST_S, STATUS_REQUEST_BYTES_MAX};
+
+/// Time limit for the head of a request, and so for the silence between two requests of a connection.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(CONTROL_REQUEST_S);
+
+/// Serves the routes of the control API.
+#[derive(Clone)]
+pub struct ControlService {
+    control: Arc<Control>,
+    routes: Arc<[Route]>,
+    token: AccessToken,
+}
+
+impl ControlService {
+    /// Creates the service. If there is a token, requests must have it.
+    pub fn new(control: Arc<Control>, token: Option<Password>) -> ControlService {
+        ControlService { control, routes: routes().into(), token: AccessToken::new(token) }
+    }
+
+    async fn reply(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        match timeout(REQUEST_TIMEOUT, self.answer(request)).await {
+            Ok(Ok(json)) => with_json(StatusCode::OK, json),
+            Ok(Err((error, methods))) => refusal(&error, &methods),
+            Err(_) => {
+                let why =
+                    format!("the request was not done after {CONTROL_REQUEST_S} seconds: it was stopped");
+                refusal(&ControlError::new(ErrorKind::Busy, why), "")
+            }
+        }
+    }
+
+    /// Answers a request with JSON. An error comes with the methods that the path has, if the method is wrong.
+    async fn answer(&self, request: Request<Incoming>) -> Result<Vec<u8>, (ControlError, String)> {
+        let plain = |error| (error, String::new());
+        if !self.token.admits(request.headers()) {
+            return Err(plain(ControlError::new(ErrorKind::Unauthorized, NEEDS_TOKEN)));
+        }
+        // A browser sends this header with each request of a web page that changes something.
+        if request.headers().contains_key(ORIGIN) {
+            let why = "a web page must not control this server: send the request without the header Origin";
+            return Err(plain(ControlError::new(ErrorKind::Forbidden, why)));
+        }
+        let (route, name) = self.route(&request)?;
+        let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let content_type = content_type.and_then(|value| value.split(';').next());
+        let content_type = content_type.map(|kind| kind.trim().to_ascii_lowercase());
+        let body = body_of(request.into_body()).await.map_err(plain)?;
+        route.answer(self.control.clone(), RawCall { name, content_type, body }).await.map_err(plain)
+    }
+
+    /// Returns the route of a request, and the name in its path.
+    fn route(&self, request: &Request<Incoming>) -> Result<(&Route, String), (ControlError, String)> {
+        let path = request.uri().path();
+        let with_path = self.routes.iter().filter_map(|route| Some((route, route.name_in(path)?)));
+        let with_path: Vec<(&Route, String)> = with_path.collect();
+        if with_path.is_empty() {
+            let why = format!("there is no path {path:?}: GET /openapi.json lists all of them");
+            return Err((ControlError::new(ErrorKind::NotFound, why), String::new()));
+        }
+        let methods: Vec<&str> = with_path.iter().map(|(route, _)| route.method.as_str()).collect();
+        let methods = methods.join(", ");
+        let found = with_path.into_iter().find(|(route, _)| route.method == request.method());
+        found.ok_or_else(|| {
+            let why = format!("{path} has no {}: use {methods}", request.method());
+            (ControlError::new(ErrorKind::Method, why), methods)
+        })
+    }
+}
+
+/// Reads the body of a request. A body that is announced as too long is not read.
+async fn body_of(body: Incoming) -> Result<Bytes, ControlError> {
+    let too_large = || {
+        let why = format!("the body has more than {CONTROL_BODY_BYTES_MAX} bytes: divide it");
+        ControlError::new(ErrorKind::TooLarge, why)
+    };
+    if body.size_hint().lower() > CONTROL_BODY_BYTES_MAX as u64 {
+        return Err(too_large());
+    }
+    match Limited::new(body, CONTROL_BODY_BYTES_MAX).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
+        Err(error) => Err(ControlError::invalid(format!("the body could not be read: {error}"))),
+    }
+}
+
+fn with_json(status: StatusCode, json: Vec<u8>) -> Response<Full<Bytes>> {
+    let mut json = json;
+    json.push(b'\n');
+    let mut reply = Response::new(Full::from(json));
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
+}
+
+fn refusal(error: &ControlError, methods: &str) -> Response<Full<Bytes>> {
+    let body = serde_json::to_vec(&ErrorReply { error: error.why.clone() }).unwrap_or_default();
+    let mut reply = with_json(error.kind.status(), body);
+    if error.kind == ErrorKind::Unauthorized {
+        reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if let Ok(methods) = HeaderValue::from_str(methods)
+        && error.kind == ErrorKind::Method
+    {
+        reply.headers_mut().insert(ALLOW, methods);
+    }
+    reply
+}
+
+impl ConnectionHandler for ControlService {
+    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
+        let Client { mut stream, mut shutdown, place, .. } = client;
+        let this = &self;
+        let service =
+            service_fn(move |request| async move { Ok::<_, Infallible>(this.reply(request).await) });
+        let mut conversation = std::pin::pin!(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIMEOUT)
+                // A client may close its side once it has sent its request.
+                .half_close(true)
+                .title_case_headers(true)
+                .max_buf_size(STATUS_REQUEST_BYTES_MAX)
+                .serve_connection(TokioIo::new(&mut stream), service)
+        );
+        tokio::select! {
+            // Errors of the client's HTTP are not logged. The client has its reply.
+            _ = &mut conversation => {
+                stream.close().await;
+                return Ok(());
+            }
+            () = shutdown.requested() => {}
+            // Another client needs the place.
+            _ = place.close_request().asked() => {}
+        }
+        // A request that runs is still answered.
+        conversation.as_mut().graceful_shutdown();
+        let _ = conversation.await;
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! A server for tests of applications, in the process of the test.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use thriftstore::testing::Server;
+//!
+//! let server = Server::start()?;
+//! // Connect clients of the application to these addresses.
+//! let (thrift, native) = (server.thrift_address(), server.native_address());
+//! assert_ne!(thrift.port(), native.port());
+//!
+//! server.cql("CREATE TABLE \"Blog\".notes (id int PRIMARY KEY, note text)")?;
+//! let with_table = server.snapshot()?;
+//! server.cql("INSERT INTO \"Blog\".notes (id, note) VALUES (1, 'short') USING TTL 60")?;
+//! server.clock().advance(Duration::from_secs(61));
+//! server.cql("DROP TABLE \"Blog\".notes")?;
+//! server.restore(&with_table)?;
+//!
+//! // Between two tests:
+//! server.reset()?;
+//! # Ok::<(), thriftstore::testing::TestingError>(())
+//! ```
+//!
+//! [docs/testing.md](https://github.com/thriftstore/thriftstore/blob/main/docs/testing.md) compares it with a server in a
+//! process of its own.
+
+mod builder;
+mod clock;
+mod server;
+
+pub use builder::ServerBuilder;
+pub use clock::TestClock;
+pub use server::{Server, Snapshot, TestingError};
