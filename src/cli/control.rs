@@ -6,8 +6,9 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::http_port::HttpPort;
-use crate::control::{Control, ControlService, SnapshotLimits};
+use crate::control::{Control, ControlError, ControlService, LoadBody, SnapshotLimits, load};
 use crate::db::Database;
+use crate::util::meter::RequestLimits;
 use crate::util::{Clock, Password};
 
 /// The options of the control port.
@@ -26,6 +27,10 @@ pub struct ControlArgs {
         requires = "control_address"
     )]
     token_file: Option<PathBuf>,
+    /// Load a file at the start, before clients connect: FILE.cql with statements, or FILE.json with rows as the control
+    /// API's GET /dump prints them; may be given several times. Needs --ephemeral
+    #[arg(long, value_name = "FILE")]
+    load: Vec<PathBuf>,
 }
 
 /// The checked options of the control port.
@@ -36,6 +41,12 @@ pub struct ControlOptions {
 impl ControlArgs {
     /// Checks the options; `None` if the control port is disabled.
     pub fn options(&self, is_in_memory: bool) -> Result<Option<ControlOptions>, String> {
+        if let (Some(file), false) = (self.load.first(), is_in_memory) {
+            return Err(format!(
+                "--load {} loads data for tests, and only into a server in memory: add --ephemeral, or remove --load",
+                file.display()
+            ));
+        }
         let Some(address) = &self.address else { return Ok(None) };
         if !is_in_memory {
             return Err(format!(
@@ -46,6 +57,19 @@ impl ControlArgs {
         let port = HttpPort { option: "--control", name: "control port" };
         let token = port.token(Some(address), self.token_file.as_deref())?;
         Ok(Some(ControlOptions { token }))
+    }
+
+    /// Loads the files of `--load`.
+    pub async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
+        for file in &self.load {
+            let name = file.display().to_string();
+            let bytes = std::fs::read(file).map_err(|error| format!("cannot read {name}: {error}"))?;
+            let of_file = |error: ControlError| format!("--load {name}: {error}");
+            let body = LoadBody::of_file(&name, bytes).map_err(of_file)?;
+            let loaded = load(database, &RequestLimits::default(), &body).await.map_err(of_file)?;
+            tracing::info!("{name}: {} statements and {} rows loaded", loaded.statements, loaded.rows);
+        }
+        Ok(())
     }
 
     /// Returns the clock of the server: with a control port tests can change it.

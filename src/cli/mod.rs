@@ -4,6 +4,7 @@ mod backup;
 mod cells;
 mod cluster;
 mod control;
+mod control_command;
 mod copy;
 mod data;
 mod explain;
@@ -45,6 +46,8 @@ enum Command {
     Copy(copy::CopyArgs),
     /// Back up a data directory, whether a server is running on it or not.
     Backup(backup::BackupArgs),
+    /// Control a server for tests: reset it, take snapshots, change its clock, load data.
+    Control(control_command::ControlCommandArgs),
     /// Load a Thrift server and measure it.
     Stress(crate::stress::StressArgs),
 }
@@ -57,6 +60,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Cells(args) => cells::cells(&args, types),
         Command::Copy(args) => copy::copy(&args, types),
         Command::Backup(args) => backup::backup(&args, types),
+        Command::Control(args) => control_command::control(&args),
         Command::Stress(args) => crate::stress::run(args),
     };
     match outcome {

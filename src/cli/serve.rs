@@ -165,6 +165,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
         // An embedded store finishes loading before the server stops.
         () = stop.wait(), if is_gateway => return Ok(()),
     }
+    args.control.load(&database).await?;
     log_schema(&database);
     let watching = database.stored_schema().watch();
     let control = match control {

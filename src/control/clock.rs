@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::double::Control;
 use super::error::ControlError;
+use super::operations::Control;
 use super::route::{Call, Json, NoBody};
 use crate::marshal::{parse_date, timestamp_text};
 use crate::util::{ClockChange, ClockState};

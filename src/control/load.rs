@@ -1,28 +1,118 @@
-//! Loads data: scripts of CQL.
+//! `POST /load`: loads a script of CQL, or rows as JSON.
 
 use std::sync::{Arc, LazyLock};
 
-use super::double::Control;
+use bytes::Bytes;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::json;
+
+use super::data::{JsonData, LoadTime};
 use super::error::ControlError;
+use super::operations::Control;
+use super::route::{BodyKind, Call, Input, Json};
 use crate::compat::Behaviour;
 use crate::compat::features::releases::NEWEST;
-use crate::compat::features::{Language, ReportedVersion};
-use crate::cql::{self, QueryState, ScriptOutcome};
+use crate::compat::features::{ConsistencyLevel, Language, ReportedVersion};
+use crate::cql::{self, QueryState};
 use crate::db::{Database, User};
+use crate::model::Mutation;
 use crate::util::meter::{RequestLimits, RequestMeter, metered};
 
 /// The version for which scripts are written: the one that drivers see by default.
 static REPORTED: LazyLock<ReportedVersion> = LazyLock::new(ReportedVersion::default);
 
-/// Runs a script of CQL with all rights, as one request: no reset and no restore comes in between. The statements before
-/// one that fails have been run.
-pub async fn load_cql(
+const CQL: &str = "text/x-cql";
+const JSON: &str = "application/json";
+const EXAMPLE: &str = "CREATE KEYSPACE IF NOT EXISTS example WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};";
+
+/// Data to load.
+#[derive(Debug)]
+pub enum LoadBody {
+    /// A script.
+    Cql(String),
+    /// Rows of column families that are defined.
+    Json(JsonData),
+}
+
+/// What was loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LoadReply {
+    /// How many statements were run.
+    pub statements: usize,
+    /// How many rows were written by JSON.
+    pub rows: usize,
+}
+
+impl LoadBody {
+    /// Reads a script or JSON from a file's bytes, according to the end of its name.
+    pub fn of_file(name: &str, bytes: Vec<u8>) -> Result<LoadBody, ControlError> {
+        let kind = LoadBody::content_type(name)?;
+        LoadBody::read(bytes.into(), Some(kind))
+    }
+
+    /// Returns the content type of a file.
+    pub fn content_type(name: &str) -> Result<&'static str, ControlError> {
+        match name.rsplit_once('.') {
+            Some((_, "cql")) => Ok(CQL),
+            Some((_, "json")) => Ok(JSON),
+            _ => Err(ControlError::invalid(format!(
+                "the name {name} must end with .cql (a script of CQL) or .json (rows)"
+            ))),
+        }
+    }
+}
+
+impl Input for LoadBody {
+    fn read(body: Bytes, content_type: Option<&str>) -> Result<LoadBody, ControlError> {
+        match content_type {
+            Some(JSON) => Ok(LoadBody::Json(Json::<JsonData>::read(body, content_type)?.0)),
+            Some(CQL) => match String::from_utf8(body.into()) {
+                Ok(script) => Ok(LoadBody::Cql(script)),
+                Err(_) => Err(ControlError::invalid("the script is not UTF-8")),
+            },
+            other => Err(ControlError::invalid(format!(
+                "the content type is {}: set the header Content-Type to {CQL} for a script of CQL, or to {JSON} for rows",
+                other.unwrap_or("missing")
+            ))),
+        }
+    }
+
+    fn described(generator: &mut SchemaGenerator) -> Vec<BodyKind> {
+        let rows = json!({"column_families": [{"keyspace": "Keyspace1", "name": "Standard1", "rows": [
+            {"key": "ada", "cells": [{"name": "email", "value": "ada@example.com", "timestamp": 1}]},
+        ]}]});
+        vec![
+            BodyKind {
+                content_type: CQL,
+                schema: generator.subschema_for::<String>(),
+                example: Some(EXAMPLE.into()),
+            },
+            BodyKind {
+                content_type: JSON,
+                schema: generator.subschema_for::<JsonData>(),
+                example: Some(rows),
+            },
+        ]
+    }
+}
+
+/// Loads data with all rights, as one request: no reset and no restore comes in between. What was loaded before an error
+/// stays.
+pub async fn load(
     database: &Arc<Database>,
     limits: &RequestLimits,
-    script: &str,
-) -> Result<ScriptOutcome, ControlError> {
+    body: &LoadBody,
+) -> Result<LoadReply, ControlError> {
     let permit = database.admit().await;
     let meter = Arc::new(RequestMeter::new(limits, Arc::default()).with_permit(permit));
+    match body {
+        LoadBody::Cql(script) => metered(meter, Box::pin(load_cql(database, script))).await,
+        LoadBody::Json(data) => metered(meter, Box::pin(load_json(database, data))).await,
+    }
+}
+
+async fn load_cql(database: &Arc<Database>, script: &str) -> Result<LoadReply, ControlError> {
     let user = User::operator();
     let state = QueryState {
         database,
@@ -32,13 +122,46 @@ pub async fn load_cql(
         keyspace: None,
         user: Some(&user),
     };
-    let outcome = metered(meter, Box::pin(cql::run_script(&state, script))).await;
-    outcome.map_err(|error| ControlError::invalid(error.to_string()))
+    let outcome = cql::run_script(&state, script).await;
+    let outcome = outcome.map_err(|error| ControlError::invalid(error.to_string()))?;
+    Ok(LoadReply { statements: outcome.statements, rows: 0 })
+}
+
+async fn load_json(database: &Arc<Database>, data: &JsonData) -> Result<LoadReply, ControlError> {
+    let now = LoadTime { micros: database.next_micros(), now_s: database.now_s() };
+    // Everything is checked before the first row is written.
+    let mut mutations = Vec::new();
+    for family in &data.column_families {
+        let (keyspace, name) = (&family.keyspace, &family.name);
+        let cf = database.catalog().column_family(keyspace, name).cloned();
+        let cf = cf.ok_or_else(|| {
+            ControlError::invalid(format!(
+                "there is no column family {keyspace}.{name}: load its definition first, with a script of CQL"
+            ))
+        })?;
+        for row in &family.rows {
+            let (key, changes) = row.changes(&cf, now).map_err(|error| ControlError {
+                why: format!("{keyspace}.{name}: {}", error.why),
+                ..error
+            })?;
+            mutations.push(Mutation::of(key, cf.clone(), changes));
+        }
+    }
+    let rows = mutations.len();
+    for mutation in mutations {
+        database.restore().write(vec![mutation], ConsistencyLevel::One).await?;
+    }
+    Ok(LoadReply { statements: 0, rows })
+}
+
+/// Answers `POST /load`.
+pub async fn answer(control: Arc<Control>, call: Call<LoadBody>) -> Result<LoadReply, ControlError> {
+    control.load(&call.body).await
 }
 
 impl Control {
-    /// Runs a script of CQL with all rights.
-    pub async fn load_cql(&self, script: &str) -> Result<ScriptOutcome, ControlError> {
-        load_cql(&self.database, &self.requests, script).await
+    /// Loads data with all rights.
+    pub async fn load(&self, body: &LoadBody) -> Result<LoadReply, ControlError> {
+        load(&self.database, &self.requests, body).await
     }
 }

@@ -1,11 +1,11 @@
-//! The control API of a test double: resets, snapshots, and the clock of a server in memory.
+//! The control API of a test double: resets, snapshots, loads, dumps, and the clock of a server in memory.
 //!
 //! ```text
 //!   Control           what the API does, without HTTP; testing::Server uses it, too
-//!   Route, routes     the table of routes: method, path, types, handler     route.rs, routes.rs
+//!   Route, routes     the table of routes: method, path, types, handler
 //!   openapi           GET /openapi.json, made from the same table
-//!   ControlService    a connection: HTTP/1.1, token, limits, replies        service.rs
-//!   ControlClient     a client of it                                      client.rs
+//!   ControlService    a connection: HTTP/1.1, token, limits, replies
+//!   ControlClient     a client of it
 //!   ControlError      an error and its HTTP status
 //! ```
 //!
@@ -13,10 +13,12 @@
 
 mod client;
 mod clock;
-mod double;
+mod data;
+mod dump;
 mod error;
 mod load;
 mod openapi;
+mod operations;
 mod reset;
 mod route;
 mod routes;
@@ -25,11 +27,13 @@ mod snapshots;
 
 pub use client::{ControlClient, ControlReply};
 pub use clock::{ClockReply, ClockRequest};
-pub use double::{Control, SnapshotLimits};
+pub use data::{JsonBytes, JsonCell, JsonData, JsonFamily, JsonRow};
 pub use error::{ControlError, ErrorKind};
+pub use load::{LoadBody, LoadReply, load};
 pub use openapi::document;
+pub use operations::{Control, SnapshotLimits};
 pub use reset::{ResetRequest, ResetScope};
-pub use route::{Call, Json, NoBody, Route};
+pub use route::{BodyKind, Call, Input, Json, NoBody, Route};
 pub use routes::routes;
 pub use service::ControlService;
 pub use snapshots::{SnapshotList, SnapshotReply};

@@ -56,12 +56,13 @@ fn operation(route: &Route, error: &Schema, generator: &mut SchemaGenerator) -> 
     }
     let bodies = (route.input)(generator);
     if !bodies.is_empty() {
-        let kinds = bodies.into_iter().map(|(kind, schema)| {
-            let mut body = json!({"schema": schema});
-            if let Some(example) = route.example.and_then(|text| serde_json::from_str::<Value>(text).ok()) {
+        let of_route = || route.example.and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let kinds = bodies.into_iter().map(|kind| {
+            let mut body = json!({"schema": kind.schema});
+            if let Some(example) = kind.example.or_else(of_route) {
                 body["example"] = example;
             }
-            (kind.to_owned(), body)
+            (kind.content_type.to_owned(), body)
         });
         let kinds: Map<String, Value> = kinds.collect();
         operation["requestBody"] = json!({"required": true, "content": kinds});

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::double::Control;
 use super::error::ControlError;
+use super::operations::Control;
 use super::route::{Call, Json};
 
 /// How much a reset removes.

@@ -9,9 +9,10 @@ use hyper::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::double::Control;
 use super::error::ControlError;
+use super::operations::Control;
 
 /// The part of a path that stands for any name.
 pub const NAME: &str = "{name}";
@@ -29,8 +30,17 @@ pub trait Input: Sized + Send + 'static {
     /// Reads the body. `content_type` is without parameters.
     fn read(body: Bytes, content_type: Option<&str>) -> Result<Self, ControlError>;
 
-    /// Returns the content types of the body with their schemas; empty if the request has none.
-    fn described(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)>;
+    /// Returns the kinds of bodies; empty if the request has none.
+    fn described(generator: &mut SchemaGenerator) -> Vec<BodyKind>;
+}
+
+/// A kind of body that a request may have.
+#[derive(Debug)]
+pub struct BodyKind {
+    pub content_type: &'static str,
+    pub schema: Schema,
+    /// `None`: that of the route.
+    pub example: Option<Value>,
 }
 
 /// A request without a body.
@@ -49,7 +59,7 @@ impl Input for NoBody {
         }
     }
 
-    fn described(_: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
+    fn described(_: &mut SchemaGenerator) -> Vec<BodyKind> {
         Vec::new()
     }
 }
@@ -61,8 +71,9 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Json<T> {
         })
     }
 
-    fn described(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
-        vec![("application/json", generator.subschema_for::<T>())]
+    fn described(generator: &mut SchemaGenerator) -> Vec<BodyKind> {
+        let schema = generator.subschema_for::<T>();
+        vec![BodyKind { content_type: "application/json", schema, example: None }]
     }
 }
 
@@ -85,7 +96,7 @@ pub struct Route {
     pub summary: &'static str,
     /// A body as an example, for requests that have one.
     pub example: Option<&'static str>,
-    pub input: fn(&mut SchemaGenerator) -> Vec<(&'static str, Schema)>,
+    pub input: fn(&mut SchemaGenerator) -> Vec<BodyKind>,
     pub output: fn(&mut SchemaGenerator) -> Schema,
     run: Box<dyn Fn(Arc<Control>, RawCall) -> Answering + Send + Sync>,
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use hyper::Method;
 
-use super::double::Control;
 use super::error::ControlError;
 use super::openapi::{self, Document};
+use super::operations::Control;
 use super::route::{Call, NoBody, Route};
-use super::{clock, reset, snapshots};
+use super::{clock, dump, load, reset, snapshots};
 
 /// Returns all routes.
 pub fn routes() -> Vec<Route> {
@@ -37,6 +37,8 @@ pub fn routes() -> Vec<Route> {
             clock::change,
         )
         .with_example(r#"{"advance_ms": 3600000}"#),
+        Route::new((POST, "/load"), "Loads a script of CQL, or rows as JSON.", load::answer),
+        Route::new((GET, "/dump"), "Returns all rows as JSON, in the form that /load reads.", dump::dump),
     ]
 }
 

@@ -14,8 +14,8 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::time::timeout;
 
-use super::double::Control;
 use super::error::{ControlError, ErrorKind, ErrorReply};
+use super::operations::Control;
 use super::route::{RawCall, Route};
 use super::routes::routes;
 use crate::server::{AccessToken, Client, ConnectionEnd, ConnectionHandler, NEEDS_TOKEN};

@@ -22,8 +22,7 @@
 //! # Ok::<(), thriftstore::testing::TestingError>(())
 //! ```
 //!
-//! [docs/testing.md](https://github.com/thriftstore/thriftstore/blob/main/docs/testing.md) compares it with a server in a
-//! process of its own.
+//! `docs/testing.md` compares it with a server in a process of its own.
 
 mod builder;
 mod clock;

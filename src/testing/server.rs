@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use super::builder::ServerBuilder;
 use super::clock::TestClock;
-use crate::control::{Control, ControlError, ResetScope, SnapshotLimits};
+use crate::control::{Control, ControlError, LoadBody, ResetScope, SnapshotLimits};
 use crate::native::NativeService;
 use crate::server::{Admission, Listener, Shutdown};
 use crate::thrift::Service;
@@ -167,8 +167,19 @@ impl Server {
     /// # Errors
     /// That of the first statement that fails. The statements before it have been run.
     pub fn cql(&self, script: &str) -> Result<(), TestingError> {
-        let script = script.to_owned();
-        self.run(|control| async move { control.load_cql(&script).await })?;
+        self.load(LoadBody::Cql(script.to_owned()))
+    }
+
+    /// Loads rows as JSON; `GET /dump` of the control API prints the same form.
+    ///
+    /// # Errors
+    /// If a column family is not defined, or if a name or value is not valid for its type. Nothing has been loaded then.
+    pub fn json(&self, text: &str) -> Result<(), TestingError> {
+        self.load(LoadBody::of_file(".json", text.as_bytes().to_vec())?)
+    }
+
+    fn load(&self, body: LoadBody) -> Result<(), TestingError> {
+        self.run(|control| async move { control.load(&body).await })?;
         Ok(())
     }
 

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod clock;
+mod command;
 mod concurrency;
 mod http;
+mod loads;
 mod resets;
 mod snapshots;
 

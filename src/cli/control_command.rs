@@ -1,0 +1,166 @@
+//! `thriftstore control`: sends a request to the control port of a server.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+
+use super::http_port::HttpPort;
+use crate::control::{ClockRequest, ControlClient, LoadBody, ResetRequest, ResetScope};
+
+#[derive(Debug, Args)]
+pub struct ControlCommandArgs {
+    /// The address of the control port, as the server prints it
+    #[arg(value_name = "HOST:PORT")]
+    address: String,
+    /// A file whose first line is the token of the control port
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    #[command(subcommand)]
+    request: Request,
+}
+
+#[derive(Debug, Subcommand)]
+enum Request {
+    /// Remove all rows, or return to the state at the start
+    Reset {
+        #[arg(default_value = "everything")]
+        what: What,
+    },
+    /// Take a snapshot of rows, schema and users
+    Snapshot { name: String },
+    /// Return to a snapshot
+    Restore { name: String },
+    /// Delete a snapshot
+    Delete { name: String },
+    /// List the snapshots
+    Snapshots,
+    /// Print the clock, or change it
+    Clock {
+        #[command(subcommand)]
+        change: Option<ClockSubcommand>,
+    },
+    /// Load FILE.cql with statements, or FILE.json with rows
+    Load { file: PathBuf },
+    /// Print all rows as JSON
+    Dump,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum What {
+    /// All rows. Schema and users stay
+    Data,
+    /// Rows, schema and users
+    Everything,
+}
+
+#[derive(Debug, Subcommand)]
+enum ClockSubcommand {
+    /// Stop the clock
+    Freeze,
+    /// Let a stopped clock run on from its time
+    Unfreeze,
+    /// Set the time, such as 2012-01-01T00:00:00Z
+    Set { time: String },
+    /// Move the time by milliseconds
+    Advance {
+        #[arg(allow_negative_numbers = true)]
+        ms: i64,
+    },
+    /// Follow the system's clock again
+    Follow,
+}
+
+/// A request of HTTP.
+#[derive(Debug, PartialEq)]
+struct HttpRequest {
+    method: &'static str,
+    path: String,
+    content_type: &'static str,
+    body: Vec<u8>,
+}
+
+impl HttpRequest {
+    fn new(method: &'static str, path: &str, body: Vec<u8>) -> HttpRequest {
+        HttpRequest { method, path: path.to_owned(), content_type: "application/json", body }
+    }
+
+    fn empty(method: &'static str, path: &str) -> HttpRequest {
+        HttpRequest::new(method, path, Vec::new())
+    }
+}
+
+impl Request {
+    fn http(&self) -> Result<HttpRequest, String> {
+        let request = match self {
+            Request::Reset { what } => {
+                let what = match what {
+                    What::Data => ResetScope::Data,
+                    What::Everything => ResetScope::Everything,
+                };
+                HttpRequest::new("POST", "/reset", json!(ResetRequest { what }).to_string().into())
+            }
+            Request::Snapshot { name } => HttpRequest::empty("PUT", &snapshot(name)?),
+            Request::Restore { name } => HttpRequest::empty("POST", &format!("{}/restore", snapshot(name)?)),
+            Request::Delete { name } => HttpRequest::empty("DELETE", &snapshot(name)?),
+            Request::Snapshots => HttpRequest::empty("GET", "/snapshots"),
+            Request::Clock { change: None } => HttpRequest::empty("GET", "/clock"),
+            Request::Clock { change: Some(change) } => {
+                HttpRequest::new("POST", "/clock", json!(change.request()).to_string().into())
+            }
+            Request::Load { file } => {
+                let name = file.display().to_string();
+                let body = std::fs::read(file).map_err(|error| format!("cannot read {name}: {error}"))?;
+                let content_type = LoadBody::content_type(&name).map_err(|error| error.to_string())?;
+                HttpRequest { content_type, ..HttpRequest::new("POST", "/load", body) }
+            }
+            Request::Dump => HttpRequest::empty("GET", "/dump"),
+        };
+        Ok(request)
+    }
+}
+
+/// Returns the path of a snapshot. The server checks the other letters of the name.
+fn snapshot(name: &str) -> Result<String, String> {
+    if name.is_empty() || name.chars().any(|letter| !letter.is_ascii_graphic() || "/?#%".contains(letter)) {
+        return Err(format!(
+            "{name:?} is no name of a snapshot: use letters, digits, hyphens and underscores"
+        ));
+    }
+    Ok(format!("/snapshots/{name}"))
+}
+
+impl ClockSubcommand {
+    fn request(&self) -> ClockRequest {
+        let none = ClockRequest::default();
+        match self {
+            ClockSubcommand::Freeze => ClockRequest { freeze: Some(true), ..none },
+            ClockSubcommand::Unfreeze => ClockRequest { freeze: Some(false), ..none },
+            ClockSubcommand::Set { time } => ClockRequest { set: Some(time.clone()), ..none },
+            ClockSubcommand::Advance { ms } => ClockRequest { advance_ms: Some(*ms), ..none },
+            ClockSubcommand::Follow => ClockRequest { follow: Some(true), ..none },
+        }
+    }
+}
+
+/// Sends the request, and prints the reply.
+pub fn control(args: &ControlCommandArgs) -> Result<(), String> {
+    let port = HttpPort { option: "--control", name: "control port" };
+    let token = port.token(None, args.token_file.as_deref())?;
+    let request = args.request.http()?;
+    let address = &args.address;
+    let client = ControlClient::connect(address, token.as_ref().map(|token| token.reveal()));
+    let client = client.map_err(|error| {
+        format!("cannot connect to {address}: {error}; start a server with --ephemeral --control {address}")
+    })?;
+    let mut client = client.with_header("Content-Type", request.content_type);
+    let reply = client.send(request.method, &request.path, &request.body);
+    let reply = reply.map_err(|error| format!("{address} has not answered: {error}"))?;
+    if reply.status != 200 {
+        let json = serde_json::from_str::<serde_json::Value>(&reply.body).unwrap_or_default();
+        let why = json["error"].as_str().unwrap_or(reply.body.trim());
+        return Err(format!("{address} answers {}: {why}", reply.status));
+    }
+    std::io::stdout().write_all(reply.body.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
+}
