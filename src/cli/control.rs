@@ -77,9 +77,10 @@ impl ControlArgs {
         if self.address.is_some() { Clock::adjustable() } else { Clock::system() }
     }
 
-    /// Returns the database, whose requests wait for the control port's changes if there is one.
-    pub fn gated(&self, database: Database) -> Database {
-        if self.address.is_some() { database.with_gate() } else { database }
+    /// Returns the database. If there is a control port, its requests wait for changes of the whole database, and meet
+    /// the rules of faults.
+    pub fn controlled(&self, database: Database) -> Database {
+        if self.address.is_some() { database.with_gate().with_faults() } else { database }
     }
 }
 

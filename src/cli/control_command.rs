@@ -45,14 +45,34 @@ enum Request {
     Load { file: PathBuf },
     /// Print all rows as JSON
     Dump,
+    /// Set a rule of faults, such as '{"when": {"method": "insert"}, "error": "timed_out", "applied": true}'
+    Fault {
+        name: String,
+        #[arg(value_name = "JSON")]
+        rule: String,
+    },
+    /// Print the rules of faults, and what they have done
+    Faults,
+    /// Remove a rule of faults
+    RemoveFault { name: String },
+    /// Print the last requests of clients
+    Requests,
+    /// Close all connections of clients and forget prepared statements, as a restart does
+    Restart,
+    /// Close new connections of clients at once
+    Refuse,
+    /// Accept connections again
+    Accept,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum What {
     /// All rows. Schema and users stay
     Data,
-    /// Rows, schema and users
+    /// Rows, schema, users, and faults
     Everything,
+    /// Rules of faults, and the list of requests
+    Faults,
 }
 
 #[derive(Debug, Subcommand)]
@@ -98,12 +118,15 @@ impl Request {
                 let what = match what {
                     What::Data => ResetScope::Data,
                     What::Everything => ResetScope::Everything,
+                    What::Faults => ResetScope::Faults,
                 };
                 HttpRequest::new("POST", "/reset", json!(ResetRequest { what }).to_string().into())
             }
-            Request::Snapshot { name } => HttpRequest::empty("PUT", &snapshot(name)?),
-            Request::Restore { name } => HttpRequest::empty("POST", &format!("{}/restore", snapshot(name)?)),
-            Request::Delete { name } => HttpRequest::empty("DELETE", &snapshot(name)?),
+            Request::Snapshot { name } => HttpRequest::empty("PUT", &named("snapshots", name)?),
+            Request::Restore { name } => {
+                HttpRequest::empty("POST", &format!("{}/restore", named("snapshots", name)?))
+            }
+            Request::Delete { name } => HttpRequest::empty("DELETE", &named("snapshots", name)?),
             Request::Snapshots => HttpRequest::empty("GET", "/snapshots"),
             Request::Clock { change: None } => HttpRequest::empty("GET", "/clock"),
             Request::Clock { change: Some(change) } => {
@@ -116,19 +139,30 @@ impl Request {
                 HttpRequest { content_type, ..HttpRequest::new("POST", "/load", body) }
             }
             Request::Dump => HttpRequest::empty("GET", "/dump"),
+            Request::Fault { name, rule } => {
+                HttpRequest::new("PUT", &named("faults", name)?, rule.clone().into_bytes())
+            }
+            Request::Faults => HttpRequest::empty("GET", "/faults"),
+            Request::RemoveFault { name } => HttpRequest::empty("DELETE", &named("faults", name)?),
+            Request::Requests => HttpRequest::empty("GET", "/requests"),
+            Request::Restart => HttpRequest::empty("POST", "/restart"),
+            Request::Refuse => {
+                HttpRequest::new("POST", "/connections", json!({"refuse": true}).to_string().into())
+            }
+            Request::Accept => {
+                HttpRequest::new("POST", "/connections", json!({"refuse": false}).to_string().into())
+            }
         };
         Ok(request)
     }
 }
 
-/// Returns the path of a snapshot. The server checks the other letters of the name.
-fn snapshot(name: &str) -> Result<String, String> {
+/// Returns the path of a snapshot or of a rule. The server checks the other letters of the name.
+fn named(folder: &str, name: &str) -> Result<String, String> {
     if name.is_empty() || name.chars().any(|letter| !letter.is_ascii_graphic() || "/?#%".contains(letter)) {
-        return Err(format!(
-            "{name:?} is no name of a snapshot: use letters, digits, hyphens and underscores"
-        ));
+        return Err(format!("{name:?} is no name: use letters, digits, hyphens and underscores"));
     }
-    Ok(format!("/snapshots/{name}"))
+    Ok(format!("/{folder}/{name}"))
 }
 
 impl ClockSubcommand {

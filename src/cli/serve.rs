@@ -217,7 +217,7 @@ fn database_of(
         token: opened.token,
         endpoint: config.listen_address,
     });
-    Arc::new(args.control.gated(database.with_login_guard(args.login.guard())))
+    Arc::new(args.control.controlled(database.with_login_guard(args.login.guard())))
 }
 
 /// Returns the addresses of the ports.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::error::{ControlError, ErrorKind};
 use super::reset::ResetScope;
 use super::snapshots::SnapshotReply;
+use crate::db::faults::Faults;
 use crate::db::{Database, DatabaseSnapshot, Snapshots};
 use crate::util::limits::{SNAPSHOT_NAME_CHARS_MAX, SNAPSHOTS_MAX};
 use crate::util::meter::RequestLimits;
@@ -63,14 +64,18 @@ impl Control {
         let snapshots = snapshots_of(&self.database)?;
         match scope {
             ResetScope::Data => snapshots.clear().await?,
-            ResetScope::Everything => snapshots.restore(&self.startup).await?,
+            ResetScope::Everything => {
+                snapshots.restore(&self.startup).await?;
+                self.faults()?.clear();
+            }
+            ResetScope::Faults => self.faults()?.clear(),
         }
         Ok(())
     }
 
     /// Takes a snapshot with a name. It replaces an earlier one of this name.
     pub async fn take_snapshot(&self, name: &str) -> Result<SnapshotReply, ControlError> {
-        check_name(name)?;
+        check_name("snapshot", name)?;
         let mut snapshots = self.snapshots.lock().await;
         if snapshots.len() >= self.limits.snapshots_max && !snapshots.contains_key(name) {
             return Err(ControlError::new(
@@ -122,6 +127,14 @@ impl Control {
         Ok(())
     }
 
+    /// Returns faults and the journal.
+    pub fn faults(&self) -> Result<&Faults, ControlError> {
+        self.database
+            .faults()
+            .map(|faults| &**faults)
+            .ok_or_else(|| ControlError::invalid("this server has no faults"))
+    }
+
     /// Returns the state of the clock.
     pub fn clock(&self) -> Result<ClockState, ControlError> {
         self.database.clock().state().ok_or_else(fixed_clock)
@@ -141,11 +154,12 @@ fn fixed_clock() -> ControlError {
     ControlError::invalid("the clock of this server cannot be changed")
 }
 
-fn check_name(name: &str) -> Result<(), ControlError> {
+/// Checks the name of a snapshot or of a rule.
+pub(super) fn check_name(of: &str, name: &str) -> Result<(), ControlError> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if name.is_empty() || name.len() > SNAPSHOT_NAME_CHARS_MAX || !name.chars().all(is_plain) {
         return Err(ControlError::invalid(format!(
-            "a snapshot's name has 1 to {SNAPSHOT_NAME_CHARS_MAX} letters, digits, hyphens, underscores and full stops"
+            "a {of}'s name has 1 to {SNAPSHOT_NAME_CHARS_MAX} letters, digits, hyphens, underscores and full stops"
         )));
     }
     Ok(())

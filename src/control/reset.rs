@@ -15,8 +15,10 @@ use super::route::{Call, Json};
 pub enum ResetScope {
     /// Removes all rows. Schema and users stay.
     Data,
-    /// Returns to the state at the start: rows, schema and users.
+    /// Returns to the state at the start: rows, schema and users. Does what `faults` does, too.
     Everything,
+    /// Removes the rules of faults, forgets the requests, and accepts connections again.
+    Faults,
 }
 
 /// The request of `POST /reset`.

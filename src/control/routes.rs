@@ -8,7 +8,7 @@ use super::error::ControlError;
 use super::openapi::{self, Document};
 use super::operations::Control;
 use super::route::{Call, NoBody, Route};
-use super::{clock, dump, load, reset, snapshots};
+use super::{clock, dump, faults, load, requests, reset, snapshots};
 
 /// Returns all routes.
 pub fn routes() -> Vec<Route> {
@@ -39,6 +39,30 @@ pub fn routes() -> Vec<Route> {
         .with_example(r#"{"advance_ms": 3600000}"#),
         Route::new((POST, "/load"), "Loads a script of CQL, or rows as JSON.", load::answer),
         Route::new((GET, "/dump"), "Returns all rows as JSON, in the form that /load reads.", dump::dump),
+        Route::new((GET, "/faults"), "Lists the rules of faults, and what they have done.", faults::list),
+        Route::new(
+            (Method::PUT, "/faults/{name}"),
+            "Sets a rule: which requests are delayed, fail, or get no proper reply. It replaces one of this name.",
+            faults::set,
+        )
+        .with_example(r#"{"when": {"method": "insert", "key": "jonas"}, "error": "timed_out", "applied": true}"#),
+        Route::new((Method::DELETE, "/faults/{name}"), "Removes a rule.", faults::delete),
+        Route::new(
+            (POST, "/connections"),
+            "Closes new connections of clients at once, or accepts them again.",
+            faults::connections,
+        )
+        .with_example(r#"{"refuse": false}"#),
+        Route::new(
+            (POST, "/restart"),
+            "Closes all connections of clients, and forgets prepared statements, as a restart does.",
+            faults::restart,
+        ),
+        Route::new((GET, "/requests"), "Returns the last 100 requests.", requests::list),
+        Route::new((POST, "/requests/find"), "Returns the last requests that meet a condition.", requests::find)
+            .with_example(r#"{"when": {"column_family": "Posts"}, "last": 10}"#),
+        Route::new((POST, "/requests/verify"), "Compares the requests with what is expected.", requests::verify)
+            .with_example(r#"{"requests": [{"when": {"method": "insert"}, "times": 0}], "in_order": true}"#),
     ]
 }
 

@@ -87,6 +87,11 @@ impl Default for PreparedStatements {
 }
 
 impl PreparedStatements {
+    /// Forgets all statements, as a restart does.
+    pub fn forget_all(&self) {
+        self.cache.clear();
+    }
+
     /// Prepares a statement and stores it under the id that `id_of` returns for the session's keyspace and the text.
     pub fn prepare(
         &self,

@@ -12,11 +12,12 @@ use super::define::{check_prepared, define};
 use super::describe::describe;
 use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::{Reach, SelectPlan};
-use super::syntax::{self, BatchKind, Parsed, Statement};
+use super::syntax::{self, BatchKind, Change, Parsed, Statement};
 use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
 use crate::compat::features::restrictions::MATERIALIZED_VIEWS;
 use crate::compat::{Line, texts};
+use crate::db::faults::note_statement;
 use crate::schema::Catalog;
 use crate::util::meter::{self, RequestKind};
 
@@ -133,6 +134,21 @@ impl Prepared {
         }
     }
 
+    /// Returns the first word of a statement about rows; `OTHER` for all others.
+    fn first_word(&self) -> &'static str {
+        match &self.parsed.statement {
+            Statement::Select(_) => "SELECT",
+            Statement::Modify(modify) => match modify.change {
+                Change::Insert { .. } | Change::InsertJson { .. } => "INSERT",
+                Change::Update { .. } => "UPDATE",
+                Change::Delete { .. } => "DELETE",
+            },
+            Statement::Batch(_) => "BEGIN",
+            Statement::Truncate(_) => "TRUNCATE",
+            _ => "OTHER",
+        }
+    }
+
     pub fn is_truncate(&self) -> bool {
         matches!(self.parsed.statement, Statement::Truncate(_))
     }
@@ -228,6 +244,7 @@ pub async fn execute(
     prepared: &Prepared,
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
+    note_statement(state.database, prepared.first_word());
     if matches!(prepared.plan, Plan::Late) {
         // Its names are in the keyspace in which it was prepared, whatever keyspace the session uses now.
         let state = QueryState { keyspace: prepared.keyspace.as_deref().or(state.keyspace), ..*state };

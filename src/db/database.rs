@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use parking_lot::RwLock;
 
+use super::faults::{Faults, WatchedStore};
 use super::index::Unfinished;
 use super::login::{Authenticator, LoginGuard, RoleKeeper};
 use super::schema::{FamilyIds, SchemaEvents, SchemaVersion, SharedSchema};
@@ -93,6 +94,8 @@ pub struct Database {
     /// Locks that serialize the conditional updates of a row; the hash of its key selects the lock.
     pub(super) cas_turns: Vec<tokio::sync::Mutex<()>>,
     pub(super) cas_hasher: RandomState,
+    /// Faults and the journal, if tests control the server.
+    pub(super) faults: Option<Arc<Faults>>,
     /// Lets changes of the whole database wait for requests; `None` if there are no such changes.
     pub(super) gate: Option<RequestGate>,
     /// Locked during each step of a builder of an index.
@@ -120,11 +123,25 @@ impl Database {
             login_guard: Arc::default(),
             cas_turns: (0..CAS_TURNS).map(|_| tokio::sync::Mutex::default()).collect(),
             cas_hasher: RandomState::new(),
+            faults: None,
             gate: None,
             index_steps: tokio::sync::Mutex::default(),
             epoch: AtomicU64::new(0),
             parts,
         }
+    }
+
+    /// Returns the same database with faults and a journal. Its store must be one in memory.
+    #[must_use]
+    pub fn with_faults(self) -> Database {
+        let store = Arc::new(WatchedStore::new(self.parts.store.clone()));
+        let parts = DatabaseParts { store, ..self.parts };
+        Database { parts, faults: Some(Arc::default()), ..self }
+    }
+
+    /// Returns faults and the journal; `None` if tests do not control the server.
+    pub fn faults(&self) -> Option<&Arc<Faults>> {
+        self.faults.as_ref()
     }
 
     /// Returns a database with the same schema over another store.

@@ -25,6 +25,7 @@ mod args;
 mod database;
 mod describe;
 mod error;
+pub mod faults;
 mod index;
 mod login;
 mod read;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::database::CatalogNow;
+use super::faults;
 use super::index::IndexReads;
 use super::read::{Ranges, Reads};
 use super::validate::Validation;
@@ -38,6 +39,9 @@ impl Database {
         behaviour: &'static Behaviour,
     ) -> Request<'a> {
         log_keyspace(keyspace, consistency);
+        if self.faults.is_some() {
+            faults::note_request(keyspace, consistency);
+        }
         Request { database: self, keyspace, consistency, behaviour, catalog: self.catalog() }
     }
 }

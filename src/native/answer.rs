@@ -11,11 +11,12 @@ use super::identity::Identity;
 use super::opcode::{RequestCode, ResponseCode};
 use super::reply::Reply;
 use super::service::NativeService;
-use super::statements;
+use super::statements::{self, early};
 use super::trace::Tracer;
 use super::version::ProtocolVersion;
 use crate::cql::CqlError;
 use crate::db;
+use crate::db::faults::WatchedRequest;
 use crate::util::RequestLog;
 use crate::util::meter::{RequestMeter, metered};
 
@@ -70,9 +71,17 @@ pub async fn answer(
     let permit = service.database.admit().await;
     let meter = Arc::new(RequestMeter::new(&service.limits, identity.client.clone()).with_permit(permit));
     let log = RequestLog::begin("native", code.name(), Some(identity.address));
+    let watched = WatchedRequest::begin(&service.database, "native", code.name());
     let outcome = {
         let request = pin!(statements::run(service, identity, code, body, &mut tracer));
-        metered(meter, log.run(request)).await
+        let request = metered(meter, log.run(request));
+        match &watched {
+            None => request.await,
+            Some(watched) => {
+                Box::pin(watched.run(request, |error| early(error.into()), |(error, _)| error.to_string()))
+                    .await
+            }
+        }
     };
     log.end(
         outcome.as_ref().map_or(0, |(body, _)| body.len()),
@@ -86,7 +95,8 @@ pub async fn answer(
             Reply::error(stream, &error, doing, version)
         }
     };
-    reply.traced(tracer.end())
+    let reply_fault = watched.and_then(|watched| watched.take_reply_fault());
+    reply.traced(tracer.end()).under(reply_fault)
 }
 
 /// Logs errors that an operator should see. Errors in a client's request are not logged.

@@ -9,6 +9,7 @@ use super::event::Event;
 use super::frame::{flag, write_frame};
 use super::opcode::ResponseCode;
 use super::version::ProtocolVersion;
+use crate::db::faults::ReplyFault;
 use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
 
 /// Shorter bodies are not compressed: compression costs more than it saves.
@@ -26,13 +27,15 @@ pub struct Reply {
     trace: Option<[u8; 16]>,
     /// Warnings for the client.
     warnings: Vec<String>,
+    /// What a test's fault does to the reply.
+    pub fault: Option<ReplyFault>,
 }
 
 impl Reply {
     /// Returns a reply; an error if the body is too long for a frame.
     pub fn new(stream: i16, opcode: ResponseCode, body: BytesMut) -> Reply {
         if body.len() <= NATIVE_FRAME_BYTES_MAX {
-            return Reply { stream, opcode, body, trace: None, warnings: Vec::new() };
+            return Reply { stream, opcode, body, trace: None, warnings: Vec::new(), fault: None };
         }
         let error = crate::db::Error::invalid(format!(
             "the result has {} bytes, and a frame has at most {NATIVE_FRAME_BYTES_MAX}: use paging",
@@ -50,19 +53,31 @@ impl Reply {
     ) -> Reply {
         let mut body = BytesMut::new();
         error.write(doing, version, &mut body);
-        Reply { stream, opcode: ResponseCode::Error, body, trace: None, warnings: Vec::new() }
+        Reply { stream, opcode: ResponseCode::Error, body, trace: None, warnings: Vec::new(), fault: None }
     }
 
     /// Returns a frame with an event.
     pub fn event(event: &Event, version: ProtocolVersion) -> Reply {
         let mut body = BytesMut::new();
         event.write(&mut BodyWriter::new(&mut body, version));
-        Reply { stream: EVENT_STREAM, opcode: ResponseCode::Event, body, trace: None, warnings: Vec::new() }
+        Reply {
+            stream: EVENT_STREAM,
+            opcode: ResponseCode::Event,
+            body,
+            trace: None,
+            warnings: Vec::new(),
+            fault: None,
+        }
     }
 
     #[must_use]
     pub fn traced(self, trace: Option<[u8; 16]>) -> Reply {
         Reply { trace, ..self }
+    }
+
+    #[must_use]
+    pub fn under(self, fault: Option<ReplyFault>) -> Reply {
+        Reply { fault, ..self }
     }
 
     #[must_use]

@@ -23,7 +23,7 @@ pub type Failed = (NativeError, FailedOperation);
 pub type StatementReply = (BytesMut, Vec<String>);
 
 /// An error before execution, when the operation is not known.
-fn early(error: NativeError) -> Failed {
+pub(super) fn early(error: NativeError) -> Failed {
     (error, FailedOperation::default())
 }
 

@@ -1,13 +1,16 @@
 //! One Thrift connection, from its first byte to its last.
 
 use bytes::{Bytes, BytesMut};
+use tokio::sync::watch;
 
 use super::busy_poll::BusyPoll;
 use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
 use super::client_stream::{BUFFER_BYTES, give_back};
+use super::faulty_reply::{AfterReply, TRICKLE, spoil};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::shutdown::ShutdownSignal;
 use super::turn::let_others_go_first;
+use crate::db::faults::ReplyFault;
 use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Refusal, Transport, detect};
 use crate::thrift::wire::WireError;
 use crate::thrift::{Service, Session, answer, refuse_long, refuse_overloaded};
@@ -15,6 +18,9 @@ use crate::util::limits::{
     HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_FREE, MESSAGE_BYTES_MAX,
     REPLY_BYTES_BEFORE_FLUSH,
 };
+
+/// Length of the header of a frame.
+const FRAME_HEADER_BYTES: usize = 4;
 
 /// Why the server ends a connection.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +33,8 @@ pub enum ConnectionError {
     Frame(#[from] FrameError),
     #[error(transparent)]
     Wire(#[from] WireError),
+    #[error("a test's fault")]
+    Fault,
 }
 
 impl From<ConnectionError> for ConnectionEnd {
@@ -55,6 +63,8 @@ pub struct Connection {
     output: BytesMut,
     shutdown: ShutdownSignal,
     busy_poll: BusyPoll,
+    /// Changes when a test restarts the server.
+    restarts: Option<watch::Receiver<u64>>,
 }
 
 impl Connection {
@@ -62,6 +72,7 @@ impl Connection {
         let Client { stream, peer, place, limits, budget, shutdown, busy_poll, .. } = client;
         let share = budget.share(place.close_request());
         Connection {
+            restarts: service.database.faults().map(|faults| faults.connections.restarts()),
             link: ClientLink::new(stream, limits, place, share),
             needs_login: service.database.logins().are_required(),
             service,
@@ -90,6 +101,9 @@ impl Connection {
     }
 
     async fn converse(&mut self) -> Result<(), ConnectionError> {
+        if self.service.database.faults().is_some_and(|faults| faults.connections.are_refused()) {
+            return Err(ConnectionError::Fault);
+        }
         let Some(transport) = self.detect().await? else { return Ok(()) };
         let mut cutter = MessageCutter::new(transport, MESSAGE_BYTES_MAX);
         if self.needs_login {
@@ -170,6 +184,9 @@ impl Connection {
     async fn answer(&mut self, message: Bytes, transport: Transport) -> Result<(), ConnectionError> {
         let start = self.output.len();
         self.make_reply(&message, transport).await?;
+        if let Some(fault) = self.session.reply_fault.take() {
+            return self.spoil_reply(fault, start, transport).await;
+        }
         let received = message.len() + self.input.capacity();
         let held = HeldBytes { received, replies: self.output.capacity() };
         if !self.link.share.try_hold(self.link.counted(held)) {
@@ -192,6 +209,29 @@ impl Connection {
             self.input = BytesMut::from(&self.input[..]);
         }
         Ok(())
+    }
+
+    /// Does to the last reply what a test's fault wants.
+    async fn spoil_reply(
+        &mut self,
+        fault: ReplyFault,
+        start: usize,
+        transport: Transport,
+    ) -> Result<(), ConnectionError> {
+        let header = if transport == Transport::Framed { FRAME_HEADER_BYTES } else { 0 };
+        match spoil(fault, &mut self.output, start, header) {
+            AfterReply::GoOn => Ok(()),
+            AfterReply::Close => Err(ConnectionError::Fault),
+            AfterReply::Trickle => {
+                for at in 0..self.output.len() {
+                    self.link.send_some(&self.output[at..=at]).await?;
+                    self.link.flush().await?;
+                    tokio::time::sleep(TRICKLE).await;
+                }
+                self.output.clear();
+                Ok(())
+            }
+        }
     }
 
     /// Appends the reply to a message. Meanwhile the request sees whether its client has left.
@@ -244,6 +284,7 @@ impl Connection {
             biased;
             read = self.link.receive(&mut self.input, expected) => read?,
             () = self.shutdown.requested() => return Ok(false),
+            () = next_restart(&mut self.restarts) => return Err(ConnectionError::Fault),
         };
         if read > 0 {
             self.busy_poll.record_request();
@@ -268,5 +309,16 @@ impl Connection {
     fn give_back(&mut self) {
         let bytes_max = self.link.place.free_bytes();
         [&mut self.input, &mut self.output].into_iter().for_each(|buffer| give_back(buffer, bytes_max));
+    }
+}
+
+/// Waits until a test restarts the server. Never returns for a server that tests do not control.
+pub(super) async fn next_restart(restarts: &mut Option<watch::Receiver<u64>>) {
+    let restarted = match restarts {
+        Some(restarts) => restarts.changed().await.is_ok(),
+        None => false,
+    };
+    if !restarted {
+        std::future::pending().await
     }
 }

@@ -10,6 +10,7 @@ mod connection;
 mod connection_limits;
 mod connections;
 mod encryption;
+mod faulty_reply;
 mod handler;
 mod listener;
 mod memory_budget;

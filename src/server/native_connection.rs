@@ -11,11 +11,13 @@ use std::sync::Arc;
 use bytes::{Buf, BytesMut};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
 use super::busy_poll::BusyPoll;
 use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
 use super::client_stream::{BUFFER_BYTES, give_back};
+use super::connection::next_restart;
+use super::faulty_reply::{AfterReply, TRICKLE, spoil};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::native_answering::{NativeReply, NativeRequest, ReplyShares};
 use super::shutdown::ShutdownSignal;
@@ -42,6 +44,8 @@ pub enum NativeConnectionError {
     Segment(#[from] SegmentError),
     #[error("the client reads its events too slowly, and has missed some")]
     Behind,
+    #[error("a test's fault")]
+    Fault,
 }
 
 impl NativeConnectionError {
@@ -132,6 +136,10 @@ struct NativeConnection {
     shutdown: ShutdownSignal,
     busy_poll: BusyPoll,
     is_ending: bool,
+    /// Changes when a test restarts the server.
+    restarts: Option<watch::Receiver<u64>>,
+    /// What a test's fault does after the replies in the output.
+    after_reply: AfterReply,
 }
 
 impl NativeConnection {
@@ -141,6 +149,7 @@ impl NativeConnection {
         let share = budget.share(&close_request);
         let mut cutter = FrameCutter::up_to(service.highest_version());
         cutter.refuse_above(HANDSHAKE_BYTES_MAX);
+        let restarts = service.database.faults().map(|faults| faults.connections.restarts());
         NativeConnection {
             link: ClientLink::new(stream, limits, place, share).with_handshake(),
             address,
@@ -161,6 +170,8 @@ impl NativeConnection {
             shutdown,
             busy_poll,
             is_ending: false,
+            restarts,
+            after_reply: AfterReply::GoOn,
         }
     }
 
@@ -194,6 +205,9 @@ impl NativeConnection {
 
     async fn converse(&mut self) -> Result<(), NativeConnectionError> {
         let mut end = Ok(());
+        if self.service.database.faults().is_some_and(|faults| faults.connections.are_refused()) {
+            return Err(NativeConnectionError::Fault);
+        }
         loop {
             if end.is_ok() {
                 match self.take_frames().await {
@@ -206,6 +220,9 @@ impl NativeConnection {
                 }
             }
             self.fill_output();
+            if self.after_reply == AfterReply::Close {
+                return Err(NativeConnectionError::Fault);
+            }
             if self.is_ending && self.answering.is_empty() && self.output.is_empty() && !self.needs_flush {
                 return end;
             }
@@ -297,6 +314,13 @@ impl NativeConnection {
             if has_output {
                 self.needs_flush = true;
                 let_others_go_first().await;
+                while self.after_reply == AfterReply::Trickle && !self.output.is_empty() {
+                    let sent = self.link.send_some(&self.output[..1]).await?;
+                    self.output.advance(sent);
+                    self.link.flush().await?;
+                    tokio::time::sleep(TRICKLE).await;
+                }
+                self.after_reply = AfterReply::GoOn;
                 send(&mut self.link, &mut self.output).await?;
                 self.needs_flush = false;
                 return Ok(ConnectionEvent::Written);
@@ -319,6 +343,7 @@ impl NativeConnection {
                 Ok(change.map_or(ConnectionEvent::ChangesMissed, ConnectionEvent::SchemaChanged))
             }
             () = self.shutdown.requested(), if !self.is_ending => Ok(ConnectionEvent::Ending),
+            () = next_restart(&mut self.restarts) => Err(NativeConnectionError::Fault),
         }
     }
 
@@ -427,7 +452,11 @@ impl NativeConnection {
 
     fn push(&mut self, reply: Reply) {
         let version = self.cutter.version();
+        let (fault, start) = (reply.fault, self.replies.len());
         reply.write(version, self.handshake.compression, &mut self.replies);
+        if let Some(fault) = fault {
+            self.after_reply = spoil(fault, &mut self.replies, start, version.header_bytes());
+        }
     }
 
     fn push_event(&mut self, event: &Event) {

@@ -125,6 +125,6 @@ impl ServerBuilder {
             config_text: config.text,
             ..DatabaseParts::new(catalog, Arc::new(store), config.partitioner, clock)
         });
-        Ok(Arc::new(database.with_gate()))
+        Ok(Arc::new(database.with_gate().with_faults()))
     }
 }

@@ -11,6 +11,7 @@ use tokio::runtime::Runtime;
 use super::builder::ServerBuilder;
 use super::clock::TestClock;
 use crate::control::{Control, ControlError, LoadBody, ResetScope, SnapshotLimits};
+use crate::db::faults::Faults;
 use crate::native::NativeService;
 use crate::server::{Admission, Listener, Shutdown};
 use crate::thrift::Service;
@@ -45,6 +46,7 @@ pub struct Server {
     /// `None` once the server has stopped.
     running: Option<(Runtime, Shutdown)>,
     control: Arc<Control>,
+    faults: Arc<Faults>,
     thrift: SocketAddr,
     native: SocketAddr,
     next_snapshot: AtomicU64,
@@ -83,6 +85,7 @@ impl Server {
 
     pub(super) fn with(settings: ServerBuilder) -> Result<Server, TestingError> {
         let database = settings.database()?;
+        let faults = database.faults().cloned().unwrap_or_default();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
         let runtime = runtime.map_err(|error| TestingError::new(format!("cannot start threads: {error}")))?;
@@ -104,7 +107,7 @@ impl Server {
         };
         let (control, (thrift, native)) = run_on(runtime.handle(), starting)??;
         let running = Some((runtime, shutdown));
-        Ok(Server { running, control, thrift, native, next_snapshot: AtomicU64::new(0) })
+        Ok(Server { running, control, faults, thrift, native, next_snapshot: AtomicU64::new(0) })
     }
 
     /// Returns the address for Thrift clients.
@@ -181,6 +184,11 @@ impl Server {
     fn load(&self, body: LoadBody) -> Result<(), TestingError> {
         self.run(|control| async move { control.load(&body).await })?;
         Ok(())
+    }
+
+    /// Returns the rules of faults, the list of requests, and the faults of connections.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
     }
 
     /// Returns what the control API uses.

@@ -16,6 +16,7 @@ use crate::compat::features::ApiGeneration;
 use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
 use crate::compat::{Behaviour, texts};
 use crate::cql::PreparedStatements;
+use crate::db::faults::WatchedRequest;
 use crate::db::{self, Database};
 use crate::util::RequestLog;
 use crate::util::limits::RESULT_BYTES_MAX;
@@ -37,7 +38,16 @@ pub struct Service {
 
 impl Service {
     pub fn new(database: Arc<Database>, compat: Compat) -> Service {
-        Service { database, compat, statements: Arc::default(), limits: RequestLimits::default() }
+        let statements = Arc::<PreparedStatements>::default();
+        if let Some(faults) = database.faults() {
+            let forgotten = Arc::downgrade(&statements);
+            faults.connections.at_restart(move || {
+                if let Some(statements) = forgotten.upgrade() {
+                    statements.forget_all();
+                }
+            });
+        }
+        Service { database, compat, statements, limits: RequestLimits::default() }
     }
 
     /// Returns the same service with other limits of requests.
@@ -116,11 +126,19 @@ impl MethodCall<'_> {
                 Ok(()) => {
                     let permit = service.database.admit().await;
                     let meter = self.session.meter.begin(&service.limits, permit);
+                    let watched = WatchedRequest::begin(&service.database, "thrift", method.name);
                     let outcome = {
                         // Pinned here because the future is large, and each layer around it would move it.
                         let request = pin!(self.run_on_newest(behaviour, out));
-                        metered(meter, log.run(request)).await
+                        let request = metered(meter, log.run(request));
+                        match &watched {
+                            None => request.await,
+                            Some(watched) => {
+                                Box::pin(watched.run(request, Failure::Failed, Failure::to_string)).await
+                            }
+                        }
                     };
+                    self.session.reply_fault = watched.and_then(|watched| watched.take_reply_fault());
                     self.session.meter.end();
                     outcome
                 }

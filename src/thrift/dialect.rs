@@ -32,6 +32,7 @@ use super::own_statements::OwnStatements;
 use crate::compat::Behaviour;
 use crate::compat::features::{ApiGeneration, Language, releases};
 use crate::db::User;
+use crate::db::faults::ReplyFault;
 use crate::util::Release;
 use crate::util::meter::MeterSlot;
 
@@ -114,6 +115,8 @@ pub struct Session {
     pub own_statements: OwnStatements,
     /// Counts the memory and time of the connection's requests.
     pub meter: MeterSlot,
+    /// What a test's fault does to the reply of the last request.
+    pub reply_fault: Option<ReplyFault>,
 }
 
 impl Session {

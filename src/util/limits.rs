@@ -295,3 +295,9 @@ pub const SELECTED_COLUMNS_MAX: usize = TABLE_COLUMNS_MAX;
 
 /// Conditions of a CQL statement: a condition on an element of a map searches the map.
 pub const CONDITIONS_MAX: usize = 1_000;
+
+/// Rules of faults that tests may set at the same time.
+pub const FAULT_RULES_MAX: usize = 1_000;
+
+/// Requests that the journal of a server under control keeps.
+pub const JOURNAL_ENTRIES_MAX: usize = 10_000;

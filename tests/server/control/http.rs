@@ -24,6 +24,7 @@ fn check(schema: &Json, value: &Json, document: &Json) {
         "array" => value.is_array(),
         "string" => value.is_string(),
         "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         other => panic!("no check for {other}"),
     };

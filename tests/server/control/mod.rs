@@ -5,6 +5,7 @@
 mod clock;
 mod command;
 mod concurrency;
+mod faults;
 mod http;
 mod loads;
 mod resets;

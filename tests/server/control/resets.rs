@@ -176,7 +176,7 @@ fn wrong_resets_are_refused() {
     for (body, words) in [
         ("", "EOF"),
         ("{}", "missing field `what`"),
-        (r#"{"what": "nothing"}"#, "expected `data` or `everything`"),
+        (r#"{"what": "nothing"}"#, "expected one of `data`, `everything`, `faults`"),
         (r#"{"what": "data", "when": "now"}"#, "unknown field `when`, expected `what`"),
         (r#"{"what": "data"} {"what": "data"}"#, "trailing characters"),
     ] {

@@ -1,0 +1,88 @@
+//! `/faults`, `/connections` and `/restart`: what goes wrong on purpose.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::{ControlError, ErrorKind};
+use super::operations::{Control, check_name};
+use super::route::{Call, Json, NoBody};
+use crate::db::faults::{FaultRule, RuleState};
+
+/// A rule, and what it has done.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct FaultReply {
+    pub name: String,
+    pub rule: FaultRule,
+    /// How many requests have met its condition.
+    pub met: u64,
+    /// How many requests it has had an effect on.
+    pub hits: u64,
+}
+
+impl From<RuleState> for FaultReply {
+    fn from(RuleState { name, rule, met, hits }: RuleState) -> FaultReply {
+        FaultReply { name, rule, met, hits }
+    }
+}
+
+/// All rules.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FaultList {
+    /// In the order in which they were set.
+    pub faults: Vec<FaultReply>,
+}
+
+/// The reply to `DELETE /faults/{name}`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FaultDeleted {
+    /// The name of the removed rule.
+    pub deleted: String,
+}
+
+/// The request of `POST /connections`.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionsRequest {
+    /// Whether new connections of clients are closed at once. Open ones stay open.
+    pub refuse: bool,
+}
+
+/// The reply to `POST /restart`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RestartReply {
+    /// Always true.
+    pub restarted: bool,
+}
+
+pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<FaultList, ControlError> {
+    Ok(FaultList { faults: control.faults()?.list().into_iter().map(FaultReply::from).collect() })
+}
+
+pub async fn set(control: Arc<Control>, call: Call<Json<FaultRule>>) -> Result<FaultReply, ControlError> {
+    check_name("rule", &call.name)?;
+    let set = control.faults()?.set(&call.name, call.body.0);
+    set.map(FaultReply::from).map_err(|error| ControlError::invalid(error.to_string()))
+}
+
+pub async fn delete(control: Arc<Control>, call: Call<NoBody>) -> Result<FaultDeleted, ControlError> {
+    if control.faults()?.remove(&call.name) {
+        return Ok(FaultDeleted { deleted: call.name });
+    }
+    let why = format!("there is no rule {:?}: GET /faults lists them, PUT /faults/NAME sets one", call.name);
+    Err(ControlError::new(ErrorKind::NotFound, why))
+}
+
+pub async fn connections(
+    control: Arc<Control>,
+    call: Call<Json<ConnectionsRequest>>,
+) -> Result<ConnectionsRequest, ControlError> {
+    control.faults()?.connections.refuse(call.body.0.refuse);
+    Ok(call.body.0)
+}
+
+pub async fn restart(control: Arc<Control>, _: Call<NoBody>) -> Result<RestartReply, ControlError> {
+    control.faults()?.connections.restart();
+    Ok(RestartReply { restarted: true })
+}

@@ -1,0 +1,140 @@
+//! `/requests`: what was asked, and whether it was what a test expects.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::ControlError;
+use super::operations::Control;
+use super::route::{Call, Json, NoBody};
+use crate::db::faults::{Condition, JournalEntry};
+
+/// Requests that are returned if the request does not say how many.
+const LAST: usize = 100;
+
+/// The request of `POST /requests/find`.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FindRequest {
+    /// Which requests; all if nothing is given. A key is compared with the text in the journal.
+    pub when: Condition,
+    /// How many of the last ones are returned: 100 if it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<usize>,
+}
+
+/// Requests.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RequestList {
+    /// The oldest first.
+    pub requests: Vec<JournalEntry>,
+}
+
+/// What a test expects.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// Which requests.
+    #[serde(default)]
+    pub when: Condition,
+    /// How many of them there are: at least one if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<usize>,
+}
+
+/// The request of `POST /requests/verify`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VerifyRequest {
+    /// What is expected.
+    pub requests: Vec<Expectation>,
+    /// Whether the first requests that meet the expectations have this order.
+    #[serde(default)]
+    pub in_order: bool,
+}
+
+/// The reply to `POST /requests/verify`.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VerifyReply {
+    /// Whether all expectations are met.
+    pub verified: bool,
+    /// What is not as expected.
+    pub differences: Vec<String>,
+}
+
+pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<RequestList, ControlError> {
+    Ok(RequestList { requests: control.faults()?.journal.find(&Condition::default(), LAST) })
+}
+
+pub async fn find(control: Arc<Control>, call: Call<Json<FindRequest>>) -> Result<RequestList, ControlError> {
+    let FindRequest { when, last } = call.body.0;
+    Ok(RequestList { requests: control.faults()?.journal.find(&when, last.unwrap_or(LAST)) })
+}
+
+pub async fn verify(
+    control: Arc<Control>,
+    call: Call<Json<VerifyRequest>>,
+) -> Result<VerifyReply, ControlError> {
+    let journal = control.faults()?.journal.find(&Condition::default(), usize::MAX);
+    Ok(verified(&call.body.0, &journal))
+}
+
+fn verified(request: &VerifyRequest, journal: &[JournalEntry]) -> VerifyReply {
+    let mut differences = Vec::new();
+    let mut rest = journal;
+    for (number, Expectation { when, times }) in (1..).zip(&request.requests) {
+        let found = journal.iter().filter(|entry| entry.meets(when)).count();
+        match times {
+            Some(times) if found != *times => {
+                differences.push(format!("expectation {number}: {found} requests instead of {times}"));
+            }
+            None if found == 0 => differences.push(format!("expectation {number}: no request")),
+            _ if found > 0 && request.in_order => match rest.iter().position(|entry| entry.meets(when)) {
+                Some(at) => rest = &rest[at + 1..],
+                None => differences.push(format!("expectation {number}: no request after those before it")),
+            },
+            _ => {}
+        }
+    }
+    VerifyReply { verified: differences.is_empty(), differences }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal(methods: &[&str]) -> Vec<JournalEntry> {
+        let entry = |method: &&str| {
+            let json = format!(r#"{{"number": 1, "protocol": "thrift", "method": "{method}", "micros": 1}}"#);
+            serde_json::from_str(&json).unwrap()
+        };
+        methods.iter().map(entry).collect()
+    }
+
+    fn differences(json: &str, methods: &[&str]) -> Vec<String> {
+        verified(&serde_json::from_str(json).unwrap(), &journal(methods)).differences
+    }
+
+    #[test]
+    fn expectations_count_requests() {
+        let twice = r#"{"requests": [{"when": {"method": "get"}, "times": 2}]}"#;
+        assert_eq!(differences(twice, &["get", "insert", "get"]), [""; 0]);
+        assert_eq!(differences(twice, &["get"]), ["expectation 1: 1 requests instead of 2"]);
+        let never = r#"{"requests": [{"when": {"method": "get"}, "times": 0}], "in_order": true}"#;
+        assert_eq!(differences(never, &["insert"]), [""; 0]);
+        let some = r#"{"requests": [{"when": {"method": "insert"}}, {"when": {"method": "get"}}]}"#;
+        assert_eq!(differences(some, &["get"]), ["expectation 1: no request"]);
+        assert_eq!(differences(some, &["get", "insert"]), [""; 0]);
+    }
+
+    #[test]
+    fn expectations_can_have_an_order() {
+        let json = r#"{"requests": [{"when": {"method": "insert"}}, {"when": {"method": "get"}}], "in_order": true}"#;
+        assert_eq!(differences(json, &["insert", "remove", "get"]), [""; 0]);
+        assert_eq!(
+            differences(json, &["get", "insert"]),
+            ["expectation 2: no request after those before it"]
+        );
+    }
+}

@@ -1,0 +1,51 @@
+//! Faults of all connections: a server that restarts, or that nobody can connect to.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+/// What happens to connections.
+#[derive(Default)]
+pub struct FaultyConnections {
+    is_refusing: AtomicBool,
+    restarts: watch::Sender<u64>,
+    /// What else a restart forgets.
+    forgotten: Mutex<Vec<Box<dyn Fn() + Send + Sync>>>,
+}
+
+impl fmt::Debug for FaultyConnections {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("FaultyConnections").field("is_refusing", &self.is_refusing).finish_non_exhaustive()
+    }
+}
+
+impl FaultyConnections {
+    /// Closes new connections at once, or accepts them again.
+    pub fn refuse(&self, refuses: bool) {
+        self.is_refusing.store(refuses, Ordering::Relaxed);
+    }
+
+    /// Returns whether new connections are closed at once.
+    pub fn are_refused(&self) -> bool {
+        self.is_refusing.load(Ordering::Relaxed)
+    }
+
+    /// Adds what a restart does besides closing connections.
+    pub fn at_restart(&self, forget: impl Fn() + Send + Sync + 'static) {
+        self.forgotten.lock().push(Box::new(forget));
+    }
+
+    /// Does what clients see of a restart: closes all open connections, each when its current request is answered, and
+    /// forgets what is only in the memory of a server.
+    pub fn restart(&self) {
+        self.forgotten.lock().iter().for_each(|forget| forget());
+        self.restarts.send_modify(|number| *number += 1);
+    }
+
+    /// Returns a receiver that changes at each restart.
+    pub fn restarts(&self) -> watch::Receiver<u64> {
+        self.restarts.subscribe()
+    }
+}

@@ -1,0 +1,175 @@
+//! The journal: what was asked last, for tests that check what their application asks.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rule::{Condition, Operation};
+use crate::util::limits::JOURNAL_ENTRIES_MAX;
+
+/// A part of a request: what it did with one row, or with a range of rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JournalRow {
+    /// What was done.
+    pub operation: Operation,
+    /// The name of the column family or table.
+    pub column_family: String,
+    /// The row key: in the text of its type, else as UTF-8, else in hexadecimal digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+/// A request that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JournalEntry {
+    /// Counts all requests since the start.
+    pub number: u64,
+    /// `thrift` or `native`.
+    pub protocol: String,
+    /// The Thrift method, or the opcode of the native protocol.
+    pub method: String,
+    /// The first word of the CQL statement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statement: Option<String>,
+    /// The keyspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keyspace: Option<String>,
+    /// The consistency level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consistency: Option<String>,
+    /// What it did with rows, in order: the first sixteen.
+    #[serde(default)]
+    pub rows: Vec<JournalRow>,
+    /// The text of its error, if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The names of the rules that had an effect on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
+    /// How long it took, in microseconds.
+    pub micros: u64,
+}
+
+/// The last requests.
+#[derive(Debug, Default)]
+pub struct Journal {
+    next: AtomicU64,
+    entries: Mutex<VecDeque<JournalEntry>>,
+}
+
+impl JournalEntry {
+    /// Returns whether a request meets a condition. A key is compared with the text in the journal.
+    pub fn meets(&self, condition: &Condition) -> bool {
+        let Condition { protocol, method, statement, operation, keyspace, column_family, key, consistency } =
+            condition;
+        let is = |wanted: &Option<String>, found: Option<&str>| {
+            wanted
+                .as_deref()
+                .is_none_or(|wanted| found.is_some_and(|found| wanted.eq_ignore_ascii_case(found)))
+        };
+        let is_row = |row: &JournalRow| {
+            operation.is_none_or(|wanted| wanted == row.operation)
+                && column_family.as_ref().is_none_or(|wanted| *wanted == row.column_family)
+                && key.as_ref().is_none_or(|wanted| row.key.as_ref() == Some(wanted))
+        };
+        is(protocol, Some(&self.protocol))
+            && is(method, Some(&self.method))
+            && is(statement, self.statement.as_deref())
+            && is(consistency, self.consistency.as_deref())
+            && keyspace.as_ref().is_none_or(|wanted| self.keyspace.as_ref() == Some(wanted))
+            && (!condition.needs_rows() || self.rows.iter().any(is_row))
+    }
+}
+
+impl Journal {
+    /// Adds a request, and gives it its number.
+    pub(super) fn add(&self, entry: JournalEntry) {
+        let mut entries = self.entries.lock();
+        if entries.len() >= JOURNAL_ENTRIES_MAX {
+            entries.pop_front();
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        entries.push_back(JournalEntry { number, ..entry });
+    }
+
+    /// Returns the requests that meet a condition, oldest first: at most `last` of them.
+    pub fn find(&self, condition: &Condition, last: usize) -> Vec<JournalEntry> {
+        let entries = self.entries.lock();
+        let found = entries.iter().rev().filter(|entry| entry.meets(condition)).take(last);
+        let mut found: Vec<JournalEntry> = found.cloned().collect();
+        found.reverse();
+        found
+    }
+
+    /// Forgets all requests. Numbers go on.
+    pub fn clear(&self) {
+        self.entries.lock().clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(method: &str, key: &str) -> JournalEntry {
+        JournalEntry {
+            number: 0,
+            protocol: "thrift".to_owned(),
+            method: method.to_owned(),
+            statement: None,
+            keyspace: Some("Blog".to_owned()),
+            consistency: Some("ONE".to_owned()),
+            rows: vec![JournalRow {
+                operation: Operation::Write,
+                column_family: "Posts".to_owned(),
+                key: Some(key.to_owned()),
+            }],
+            error: None,
+            faults: Vec::new(),
+            micros: 7,
+        }
+    }
+
+    fn condition(json: &str) -> Condition {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn conditions_are_compared_with_all_parts() {
+        let entry = entry("insert", "jonas");
+        for met in [
+            "{}",
+            r#"{"method": "insert", "keyspace": "Blog", "key": "jonas", "consistency": "one"}"#,
+            r#"{"operation": "write", "column_family": "Posts", "protocol": "thrift"}"#,
+        ] {
+            assert!(entry.meets(&condition(met)), "{met}");
+        }
+        for other in [
+            r#"{"method": "get"}"#,
+            r#"{"statement": "INSERT"}"#,
+            r#"{"keyspace": "blog"}"#,
+            r#"{"operation": "read", "column_family": "Posts"}"#,
+            r#"{"key": "anna"}"#,
+        ] {
+            assert!(!entry.meets(&condition(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_journal_keeps_the_last_requests() {
+        let journal = Journal::default();
+        for number in 0..JOURNAL_ENTRIES_MAX + 5 {
+            journal.add(entry(if number % 2 == 0 { "insert" } else { "remove" }, "k"));
+        }
+        let all = journal.find(&Condition::default(), usize::MAX);
+        assert_eq!((all.len(), all[0].number), (JOURNAL_ENTRIES_MAX, 6));
+        let last = journal.find(&condition(r#"{"method": "insert"}"#), 2);
+        let numbers: Vec<u64> = last.iter().map(|entry| entry.number).collect();
+        assert!(numbers[0] + 2 == numbers[1] && numbers[1] >= all[all.len() - 2].number, "{numbers:?}");
+        journal.clear();
+        assert!(journal.find(&Condition::default(), 9).is_empty());
+    }
+}

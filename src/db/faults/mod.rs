@@ -1,0 +1,34 @@
+//! Faults that tests inject, and the journal of what was asked: for a server whose client is under test.
+//!
+//! A rule says which requests it is for and what happens to them. Most of what a rule can ask about a request is only
+//! known when the request reads or writes rows. So rules are compared there, whichever protocol the request came by:
+//!
+//! ```text
+//!   protocol     begins a WatchedRequest                     "thrift", "insert"
+//!   db::Request  adds keyspace and consistency level         Blog, QUORUM
+//!   WatchedStore adds operation, column family and keys      write Posts "jonas"    -> rules: delay, error
+//!   store        reads or writes
+//!   WatchedStore                                                                    -> an error although applied
+//!   protocol     ends it: a request without rows meets the rules only here          -> rules: delay, error
+//!   connection   sends the reply                                                    -> rules: none, half of it, ...
+//! ```
+//!
+//! A database has no [`Faults`] unless its server has a control port. Then nothing of this runs.
+
+mod connections;
+mod journal;
+mod key_text;
+mod reply_fault;
+mod rule;
+mod rules;
+mod watched_request;
+mod watched_store;
+
+pub use connections::FaultyConnections;
+pub use journal::{Journal, JournalEntry, JournalRow};
+pub use reply_fault::ReplyFault;
+pub use rule::{Condition, Delay, FaultError, FaultRule, Operation, RuleError};
+pub use rules::{Faults, RuleState};
+pub(super) use watched_request::note_request;
+pub use watched_request::{WatchedRequest, note_statement};
+pub use watched_store::WatchedStore;

@@ -1,0 +1,163 @@
+//! A store whose reads and writes meet the rules of faults.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::rule::Operation;
+use super::watched_request::{Effects, Meeting, Touch, WatchedRequest, current, pause};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::db::Error;
+use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::schema::{Catalog, CfDef};
+use crate::storage::{Capabilities, Dump, DumpCommand, Store, StoreError, StoreFuture, StoreStatus};
+
+/// Forwards everything to another store. Reads and writes of watched requests are delayed or fail as the rules say.
+pub struct WatchedStore {
+    inner: Arc<dyn Store>,
+}
+
+impl WatchedStore {
+    /// Watches a store. It must be one that only stores cells, as a store in memory: what a store does by itself is not
+    /// watched.
+    pub fn new(inner: Arc<dyn Store>) -> WatchedStore {
+        WatchedStore { inner }
+    }
+}
+
+/// Runs an operation of the store under the effects that the rules have on it.
+async fn under<T>(
+    request: &WatchedRequest,
+    Effects { delay, error }: Effects,
+    operation: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    pause(delay).await;
+    match error {
+        None => operation.await,
+        Some((error, is_applied)) => {
+            if is_applied {
+                operation.await?;
+            }
+            Err(as_store_error(request, error))
+        }
+    }
+}
+
+/// Returns the error as the store's. An error that no store has replaces the outcome of the request.
+fn as_store_error(request: &WatchedRequest, error: Error) -> StoreError {
+    match error {
+        Error::Unavailable { why, required, alive } => StoreError::Unavailable { why, required, alive },
+        Error::TimedOut(why) => StoreError::TimedOut(why),
+        Error::Overloaded(why) => StoreError::Overloaded(why),
+        Error::InvalidRequest(why) | Error::Unknown(why) => StoreError::Invalid(why),
+        Error::SchemaDisagreement(why) => StoreError::SchemaDisagreement(why),
+        error => {
+            let why = error.to_string();
+            request.fail(error);
+            StoreError::Io(why)
+        }
+    }
+}
+
+impl WatchedStore {
+    fn row<'a, T: Send + 'a>(
+        &'a self,
+        operation: Operation,
+        (cf, key): (Arc<CfDef>, Option<Bytes>),
+        forward: impl FnOnce(&'a dyn Store) -> StoreFuture<'a, T> + Send + 'a,
+    ) -> StoreFuture<'a, T> {
+        let Some(request) = current() else { return forward(&*self.inner) };
+        let effects = request.effects(&Meeting::Rows(&[Touch { operation, cf: &cf, key: key.as_ref() }]));
+        Box::pin(async move { under(&request, effects, forward(&*self.inner)).await })
+    }
+}
+
+impl Store for WatchedStore {
+    fn apply(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()> {
+        let Some(request) = current() else { return self.inner.apply(mutations, behaviour, consistency) };
+        let touches = mutations.iter().flat_map(|mutation| {
+            let touch = |cf| Touch { operation: Operation::Write, cf, key: Some(&mutation.key) };
+            mutation.families.iter().map(move |family| touch(&*family.cf))
+        });
+        let effects = request.effects(&Meeting::Rows(&touches.collect::<Vec<_>>()));
+        Box::pin(async move {
+            under(&request, effects, self.inner.apply(mutations, behaviour, consistency)).await
+        })
+    }
+
+    fn read(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, RowColumns> {
+        let row = (command.cf.clone(), Some(key.clone()));
+        self.row(Operation::Read, row, move |store| store.read(key, command, consistency))
+    }
+
+    fn count(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, usize> {
+        let row = (command.cf.clone(), Some(key.clone()));
+        self.row(Operation::Read, row, move |store| store.count(key, command, consistency))
+    }
+
+    fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
+        let rows = (command.read.cf.clone(), None);
+        self.row(Operation::Scan, rows, move |store| store.scan(command, consistency))
+    }
+
+    fn dump(&self, command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {
+        self.inner.dump(command)
+    }
+
+    fn can_dump(&self) -> bool {
+        self.inner.can_dump()
+    }
+
+    fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
+        self.inner.splits(start, end, keys_per_split)
+    }
+
+    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.row(Operation::Truncate, (cf.clone(), None), move |store| store.truncate(cf))
+    }
+
+    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.inner.drop_family(cf)
+    }
+
+    fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        self.inner.records()
+    }
+
+    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        self.inner.put_records(records)
+    }
+
+    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
+        self.inner.alter(catalog)
+    }
+
+    fn status(&self) -> StoreStatus {
+        self.inner.status()
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        self.inner.capabilities()
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        self.inner.close()
+    }
+}
