@@ -39,5 +39,5 @@ pub use requests::{Expectation, VerifyReply, VerifyRequest};
 pub use reset::{ResetRequest, ResetScope};
 pub use route::{BodyKind, Call, Input, Json, NoBody, Route};
 pub use routes::routes;
-pub use service::ControlService;
+pub use service::{ControlService, ControlTimes};
 pub use snapshots::{SnapshotList, SnapshotReply};

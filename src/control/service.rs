@@ -20,11 +20,27 @@ use super::route::{RawCall, Route};
 use super::routes::routes;
 use crate::server::{AccessToken, Client, ConnectionEnd, ConnectionHandler, NEEDS_TOKEN};
 use crate::util::Password;
-use crate::util::limits::{CONTROL_BODY_BYTES_MAX, CONTROL_REQUEST_S, STATUS_REQUEST_BYTES_MAX};
+use crate::util::limits::{
+    CONTROL_BODY_BYTES_MAX, CONTROL_REQUEST_S, CONTROL_SILENCE_S, STATUS_REQUEST_BYTES_MAX,
+};
 
-/// Time limit for the head of a request, and so for the silence between two requests of a connection.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(CONTROL_REQUEST_S);
+/// The time limits of a connection to the control port.
+#[derive(Debug, Clone, Copy)]
+pub struct ControlTimes {
+    /// For the head of a request, and so for the silence between two requests.
+    pub head: Duration,
+    /// For the body of a request and its work.
+    pub request: Duration,
+}
+
+impl Default for ControlTimes {
+    fn default() -> ControlTimes {
+        ControlTimes {
+            head: Duration::from_secs(CONTROL_SILENCE_S),
+            request: Duration::from_secs(CONTROL_REQUEST_S),
+        }
+    }
+}
 
 /// Serves the routes of the control API.
 #[derive(Clone)]
@@ -32,16 +48,24 @@ pub struct ControlService {
     control: Arc<Control>,
     routes: Arc<[Route]>,
     token: AccessToken,
+    times: ControlTimes,
 }
 
 impl ControlService {
     /// Creates the service. If there is a token, requests must have it.
     pub fn new(control: Arc<Control>, token: Option<Password>) -> ControlService {
-        ControlService { control, routes: routes().into(), token: AccessToken::new(token) }
+        let (token, times) = (AccessToken::new(token), ControlTimes::default());
+        ControlService { control, routes: routes().into(), token, times }
+    }
+
+    /// Returns the same service with other time limits.
+    #[must_use]
+    pub fn with_times(self, times: ControlTimes) -> ControlService {
+        ControlService { times, ..self }
     }
 
     async fn reply(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        match timeout(REQUEST_TIMEOUT, self.answer(request)).await {
+        match timeout(self.times.request, self.answer(request)).await {
             Ok(Ok(json)) => with_json(StatusCode::OK, json),
             Ok(Err((error, methods))) => refusal(&error, &methods),
             Err(_) => {
@@ -139,7 +163,7 @@ impl ConnectionHandler for ControlService {
         let mut conversation = std::pin::pin!(
             http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIMEOUT)
+                .header_read_timeout(self.times.head)
                 // A client may close its side once it has sent its request.
                 .half_close(true)
                 .title_case_headers(true)

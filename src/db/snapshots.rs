@@ -95,7 +95,12 @@ impl Snapshots<'_> {
     /// # Errors
     /// `Overloaded` if running requests do not end in time.
     pub async fn take(&self) -> Result<DatabaseSnapshot, Error> {
-        self.store.prepare_snapshot();
+        let database = self.database.clone();
+        // Another thread does it, because it can take long. If it fails, `take_snapshot` does the same.
+        let preparing = tokio::task::spawn_blocking(move || {
+            database.store().capabilities().snapshots.inspect(|store| store.prepare_snapshot());
+        });
+        let _ = preparing.await;
         let _exclusive = self.alone().await?;
         Ok(DatabaseSnapshot {
             store: self.store.take_snapshot()?,

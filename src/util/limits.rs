@@ -147,6 +147,9 @@ pub const CONTROL_CONNECTIONS_MAX: usize = 256;
 pub const CONTROL_BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
 pub const CONTROL_REQUEST_S: u64 = 120;
 
+/// How long a client of the control port may be silent between two requests, in seconds. Test programs connect again.
+pub const CONTROL_SILENCE_S: u64 = 60;
+
 /// Snapshots of the whole database on a server with a control port, and the length of their names: tests have some.
 /// Each can add a layer that reads must search.
 pub const SNAPSHOTS_MAX: usize = 100;

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::Value as Json;
-use thriftstore::control::ControlClient;
+use thriftstore::control::{ControlClient, ControlService, ControlTimes};
+use thriftstore::server::{Admission, Listener, Shutdown};
+use thriftstore::testing::Server as InProcess;
 
 use super::{Double, refused};
 use crate::support;
@@ -179,4 +182,43 @@ fn only_a_server_in_memory_has_a_control_port() {
         assert!(!status.success() && output.contains(why), "{more:?}: {output}");
     }
     assert!(!directory.path().join("data").exists() && !directory.path().join("d").exists());
+}
+
+#[test]
+fn slow_and_silent_clients_have_time_limits() {
+    let server = InProcess::start().unwrap();
+    let times = ControlTimes { head: Duration::from_millis(100), request: Duration::from_millis(200) };
+    let service = ControlService::new(server.control().clone(), None).with_times(times);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let shutdown = Shutdown::new();
+    let admission = Admission::for_control(shutdown.signal().unwrap());
+    let address = runtime.block_on(async {
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.address;
+        tokio::spawn(listener.run(service, admission));
+        address
+    });
+    let connect = || {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    };
+    let mut slow = connect();
+    slow.write_all(b"POST /reset HTTP/1.1\r\nHost: a\r\nContent-Length: 16\r\n\r\n{").unwrap();
+    let mut reply = String::new();
+    slow.read_to_string(&mut reply).unwrap();
+    assert!(reply.starts_with("HTTP/1.1 503 "), "{reply}");
+    assert!(
+        reply.contains("{\"error\":\"the request was not done after 0.2 seconds: it was stopped\"}"),
+        "{reply}"
+    );
+    let mut silent = connect();
+    let mut reply = String::new();
+    silent.read_to_string(&mut reply).unwrap();
+    let mut pausing = connect();
+    pausing.write_all(b"GET /clock HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    let mut reply = String::new();
+    pausing.read_to_string(&mut reply).unwrap();
+    assert!(reply.starts_with("HTTP/1.1 200 "), "{reply}");
+    assert!(runtime.block_on(shutdown.end(PATIENCE)), "the port did not close");
 }
