@@ -69,8 +69,8 @@ impl ControlService {
             Ok(Ok(json)) => with_json(StatusCode::OK, json),
             Ok(Err((error, methods))) => refusal(&error, &methods),
             Err(_) => {
-                let why =
-                    format!("the request was not done after {CONTROL_REQUEST_S} seconds: it was stopped");
+                let seconds = self.times.request.as_secs_f64();
+                let why = format!("the request was not done after {seconds} seconds: it was stopped");
                 refusal(&ControlError::new(ErrorKind::Busy, why), "")
             }
         }
