@@ -57,7 +57,7 @@ fn the_command_sends_each_request() {
 
     let error = run("restore full").unwrap_err();
     assert!(error.contains(&format!("{address} answers 404: there is no snapshot \"full\"")), "{error}");
-    assert!(run("snapshot a/b").unwrap_err().contains("\"a/b\" is no name of a snapshot"));
+    assert!(run("snapshot a/b").unwrap_err().contains("\"a/b\" is no name: use letters"));
     double.server.stop();
     let error = run("reset").unwrap_err();
     assert!(error.contains(&format!("start a server with --ephemeral --control {address}")), "{error}");
