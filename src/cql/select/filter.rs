@@ -10,7 +10,7 @@ use super::rows::{CellColumns, ColumnCells, Place, Row};
 use crate::cql::values::{list_from_bytes, map_from_bytes};
 use crate::cql::{CollectionForm, CqlError};
 use crate::marshal::{self, CqlType, Native, TypeRef};
-use crate::schema::TableColumn;
+use crate::schema::{ColumnKind, TableColumn};
 use crate::util::Release;
 
 /// A column that a condition restricts.
@@ -51,6 +51,20 @@ pub(super) fn present(
 ) -> Result<Vec<Bytes>, CqlError> {
     let value = |(at, value): (usize, Option<Bytes>)| value.ok_or_else(|| CqlError::invalid(null(at)));
     values.into_iter().enumerate().map(value).collect()
+}
+
+/// Refuses restrictions of clustering columns that 2.2 and later do not check row by row.
+pub(super) fn check_filter(restriction: &Restriction, columns: &[&TableColumn]) -> Result<(), CqlError> {
+    let is_clustering = columns.first().is_some_and(|column| column.kind == ColumnKind::Clustering);
+    match &restriction.asked {
+        RestrictionKind::In(_) if is_clustering => {
+            Err(CqlError::invalid("IN restrictions are not supported on indexed columns"))
+        }
+        RestrictionKind::Slice(_) if restriction.is_tuple => {
+            Err(CqlError::invalid("Multi-column slice restrictions cannot be used for filtering."))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl RowTest {

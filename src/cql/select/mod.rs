@@ -6,6 +6,7 @@ mod changed_rows;
 mod checks;
 mod filter;
 mod groups;
+mod index_lookup;
 mod keys;
 mod later_checks;
 mod merging;

@@ -6,17 +6,18 @@ use bytes::Bytes;
 
 use super::analysis::Analysis;
 use super::bounds::{Reads, Slicing};
-use super::filter::{RowTest, present};
+use super::filter::{RowTest, check_filter};
 use super::groups::Groups;
+use super::index_lookup::{indexed_value, unsupported};
 use super::keys::{Partitions, partitions};
 use super::operands::Bound;
 use super::paging::PagingState;
-use super::restrictions::{IndexedBy, Restriction, RestrictionKind, Restrictions, Target};
+use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
 use super::rows::CellColumns;
 use super::selection::Projection;
 use super::walk::{ByIndex, ResultRow, Walk};
 use crate::compat::Behaviour;
-use crate::cql::syntax::{Operator, Select, Term, operator_text};
+use crate::cql::syntax::{Select, Term};
 use crate::cql::system;
 use crate::cql::values::{Markers, TableOf, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
@@ -475,20 +476,6 @@ impl SelectPlan {
     }
 }
 
-/// Refuses restrictions of clustering columns that 2.2 and later do not check row by row.
-fn check_filter(restriction: &Restriction, columns: &[&TableColumn]) -> Result<(), CqlError> {
-    let is_clustering = columns.first().is_some_and(|column| column.kind == ColumnKind::Clustering);
-    match &restriction.asked {
-        RestrictionKind::In(_) if is_clustering => {
-            Err(CqlError::invalid("IN restrictions are not supported on indexed columns"))
-        }
-        RestrictionKind::Slice(_) if restriction.is_tuple => {
-            Err(CqlError::invalid("Multi-column slice restrictions cannot be used for filtering."))
-        }
-        _ => Ok(()),
-    }
-}
-
 fn limit_of(term: &TypedTerm, bound: Bound<'_>) -> Result<usize, CqlError> {
     if term.is_unset(bound.options) {
         return Ok(usize::MAX);
@@ -502,58 +489,6 @@ fn limit_of(term: &TypedTerm, bound: Bound<'_>) -> Result<usize, CqlError> {
     match usize::try_from(i32::from_be_bytes(bytes)) {
         Ok(limit) if limit > 0 => Ok(limit),
         _ => Err(CqlError::invalid("LIMIT must be strictly positive")),
-    }
-}
-
-/// Returns the value to look up in an index, or `None` if the index does not support the restriction.
-fn indexed_value(
-    indexed: IndexedBy,
-    restriction: &Restriction,
-    bound: Bound<'_>,
-    column: &TableColumn,
-) -> Result<Option<Bytes>, CqlError> {
-    let null = |_| format!("Unsupported null value for indexed column {}", column.name);
-    if restriction.asked.is_unset(bound.options) {
-        return Err(CqlError::invalid(format!("Unsupported unset value for column {}", column.name)));
-    }
-    match &restriction.asked {
-        RestrictionKind::Eq(operand) if indexed.supports(Operator::Eq) => {
-            Ok(present(operand.values(bound)?, null)?.into_iter().next())
-        }
-        RestrictionKind::Contains(elements) if indexed != IndexedBy::Value => {
-            let is_asked = |(_, is_key): &&(TypedTerm, bool)| *is_key == (indexed == IndexedBy::Keys);
-            match elements.iter().find(is_asked) {
-                Some((term, _)) => Ok(present(vec![bound.bytes(term)?], null)?.into_iter().next()),
-                None => Ok(None),
-            }
-        }
-        _ => Ok(None),
-    }
-}
-
-/// Returns the relations on an indexed column that its index does not support, as the error message prints them.
-fn unsupported(restriction: &Restriction, column: &TableColumn, release: Release) -> Vec<String> {
-    let asked = |operator| format!("'{} {} <value>'", column.name, operator_text(operator, release));
-    match &restriction.asked {
-        RestrictionKind::Eq(_) => vec![asked(Operator::Eq)],
-        RestrictionKind::In(_) => vec![format!("'{} IN <value>'", column.name)],
-        RestrictionKind::Contains(elements) => {
-            let of_element = |(_, is_key): &(TypedTerm, bool)| {
-                asked(if *is_key { Operator::ContainsKey } else { Operator::Contains })
-            };
-            elements.iter().map(of_element).collect()
-        }
-        RestrictionKind::Slice(slice) => {
-            let lower = slice.lower.as_ref().map(|end| match end.is_inclusive {
-                true => Operator::Gte,
-                false => Operator::Gt,
-            });
-            let upper = slice.upper.as_ref().map(|end| match end.is_inclusive {
-                true => Operator::Lte,
-                false => Operator::Lt,
-            });
-            [lower, upper].into_iter().flatten().map(asked).collect()
-        }
     }
 }
 

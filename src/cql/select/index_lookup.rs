@@ -1,0 +1,64 @@
+//! The value that a SELECT looks up in an index.
+
+use bytes::Bytes;
+
+use super::filter::present;
+use super::operands::Bound;
+use super::restrictions::{IndexedBy, Restriction, RestrictionKind};
+use crate::cql::CqlError;
+use crate::cql::syntax::{Operator, operator_text};
+use crate::cql::values::TypedTerm;
+use crate::schema::TableColumn;
+use crate::util::Release;
+
+/// Returns the value to look up in an index, or `None` if the index does not support the restriction.
+pub(super) fn indexed_value(
+    indexed: IndexedBy,
+    restriction: &Restriction,
+    bound: Bound<'_>,
+    column: &TableColumn,
+) -> Result<Option<Bytes>, CqlError> {
+    let null = |_| format!("Unsupported null value for indexed column {}", column.name);
+    if restriction.asked.is_unset(bound.options) {
+        return Err(CqlError::invalid(format!("Unsupported unset value for column {}", column.name)));
+    }
+    match &restriction.asked {
+        RestrictionKind::Eq(operand) if indexed.supports(Operator::Eq) => {
+            Ok(present(operand.values(bound)?, null)?.into_iter().next())
+        }
+        RestrictionKind::Contains(elements) if indexed != IndexedBy::Value => {
+            let is_asked = |(_, is_key): &&(TypedTerm, bool)| *is_key == (indexed == IndexedBy::Keys);
+            match elements.iter().find(is_asked) {
+                Some((term, _)) => Ok(present(vec![bound.bytes(term)?], null)?.into_iter().next()),
+                None => Ok(None),
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Returns the relations on an indexed column that its index does not support, as the error message prints them.
+pub(super) fn unsupported(restriction: &Restriction, column: &TableColumn, release: Release) -> Vec<String> {
+    let asked = |operator| format!("'{} {} <value>'", column.name, operator_text(operator, release));
+    match &restriction.asked {
+        RestrictionKind::Eq(_) => vec![asked(Operator::Eq)],
+        RestrictionKind::In(_) => vec![format!("'{} IN <value>'", column.name)],
+        RestrictionKind::Contains(elements) => {
+            let of_element = |(_, is_key): &(TypedTerm, bool)| {
+                asked(if *is_key { Operator::ContainsKey } else { Operator::Contains })
+            };
+            elements.iter().map(of_element).collect()
+        }
+        RestrictionKind::Slice(slice) => {
+            let lower = slice.lower.as_ref().map(|end| match end.is_inclusive {
+                true => Operator::Gte,
+                false => Operator::Gt,
+            });
+            let upper = slice.upper.as_ref().map(|end| match end.is_inclusive {
+                true => Operator::Lte,
+                false => Operator::Lt,
+            });
+            [lower, upper].into_iter().flatten().map(asked).collect()
+        }
+    }
+}
