@@ -56,7 +56,7 @@ pub use integer_type::IntegerType;
 pub use lexical_uuid_type::LexicalUUIDType;
 pub use long_type::LongType;
 pub use native::{NATIVES, Native, ValueKind};
-pub use number_types::{NumberType, unreadable_date};
+pub use number_types::NumberType;
 pub use reversed_type::ReversedType;
 pub use small_types::{BooleanType, EmptyType, InetAddressType};
 pub use successor::{may_succeed, widens};

@@ -153,7 +153,9 @@ impl NumberType {
 
     fn unreadable(&self, text: &str) -> MarshalError {
         MarshalError(match self.form {
-            Form::UnsignedDate | Form::SignedDate => unreadable_date(text),
+            Form::UnsignedDate | Form::SignedDate => {
+                format!("unable to coerce '{text}' to a  formatted date (long)")
+            }
             Form::UnsignedDay | Form::TimeOfDay => {
                 format!("Unable to coerce '{text}' to a formatted {} (long)", self.text_called)
             }
@@ -278,15 +280,6 @@ impl AbstractType for &'static NumberType {
             (Form::Signed, _) => text.parse::<i64>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
         };
         Ok(bytes)
-    }
-}
-
-/// Returns the error for a text that is no date: digits are milliseconds, which may be too many.
-pub fn unreadable_date(text: &str) -> String {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    match !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => format!("unable to make long (for date) from: '{text}'"),
-        false => format!("unable to coerce '{text}' to a  formatted date (long)"),
     }
 }
 

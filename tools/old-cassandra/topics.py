@@ -65,6 +65,8 @@ SINCE = {
     "cas": data_calls.CONDITIONS_FROM,
     "get_multi_slice": data_calls.MULTI_SLICE_FROM,
 }
+# The native protocol behaves as 2.1 whatever release Thrift clients see, so it is not compared with older ones.
+NATIVE_FROM = (2, 1)
 # Where a release has no recordings of its own, the `mixed` topic uses another's.
 RECORDED_AS = {(0, 8): "0.7", (1, 0): "1.2", (1, 1): "1.2", (2, 0): "2.1"}
 
@@ -79,7 +81,9 @@ def topics(line, has_cql):
     if has_cql and (0, 8) <= line:
         found.append("cql2")
     if has_cql and line >= (1, 2):
-        found += ["cql3", "native"]
+        found.append("cql3")
+    if has_cql and line >= NATIVE_FROM:
+        found.append("native")
     return found
 
 

@@ -42,6 +42,12 @@ texts! {
         V2_0: "unable to make version 1 UUID from '{constant}'"
     }
 
+    /// A timestamp of more milliseconds than a long has (`DateType` to 1.2, later `TimestampSerializer`).
+    too_long_date(constant: &str) {
+        "unable to coerce '{constant}' to a  formatted date (long)";
+        V2_0: "unable to make long (for date) from: '{constant}'"
+    }
+
     /// ALTER TABLE DROP of a COMPACT STORAGE table (`AlterTableStatement`).
     drop_of_compact_table() {
         "Cannot drop columns from a compact CF";

@@ -6,7 +6,7 @@ use super::TypeScope;
 use crate::compat::{Behaviour, texts};
 use crate::cql::syntax::ConstantKind;
 use crate::cql::{ColumnSpec, CqlError};
-use crate::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of, unreadable_date};
+use crate::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
 use crate::util::Release;
 
 /// Checks whether a constant of a kind can be assigned to a type. Custom classes and user-defined types accept any
@@ -85,8 +85,11 @@ pub(super) fn bytes_of(
     if is_moment && text.eq_ignore_ascii_case("now") {
         return Ok(None);
     }
+    if is_moment && kind == ConstantKind::Integer && text.parse::<i64>().is_err() {
+        return Err(CqlError::invalid(texts::too_long_date(scope.release, text)));
+    }
     if is_moment && !is_date_of(text, scope.release) {
-        return Err(CqlError::invalid(unreadable_date(text)));
+        return Err(CqlError::invalid(format!("unable to coerce '{text}' to a  formatted date (long)")));
     }
     let class = cql_type.type_ref(scope.types);
     let class = at(&*class, scope.release);

@@ -729,9 +729,14 @@ mod tests {
             refused(&string("not a date"), &name("timestamp")),
             "unable to coerce 'not a date' to a  formatted date (long)"
         );
+        let digits = Term::Constant { kind: ConstantKind::Integer, text: "9".repeat(20) };
         assert_eq!(
-            refused(&string("99999999999999999999"), &name("timestamp")),
+            refused(&digits, &name("timestamp")),
             "unable to make long (for date) from: '99999999999999999999'"
+        );
+        assert_eq!(
+            typed(&digits, &name("timestamp"), Release::V1_2).unwrap_err().to_string(),
+            "unable to coerce '99999999999999999999' to a  formatted date (long)"
         );
         assert_eq!(refused(&string("x"), &name("inet")), "unable to make inetaddress from 'x'");
         let version_4 = "99051fe9-6a9c-46c2-b949-38ef78858dd0".to_owned();
