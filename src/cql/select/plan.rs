@@ -66,7 +66,7 @@ impl SelectPlan {
         let made_up = crate::schema::KeyspaceDef::new(&target.keyspace);
         let keyspace = catalog.keyspace(&target.keyspace).unwrap_or(&made_up);
         let scope = state.type_scope(keyspace);
-        let cells = CellColumns::new(target.def.clone());
+        let cells = CellColumns::new(target.def.clone(), state.database.types());
         let projection = Projection::new(state, &target, &cells, select)?;
         let mut number = |term: &Option<Term>, name: &str| {
             let Some(term) = term else { return Ok(None) };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::restrictions::Clustering;
+use crate::marshal::{TypeRef, Types};
 use crate::model::{Cell, SuperColumn};
 use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
 
@@ -70,17 +71,30 @@ pub(super) struct CellColumns {
     known: HashMap<Bytes, (usize, bool, bool)>,
     /// The place of a dense table's value.
     value: Option<usize>,
+    /// The types of the clustering columns.
+    clustering: Vec<TypeRef>,
 }
 
 impl CellColumns {
-    pub fn new(def: Arc<TableDef>) -> CellColumns {
+    pub fn new(def: Arc<TableDef>, types: &Types) -> CellColumns {
         let known = def.others.values().enumerate().map(|(at, column)| {
             let is_static = column.kind == ColumnKind::Static;
             (column.cell_name.clone(), (at, is_static, column.cql_type.is_multi_cell()))
         });
         let known = known.collect();
         let value = def.others.values().position(|column| column.kind == ColumnKind::CompactValue);
-        CellColumns { def, known, value }
+        let clustering = def.clustering.iter().map(|column| column.cql_type.type_ref(types)).collect();
+        CellColumns { def, known, value, clustering }
+    }
+
+    /// Returns whether cells with these clustering values are of one row. Different bytes can be equal values: the
+    /// decimals 1.0 and 1.00.
+    fn is_one_row(&self, one: &Clustering, other: &Clustering) -> bool {
+        let is_equal = |((one, other), of): ((&Option<Bytes>, &Option<Bytes>), &TypeRef)| match (one, other) {
+            (Some(one), Some(other)) => one == other || of.compare(one, other).is_eq(),
+            (one, other) => one == other,
+        };
+        one == other || one.iter().zip(other).zip(&self.clustering).all(is_equal)
     }
 
     pub fn blank(&self) -> Columns {
@@ -163,7 +177,10 @@ impl<'a> Grouping<'a> {
         clustering.resize(def.clustering.len(), None);
         // In the other layouts each cell has its own clustering.
         let goes_on = matches!(def.layout, Layout::Sparse | Layout::StaticCompact)
-            && self.current.as_ref().is_some_and(|current| current.clustering == clustering);
+            && self
+                .current
+                .as_ref()
+                .is_some_and(|current| self.columns.is_one_row(&current.clustering, &clustering));
         let before = if goes_on { None } else { self.finish() };
         let current = self.current.get_or_insert_with(|| Grouped {
             clustering,

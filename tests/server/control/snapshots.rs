@@ -44,7 +44,10 @@ fn a_snapshot_has_rows_schema_and_indexes() {
     assert_eq!(found(&mut native, 3_000).len(), 3_000);
 
     done(&mut control, "POST", "/snapshots/plain/restore", "");
-    assert!(native.query("SELECT k FROM ks.t WHERE v = 7").why().contains("data filtering"), "there is no index");
+    assert!(
+        native.query("SELECT k FROM ks.t WHERE v = 7").why().contains("data filtering"),
+        "there is no index"
+    );
     assert_eq!(native.rows("SELECT count(*) FROM ks.t").rows[0][0], Some(3_000i64.to_be_bytes().to_vec()));
     native.run("DROP TABLE ks.t");
     native.run("CREATE TABLE ks.u (k text PRIMARY KEY)");
