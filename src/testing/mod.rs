@@ -10,11 +10,14 @@
 //! let (thrift, native) = (server.thrift_address(), server.native_address());
 //! assert_ne!(thrift.port(), native.port());
 //!
-//! server.cql("CREATE TABLE \"Blog\".notes (id int PRIMARY KEY, note text)")?;
+//! server.cql(
+//!     "CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
+//!      CREATE TABLE shop.notes (id int PRIMARY KEY, note text)",
+//! )?;
 //! let with_table = server.snapshot()?;
-//! server.cql("INSERT INTO \"Blog\".notes (id, note) VALUES (1, 'short') USING TTL 60")?;
+//! server.cql("INSERT INTO shop.notes (id, note) VALUES (1, 'short') USING TTL 60")?;
 //! server.clock().advance(Duration::from_secs(61));
-//! server.cql("DROP TABLE \"Blog\".notes")?;
+//! server.cql("DROP TABLE shop.notes")?;
 //! server.restore(&with_table)?;
 //!
 //! // Between two tests:
