@@ -38,7 +38,7 @@ pub struct Prepared {
     /// The line of the reported version, if the statement reads a system table, whose columns depend on it.
     line: Option<Line>,
     /// The line whose features the plan has; `None` if it has no plan.
-    words: Option<Line>,
+    features: Option<Line>,
     had_other_columns: AtomicBool,
     columns_id: OnceLock<Bytes>,
 }
@@ -67,7 +67,7 @@ impl Prepared {
     pub fn is_for(&self, state: &QueryState<'_>, catalog: &Arc<Catalog>) -> bool {
         std::ptr::eq(self.schema.as_ptr(), Arc::as_ptr(catalog))
             && self.line.is_none_or(|line| line == state.reported.line())
-            && self.words.is_none_or(|line| line == state.line())
+            && self.features.is_none_or(|line| line == state.line())
     }
 
     /// Returns the columns of its result, if they are known before the execution.
@@ -206,7 +206,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         Plan::Select(plan) if plan.reads_system_table() => Some(state.reported.line()),
         _ => None,
     };
-    let words = (!matches!(plan, Plan::Late)).then(|| state.line());
+    let features = (!matches!(plan, Plan::Late)).then(|| state.line());
     let markers = named(markers, &parsed.markers)?;
     let (text, keyspace) = (text.to_owned(), state.keyspace.map(str::to_owned));
     let had_other_columns = AtomicBool::new(false);
@@ -220,7 +220,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         plan,
         schema,
         line,
-        words,
+        features,
         had_other_columns,
         columns_id,
     }))

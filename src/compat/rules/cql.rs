@@ -78,7 +78,7 @@ rules! {
         indexes_collections: bool = since(V2_1);
         /// Columns of the primary key may be indexed (2.0 and later, CASSANDRA-5125).
         indexes_primary_key: bool = since(V2_0);
-        /// Columns of the partition key of a COMPACT STORAGE table must not be indexed (2.1).
+        /// Columns of the primary key of a COMPACT STORAGE table must not be indexed (2.0 and later).
         compact_keys_have_no_index: bool = since(V2_0);
         /// Dates are printed with hours and minutes (2.0 and later, `TimestampSerializer`); before, with seconds.
         dates_are_shown_to_the_minute: bool = since(V2_0);

@@ -124,11 +124,11 @@ impl<'p> Request<'p> {
                 return Err(CqlError::invalid("Batch with conditions cannot span multiple partitions"));
             }
             let prefixes = plan.prefixes(state, options)?;
-            let Ok([prefix]) = <[Prefix; 1]>::try_from(prefixes) else {
-                return Err(CqlError::invalid("a conditional statement must change one row"));
-            };
-            request.ask(&prefix, *step)?;
-            request.steps.push((*step, prefix));
+            // A DELETE of a range, which has no conditions of its own, can have no range or several.
+            for prefix in prefixes {
+                request.ask(&prefix, *step)?;
+                request.steps.push((*step, prefix));
+            }
         }
         Ok(request)
     }

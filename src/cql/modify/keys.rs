@@ -8,7 +8,7 @@ use super::terms::Terms;
 use crate::compat::features::releases::NEWEST;
 use crate::compat::texts;
 use crate::cql::syntax::{InValues, Operator, Relation, operator_text};
-use crate::cql::values::{TypedTerm, Value, term_text};
+use crate::cql::values::{TypedTerm, Value, combined, term_text};
 use crate::cql::{CqlError, QueryOptions, Table};
 use crate::db::Database;
 use crate::schema::{ColumnKind, TableColumn, TableDef, row_key};
@@ -188,11 +188,7 @@ impl Keys {
         for (column, part) in def.partition_key.iter().zip(&self.partition) {
             let Some(part) = part else { return Err(missing(column)) };
             let values = part.values(column, options, database)?;
-            let with = |before: &Vec<Bytes>| {
-                let before = before.clone();
-                values.iter().map(move |value| [&before[..], std::slice::from_ref(value)].concat())
-            };
-            each = each.iter().flat_map(with).collect();
+            each = combined(&each, &values.into_iter().map(|value| vec![value]).collect::<Vec<_>>())?;
         }
         let mut known = HashSet::new();
         each.retain(|values| known.insert(values.clone()));

@@ -20,7 +20,7 @@ use crate::compat::{Behaviour, texts};
 use crate::cql::syntax::Change as Written;
 use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
 use crate::cql::system::is_system;
-use crate::cql::values::{Markers, TableOf};
+use crate::cql::values::{Markers, TableOf, check_combinations};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
 use crate::db::{Access, check_counter_level};
 use crate::model::{CfMutation, Change, Mutation};
@@ -193,6 +193,7 @@ impl ModifyPlan {
     ) -> Result<Vec<(Bytes, Vec<Change>)>, CqlError> {
         let keys = self.row_keys(state, options)?;
         let prefixes = self.prefixes(state, options)?;
+        check_combinations(keys.len(), prefixes.len())?;
         let mut rows = Vec::with_capacity(keys.len());
         for key in keys {
             let mut changes = Vec::new();

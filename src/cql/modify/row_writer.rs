@@ -179,8 +179,8 @@ impl<'a> RowWriter<'a> {
         let deletion = self.deletion(self.writing.timestamp);
         let change = match (def.layout, clustering) {
             _ if let Prefix::Range { start, finish } = self.writing.prefix => {
-                if !start.is_empty() {
-                    self.check_name(start)?;
+                for bound in [start, finish].into_iter().filter(|bound| !bound.is_empty()) {
+                    self.check_name(bound)?;
                 }
                 let (start, finish) = (start.clone(), finish.clone());
                 Change::DeleteRange(RangeTombstone { super_column: None, start, finish, deletion })

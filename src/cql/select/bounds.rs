@@ -10,6 +10,7 @@ use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, Sli
 use super::tuple_slices::{ColumnSlice, column_slices};
 use crate::compat::features::releases::NEWEST;
 use crate::cql::CqlError;
+use crate::cql::values::combined;
 use crate::marshal::{self, AbstractType, STATIC_PREFIX, TypeRef, push_component};
 use crate::schema::{Layout, TableDef};
 
@@ -114,7 +115,12 @@ impl<'a> Slicing<'a> {
                 || comparator.compare(&slice.start, &slice.finish) != Ordering::Greater
         });
         slices.sort_by(|a, b| comparator.compare(&a.start, &b.start));
-        slices.dedup();
+        // Different bytes can be equal values: the decimals 1.0 and 1.00.
+        let is_same = |one: &Bytes, other: &Bytes| {
+            one == other || !one.is_empty() && !other.is_empty() && comparator.compare(one, other).is_eq()
+        };
+        slices
+            .dedup_by(|one, other| is_same(&one.start, &other.start) && is_same(&one.finish, &other.finish));
         Ok(SlicePlan { reads: Reads::Cells(slices), rest })
     }
 
@@ -176,12 +182,8 @@ impl<'a> Slicing<'a> {
                     found.each.iter_mut().for_each(|prefix| prefix.extend(values.iter().cloned()));
                 }
                 RestrictionKind::In(operands) => {
-                    let mut each = Vec::new();
-                    for values in operands.values(self.bound)? {
-                        let values = present(values, null)?;
-                        each.extend(found.each.iter().map(|prefix| [&prefix[..], &values[..]].concat()));
-                    }
-                    found.each = each;
+                    let values = operands.values(self.bound)?.into_iter().map(|values| present(values, null));
+                    found.each = combined(&found.each, &values.collect::<Result<Vec<_>, _>>()?)?;
                 }
                 RestrictionKind::Slice(slice) => {
                     found.slice = Some((slice, restriction));

@@ -87,7 +87,9 @@ impl ChangedRows {
         if !missing.is_empty() {
             return invalid(format!("Some partition key parts are missing: {missing}"));
         }
-        if found.keys.iter().flatten().any(Restriction::is_slice) {
+        let is_no_value =
+            |of: &Restriction| matches!(of.asked, RestrictionKind::Slice(_) | RestrictionKind::Contains(_));
+        if found.keys.iter().flatten().any(is_no_value) {
             return invalid(format!(
                 "Only EQ and IN relation are supported on the partition key (unless you use the token() function) for \
                  {statement} statements"
@@ -116,17 +118,17 @@ impl ChangedRows {
                 "Slice restrictions are not supported on the clustering columns in UPDATE statements",
             );
         }
+        if found.of_clustering.iter().any(|of| matches!(of.asked, RestrictionKind::Contains(_))) {
+            return invalid(
+                "Clustering columns can only be restricted with CONTAINS with a secondary index or filtering",
+            );
+        }
         if is_update && (!def.is_compact() || !found.restricts_clustering()) {
             let missing = self.missing(&def.clustering, |at| found.of_clustering_at(at).is_some());
             return match missing.is_empty() || is_static_only {
                 true => Ok(()),
                 false => invalid(format!("Some clustering keys are missing: {missing}")),
             };
-        }
-        if found.of_clustering.iter().any(|of| matches!(of.asked, RestrictionKind::Contains(_))) {
-            return invalid(
-                "Clustering columns can only be restricted with CONTAINS with a secondary index or filtering",
-            );
         }
         match found.gap(def) {
             Some(gap) if found.has_gap() => Err(gap),
@@ -206,7 +208,10 @@ impl ChangedRows {
             let start = if slice.start.is_empty() { after_statics.unwrap_or_default() } else { slice.start };
             RowSet::Range { start, finish: slice.finish }
         };
-        let has_names = |slice: &CellSlice| slice.start.is_empty() || slice.start != slice.finish;
+        // Between equal bounds of composite names there is no name. Equal bounds of plain names are a name.
+        let has_names = |slice: &CellSlice| {
+            def.layout == Layout::Dense || slice.start.is_empty() || slice.start != slice.finish
+        };
         Ok(slices.into_iter().filter(has_names).map(range).collect())
     }
 }

@@ -12,6 +12,7 @@ use super::token::{token_before, token_of_value};
 use crate::compat::features::releases::NEWEST;
 use crate::compat::{Behaviour, texts};
 use crate::cql::CqlError;
+use crate::cql::values::combined;
 use crate::marshal;
 use crate::model::Bounds;
 use crate::partitioner::TokenForm;
@@ -105,11 +106,7 @@ fn keys(
             }
             _ => Vec::new(),
         };
-        let with = |before: &Vec<Bytes>| {
-            let before = before.clone();
-            values.iter().map(move |value| [&before[..], std::slice::from_ref(value)].concat())
-        };
-        each = each.iter().flat_map(with).collect();
+        each = combined(&each, &values.into_iter().map(|value| vec![value]).collect::<Vec<_>>())?;
     }
     if Behaviour::of(release).cql.in_keys_are_sorted {
         // From 2.1 on the keys are sorted by value and duplicates are removed.

@@ -95,6 +95,14 @@ impl Analysis<'_> {
         {
             return invalid(NOT_ON_TOKEN);
         }
+        if operator != Operator::Eq && column.cql_type.has_durations() {
+            return invalid(match &column.cql_type {
+                CqlType::Native(_) => "Slice restrictions are not supported on duration columns",
+                CqlType::Tuple(_) => "Slice restrictions are not supported on tuples containing durations",
+                CqlType::User(_) => "Slice restrictions are not supported on UDTs containing durations",
+                _ => "Slice restrictions are not supported on collections containing durations",
+            });
+        }
         let operand = Operand::one(TypedTerm::new(value, &self.target.spec(column), &self.scope, markers)?);
         Ok(match operator {
             Operator::Eq => RestrictionKind::Eq(operand),

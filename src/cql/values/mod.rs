@@ -4,6 +4,7 @@ mod aggregate;
 mod assign;
 mod cast;
 mod collections;
+mod combinations;
 mod constant;
 mod cql_text;
 mod function;
@@ -22,6 +23,7 @@ pub use collections::{
     list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, short_form, tuple_from_bytes,
     tuple_to_bytes,
 };
+pub use combinations::{check_combinations, combined};
 pub use cql_text::{name_text, to_cql_text};
 pub use function::{Function, ResolvedFunction, accepts, find_function, token_type};
 pub use markers::{Markers, TableOf};

@@ -261,3 +261,22 @@ async fn the_number_of_columns_of_a_result_is_limited() {
     let why = session.ask(&format!("SELECT {} FROM l", vec!["v"; 100].join(","))).await;
     assert!(why.contains("have more than 4194304 bytes together"), "{why}");
 }
+
+#[tokio::test]
+async fn the_number_of_combinations_of_in_relations_is_limited() {
+    let session = Session { reported: Some(ReportedVersion::default()), ..with_tables().await };
+    let values = |count: usize| (0..count).map(|value| value.to_string()).collect::<Vec<_>>().join(", ");
+    let (some, many) = (values(256), values(70_000));
+    for text in [
+        format!("SELECT v FROM o WHERE k = 1 AND a IN ({some}) AND b IN ({some}) AND c = 1"),
+        format!("UPDATE o SET v = 1 WHERE k IN ({some}) AND a = 1 AND b = 1 AND c IN ({some})"),
+        format!("DELETE FROM o WHERE k = 1 AND a IN ({some}) AND b IN ({some})"),
+    ] {
+        let refused = session.ask(&text).await;
+        assert!(refused.contains("256 x 256 combinations of values, the limit is 65535"), "{refused}");
+    }
+    assert_eq!(
+        session.ask(&format!("SELECT v FROM o WHERE k = 1 AND a = 1 AND b = 1 AND c IN ({many})")).await,
+        ""
+    );
+}

@@ -108,6 +108,8 @@ async fn each_cell_of_a_super_column_is_a_row() {
         let values = format!("'{key}', '{name}', {sub}, '{name}{sub}'");
         session.done(&format!("INSERT INTO su (key, column1, column2, value) VALUES ({values})")).await;
     }
+    let later =
+        Session { reported: Some(ReportedVersion::default()), database: session.database.clone(), ..session };
     for (condition, rows) in [
         ("key = 'k'", "a1, a2, b1, c3"),
         ("key = 'k' LIMIT 3", "a1, a2, b1"),
@@ -123,9 +125,12 @@ async fn each_cell_of_a_super_column_is_a_row() {
     ] {
         let text = format!("SELECT value FROM su WHERE {condition}");
         assert_eq!(in_pages(&session, &text).await, rows, "{text}");
+        assert_eq!(in_pages(&later, &text).await, rows, "{text}");
     }
     let all = in_pages(&session, "SELECT key, column1, column2 FROM su").await;
     assert_eq!(all, "l|a|5, k|a|1, k|a|2, k|b|1, k|c|3");
+    let some = "SELECT value FROM su WHERE key = 'k' AND column1 IN ('a', 'c')";
+    assert_eq!(in_pages(&later, some).await, "a1, a2, c3");
 }
 
 #[tokio::test]
