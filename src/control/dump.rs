@@ -18,7 +18,8 @@ pub async fn dump(control: Arc<Control>, _: Call<NoBody>) -> Result<JsonData, Co
 }
 
 impl Control {
-    /// Returns all rows of all column families that have some, with their tombstones, as of one time.
+    /// Returns all rows of all column families that have some, with their tombstones. Clients may write
+    /// meanwhile.
     pub async fn dump(&self) -> Result<JsonData, ControlError> {
         let _permit = self.database.admit().await;
         let catalog = self.database.catalog().clone();

@@ -65,8 +65,11 @@ impl Control {
         match scope {
             ResetScope::Data => snapshots.clear().await?,
             ResetScope::Everything => {
-                snapshots.restore(&self.startup).await?;
+                // First, because requests that are delayed would make the restore wait.
                 self.faults()?.clear();
+                snapshots.restore(&self.startup).await?;
+                // Requests that have ended meanwhile have added themselves.
+                self.faults()?.journal.clear();
             }
             ResetScope::Faults => self.faults()?.clear(),
         }

@@ -74,7 +74,7 @@ pub async fn answer(
     let watched = WatchedRequest::begin(&service.database, "native", code.name());
     let outcome = {
         let request = pin!(statements::run(service, identity, code, body, &mut tracer));
-        let request = metered(meter, log.run(request));
+        let request = metered(meter.clone(), log.run(request));
         match &watched {
             None => request.await,
             Some(watched) => {
@@ -83,6 +83,8 @@ pub async fn answer(
             }
         }
     };
+    // The permit that keeps changes of the whole database out lasts until the journal has the request.
+    drop(meter);
     log.end(
         outcome.as_ref().map_or(0, |(body, _)| body.len()),
         outcome.as_ref().err().map(|(error, _)| error),

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 use super::busy_poll::BusyPoll;
 use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
 use super::client_stream::{BUFFER_BYTES, give_back};
-use super::faulty_reply::{AfterReply, TRICKLE, spoil};
+use super::faulty_reply::{AfterReply, TRICKLE, apply_fault};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::shutdown::ShutdownSignal;
 use super::turn::let_others_go_first;
@@ -185,7 +185,7 @@ impl Connection {
         let start = self.output.len();
         self.make_reply(&message, transport).await?;
         if let Some(fault) = self.session.reply_fault.take() {
-            return self.spoil_reply(fault, start, transport).await;
+            return self.fault_reply(fault, start, transport).await;
         }
         let received = message.len() + self.input.capacity();
         let held = HeldBytes { received, replies: self.output.capacity() };
@@ -211,15 +211,15 @@ impl Connection {
         Ok(())
     }
 
-    /// Does to the last reply what a test's fault wants.
-    async fn spoil_reply(
+    /// Applies a fault to the last reply.
+    async fn fault_reply(
         &mut self,
         fault: ReplyFault,
         start: usize,
         transport: Transport,
     ) -> Result<(), ConnectionError> {
         let header = if transport == Transport::Framed { FRAME_HEADER_BYTES } else { 0 };
-        match spoil(fault, &mut self.output, start, header) {
+        match apply_fault(fault, &mut self.output, start, header) {
             AfterReply::GoOn => Ok(()),
             AfterReply::Close => Err(ConnectionError::Fault),
             AfterReply::Trickle => {
@@ -282,9 +282,9 @@ impl Connection {
         self.link.make_room(&mut self.input, missing, others).await?;
         let read = tokio::select! {
             biased;
+            () = next_restart(&mut self.restarts) => return Err(ConnectionError::Fault),
             read = self.link.receive(&mut self.input, expected) => read?,
             () = self.shutdown.requested() => return Ok(false),
-            () = next_restart(&mut self.restarts) => return Err(ConnectionError::Fault),
         };
         if read > 0 {
             self.busy_poll.record_request();

@@ -1,4 +1,4 @@
-//! Faults of replies: what a test wants to happen to the bytes of one.
+//! Applies faults to the bytes of replies.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ pub enum AfterReply {
     Close,
 }
 
-/// Does to a reply, which begins at `start` and has a header of this length, what a fault wants.
-pub fn spoil(fault: ReplyFault, out: &mut BytesMut, start: usize, header: usize) -> AfterReply {
+/// Applies a fault to the last reply in `out`, which begins at `start` and has a header of this length.
+pub fn apply_fault(fault: ReplyFault, out: &mut BytesMut, start: usize, header: usize) -> AfterReply {
     let end = out.len();
     match fault {
         ReplyFault::None => out.truncate(start),
@@ -51,23 +51,23 @@ pub fn spoil(fault: ReplyFault, out: &mut BytesMut, start: usize, header: usize)
 mod tests {
     use super::*;
 
-    fn spoiled(fault: ReplyFault) -> (Vec<u8>, AfterReply) {
+    fn faulty(fault: ReplyFault) -> (Vec<u8>, AfterReply) {
         let mut out = BytesMut::from(&b"earlier|head|0123456789"[..]);
-        let after = spoil(fault, &mut out, 8, 5);
+        let after = apply_fault(fault, &mut out, 8, 5);
         (out.to_vec(), after)
     }
 
     #[test]
     fn only_the_last_reply_is_changed() {
-        assert_eq!(spoiled(ReplyFault::None), (b"earlier|".to_vec(), AfterReply::GoOn));
-        assert_eq!(spoiled(ReplyFault::Closed), (b"earlier|".to_vec(), AfterReply::Close));
-        assert_eq!(spoiled(ReplyFault::Half), (b"earlier|head|01".to_vec(), AfterReply::Close));
+        assert_eq!(faulty(ReplyFault::None), (b"earlier|".to_vec(), AfterReply::GoOn));
+        assert_eq!(faulty(ReplyFault::Closed), (b"earlier|".to_vec(), AfterReply::Close));
+        assert_eq!(faulty(ReplyFault::Half), (b"earlier|head|01".to_vec(), AfterReply::Close));
         let whole = b"earlier|head|0123456789".to_vec();
-        assert_eq!(spoiled(ReplyFault::ClosedAfter), (whole.clone(), AfterReply::Close));
-        assert_eq!(spoiled(ReplyFault::Trickle), (whole.clone(), AfterReply::Trickle));
+        assert_eq!(faulty(ReplyFault::ClosedAfter), (whole.clone(), AfterReply::Close));
+        assert_eq!(faulty(ReplyFault::Trickle), (whole.clone(), AfterReply::Trickle));
         let twice = b"earlier|head|0123456789head|0123456789".to_vec();
-        assert_eq!(spoiled(ReplyFault::Twice), (twice, AfterReply::GoOn));
-        let (rubbish, after) = spoiled(ReplyFault::Rubbish);
+        assert_eq!(faulty(ReplyFault::Twice), (twice, AfterReply::GoOn));
+        let (rubbish, after) = faulty(ReplyFault::Rubbish);
         assert_eq!((rubbish.len(), after), (whole.len(), AfterReply::GoOn));
         assert!(rubbish.starts_with(b"earlier|head|") && rubbish[13..] != whole[13..]);
     }

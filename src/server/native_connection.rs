@@ -17,7 +17,7 @@ use super::busy_poll::BusyPoll;
 use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
 use super::client_stream::{BUFFER_BYTES, give_back};
 use super::connection::next_restart;
-use super::faulty_reply::{AfterReply, TRICKLE, spoil};
+use super::faulty_reply::{AfterReply, TRICKLE, apply_fault};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::native_answering::{NativeReply, NativeRequest, ReplyShares};
 use super::shutdown::ShutdownSignal;
@@ -102,6 +102,8 @@ enum ConnectionEvent {
     SchemaChanged(Arc<[SchemaChange]>),
     /// The connection was too slow to receive all changes of the schema.
     ChangesMissed,
+    /// A test restarts the server.
+    Restarted,
     Ending,
 }
 
@@ -194,6 +196,11 @@ impl NativeConnection {
         self.link.share.try_hold(0);
         // Requests that write run to their end, as if the client had waited for them; reads end soon.
         self.handshake.identity.client.leaves();
+        if is_sent && matches!(end, Err(NativeConnectionError::Fault)) {
+            self.link.close().await;
+            while self.answering.next().await.is_some() {}
+            return end;
+        }
         while self.answering.next().await.is_some() {}
         if is_sent {
             self.link.close().await;
@@ -246,6 +253,7 @@ impl NativeConnection {
                     changes.iter().for_each(|change| self.push_event(&Event::Schema(change.clone())));
                 }
                 ConnectionEvent::ChangesMissed => return Err(NativeConnectionError::Behind),
+                ConnectionEvent::Restarted => self.is_ending = true,
                 ConnectionEvent::Ending => {
                     self.is_ending = true;
                     self.push_event(&Event::Down(self.address.ip(), self.address.port()));
@@ -338,12 +346,12 @@ impl NativeConnection {
         tokio::select! {
             biased;
             Some(answered) = self.answering.next(), if may_answer => Ok(ConnectionEvent::NativeReply(answered)),
+            () = next_restart(&mut self.restarts), if !self.is_ending => Ok(ConnectionEvent::Restarted),
             moved = moving, if has_output || may_read => moved.map_err(NativeConnectionError::Link),
             change = next_change(&mut self.changes), if has_room => {
                 Ok(change.map_or(ConnectionEvent::ChangesMissed, ConnectionEvent::SchemaChanged))
             }
             () = self.shutdown.requested(), if !self.is_ending => Ok(ConnectionEvent::Ending),
-            () = next_restart(&mut self.restarts) => Err(NativeConnectionError::Fault),
         }
     }
 
@@ -451,11 +459,18 @@ impl NativeConnection {
     }
 
     fn push(&mut self, reply: Reply) {
+        if self.after_reply == AfterReply::Close {
+            // The reply before this one ends the connection.
+            return;
+        }
         let version = self.cutter.version();
         let (fault, start) = (reply.fault, self.replies.len());
         reply.write(version, self.handshake.compression, &mut self.replies);
         if let Some(fault) = fault {
-            self.after_reply = spoil(fault, &mut self.replies, start, version.header_bytes());
+            match apply_fault(fault, &mut self.replies, start, version.header_bytes()) {
+                AfterReply::GoOn => {}
+                after => self.after_reply = after,
+            }
         }
     }
 

@@ -105,7 +105,15 @@ impl Server {
             tokio::spawn(second.run(native, admission));
             Ok::<_, TestingError>((Arc::new(control), addresses))
         };
-        let (control, (thrift, native)) = run_on(runtime.handle(), starting)??;
+        let started = run_on(runtime.handle(), starting).and_then(|started| started);
+        let (control, (thrift, native)) = match started {
+            Ok(started) => started,
+            Err(error) => {
+                // Waiting for the threads is not allowed in an asynchronous test.
+                runtime.shutdown_background();
+                return Err(error);
+            }
+        };
         let running = Some((runtime, shutdown));
         Ok(Server { running, control, faults, thrift, native, next_snapshot: AtomicU64::new(0) })
     }

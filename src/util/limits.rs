@@ -299,6 +299,10 @@ pub const SELECTED_COLUMNS_MAX: usize = TABLE_COLUMNS_MAX;
 /// Conditions of a CQL statement: a condition on an element of a map searches the map.
 pub const CONDITIONS_MAX: usize = 1_000;
 
+/// Combinations of the values of several IN relations in a CQL statement. One IN alone is limited by the length of the
+/// statement.
+pub const IN_COMBINATIONS_MAX: usize = 65_535;
+
 /// Rules of faults that tests may set at the same time.
 pub const FAULT_RULES_MAX: usize = 1_000;
 

@@ -63,23 +63,18 @@ pub struct Journal {
 impl JournalEntry {
     /// Returns whether a request meets a condition. A key is compared with the text in the journal.
     pub fn meets(&self, condition: &Condition) -> bool {
-        let Condition { protocol, method, statement, operation, keyspace, column_family, key, consistency } =
-            condition;
-        let is = |wanted: &Option<String>, found: Option<&str>| {
-            wanted
-                .as_deref()
-                .is_none_or(|wanted| found.is_some_and(|found| wanted.eq_ignore_ascii_case(found)))
-        };
+        let Condition { operation, keyspace, column_family, key, .. } = condition;
         let is_row = |row: &JournalRow| {
             operation.is_none_or(|wanted| wanted == row.operation)
                 && column_family.as_ref().is_none_or(|wanted| *wanted == row.column_family)
                 && key.as_ref().is_none_or(|wanted| row.key.as_ref() == Some(wanted))
         };
-        is(protocol, Some(&self.protocol))
-            && is(method, Some(&self.method))
-            && is(statement, self.statement.as_deref())
-            && is(consistency, self.consistency.as_deref())
-            && keyspace.as_ref().is_none_or(|wanted| self.keyspace.as_ref() == Some(wanted))
+        condition.is_met_by(
+            &self.protocol,
+            &self.method,
+            self.statement.as_deref(),
+            self.consistency.as_deref(),
+        ) && keyspace.as_ref().is_none_or(|wanted| self.keyspace.as_ref() == Some(wanted))
             && (!condition.needs_rows() || self.rows.iter().any(is_row))
     }
 }

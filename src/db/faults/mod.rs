@@ -29,6 +29,6 @@ pub use journal::{Journal, JournalEntry, JournalRow};
 pub use reply_fault::ReplyFault;
 pub use rule::{Condition, Delay, FaultError, FaultRule, Operation, RuleError};
 pub use rules::{Faults, RuleState};
-pub(super) use watched_request::note_request;
 pub use watched_request::{WatchedRequest, note_statement};
+pub(super) use watched_request::{current, note_request, run_for};
 pub use watched_store::WatchedStore;

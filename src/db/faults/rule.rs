@@ -1,4 +1,4 @@
-//! Rules of faults: which requests they are for, and what happens to these.
+//! Rules of faults: a condition, and effects on the requests that meet it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,25 @@ pub struct Condition {
 }
 
 impl Condition {
+    /// Returns whether these parts of a request are as the condition wants them.
+    pub fn is_met_by(
+        &self,
+        protocol: &str,
+        method: &str,
+        statement: Option<&str>,
+        consistency: Option<&str>,
+    ) -> bool {
+        let is = |wanted: &Option<String>, found: Option<&str>| {
+            wanted
+                .as_deref()
+                .is_none_or(|wanted| found.is_some_and(|found| wanted.eq_ignore_ascii_case(found)))
+        };
+        is(&self.protocol, Some(protocol))
+            && is(&self.method, Some(method))
+            && is(&self.statement, statement)
+            && is(&self.consistency, consistency)
+    }
+
     /// Returns whether the condition can only be met by a request that reads or writes rows.
     pub fn needs_rows(&self) -> bool {
         self.operation.is_some() || self.column_family.is_some() || self.key.is_some()

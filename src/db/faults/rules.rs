@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::RwLock;
+use tokio::sync::watch;
 
 use super::rule::{Delay, FaultRule, RuleError};
 use super::{FaultyConnections, Journal};
@@ -16,6 +17,8 @@ pub struct Faults {
     /// In the order in which they were set.
     rules: RwLock<Vec<Arc<SetRule>>>,
     next_number: AtomicU64,
+    /// Changes when all rules are removed.
+    cleared: watch::Sender<u64>,
     /// What was asked.
     pub journal: Journal,
     /// Faults of all connections.
@@ -50,7 +53,7 @@ pub struct RuleState {
 
 impl SetRule {
     /// Counts a request that meets the condition. Returns its delay if the rule has an effect on it.
-    pub fn strike(&self) -> Option<Duration> {
+    pub fn take_effect(&self) -> Option<Duration> {
         let number = self.met.fetch_add(1, Ordering::Relaxed);
         let random = |stream: u64| mixed(self.rule.seed ^ mixed(number) ^ stream);
         if number < self.rule.skip || fraction(random(1)) >= self.rule.probability {
@@ -118,11 +121,16 @@ impl Faults {
         rules.len() < before
     }
 
-    /// Removes all rules, forgets the journal, and accepts connections again.
+    /// Removes all rules and ends their delays, forgets the journal, and accepts connections again.
     pub fn clear(&self) {
         self.rules.write().clear();
+        self.cleared.send_modify(|number| *number += 1);
         self.connections.refuse(false);
         self.journal.clear();
+    }
+
+    pub(super) fn cleared(&self) -> watch::Receiver<u64> {
+        self.cleared.subscribe()
     }
 
     pub(super) fn rules(&self) -> Vec<Arc<SetRule>> {
@@ -138,18 +146,18 @@ mod tests {
         serde_json::from_str(json).unwrap()
     }
 
-    fn strikes(json: &str, requests: usize) -> Vec<Option<Duration>> {
+    fn effects_of(json: &str, requests: usize) -> Vec<Option<Duration>> {
         let faults = Faults::default();
         faults.set("one", rule(json)).unwrap();
         let rules = faults.rules();
-        (0..requests).map(|_| rules[0].strike()).collect()
+        (0..requests).map(|_| rules[0].take_effect()).collect()
     }
 
     #[test]
     fn a_rule_skips_requests_and_ends() {
         let hit = Some(Duration::from_millis(5));
         assert_eq!(
-            strikes(r#"{"delay_ms": 5, "skip": 2, "times": 2}"#, 6),
+            effects_of(r#"{"delay_ms": 5, "skip": 2, "times": 2}"#, 6),
             [None, None, hit, hit, None, None]
         );
     }
@@ -157,9 +165,9 @@ mod tests {
     #[test]
     fn a_seed_has_the_same_effects_again() {
         let json = r#"{"delay_ms": [10, 20], "probability": 0.3, "seed": 7}"#;
-        let once = strikes(json, 1000);
-        assert_eq!(once, strikes(json, 1000));
-        assert_ne!(once, strikes(&json.replace('7', "8"), 1000));
+        let once = effects_of(json, 1000);
+        assert_eq!(once, effects_of(json, 1000));
+        assert_ne!(once, effects_of(&json.replace('7', "8"), 1000));
         let hits: Vec<u128> = once.into_iter().flatten().map(|delay| delay.as_millis()).collect();
         assert!((250..350).contains(&hits.len()), "{}", hits.len());
         assert_eq!((hits.iter().min(), hits.iter().max()), (Some(&10), Some(&20)));
@@ -181,6 +189,16 @@ mod tests {
             assert!(refused.0.contains(why), "{json}: {refused}");
         }
         assert!(serde_json::from_str::<FaultRule>(r#"{"delay": 1}"#).is_err());
+    }
+
+    #[test]
+    fn rules_are_limited_in_number() {
+        let faults = Faults::default();
+        for number in 0..FAULT_RULES_MAX {
+            faults.set(&number.to_string(), rule(r#"{"delay_ms": 1}"#)).unwrap();
+        }
+        assert!(faults.set("one more", rule(r#"{"delay_ms": 1}"#)).unwrap_err().0.contains("the limit"));
+        faults.set("7", rule(r#"{"delay_ms": 2}"#)).unwrap();
     }
 
     #[test]

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
 use super::journal::{JournalEntry, JournalRow};
-use super::rule::{Condition, Operation};
+use super::rule::{Condition, FaultRule, Operation};
 use super::{Faults, ReplyFault, key_text};
 use crate::compat::features::ConsistencyLevel;
 use crate::db::{Database, Error};
@@ -22,7 +23,7 @@ tokio::task_local! {
 }
 
 /// What a request does with a row, or with a range of rows.
-pub(super) struct Touch<'a> {
+pub(super) struct RowAccess<'a> {
     pub operation: Operation,
     pub cf: &'a CfDef,
     pub key: Option<&'a Bytes>,
@@ -41,11 +42,11 @@ pub struct WatchedRequest {
 }
 
 /// When a request is compared with the rules.
-pub(super) enum Meeting<'a> {
+pub(super) enum Stage<'a> {
     /// Before the request runs.
     First,
     /// When it reads or writes rows.
-    Rows(&'a [Touch<'a>]),
+    Rows(&'a [RowAccess<'a>]),
     /// When it has ended.
     Last,
 }
@@ -59,7 +60,7 @@ struct State {
     /// The rules whose condition the request has met. Each counts it once.
     met: Vec<u64>,
     /// The rules that have had an effect.
-    struck: Vec<String>,
+    effective: Vec<String>,
     /// An error that replaces the request's outcome.
     error: Option<Error>,
     reply: Option<ReplyFault>,
@@ -69,13 +70,34 @@ struct State {
 #[derive(Default)]
 pub(super) struct Effects {
     pub delay: Duration,
+    /// Changes when all rules are removed, which ends the delay. It is from before the rules were read.
+    pub cleared: Option<watch::Receiver<u64>>,
     /// The error of the request, and whether it is carried out before.
     pub error: Option<(Error, bool)>,
 }
 
+impl Effects {
+    /// Waits as long as the rules want. Ends early if all rules are removed, so that a reset never waits for a delay.
+    pub async fn pause(&mut self) {
+        let Some(cleared) = self.cleared.as_mut().filter(|_| !self.delay.is_zero()) else { return };
+        tokio::select! {
+            () = tokio::time::sleep(self.delay) => {}
+            _ = cleared.changed() => {}
+        }
+    }
+}
+
 /// Returns the request that runs here, if it is watched.
-pub(super) fn current() -> Option<Arc<WatchedRequest>> {
+pub(in crate::db) fn current() -> Option<Arc<WatchedRequest>> {
     REQUEST.try_with(Arc::clone).ok()
+}
+
+/// Runs work of a watched request on another task.
+pub(in crate::db) async fn run_for<F: Future>(request: Option<Arc<WatchedRequest>>, work: F) -> F::Output {
+    match request {
+        Some(request) => REQUEST.scope(request, work).await,
+        None => work.await,
+    }
 }
 
 /// Adds the first word of a CQL statement to the request that runs here.
@@ -115,14 +137,14 @@ impl WatchedRequest {
         error_of: fn(Error) -> E,
         text_of: fn(&E) -> String,
     ) -> Result<T, E> {
-        let first = if self.meets_rules_first { self.effects(&Meeting::First) } else { Effects::default() };
-        pause(first.delay).await;
+        let mut first = if self.meets_rules_first { self.effects(&Stage::First) } else { Effects::default() };
+        first.pause().await;
         let outcome = match first.error {
             Some((error, false)) => Err(error_of(error)),
             first => {
                 let outcome = REQUEST.scope(self.clone(), request).await;
-                let last = self.effects(&Meeting::Last);
-                pause(last.delay).await;
+                let mut last = self.effects(&Stage::Last);
+                last.pause().await;
                 let error = self.state.lock().error.take();
                 match error.or(first.or(last.error).map(|(error, _)| error)) {
                     Some(error) => Err(error_of(error)),
@@ -146,24 +168,24 @@ impl WatchedRequest {
 
     /// Compares the request with all rules whose condition it has not met before, and returns the effects of those that
     /// it meets now.
-    pub(super) fn effects(&self, meeting: &Meeting<'_>) -> Effects {
-        let mut effects = Effects::default();
+    pub(super) fn effects(&self, stage: &Stage<'_>) -> Effects {
+        let mut effects = Effects { cleared: Some(self.faults.cleared()), ..Effects::default() };
         let rules = self.faults.rules();
         let mut state = self.state.lock();
-        if let Meeting::Rows(touches) = meeting {
-            for row in touches.iter().map(Touch::shown).take(JOURNAL_ROWS_MAX) {
+        if let Stage::Rows(accesses) = stage {
+            for row in accesses.iter().map(RowAccess::shown).take(JOURNAL_ROWS_MAX) {
                 if state.rows.len() < JOURNAL_ROWS_MAX && !state.rows.contains(&row) {
                     state.rows.push(row);
                 }
             }
         }
         for set in rules {
-            if state.met.contains(&set.number) || !self.meets(&state, &set.rule.when, meeting) {
+            if state.met.contains(&set.number) || !self.meets(&state, &set.rule, stage) {
                 continue;
             }
             state.met.push(set.number);
-            let Some(delay) = set.strike() else { continue };
-            state.struck.push(set.name.clone());
+            let Some(delay) = set.take_effect() else { continue };
+            state.effective.push(set.name.clone());
             effects.delay += delay;
             state.reply = state.reply.or(set.rule.reply);
             if effects.error.is_none() {
@@ -173,24 +195,19 @@ impl WatchedRequest {
         effects
     }
 
-    fn meets(&self, state: &State, condition: &Condition, meeting: &Meeting<'_>) -> bool {
-        let Condition { protocol, method, statement, keyspace, consistency, .. } = condition;
-        let is = |wanted: &Option<String>, found: Option<&str>| {
-            wanted
-                .as_deref()
-                .is_none_or(|wanted| found.is_some_and(|found| wanted.eq_ignore_ascii_case(found)))
-        };
+    fn meets(&self, state: &State, rule: &FaultRule, stage: &Stage<'_>) -> bool {
+        let condition = &rule.when;
         let level = state.consistency.map(|level| level.to_string());
-        is(protocol, Some(self.protocol))
-            && is(method, Some(self.method))
-            && is(statement, state.statement)
-            && is(consistency, level.as_deref())
-            && match meeting {
-                Meeting::First => condition.needs_method_only(),
-                Meeting::Rows(touches) => touches.iter().any(|touch| touch.meets(condition)),
-                Meeting::Last => {
+        condition.is_met_by(self.protocol, self.method, state.statement, level.as_deref())
+            && match stage {
+                Stage::First => condition.needs_method_only(),
+                Stage::Rows(accesses) => accesses.iter().any(|access| access.meets(rule)),
+                Stage::Last => {
                     !condition.needs_rows()
-                        && keyspace.as_ref().is_none_or(|wanted| state.keyspace.as_ref() == Some(wanted))
+                        && condition
+                            .keyspace
+                            .as_ref()
+                            .is_none_or(|wanted| state.keyspace.as_ref() == Some(wanted))
                 }
             }
     }
@@ -206,16 +223,21 @@ impl WatchedRequest {
             consistency: state.consistency.map(|level| level.to_string()),
             rows: std::mem::take(&mut state.rows),
             error,
-            faults: state.struck.clone(),
+            faults: state.effective.clone(),
             micros: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
         }
     }
 }
 
-impl Touch<'_> {
-    fn meets(&self, condition: &Condition) -> bool {
-        let Condition { operation, keyspace, column_family, key, .. } = condition;
-        operation.is_none_or(|wanted| wanted == self.operation)
+impl RowAccess<'_> {
+    fn meets(&self, rule: &FaultRule) -> bool {
+        let Condition { operation, keyspace, column_family, key, .. } = &rule.when;
+        // A conditional update reads before it writes, and an error of an applied request comes after the write.
+        let is_too_early = rule.applied
+            && operation.is_none()
+            && matches!(self.operation, Operation::Read | Operation::Scan);
+        !is_too_early
+            && operation.is_none_or(|wanted| wanted == self.operation)
             && keyspace.as_ref().is_none_or(|wanted| *wanted == self.cf.keyspace)
             && column_family.as_ref().is_none_or(|wanted| *wanted == self.cf.name)
             && key
@@ -229,12 +251,5 @@ impl Touch<'_> {
             column_family: self.cf.name.clone(),
             key: self.key.map(|key| key_text::shown(self.cf, key)),
         }
-    }
-}
-
-/// Waits, if there is anything to wait for.
-pub(super) async fn pause(delay: Duration) {
-    if !delay.is_zero() {
-        tokio::time::sleep(delay).await;
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::rule::Operation;
-use super::watched_request::{Effects, Meeting, Touch, WatchedRequest, current, pause};
+use super::watched_request::{Effects, RowAccess, Stage, WatchedRequest, current};
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::db::Error;
@@ -27,14 +27,20 @@ impl WatchedStore {
     }
 }
 
+/// Returns whether a column family holds the entries of an index, which no client knows. The name of no other has a full
+/// stop.
+fn is_index(cf: &CfDef) -> bool {
+    cf.name.contains('.')
+}
+
 /// Runs an operation of the store under the effects that the rules have on it.
 async fn under<T>(
     request: &WatchedRequest,
-    Effects { delay, error }: Effects,
+    mut effects: Effects,
     operation: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    pause(delay).await;
-    match error {
+    effects.pause().await;
+    match effects.error {
         None => operation.await,
         Some((error, is_applied)) => {
             if is_applied {
@@ -68,8 +74,8 @@ impl WatchedStore {
         (cf, key): (Arc<CfDef>, Option<Bytes>),
         forward: impl FnOnce(&'a dyn Store) -> StoreFuture<'a, T> + Send + 'a,
     ) -> StoreFuture<'a, T> {
-        let Some(request) = current() else { return forward(&*self.inner) };
-        let effects = request.effects(&Meeting::Rows(&[Touch { operation, cf: &cf, key: key.as_ref() }]));
+        let Some(request) = current().filter(|_| !is_index(&cf)) else { return forward(&*self.inner) };
+        let effects = request.effects(&Stage::Rows(&[RowAccess { operation, cf: &cf, key: key.as_ref() }]));
         Box::pin(async move { under(&request, effects, forward(&*self.inner)).await })
     }
 }
@@ -82,11 +88,15 @@ impl Store for WatchedStore {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, ()> {
         let Some(request) = current() else { return self.inner.apply(mutations, behaviour, consistency) };
-        let touches = mutations.iter().flat_map(|mutation| {
-            let touch = |cf| Touch { operation: Operation::Write, cf, key: Some(&mutation.key) };
-            mutation.families.iter().map(move |family| touch(&*family.cf))
+        let accesses = mutations.iter().flat_map(|mutation| {
+            let access = |cf| RowAccess { operation: Operation::Write, cf, key: Some(&mutation.key) };
+            mutation
+                .families
+                .iter()
+                .filter(|family| !is_index(&family.cf))
+                .map(move |family| access(&*family.cf))
         });
-        let effects = request.effects(&Meeting::Rows(&touches.collect::<Vec<_>>()));
+        let effects = request.effects(&Stage::Rows(&accesses.collect::<Vec<_>>()));
         Box::pin(async move {
             under(&request, effects, self.inner.apply(mutations, behaviour, consistency)).await
         })

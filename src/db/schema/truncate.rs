@@ -2,6 +2,7 @@
 
 use super::change::SchemaChanges;
 use crate::db::Error;
+use crate::db::faults;
 use crate::db::validate::Validation;
 use crate::storage::StoreError;
 
@@ -26,14 +27,14 @@ impl SchemaChanges<'_> {
         // not stop between the two steps, or rows would be left without entries.
         let families: Vec<_> = self.own_indexes(cf).chain([cf]).cloned().collect();
         let store = self.database.store().clone();
-        let truncating = tokio::spawn(async move {
+        let truncating = faults::run_for(faults::current(), async move {
             let _changing = changing;
             for family in families {
                 store.truncate(family).await?;
             }
             Ok(())
         });
-        let truncated: Result<(), StoreError> = truncating
+        let truncated: Result<(), StoreError> = tokio::spawn(truncating)
             .await
             .map_err(|error| Error::Internal(format!("a truncate was not finished: {error}")))?;
         Ok(truncated?)

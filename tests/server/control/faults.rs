@@ -22,6 +22,7 @@ const INSERT_TIMED_OUT: i16 = 3;
 const UNAVAILABLE: i32 = 0x1000;
 const WRITE_TIMEOUT: i32 = 0x1100;
 const READ_TIMEOUT: i32 = 0x1200;
+const TRUNCATE_ERROR: i32 = 0x1003;
 const INVALID: i32 = 0x2200;
 const UNPREPARED: i32 = 0x2500;
 
@@ -151,6 +152,100 @@ fn a_delay_makes_one_request_wait_and_not_others() {
     assert!(began.elapsed() >= Duration::from_millis(700));
     assert_eq!(name, "insert");
     reply.void();
+    double.server.stop();
+}
+
+#[test]
+fn a_reset_of_everything_ends_delays() {
+    let double = Double::start();
+    let mut slow = double.thrift();
+    double.fault("a", json!({"when": {"key": "slow"}, "delay_ms": 600_000}));
+    slow.begin("insert", &insert(b"slow", b"v")).unwrap();
+    while double.hits("a") == 0 {}
+    let began = Instant::now();
+    double.send("POST", "/reset", r#"{"what": "everything"}"#);
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    slow.reply().2.void();
+    assert_eq!(double.send("GET", "/requests", "")["requests"], json!([]), "it was asked before the reset");
+    assert_eq!(value_of(&mut slow, b"slow", b"c"), None);
+    double.server.stop();
+}
+
+#[test]
+fn a_conditional_insert_can_be_applied_and_time_out() {
+    let double = Double::start();
+    let mut native = double.native();
+    native.run(KEYSPACE);
+    native.run("CREATE TABLE ks.t (k int PRIMARY KEY, v int)");
+    double.fault(
+        "a",
+        json!({"when": {"statement": "INSERT", "key": "1"}, "error": "timed_out", "applied": true}),
+    );
+    assert_eq!(native.query("INSERT INTO ks.t (k, v) VALUES (1, 1) IF NOT EXISTS").error().0, WRITE_TIMEOUT);
+    assert_eq!(native.rows("SELECT v FROM ks.t").ints(), [1]);
+    double.server.stop();
+}
+
+#[test]
+fn a_truncate_meets_rules_and_entries_of_indexes_do_not() {
+    let double = Double::start();
+    let mut native = double.native();
+    native.run(KEYSPACE);
+    native.run("CREATE TABLE ks.t (k int PRIMARY KEY, v int)");
+    native.run("CREATE INDEX ON ks.t (v)");
+    double.fault("a", json!({"when": {"key": "1"}, "error": "timed_out"}));
+    native.run("INSERT INTO ks.t (k, v) VALUES (7, 1)");
+    assert_eq!(double.hits("a"), 0);
+    double.fault(
+        "b",
+        json!({"when": {"operation": "truncate", "column_family": "t"}, "error": "timed_out", "times": 1}),
+    );
+    assert_eq!(native.query("TRUNCATE ks.t").error().0, TRUNCATE_ERROR);
+    assert_eq!(native.rows("SELECT k FROM ks.t").ints(), [7]);
+    native.run("TRUNCATE ks.t");
+    assert_eq!(native.rows("SELECT k FROM ks.t").rows.len(), 0);
+    let last = double.send("POST", "/requests/find", r#"{"when": {"operation": "truncate"}}"#);
+    assert_eq!(last["requests"].as_array().unwrap().len(), 2);
+    double.server.stop();
+}
+
+#[test]
+fn a_reply_that_is_cut_is_the_last() {
+    let double = Double::start();
+    let mut native = double.native();
+    native.run(KEYSPACE);
+    native.run("CREATE TABLE ks.t (k int PRIMARY KEY, v int)");
+    double.fault("half", json!({"when": {"key": "1", "operation": "write"}, "reply": "half"}));
+    double.fault("twice", json!({"when": {"key": "2", "operation": "write"}, "reply": "twice"}));
+    let mut frames = Vec::new();
+    for k in [1, 2, 3] {
+        let text = format!("INSERT INTO ks.t (k, v) VALUES ({k}, 0)");
+        let body = native.query_body(&text, &Asked::values([])).0;
+        frames.extend(NativeClient::frame(4, 0, k, QUERY, &body));
+    }
+    native.send_frames(&frames);
+    let mut received = Vec::new();
+    let _ = native.stream.read_to_end(&mut received);
+    assert!(received.len() < 13, "{received:?}");
+    double.server.stop();
+}
+
+#[test]
+fn a_restart_waits_for_running_requests() {
+    let double = Double::start();
+    let (mut thrift, mut native) = (double.thrift(), double.native());
+    native.run(KEYSPACE);
+    native.run("CREATE TABLE ks.t (k int PRIMARY KEY, v int)");
+    double.fault("a", json!({"when": {"operation": "write"}, "delay_ms": 500}));
+    thrift.begin("insert", &insert(b"k", b"v")).unwrap();
+    let body = native.query_body("INSERT INTO ks.t (k, v) VALUES (1, 0)", &Asked::values([])).0;
+    native.send(1, QUERY, &body);
+    while double.hits("a") < 2 {}
+    double.send("POST", "/restart", "");
+    thrift.reply().2.void();
+    native.receive().void();
+    assert!(thrift.is_closed());
+    native.ended();
     double.server.stop();
 }
 
