@@ -143,13 +143,13 @@ fn conditions_select_requests() {
 fn a_delay_makes_one_request_wait_and_not_others() {
     let double = Double::start();
     let (mut slow, mut quick) = (double.thrift(), double.thrift());
-    double.fault("a", json!({"when": {"key": "slow"}, "delay_ms": 700}));
+    double.fault("a", json!({"when": {"key": "slow"}, "delay_ms": 3_000}));
     let began = Instant::now();
     slow.begin("insert", &insert(b"slow", b"v")).unwrap();
     quick.call("insert", &insert(b"quick", b"v")).void();
-    assert!(began.elapsed() < Duration::from_millis(600), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_millis(2_500), "{:?}", began.elapsed());
     let (name, _, reply) = slow.reply();
-    assert!(began.elapsed() >= Duration::from_millis(700));
+    assert!(began.elapsed() >= Duration::from_secs(3));
     assert_eq!(name, "insert");
     reply.void();
     double.server.stop();
@@ -162,9 +162,8 @@ fn a_reset_of_everything_ends_delays() {
     double.fault("a", json!({"when": {"key": "slow"}, "delay_ms": 600_000}));
     slow.begin("insert", &insert(b"slow", b"v")).unwrap();
     while double.hits("a") == 0 {}
-    let began = Instant::now();
+    // It would be refused if it had to wait for the request.
     double.send("POST", "/reset", r#"{"what": "everything"}"#);
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     slow.reply().2.void();
     assert_eq!(double.send("GET", "/requests", "")["requests"], json!([]), "it was asked before the reset");
     assert_eq!(value_of(&mut slow, b"slow", b"c"), None);
