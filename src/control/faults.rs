@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{ControlError, ErrorKind};
 use super::operations::{Control, check_name};
 use super::route::{Call, Json, NoBody};
+use super::snapshots::DeletedReply;
 use crate::db::faults::{FaultRule, RuleState};
 
 /// A rule, and what it has done.
@@ -32,13 +33,6 @@ impl From<RuleState> for FaultReply {
 pub struct FaultList {
     /// In the order in which they were set.
     pub faults: Vec<FaultReply>,
-}
-
-/// The reply to `DELETE /faults/{name}`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct FaultDeleted {
-    /// The name of the removed rule.
-    pub deleted: String,
 }
 
 /// The request of `POST /connections`.
@@ -66,9 +60,9 @@ pub async fn set(control: Arc<Control>, call: Call<Json<FaultRule>>) -> Result<F
     set.map(FaultReply::from).map_err(|error| ControlError::invalid(error.to_string()))
 }
 
-pub async fn delete(control: Arc<Control>, call: Call<NoBody>) -> Result<FaultDeleted, ControlError> {
+pub async fn delete(control: Arc<Control>, call: Call<NoBody>) -> Result<DeletedReply, ControlError> {
     if control.faults()?.remove(&call.name) {
-        return Ok(FaultDeleted { deleted: call.name });
+        return Ok(DeletedReply { deleted: call.name });
     }
     let why = format!("there is no rule {:?}: GET /faults lists them, PUT /faults/NAME sets one", call.name);
     Err(ControlError::new(ErrorKind::NotFound, why))

@@ -47,7 +47,7 @@ impl Control {
     /// `Invalid` if the database has no gate, no snapshots, or a clock that cannot be changed.
     pub async fn new(database: Arc<Database>, limits: SnapshotLimits) -> Result<Control, ControlError> {
         if database.clock().state().is_none() {
-            return Err(ControlError::invalid("the clock of this server cannot be changed"));
+            return Err(fixed_clock());
         }
         let startup = snapshots_of(&database)?.take().await?;
         let requests = RequestLimits::default();

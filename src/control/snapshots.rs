@@ -34,10 +34,10 @@ pub struct SnapshotList {
     pub snapshots: Vec<SnapshotReply>,
 }
 
-/// The reply to `DELETE /snapshots/{name}`.
+/// The reply to a request that deletes something.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeletedReply {
-    /// The name of the deleted snapshot.
+    /// The name of the deleted snapshot or rule.
     pub deleted: String,
 }
 

@@ -87,8 +87,7 @@ impl Explained<'_> {
 
     /// Returns the table of a column family, or `None` for the column family of an index.
     fn table(&self, cf: &CfDef) -> Option<Arc<TableDef>> {
-        let is_index = cf.name.contains('.');
-        (!is_index).then(|| TableDef::of(cf, self.state.behaviour.release))
+        (!cf.is_index()).then(|| TableDef::of(cf, self.state.behaviour.release))
     }
 
     fn key(&self, table: Option<&TableDef>, key: &Bytes) -> Line {

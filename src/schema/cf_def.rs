@@ -94,6 +94,12 @@ pub struct CfDef {
 pub const FIRST_CF_ID: i32 = 1000;
 
 impl CfDef {
+    /// Returns whether the column family holds the entries of an index, which clients cannot see. No other has a full
+    /// stop in its name.
+    pub fn is_index(&self) -> bool {
+        self.name.contains('.')
+    }
+
     /// Returns a Standard column family of BytesType with the defaults of all releases.
     pub fn new(keyspace: &str, name: &str) -> CfDef {
         CfDef {

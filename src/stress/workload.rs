@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use super::cql::{self, Statement};
 use super::dialect::{Column, Target};
 use crate::thrift::wire::Writer;
+use crate::util::SplitMix64;
 
 /// Maximum number of rows and columns of a load: keys and names have 9 and 6 digits.
 pub const ROWS_MAX: u64 = 1_000_000_000;
@@ -104,7 +105,7 @@ impl Workload {
     /// Creates the workload of connection number `index`.
     pub fn new(operation: Operation, shape: &Shape, seed: u64, index: usize) -> Workload {
         let mut dice = SplitMix64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((index as u64) << 32));
-        let values = (0..shape.value_bytes + VALUE_STARTS).map(|_| dice.next() as u8).collect();
+        let values = (0..shape.value_bytes + VALUE_STARTS).map(|_| dice.next_number() as u8).collect();
         Workload { operation, shape: shape.clone(), dice, values, timestamp: 0, statement: None }
     }
 
@@ -121,7 +122,7 @@ impl Workload {
         match self.operation {
             Operation::Insert => self.insert(target, writer, seqid),
             Operation::Read => self.get(target, writer, seqid),
-            Operation::Mixed if self.dice.next() & 1 == 0 => self.get(target, writer, seqid),
+            Operation::Mixed if self.dice.next_number() & 1 == 0 => self.get(target, writer, seqid),
             Operation::Mixed => self.insert(target, writer, seqid),
             Operation::CqlInsert => self.cql_insert(target, writer, seqid),
             Operation::CqlSelect => self.cql_select(target, writer, seqid),
@@ -234,25 +235,6 @@ fn numbered<const LENGTH: usize>(letter: u8, mut number: u64) -> [u8; LENGTH] {
         number /= 10;
     }
     text
-}
-
-/// The random generator SplitMix64: a few instructions a number, and good enough to choose keys.
-#[derive(Debug)]
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Returns a number below `limit`, which is below 2^32.
-    fn below(&mut self, limit: u64) -> u64 {
-        ((self.next() >> 32) * limit) >> 32
-    }
 }
 
 impl Operation {

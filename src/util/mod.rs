@@ -11,6 +11,7 @@ pub mod release;
 mod request_gate;
 mod request_log;
 mod shared_map;
+mod split_mix;
 mod white_space;
 
 pub use clock::{Clock, ClockChange, ClockState};
@@ -20,4 +21,5 @@ pub use release::Release;
 pub use request_gate::{Alone, RequestGate, RequestPermit};
 pub use request_log::{RequestLog, log_keyspace};
 pub use shared_map::{Difference, SharedMap};
+pub use split_mix::SplitMix64;
 pub use white_space::trimmed;

@@ -338,6 +338,30 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// Checks that a column of a tuple is a clustering column, and follows the column before it in the primary key.
+    pub(super) fn check_tuple_column(
+        &self,
+        columns: &[TableColumn],
+        at: usize,
+        relation: &Relation,
+    ) -> Result<(), CqlError> {
+        let (column, text) = (&columns[at], || relation_text(relation, self.release()));
+        let name = &column.name;
+        if column.kind != ColumnKind::Clustering {
+            return invalid(texts::not_clustering(self.state.line(), name));
+        }
+        if columns[..at].iter().any(|before| before.name == *name) {
+            return invalid(format!("Column \"{name}\" appeared twice in a relation: {}", text()));
+        }
+        if at > 0 && column.position != columns[at - 1].position + 1 {
+            return invalid(format!(
+                "Clustering columns must appear in the PRIMARY KEY order in multi-column relations: {}",
+                text()
+            ));
+        }
+        Ok(())
+    }
+
     /// Checks whether these columns may be restricted by one tuple.
     fn check_tuple(
         &self,
@@ -345,22 +369,10 @@ impl<'a> Analysis<'a> {
         relation: &Relation,
         operator: Operator,
     ) -> Result<(), CqlError> {
-        let text = || relation_text(relation, self.release());
         let is_old = self.state.is_in_words_of_2_1();
         for (at, column) in columns.iter().enumerate() {
             let name = &column.name;
-            if column.kind != ColumnKind::Clustering {
-                return invalid(texts::not_clustering(self.state.line(), name));
-            }
-            if columns[..at].iter().any(|before| before.name == *name) {
-                return invalid(format!("Column \"{name}\" appeared twice in a relation: {}", text()));
-            }
-            if at > 0 && column.position != columns[at - 1].position + 1 {
-                return invalid(format!(
-                    "Clustering columns must appear in the PRIMARY KEY order in multi-column relations: {}",
-                    text()
-                ));
-            }
+            self.check_tuple_column(columns, at, relation)?;
             match self.existing(column) {
                 Some(_) if operator == Operator::Eq => {
                     let operator = match relation {
@@ -378,7 +390,7 @@ impl<'a> Analysis<'a> {
                     ));
                 }
                 Some(_) if is_old && !self.starts_alike(columns, at) => {
-                    return invalid(not_alike(name, &text()));
+                    return invalid(not_alike(name, &relation_text(relation, self.release())));
                 }
                 Some(existing) => check_end(existing, operator, name)?,
                 None => {}

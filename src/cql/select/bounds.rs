@@ -138,12 +138,7 @@ impl<'a> Slicing<'a> {
         }
         let types = self.bound.database.types();
         let comparators: Vec<TypeRef> = columns.map(|column| column.cql_type.type_ref(types)).collect();
-        let end = |end: &Option<SliceEnd>| -> Result<End, CqlError> {
-            let Some(end) = end else { return Ok(None) };
-            let values = present(end.operand.values(self.bound)?, |at| self.null_text(restriction, at))?;
-            Ok(Some((values, end.is_inclusive)))
-        };
-        let (lower, upper) = (end(&slice.lower)?, end(&slice.upper)?);
+        let (lower, upper) = (self.end(&slice.lower, restriction)?, self.end(&slice.upper, restriction)?);
         let ends = [&lower, &upper].map(|end| end.as_ref().map(|(values, is)| (&values[..], *is)));
         let compare = |at: usize, a: &[u8], b: &[u8]| match comparators.get(at) {
             Some(comparator) => marshal::at(&**comparator, NEWEST).compare(a, b),
@@ -196,14 +191,16 @@ impl<'a> Slicing<'a> {
         Ok(found)
     }
 
+    /// Returns the values of an end of a slice, in the order of the columns.
+    fn end(&self, end: &Option<SliceEnd>, restriction: &Restriction) -> Result<End, CqlError> {
+        let Some(end) = end else { return Ok(None) };
+        let values = present(end.operand.values(self.bound)?, |at| self.null_text(restriction, at))?;
+        Ok(Some((values, end.is_inclusive)))
+    }
+
     /// Returns the ends of a slice in the order of the cells.
     fn ends(&self, slice: &Slice, restriction: &Restriction) -> Result<(End, End), CqlError> {
-        let end = |end: &Option<SliceEnd>| -> Result<End, CqlError> {
-            let Some(end) = end else { return Ok(None) };
-            let values = present(end.operand.values(self.bound)?, |at| self.null_text(restriction, at))?;
-            Ok(Some((values, end.is_inclusive)))
-        };
-        let (lower, upper) = (end(&slice.lower)?, end(&slice.upper)?);
+        let (lower, upper) = (self.end(&slice.lower, restriction)?, self.end(&slice.upper, restriction)?);
         Ok(if is_reversed(&self.target.def, restriction.first) { (upper, lower) } else { (lower, upper) })
     }
 

@@ -41,7 +41,7 @@ impl Analysis<'_> {
             }
             Relation::Columns { columns, operator, value } => {
                 let columns = self.entities(columns, relation, Some(*operator))?;
-                self.check_tuple_columns(&columns, relation)?;
+                (0..columns.len()).try_for_each(|at| self.check_tuple_column(&columns, at, relation))?;
                 let operand = Operand::tuple(value, &self.specs(&columns), &self.scope, markers)?;
                 let asked = match operator {
                     Operator::Eq => RestrictionKind::Eq(operand),
@@ -56,7 +56,7 @@ impl Analysis<'_> {
             Relation::ColumnsIn { columns, values } => {
                 let is_single = self.is_equality(values);
                 let columns = self.entities(columns, relation, is_single.then_some(Operator::Eq))?;
-                self.check_tuple_columns(&columns, relation)?;
+                (0..columns.len()).try_for_each(|at| self.check_tuple_column(&columns, at, relation))?;
                 let operands = Operands::of_columns(values, &self.specs(&columns), &self.scope, markers)?;
                 self.merge_tuple(&columns, in_or_equality(operands, is_single))
             }
@@ -153,27 +153,6 @@ impl Analysis<'_> {
         };
         let part = if is_key { "key" } else { "value" };
         Ok(self.target.spec_of(&format!("{part}({name})"), (**element).clone()))
-    }
-
-    /// Checks that a tuple consists of clustering columns in the order of the primary key.
-    fn check_tuple_columns(&self, columns: &[TableColumn], relation: &Relation) -> Result<(), CqlError> {
-        let text = || relation_text(relation, self.release());
-        for (at, column) in columns.iter().enumerate() {
-            let name = &column.name;
-            if column.kind != ColumnKind::Clustering {
-                return invalid(texts::not_clustering(self.state.line(), name));
-            }
-            if columns[..at].iter().any(|before| before.name == *name) {
-                return invalid(format!("Column \"{name}\" appeared twice in a relation: {}", text()));
-            }
-            if at > 0 && column.position != columns[at - 1].position + 1 {
-                return invalid(format!(
-                    "Clustering columns must appear in the PRIMARY KEY order in multi-column relations: {}",
-                    text()
-                ));
-            }
-        }
-        Ok(())
     }
 
     fn merge_single(&mut self, column: &TableColumn, asked: RestrictionKind) -> Result<(), CqlError> {

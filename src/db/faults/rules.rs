@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use super::rule::{Delay, FaultRule, RuleError};
 use super::{FaultyConnections, Journal};
+use crate::util::SplitMix64;
 use crate::util::limits::FAULT_RULES_MAX;
 
 /// Rules, journal and connection faults of a server that tests control.
@@ -75,12 +76,9 @@ impl SetRule {
     }
 }
 
-/// Returns a number whose bits depend on all bits of another (SplitMix64).
+/// Returns a number whose bits depend on all bits of another.
 fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
+    SplitMix64(number).next_number()
 }
 
 /// Returns a number from 0 to just below 1.

@@ -27,12 +27,6 @@ impl WatchedStore {
     }
 }
 
-/// Returns whether a column family holds the entries of an index, which no client knows. The name of no other has a full
-/// stop.
-fn is_index(cf: &CfDef) -> bool {
-    cf.name.contains('.')
-}
-
 /// Runs an operation of the store under the effects that the rules have on it.
 async fn under<T>(
     request: &WatchedRequest,
@@ -74,7 +68,7 @@ impl WatchedStore {
         (cf, key): (Arc<CfDef>, Option<Bytes>),
         forward: impl FnOnce(&'a dyn Store) -> StoreFuture<'a, T> + Send + 'a,
     ) -> StoreFuture<'a, T> {
-        let Some(request) = current().filter(|_| !is_index(&cf)) else { return forward(&*self.inner) };
+        let Some(request) = current().filter(|_| !cf.is_index()) else { return forward(&*self.inner) };
         let effects = request.effects(&Stage::Rows(&[RowAccess { operation, cf: &cf, key: key.as_ref() }]));
         Box::pin(async move { under(&request, effects, forward(&*self.inner)).await })
     }
@@ -93,7 +87,7 @@ impl Store for WatchedStore {
             mutation
                 .families
                 .iter()
-                .filter(|family| !is_index(&family.cf))
+                .filter(|family| !family.cf.is_index())
                 .map(move |family| access(&*family.cf))
         });
         let effects = request.effects(&Stage::Rows(&accesses.collect::<Vec<_>>()));
