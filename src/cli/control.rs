@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::http_port::HttpPort;
-use crate::control::{Control, ControlError, ControlService, LoadBody, SnapshotLimits, load};
+use crate::control::{Control, ControlError, ControlService, LoadBody, Sandboxes, SnapshotLimits, load};
 use crate::db::Database;
 use crate::util::meter::RequestLimits;
 use crate::util::{Clock, Password};
@@ -86,9 +86,13 @@ impl ControlArgs {
 
 impl ControlOptions {
     /// Makes the service of the control port. The current state of the database becomes its start-up state.
-    pub async fn service(self, database: Arc<Database>) -> Result<ControlService, String> {
+    pub async fn service(
+        self,
+        database: Arc<Database>,
+        sandboxes: Sandboxes,
+    ) -> Result<ControlService, String> {
         let control = Control::new(database, SnapshotLimits::default()).await;
         let control = control.map_err(|error| format!("cannot take the first snapshot: {error}"))?;
-        Ok(ControlService::new(Arc::new(control), self.token))
+        Ok(ControlService::new(Arc::new(control.with_sandboxes(sandboxes)), self.token))
     }
 }

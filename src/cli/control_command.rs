@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use super::http_port::HttpPort;
-use crate::control::{ClockRequest, ControlClient, LoadBody, ResetRequest, ResetScope};
+use crate::control::{ClockRequest, ControlClient, LoadBody, ResetRequest, ResetScope, SandboxRequest};
 
 #[derive(Debug, Args)]
 pub struct ControlCommandArgs {
@@ -17,6 +17,9 @@ pub struct ControlCommandArgs {
     /// A file whose first line is the token of the control port
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Send the request to a sandbox of the server
+    #[arg(long, value_name = "NAME")]
+    sandbox: Option<String>,
     #[command(subcommand)]
     request: Request,
 }
@@ -36,6 +39,17 @@ enum Request {
     Delete { name: String },
     /// List the snapshots
     Snapshots,
+    /// Open a sandbox: a further database with ports of its own
+    OpenSandbox {
+        name: String,
+        /// The snapshot that it begins with [default: the state at the server's start]
+        #[arg(long, value_name = "SNAPSHOT")]
+        from: Option<String>,
+    },
+    /// Delete a sandbox
+    DeleteSandbox { name: String },
+    /// List the sandboxes
+    Sandboxes,
     /// Print the clock, or change it
     Clock {
         #[command(subcommand)]
@@ -128,6 +142,12 @@ impl Request {
             }
             Request::Delete { name } => HttpRequest::empty("DELETE", &named("snapshots", name)?),
             Request::Snapshots => HttpRequest::empty("GET", "/snapshots"),
+            Request::OpenSandbox { name, from } => {
+                let body = json!(SandboxRequest { from: from.clone() }).to_string();
+                HttpRequest::new("PUT", &named("sandboxes", name)?, body.into())
+            }
+            Request::DeleteSandbox { name } => HttpRequest::empty("DELETE", &named("sandboxes", name)?),
+            Request::Sandboxes => HttpRequest::empty("GET", "/sandboxes"),
             Request::Clock { change: None } => HttpRequest::empty("GET", "/clock"),
             Request::Clock { change: Some(change) } => {
                 HttpRequest::new("POST", "/clock", json!(change.request()).to_string().into())
@@ -157,7 +177,7 @@ impl Request {
     }
 }
 
-/// Returns the path of a snapshot or of a rule. The server checks the other letters of the name.
+/// Returns the path of a snapshot, a sandbox or a rule. The server checks the other letters of the name.
 fn named(folder: &str, name: &str) -> Result<String, String> {
     if name.is_empty() || name.chars().any(|letter| !letter.is_ascii_graphic() || "/?#%".contains(letter)) {
         return Err(format!("{name:?} is no name: use letters, digits, hyphens and underscores"));
@@ -182,7 +202,10 @@ impl ClockSubcommand {
 pub fn control(args: &ControlCommandArgs) -> Result<(), String> {
     let port = HttpPort { option: "--control", name: "control port" };
     let token = port.token(None, args.token_file.as_deref())?;
-    let request = args.request.http()?;
+    let mut request = args.request.http()?;
+    if let Some(sandbox) = &args.sandbox {
+        request.path = named("sandboxes", sandbox)? + &request.path;
+    }
     let address = &args.address;
     let client = ControlClient::connect(address, token.as_ref().map(|token| token.reveal()));
     let client = client.map_err(|error| {

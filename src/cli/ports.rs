@@ -1,11 +1,11 @@
 //! Binds and serves the ports of clients.
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::control::ControlService;
 use crate::native::NativeService;
-use crate::server::{Admission, Listener, Shutdown, ShutdownSignal, StatusService};
+use crate::server::{Admission, Listener, ShutdownSignal, StatusService};
 use crate::thrift::Service;
 
 /// The addresses of the ports.
@@ -50,16 +50,14 @@ impl Ports {
         })
     }
 
-    /// Starts to serve all ports until shutdown, and prints their addresses. `admission` makes what client connections
-    /// share.
-    pub fn serve(
-        self,
-        services: Services,
-        admission: impl FnOnce(ShutdownSignal) -> Admission,
-        shutdown: &Shutdown,
-    ) {
-        let Some(signal) = shutdown.signal() else { return };
-        let admission = admission(signal.clone());
+    /// Returns the addresses of this machine at which clients of Thrift and of the native protocol connect.
+    pub fn client_hosts(&self) -> (IpAddr, IpAddr) {
+        let thrift = self.thrift.address.ip();
+        (thrift, self.native.as_ref().map_or(thrift, |listener| listener.address.ip()))
+    }
+
+    /// Starts to serve all ports until shutdown, and prints their addresses. Client connections share `admission`.
+    pub fn serve(self, services: Services, admission: Admission, signal: ShutdownSignal) {
         let mut bound = vec![("Thrift", self.thrift.address)];
         tokio::spawn(self.thrift.run(services.thrift, admission.clone()));
         if let Some(listener) = self.native {

@@ -20,6 +20,7 @@ use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
 use crate::compat::features::ApiGeneration;
 use crate::config::{self, Config};
+use crate::control::{ClientPorts, Sandboxes};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::native::NativeService;
@@ -168,25 +169,28 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     args.control.load(&database).await?;
     log_schema(&database);
     let watching = database.stored_schema().watch();
-    let control = match control {
-        Some(control) => Some(control.service(database.clone()).await?),
-        None => None,
-    };
-
     let ports = Ports::bind(&addresses)?;
     let shutdown = Shutdown::new();
+    let signal = shutdown.signal().ok_or("the server is stopping")?;
     if let Some(encryption) = &encryption {
         tokio::spawn(reload_at_hangup(hangup()?, encryption.clone()));
     }
     let busy_poll = if args.no_busy_poll { BusyPoll::off() } else { BusyPoll::start() };
-    let admission = |signal| {
-        let admission = Admission::new(signal).with_encryption(encryption).with_busy_poll(busy_poll);
-        let admission = admission.with_message_memory(message_memory);
-        admission.with_idle_timeout(args.idle_timeout.map(Duration::from_secs))
+    let admission = Admission::new(signal.clone()).with_encryption(encryption).with_busy_poll(busy_poll);
+    let admission = admission.with_message_memory(message_memory);
+    let admission = admission.with_idle_timeout(args.idle_timeout.map(Duration::from_secs));
+    let control = match control {
+        Some(control) => {
+            let reported = args.native.claim();
+            let ports = ClientPorts { hosts: ports.client_hosts(), compat, reported, limits: limits.clone() };
+            let sandboxes = Sandboxes::new(ports, admission.clone());
+            Some(control.service(database.clone(), sandboxes).await?)
+        }
+        None => None,
     };
     let status = StatusService::new(database.clone(), &described).with_token(status_token);
     let services = Services { control, ..services(args, compat, &database, (status, &limits)) };
-    ports.serve(services, admission, &shutdown);
+    ports.serve(services, admission, signal);
     stop.wait().await;
     tracing::info!("stopping");
     if !shutdown.end(SHUTDOWN_TIMEOUT).await {

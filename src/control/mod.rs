@@ -1,4 +1,4 @@
-//! The control API of a test double: resets, snapshots, loads, dumps, and the clock of a server in memory.
+//! The control API of a server in memory for tests: resets, snapshots, sandboxes, loads, dumps, the clock, and faults.
 //!
 //! ```text
 //!   Control           what the API does, without HTTP; testing::Server uses it, too
@@ -12,6 +12,7 @@
 //! A new request is a function in a file of its own with its types, and a row in `routes.rs`.
 
 mod client;
+mod client_ports;
 mod clock;
 mod data;
 mod dump;
@@ -24,10 +25,12 @@ mod requests;
 mod reset;
 mod route;
 mod routes;
+mod sandboxes;
 mod service;
 mod snapshots;
 
 pub use client::{ControlClient, ControlReply};
+pub use client_ports::{ClientAddresses, ClientPorts};
 pub use clock::{ClockReply, ClockRequest};
 pub use data::{JsonBytes, JsonCell, JsonData, JsonFamily, JsonRow};
 pub use error::{ControlError, ErrorKind};
@@ -39,5 +42,6 @@ pub use requests::{Expectation, VerifyReply, VerifyRequest};
 pub use reset::{ResetRequest, ResetScope};
 pub use route::{BodyKind, Call, Input, Json, NoBody, Route};
 pub use routes::routes;
+pub use sandboxes::{SandboxList, SandboxReply, SandboxRequest, Sandboxes};
 pub use service::{ControlService, ControlTimes};
 pub use snapshots::{SnapshotList, SnapshotReply};

@@ -32,6 +32,17 @@ pub fn document(routes: &[Route]) -> Document {
         "info".to_owned(),
         json!({"title": "thriftstore control API", "version": env!("CARGO_PKG_VERSION")}),
     );
+    document.insert(
+        "servers".to_owned(),
+        json!([
+            {"url": "/", "description": "The server."},
+            {
+                "url": "/sandboxes/{sandbox}",
+                "description": "A sandbox. It has all paths but /sandboxes.",
+                "variables": {"sandbox": {"default": "NAME", "description": "The name of the sandbox."}},
+            },
+        ]),
+    );
     document.insert("paths".to_owned(), paths.into());
     document.insert("components".to_owned(), json!({"schemas": generator.take_definitions(true)}));
     Document(document)
@@ -65,7 +76,7 @@ fn operation(route: &Route, error: &Schema, generator: &mut SchemaGenerator) -> 
             (kind.content_type.to_owned(), body)
         });
         let kinds: Map<String, Value> = kinds.collect();
-        operation["requestBody"] = json!({"required": true, "content": kinds});
+        operation["requestBody"] = json!({"required": route.needs_body, "content": kinds});
     }
     operation
 }

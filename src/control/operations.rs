@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::error::{ControlError, ErrorKind};
 use super::reset::ResetScope;
+use super::sandboxes::Sandboxes;
 use super::snapshots::SnapshotReply;
 use crate::db::faults::Faults;
 use crate::db::{Database, DatabaseSnapshot, Snapshots};
@@ -38,6 +39,8 @@ pub struct Control {
     /// Locked during each change of the snapshots.
     snapshots: tokio::sync::Mutex<BTreeMap<String, DatabaseSnapshot>>,
     limits: SnapshotLimits,
+    /// `None` in a sandbox, and in a server without a control port.
+    sandboxes: Option<Sandboxes>,
 }
 
 impl Control {
@@ -51,7 +54,14 @@ impl Control {
         }
         let startup = snapshots_of(&database)?.take().await?;
         let requests = RequestLimits::default();
-        Ok(Control { database, requests, startup, snapshots: tokio::sync::Mutex::default(), limits })
+        let snapshots = tokio::sync::Mutex::default();
+        Ok(Control { database, requests, startup, snapshots, limits, sandboxes: None })
+    }
+
+    /// Returns the same control with sandboxes.
+    #[must_use]
+    pub fn with_sandboxes(self, sandboxes: Sandboxes) -> Control {
+        Control { sandboxes: Some(sandboxes), ..self }
     }
 
     /// Returns the database.
@@ -130,6 +140,24 @@ impl Control {
         Ok(())
     }
 
+    /// Returns the sandboxes.
+    pub(super) fn sandboxes(&self) -> Result<&Sandboxes, ControlError> {
+        self.sandboxes.as_ref().ok_or_else(|| {
+            ControlError::invalid(
+                "a sandbox has no sandboxes: send the request without /sandboxes/NAME in front",
+            )
+        })
+    }
+
+    /// Opens a further database with the state of a snapshot, or of the start.
+    pub async fn further_database(&self, from: Option<&str>) -> Result<Arc<Database>, ControlError> {
+        let named = match from {
+            Some(name) => Some(self.snapshots.lock().await.get(name).cloned().ok_or_else(|| unknown(name))?),
+            None => None,
+        };
+        Ok(snapshots_of(&self.database)?.open(named.as_ref().unwrap_or(&self.startup))?)
+    }
+
     /// Returns faults and the journal.
     pub fn faults(&self) -> Result<&Faults, ControlError> {
         self.database
@@ -157,7 +185,7 @@ fn fixed_clock() -> ControlError {
     ControlError::invalid("the clock of this server cannot be changed")
 }
 
-/// Checks the name of a snapshot or of a rule.
+/// Checks the name of a snapshot, a sandbox or a rule.
 pub(super) fn check_name(of: &str, name: &str) -> Result<(), ControlError> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if name.is_empty() || name.len() > SNAPSHOT_NAME_CHARS_MAX || !name.chars().all(is_plain) {

@@ -32,6 +32,9 @@ pub trait Input: Sized + Send + 'static {
 
     /// Returns the kinds of bodies; empty if the request has none.
     fn described(generator: &mut SchemaGenerator) -> Vec<BodyKind>;
+
+    /// Whether the request may also have no body.
+    const IS_OPTIONAL: bool = false;
 }
 
 /// A kind of body that a request may have.
@@ -77,6 +80,25 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Json<T> {
     }
 }
 
+/// A body in JSON, or none, which means the defaults.
+#[derive(Debug)]
+pub struct OptionalJson<T>(pub T);
+
+impl<T: Default + DeserializeOwned + JsonSchema + Send + 'static> Input for OptionalJson<T> {
+    const IS_OPTIONAL: bool = true;
+
+    fn read(body: Bytes, content_type: Option<&str>) -> Result<OptionalJson<T>, ControlError> {
+        match body.is_empty() {
+            true => Ok(OptionalJson(T::default())),
+            false => Json::read(body, content_type).map(|Json(value)| OptionalJson(value)),
+        }
+    }
+
+    fn described(generator: &mut SchemaGenerator) -> Vec<BodyKind> {
+        Json::<T>::described(generator)
+    }
+}
+
 /// A request as it arrived.
 pub struct RawCall {
     pub name: String,
@@ -97,6 +119,7 @@ pub struct Route {
     /// A body as an example, for requests that have one.
     pub example: Option<&'static str>,
     pub input: fn(&mut SchemaGenerator) -> Vec<BodyKind>,
+    pub needs_body: bool,
     pub output: fn(&mut SchemaGenerator) -> Schema,
     run: Box<dyn Fn(Arc<Control>, RawCall) -> Answering + Send + Sync>,
 }
@@ -131,6 +154,7 @@ impl Route {
             summary,
             example: None,
             input: Q::described,
+            needs_body: !Q::IS_OPTIONAL,
             output: |generator| generator.subschema_for::<A>(),
             run: Box::new(run),
         }

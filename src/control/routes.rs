@@ -8,7 +8,7 @@ use super::error::ControlError;
 use super::openapi::{self, Document};
 use super::operations::Control;
 use super::route::{Call, NoBody, Route};
-use super::{clock, dump, faults, load, requests, reset, snapshots};
+use super::{clock, dump, faults, load, requests, reset, sandboxes, snapshots};
 
 /// Returns all routes.
 pub fn routes() -> Vec<Route> {
@@ -30,6 +30,19 @@ pub fn routes() -> Vec<Route> {
             snapshots::restore,
         ),
         Route::new((Method::DELETE, "/snapshots/{name}"), "Deletes a snapshot.", snapshots::delete),
+        Route::new((GET, "/sandboxes"), "Lists the sandboxes.", sandboxes::list),
+        Route::new(
+            (Method::PUT, "/sandboxes/{name}"),
+            "Opens a sandbox: a further database with ports of its own, which begins with the state at the start or with \
+             a snapshot.",
+            sandboxes::open,
+        )
+        .with_example("{}"),
+        Route::new(
+            (Method::DELETE, "/sandboxes/{name}"),
+            "Closes the connections of a sandbox, and frees it.",
+            sandboxes::delete,
+        ),
         Route::new((GET, "/clock"), "Returns the state of the server's clock.", clock::get),
         Route::new(
             (POST, "/clock"),

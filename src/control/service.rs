@@ -10,7 +10,7 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::time::timeout;
 
@@ -18,6 +18,7 @@ use super::error::{ControlError, ErrorKind, ErrorReply};
 use super::operations::Control;
 use super::route::{RawCall, Route};
 use super::routes::routes;
+use super::sandboxes::divided;
 use crate::server::{AccessToken, Client, ConnectionEnd, ConnectionHandler, NEEDS_TOKEN};
 use crate::util::Password;
 use crate::util::limits::{
@@ -87,17 +88,20 @@ impl ControlService {
             let why = "a web page must not control this server: send the request without the header Origin";
             return Err(plain(ControlError::new(ErrorKind::Forbidden, why)));
         }
-        let (route, name) = self.route(&request)?;
+        let (control, path) = match divided(request.uri().path()) {
+            Some((sandbox, path)) => (self.control.of_sandbox(sandbox).map_err(plain)?, path),
+            None => (self.control.clone(), request.uri().path()),
+        };
+        let (route, name) = self.route(request.method(), path)?;
         let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let content_type = content_type.and_then(|value| value.split(';').next());
         let content_type = content_type.map(|kind| kind.trim().to_ascii_lowercase());
         let body = body_of(request.into_body()).await.map_err(plain)?;
-        route.answer(self.control.clone(), RawCall { name, content_type, body }).await.map_err(plain)
+        route.answer(control, RawCall { name, content_type, body }).await.map_err(plain)
     }
 
     /// Returns the route of a request, and the name in its path.
-    fn route(&self, request: &Request<Incoming>) -> Result<(&Route, String), (ControlError, String)> {
-        let path = request.uri().path();
+    fn route(&self, method: &Method, path: &str) -> Result<(&Route, String), (ControlError, String)> {
         let with_path = self.routes.iter().filter_map(|route| Some((route, route.name_in(path)?)));
         let with_path: Vec<(&Route, String)> = with_path.collect();
         if with_path.is_empty() {
@@ -106,9 +110,9 @@ impl ControlService {
         }
         let methods: Vec<&str> = with_path.iter().map(|(route, _)| route.method.as_str()).collect();
         let methods = methods.join(", ");
-        let found = with_path.into_iter().find(|(route, _)| route.method == request.method());
+        let found = with_path.into_iter().find(|(route, _)| route.method == *method);
         found.ok_or_else(|| {
-            let why = format!("{path} has no {}: use {methods}", request.method());
+            let why = format!("{path} has no {method}: use {methods}");
             (ControlError::new(ErrorKind::Method, why), methods)
         })
     }

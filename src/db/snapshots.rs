@@ -4,6 +4,7 @@
 //!   take      the state of all data and definitions now; copies nothing
 //!   restore   returns to a snapshot
 //!   clear     removes all rows; schema and roles stay
+//!   open      a further database in the state of a snapshot
 //! ```
 //!
 //! Each of them runs alone: it waits until no request runs, and later requests wait for it. So a request sees one state
@@ -20,10 +21,10 @@ use std::time::Duration;
 
 use super::index::{Unfinished, build_record, start_building};
 use super::login::Roles;
-use super::{Database, Error};
+use super::{Database, DatabaseParts, Error};
 use crate::schema::Catalog;
 use crate::storage::{SnapshotStore, StoreSnapshot};
-use crate::util::{Alone, RequestGate, RequestPermit};
+use crate::util::{Alone, Clock, RequestGate, RequestPermit};
 
 /// How long a change of the whole database waits for running requests.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -47,6 +48,25 @@ impl DatabaseSnapshot {
     /// Returns the number of column families that the snapshot's schema has.
     pub fn families(&self) -> usize {
         self.catalog.column_families().count()
+    }
+
+    /// Replaces the schema, the roles and the unfinished indexes of a database whose store has this state.
+    fn define_in(&self, database: &Arc<Database>) {
+        database.epoch.fetch_add(1, Ordering::Release);
+        database.roles.replace(self.roles.clone());
+        database.login_guard.forget_all();
+        database.traces.clear();
+        if !is_same(&database.catalog(), &self.catalog) {
+            database.stored_schema().publish(Arc::new(self.catalog.clone()));
+        }
+        database.building.write().clone_from(&self.building);
+        for cf in database.catalog().column_families().filter(|_| !self.building.is_empty()) {
+            for (column, index) in &cf.index_families {
+                if let Some(unfinished) = self.building.get(&build_record(index)) {
+                    start_building(database, cf.clone(), column.clone(), None, *unfinished);
+                }
+            }
+        }
     }
 }
 
@@ -117,25 +137,24 @@ impl Snapshots<'_> {
     pub async fn restore(&self, snapshot: &DatabaseSnapshot) -> Result<(), Error> {
         let _exclusive = self.alone().await?;
         self.store.restore_snapshot(&snapshot.store)?;
-        let database = self.database;
-        database.epoch.fetch_add(1, Ordering::Release);
-        database.roles.replace(snapshot.roles.clone());
-        database.login_guard.forget_all();
-        database.traces.clear();
-        if !is_same(&database.catalog(), &snapshot.catalog) {
-            database.stored_schema().publish(Arc::new(snapshot.catalog.clone()));
-        }
-        database.building.write().clone_from(&snapshot.building);
-        for cf in database.catalog().column_families().filter(|_| !snapshot.building.is_empty()) {
-            for (column, index) in &cf.index_families {
-                if let Some(unfinished) = snapshot.building.get(&build_record(index)) {
-                    start_building(database, cf.clone(), column.clone(), None, *unfinished);
-                }
-            }
-        }
+        snapshot.define_in(self.database);
         Ok(())
     }
 
+    /// Opens a further database in memory in the state of a snapshot, with settings like those of this one. It has a
+    /// clock of its own, which follows the system's, and its own faults.
+    ///
+    /// # Errors
+    /// `Io` if its thread cannot be started.
+    pub fn open(&self, snapshot: &DatabaseSnapshot) -> Result<Arc<Database>, Error> {
+        let clock = Arc::new(Clock::adjustable());
+        let store = self.store.open_further(&snapshot.store, clock.clone())?;
+        let parts = DatabaseParts { store, clock, ..self.database.parts.clone() };
+        let guard = self.database.login_guard.another();
+        let further = Arc::new(Database::new(parts).with_login_guard(guard).with_gate().with_faults());
+        snapshot.define_in(&further);
+        Ok(further)
+    }
     /// Removes all rows. Schema and roles stay.
     ///
     /// # Errors

@@ -60,6 +60,12 @@ impl Admission {
         Admission::limited(shutdown, limits)
     }
 
+    /// Returns the `Admission` of connections with another shutdown, which share everything else with these.
+    #[must_use]
+    pub fn with_shutdown(&self, shutdown: ShutdownSignal) -> Admission {
+        Admission { shutdown, ..self.clone() }
+    }
+
     /// Returns the same `Admission` with TLS; `None` is without TLS.
     #[must_use]
     pub fn with_encryption(self, encryption: Option<Arc<Encryption>>) -> Admission {

@@ -18,11 +18,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{RemoteCql, StoreError, StoreFuture, StoreSnapshot};
+use super::{RemoteCql, Store, StoreError, StoreFuture, StoreSnapshot};
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::model::{Bounds, Cell, Mutation, ReadCommand};
 use crate::schema::{Catalog, CfDef};
+use crate::util::Clock;
 use crate::util::limits::RESULT_BYTES_MAX;
 
 /// A conditional update of one Standard row.
@@ -154,6 +155,11 @@ pub trait SnapshotStore: Send + Sync {
 
     /// Returns to a snapshot.
     fn restore_snapshot(&self, snapshot: &StoreSnapshot) -> Result<(), StoreError>;
+
+    /// Opens a further store in memory in the state of a snapshot. It shares the snapshot's rows; whatever is written or
+    /// defined later in one of the stores is not in the other.
+    fn open_further(&self, snapshot: &StoreSnapshot, clock: Arc<Clock>)
+    -> Result<Arc<dyn Store>, StoreError>;
 
     /// Removes the rows of all column families, and these metadata records.
     fn clear_rows(&self, records: &[String]) -> Result<(), StoreError>;

@@ -1,17 +1,20 @@
 //! The settings of a test's server.
 
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::server::{Server, TestingError};
 use crate::compat::features::ReportedVersion;
 use crate::config::{self, Config};
+use crate::control::ClientPorts;
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::server::{ConnectionLimits, Encryption};
 use crate::storage::EmbeddedStore;
 use crate::thrift::Compat;
 use crate::util::Clock;
+use crate::util::meter::RequestLimits;
 
 /// Where the configuration comes from.
 enum Source {
@@ -27,8 +30,8 @@ pub struct ServerBuilder {
     pub(super) authenticator: Authenticator,
     pub(super) encryption: Option<Arc<Encryption>>,
     pub(super) limits: ConnectionLimits,
-    pub(super) compat: Compat,
-    pub(super) reported: ReportedVersion,
+    compat: Compat,
+    reported: ReportedVersion,
 }
 
 impl Default for ServerBuilder {
@@ -110,6 +113,13 @@ impl ServerBuilder {
             Source::Text(text) => config::parse(text, "storage-conf.xml", &self.types),
         };
         config.map_err(|errors| TestingError::new(errors.to_string()))
+    }
+
+    /// Returns the settings of the ports.
+    pub(super) fn ports(&self) -> ClientPorts {
+        let host = Ipv4Addr::LOCALHOST.into();
+        let (compat, reported) = (self.compat, self.reported.clone());
+        ClientPorts { hosts: (host, host), compat, reported, limits: RequestLimits::default() }
     }
 
     /// Makes the database, without its stored schema.

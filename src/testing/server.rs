@@ -10,11 +10,10 @@ use tokio::runtime::Runtime;
 
 use super::builder::ServerBuilder;
 use super::clock::TestClock;
-use crate::control::{Control, ControlError, LoadBody, ResetScope, SnapshotLimits};
+use crate::control::{ClientAddresses, Control, ControlError, LoadBody, ResetScope, SnapshotLimits};
+use crate::db::Database;
 use crate::db::faults::Faults;
-use crate::native::NativeService;
-use crate::server::{Admission, Listener, Shutdown};
-use crate::thrift::Service;
+use crate::server::{Admission, Shutdown};
 
 /// How long a dropped server waits for requests that are running.
 const DROP_PATIENCE: Duration = Duration::from_secs(2);
@@ -44,11 +43,11 @@ impl From<ControlError> for TestingError {
 /// All methods block, and may be called from asynchronous tests, too: the server has threads of its own.
 pub struct Server {
     /// `None` once the server has stopped.
-    running: Option<(Runtime, Shutdown)>,
+    running: Option<(Arc<Threads>, Shutdown)>,
     control: Arc<Control>,
     faults: Arc<Faults>,
-    thrift: SocketAddr,
-    native: SocketAddr,
+    addresses: ClientAddresses,
+    settings: Arc<ServerBuilder>,
     next_snapshot: AtomicU64,
 }
 
@@ -69,6 +68,28 @@ impl Drop for Snapshot {
     }
 }
 
+/// The threads of a server and of its sandboxes.
+struct Threads(Option<Runtime>);
+
+impl Threads {
+    fn handle(&self) -> Result<&tokio::runtime::Handle, TestingError> {
+        self.0.as_ref().map(Runtime::handle).ok_or_else(stopped)
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            // Waiting for the threads is not allowed in an asynchronous test.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn stopped() -> TestingError {
+    TestingError::new("the server has stopped")
+}
+
 impl Server {
     /// Starts a server with the sample configuration, which has the blog schema.
     ///
@@ -85,47 +106,70 @@ impl Server {
 
     pub(super) fn with(settings: ServerBuilder) -> Result<Server, TestingError> {
         let database = settings.database()?;
-        let faults = database.faults().cloned().unwrap_or_default();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
         let runtime = runtime.map_err(|error| TestingError::new(format!("cannot start threads: {error}")))?;
+        let (threads, loading) = (Arc::new(Threads(Some(runtime))), database.clone());
+        let loaded = run_on(threads.handle()?, async move { loading.stored_schema().load().await })?;
+        loaded.map_err(ControlError::from)?;
+        Server::serve(threads, database, Arc::new(settings))
+    }
+
+    /// Serves a database on these threads.
+    fn serve(
+        threads: Arc<Threads>,
+        database: Arc<Database>,
+        settings: Arc<ServerBuilder>,
+    ) -> Result<Server, TestingError> {
+        let faults = database.faults().cloned().unwrap_or_default();
         let shutdown = Shutdown::new();
-        let signal = shutdown.signal().ok_or_else(|| TestingError::new("the server is stopping"))?;
-        let starting = async move {
-            let loaded = database.stored_schema().load().await;
-            loaded.map_err(ControlError::from)?;
-            let control = Control::new(database.clone(), SnapshotLimits::default()).await?;
-            let bind = || Listener::bind("127.0.0.1:0").map_err(|error| TestingError::new(error.to_string()));
-            let (first, second) = (bind()?, bind()?);
-            let addresses = (first.address, second.address);
-            let thrift = Service::new(database.clone(), settings.compat);
-            let native = NativeService::new(database, thrift.statements.clone(), settings.reported);
-            let admission = Admission::limited(signal, settings.limits).with_encryption(settings.encryption);
-            tokio::spawn(first.run(thrift, admission.clone()));
-            tokio::spawn(second.run(native, admission));
+        let signal = shutdown.signal().ok_or_else(stopped)?;
+        let shared = settings.clone();
+        let (control, addresses) = run_on(threads.handle()?, async move {
+            let control = Control::new(database, SnapshotLimits::default()).await?;
+            let admission = Admission::limited(signal, shared.limits);
+            let admission = admission.with_encryption(shared.encryption.clone());
+            let addresses = shared.ports().serve(control.database(), admission);
+            let addresses = addresses.map_err(|error| TestingError::new(error.to_string()))?;
             Ok::<_, TestingError>((Arc::new(control), addresses))
-        };
-        let started = run_on(runtime.handle(), starting).and_then(|started| started);
-        let (control, (thrift, native)) = match started {
-            Ok(started) => started,
-            Err(error) => {
-                // Waiting for the threads is not allowed in an asynchronous test.
-                runtime.shutdown_background();
-                return Err(error);
-            }
-        };
-        let running = Some((runtime, shutdown));
-        Ok(Server { running, control, faults, thrift, native, next_snapshot: AtomicU64::new(0) })
+        })??;
+        let running = Some((threads, shutdown));
+        Ok(Server { running, control, faults, addresses, settings, next_snapshot: AtomicU64::new(0) })
+    }
+
+    /// Returns a further server for a test that runs at the same time as others. It begins with the state at the start
+    /// of this one, and has its own data, ports, clock and faults. It uses the threads of this server, which stop with the
+    /// last of them.
+    ///
+    /// # Errors
+    /// If no port is free.
+    pub fn sandbox(&self) -> Result<Server, TestingError> {
+        self.sandbox_with(None)
+    }
+
+    /// Returns a further server that begins with a snapshot of this one.
+    ///
+    /// # Errors
+    /// If the snapshot is of another server, or if no port is free.
+    pub fn sandbox_from(&self, snapshot: &Snapshot) -> Result<Server, TestingError> {
+        self.check_own(snapshot)?;
+        self.sandbox_with(Some(snapshot.name.clone()))
+    }
+
+    fn sandbox_with(&self, from: Option<String>) -> Result<Server, TestingError> {
+        let database = self.run(|control| async move { control.further_database(from.as_deref()).await })?;
+        let (threads, _) = self.running.as_ref().ok_or_else(stopped)?;
+        Server::serve(threads.clone(), database, self.settings.clone())
     }
 
     /// Returns the address for Thrift clients.
     pub fn thrift_address(&self) -> SocketAddr {
-        self.thrift
+        self.addresses.thrift
     }
 
     /// Returns the address for drivers, which use the CQL native protocol.
     pub fn native_address(&self) -> SocketAddr {
-        self.native
+        self.addresses.native
     }
 
     /// Returns to the state at the start: rows, schema and users. Clients stay connected.
@@ -152,7 +196,7 @@ impl Server {
         let name = format!("testing-{}", self.next_snapshot.fetch_add(1, Ordering::Relaxed));
         let taken = name.clone();
         self.run(|control| async move { control.take_snapshot(&taken).await })?;
-        Ok(Snapshot { name, control: self.control.clone(), runtime: self.handle()? })
+        Ok(Snapshot { name, control: self.control.clone(), runtime: self.handle()?.clone() })
     }
 
     /// Returns to a snapshot. Clients stay connected.
@@ -160,12 +204,17 @@ impl Server {
     /// # Errors
     /// If the snapshot is of another server, or if running requests do not end within five seconds.
     pub fn restore(&self, snapshot: &Snapshot) -> Result<(), TestingError> {
-        if !Arc::ptr_eq(&self.control, &snapshot.control) {
-            return Err(TestingError::new("the snapshot is of another server"));
-        }
+        self.check_own(snapshot)?;
         let name = snapshot.name.clone();
         self.run(|control| async move { control.restore(&name).await })?;
         Ok(())
+    }
+
+    fn check_own(&self, snapshot: &Snapshot) -> Result<(), TestingError> {
+        match Arc::ptr_eq(&self.control, &snapshot.control) {
+            true => Ok(()),
+            false => Err(TestingError::new("the snapshot is of another server")),
+        }
     }
 
     /// Returns the clock of the server.
@@ -210,23 +259,21 @@ impl Server {
     }
 
     fn end(&mut self, patience: Duration) -> bool {
-        let Some((runtime, shutdown)) = self.running.take() else { return true };
-        let ended = run_on(runtime.handle(), shutdown.end(patience));
-        // Waiting for the threads is not allowed in an asynchronous test.
-        runtime.shutdown_background();
-        ended == Ok(true)
+        let Some((threads, shutdown)) = self.running.take() else { return true };
+        let Ok(handle) = threads.handle() else { return true };
+        run_on(handle, shutdown.end(patience)) == Ok(true)
     }
 
-    fn handle(&self) -> Result<tokio::runtime::Handle, TestingError> {
-        let running = self.running.as_ref().map(|(runtime, _)| runtime.handle().clone());
-        running.ok_or_else(|| TestingError::new("the server has stopped"))
+    fn handle(&self) -> Result<&tokio::runtime::Handle, TestingError> {
+        let (threads, _) = self.running.as_ref().ok_or_else(stopped)?;
+        threads.handle()
     }
 
     fn run<T: Send + 'static, F>(&self, work: impl FnOnce(Arc<Control>) -> F) -> Result<T, TestingError>
     where
         F: Future<Output = Result<T, ControlError>> + Send + 'static,
     {
-        Ok(run_on(&self.handle()?, work(self.control.clone()))??)
+        Ok(run_on(self.handle()?, work(self.control.clone()))??)
     }
 }
 

@@ -75,6 +75,11 @@ struct Attempt {
 }
 
 impl LoginGuard {
+    /// Returns a guard with the same limits that has counted nothing yet.
+    pub fn another(&self) -> LoginGuard {
+        LoginGuard::new(self.failures_max)
+    }
+
     /// Creates a guard that refuses logins after `failures_max` consecutive failures; 0: never.
     pub fn new(failures_max: u32) -> LoginGuard {
         LoginGuard { failures_max, addresses: Mutex::default(), hasher: RandomState::new() }

@@ -108,12 +108,21 @@ impl Engine {
 
     /// Returns an empty store in memory.
     pub fn in_memory(partitioner: PartitionerRef, clock: Arc<Clock>) -> Result<Engine, StoreError> {
-        let health = Arc::new(Health::default());
         let contents = Contents { partitioner: partitioner.class_name().to_owned(), ..Contents::default() };
+        Engine::with_memory(Memory::default(), contents, (partitioner, clock))
+    }
+
+    /// Returns a store in memory with these memtables and this manifest.
+    pub fn with_memory(
+        memory: Memory,
+        contents: Contents,
+        order: (PartitionerRef, Arc<Clock>),
+    ) -> Result<Engine, StoreError> {
+        let health = Arc::new(Health::default());
         let manifest = Arc::new(Manifest::in_memory(contents, health.clone()));
-        let ahead = Arc::new(WriteAhead::new(None, Arc::default(), 0, usize::MAX, health));
+        let ahead = Arc::new(WriteAhead::new(None, Arc::new(memory), 0, usize::MAX, health));
         let backing = Backing { ahead, space: None, guard: None };
-        Engine::new(backing, manifest, (partitioner, clock), 0)?.start_sweeping()
+        Engine::new(backing, manifest, order, 0)?.start_sweeping()
     }
 
     /// Applies mutations of different rows. After a panic all writes are refused.
@@ -182,9 +191,14 @@ impl Engine {
     /// Adds the column families of the whole schema to the store. From then on deletions are swept.
     pub fn align_whole(&self, catalog: &Catalog) -> Result<(), StoreError> {
         self.align(catalog)?;
+        self.set_schema_known();
+        Ok(())
+    }
+
+    /// Starts to sweep deletions: all column families of the schema are in the store.
+    pub fn set_schema_known(&self) {
         self.knows_schema.store(true, Ordering::Release);
         self.sweeping.iter().for_each(Worker::wake);
-        Ok(())
     }
 
     /// Sweeps due deletions. Returns how many there were.

@@ -193,6 +193,23 @@ impl Families {
         self.set.store(earlier.set.clone());
     }
 
+    /// Takes over the column families of a snapshot of another store in memory. Both have the same ids and generations,
+    /// but neither sees what the other does with them later.
+    pub fn adopt(&self, snapshot: &FamiliesSnapshot) {
+        let altering = &mut *self.altering.lock();
+        altering.catalog = snapshot.catalog.clone();
+        altering.dropped = snapshot.dropped.clone();
+        let mut set = FamilySet::default();
+        for (family, tables, definition) in &snapshot.tables {
+            let name = (definition.keyspace.clone(), definition.name.clone());
+            let folder = TableFolder::of_family(tables.number, &name);
+            let tables = Tables::empty(tables.number, folder, definition.gc_grace_s);
+            let (tables, definition) = (ArcSwap::from_pointee(tables), ArcSwap::new(definition.clone()));
+            set.insert(name, Arc::new(Family { id: family.id, tables, definition }));
+        }
+        self.set.store(Arc::new(set));
+    }
+
     /// Adds the column families of a catalog to the manifest and opens their tables. Column families that are not in
     /// the catalog stay in the manifest. The cost is proportional to the difference from the catalog before. Returns the
     /// column families whose keys are in the order of an earlier format.

@@ -4,6 +4,7 @@
 //!   take       between two writes the active memtable is frozen; the snapshot shares all frozen ones
 //!   restore    the frozen memtables of the snapshot replace all others, below an empty active one
 //!   clear      the same without frozen memtables; column families stay
+//!   open       a further store whose frozen memtables are those of the snapshot
 //! ```
 //!
 //! Nothing is copied: frozen memtables never change, and later writes are in a memtable above them. So each snapshot
@@ -19,8 +20,10 @@ use std::sync::Arc;
 use super::engine::Engine;
 use super::families::FamiliesSnapshot;
 use super::manifest::Contents;
-use super::memtable::{Frozen, Memtable};
+use super::memtable::{Frozen, Memory, Memtable};
+use crate::partitioner::PartitionerRef;
 use crate::storage::StoreError;
+use crate::util::Clock;
 
 /// The rows, column families and metadata records of a store in memory at one time.
 #[derive(Clone)]
@@ -79,6 +82,24 @@ pub fn restore(engine: &Engine, snapshot: &StoreSnapshot) -> Result<(), StoreErr
     };
     free(earlier);
     Ok(())
+}
+
+/// Opens a further store in memory in the state of a snapshot, which it shares nothing with that changes.
+///
+/// # Errors
+/// `Io` if its thread cannot be started.
+pub fn open(
+    partitioner: PartitionerRef,
+    clock: Arc<Clock>,
+    snapshot: &StoreSnapshot,
+) -> Result<Engine, StoreError> {
+    let memory = Memory::default();
+    memory.replace(snapshot.layers.clone());
+    let contents = Contents::clone(&snapshot.contents);
+    let engine = Engine::with_memory(memory, contents, (partitioner, clock))?;
+    engine.families.adopt(&snapshot.families);
+    engine.set_schema_known();
+    Ok(engine)
 }
 
 /// Removes the rows of all column families, and these metadata records.

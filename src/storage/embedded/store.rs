@@ -419,6 +419,15 @@ impl SnapshotStore for EmbeddedStore {
         self.restore(snapshot)
     }
 
+    fn open_further(
+        &self,
+        snapshot: &StoreSnapshot,
+        clock: Arc<Clock>,
+    ) -> Result<Arc<dyn Store>, StoreError> {
+        let partitioner = self.engine.read.partitioner.clone();
+        Ok(Arc::new(EmbeddedStore::over(snapshots::open(partitioner, clock, snapshot)?)))
+    }
+
     fn clear_rows(&self, records: &[String]) -> Result<(), StoreError> {
         snapshots::clear(&self.engine, records)
     }

@@ -46,7 +46,15 @@ fn the_command_sends_each_request() {
     assert_eq!(run("restore full").unwrap()["name"], "full");
     assert_eq!(double.native().rows("SELECT k FROM ks.t").ints(), [1]);
     assert_eq!(run("snapshots").unwrap()["snapshots"][0]["name"], "full");
+
+    let sandbox = run("open-sandbox one --from full").unwrap();
+    assert_eq!(run("sandboxes").unwrap()["sandboxes"][0], sandbox);
+    assert_eq!(run("--sandbox one reset data").unwrap()["reset"], "data");
+    assert_eq!(run("--sandbox one dump").unwrap()["column_families"], serde_json::json!([]));
+    assert_eq!(run("dump").unwrap(), dump);
     assert_eq!(run("delete full").unwrap()["deleted"], "full");
+    assert_eq!(run("delete-sandbox one").unwrap()["deleted"], "one");
+    assert!(run("--sandbox one dump").unwrap_err().contains("404: there is no sandbox \"one\""));
 
     assert_eq!(run("clock freeze").unwrap()["frozen"], true);
     assert_eq!(run("clock set 2012-01-01T00:00:00Z").unwrap()["now_ms"].as_i64(), Some(1_325_376_000_000));

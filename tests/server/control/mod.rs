@@ -9,6 +9,7 @@ mod faults;
 mod http;
 mod loads;
 mod resets;
+mod sandboxes;
 mod snapshots;
 
 use std::net::SocketAddr;

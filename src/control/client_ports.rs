@@ -1,0 +1,49 @@
+//! Serves a database in memory to clients, on free ports.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use crate::compat::features::ReportedVersion;
+use crate::db::Database;
+use crate::native::NativeService;
+use crate::server::{Admission, ListenError, Listener};
+use crate::thrift::{Compat, Service};
+use crate::util::meter::RequestLimits;
+
+/// What the ports of several databases have in common.
+#[derive(Clone)]
+pub struct ClientPorts {
+    /// The addresses of this machine to listen on: for Thrift, and for the native protocol.
+    pub hosts: (IpAddr, IpAddr),
+    pub compat: Compat,
+    pub reported: ReportedVersion,
+    pub limits: RequestLimits,
+}
+
+/// The addresses at which clients reach a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientAddresses {
+    pub thrift: SocketAddr,
+    pub native: SocketAddr,
+}
+
+impl ClientPorts {
+    /// Serves a database until the shutdown of `admission`. Must be called on a thread of the runtime that serves it.
+    ///
+    /// # Errors
+    /// If no port is free.
+    pub fn serve(
+        &self,
+        database: &Arc<Database>,
+        admission: Admission,
+    ) -> Result<ClientAddresses, ListenError> {
+        let free_port = |host| Listener::bind(&SocketAddr::new(host, 0).to_string());
+        let (thrift_port, native_port) = (free_port(self.hosts.0)?, free_port(self.hosts.1)?);
+        let addresses = ClientAddresses { thrift: thrift_port.address, native: native_port.address };
+        let thrift = Service::new(database.clone(), self.compat).with_limits(self.limits.clone());
+        let native = NativeService::new(database.clone(), thrift.statements.clone(), self.reported.clone());
+        tokio::spawn(thrift_port.run(thrift, admission.clone()));
+        tokio::spawn(native_port.run(native.with_limits(self.limits.clone()), admission));
+        Ok(addresses)
+    }
+}

@@ -1,0 +1,233 @@
+//! `/sandboxes`: further databases in the same process, one for each test that runs at the same time.
+//!
+//! A sandbox has ports, a clock, faults, requests and snapshots of its own. It begins with the rows, the schema and the
+//! users of the server's start, or of a snapshot, and shares their memory. Threads, places for connections and the
+//! memory for messages are those of the server.
+//!
+//! ```text
+//!   PUT /sandboxes/cart            opens it, and replies with the addresses of its ports
+//!   POST /sandboxes/cart/reset     what POST /reset does, in the sandbox
+//!   DELETE /sandboxes/cart         closes its connections, and frees it
+//! ```
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::client_ports::{ClientAddresses, ClientPorts};
+use super::error::{ControlError, ErrorKind};
+use super::operations::{Control, check_name};
+use super::route::{Call, NoBody, OptionalJson};
+use super::snapshots::DeletedReply;
+use crate::db::Database;
+use crate::server::{Admission, Shutdown};
+use crate::util::limits::SANDBOXES_MAX;
+
+/// The path of all sandboxes.
+const PATH: &str = "/sandboxes/";
+/// How long a sandbox that is deleted waits for its running requests.
+const CLOSING_PATIENCE: Duration = Duration::from_secs(2);
+
+/// The sandboxes of a server, and how they are served.
+pub struct Sandboxes {
+    ports: ClientPorts,
+    /// What their connections share with those of the server. The lock lets several threads copy it.
+    admission: Mutex<Admission>,
+    /// Is `None` while a sandbox is being opened.
+    open: Mutex<BTreeMap<String, Option<Sandbox>>>,
+}
+
+struct Sandbox {
+    control: Arc<Control>,
+    addresses: ClientAddresses,
+    shutdown: Shutdown,
+}
+
+/// The request of `PUT /sandboxes/NAME`.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxRequest {
+    /// The snapshot of the server that it begins with. Without it, that is the state at the server's start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// A sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SandboxReply {
+    pub name: String,
+    /// The address of Thrift, `HOST:PORT`.
+    #[schemars(with = "String")]
+    pub thrift: SocketAddr,
+    /// The address of the native protocol, `HOST:PORT`.
+    #[schemars(with = "String")]
+    pub native: SocketAddr,
+}
+
+/// All sandboxes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SandboxList {
+    /// In the order of their names.
+    pub sandboxes: Vec<SandboxReply>,
+}
+
+impl SandboxReply {
+    fn new(name: &str, addresses: ClientAddresses) -> SandboxReply {
+        SandboxReply { name: name.to_owned(), thrift: addresses.thrift, native: addresses.native }
+    }
+}
+
+/// Divides a path in a sandbox into the name of the sandbox and the path in it: `/sandboxes/cart/reset` into `cart` and
+/// `/reset`. `None` for all other paths.
+pub fn divided(path: &str) -> Option<(&str, &str)> {
+    let of_sandbox = path.strip_prefix(PATH)?;
+    let end = of_sandbox.find('/')?;
+    Some(of_sandbox.split_at(end))
+}
+
+impl Sandboxes {
+    pub fn new(ports: ClientPorts, admission: Admission) -> Sandboxes {
+        Sandboxes { ports, admission: Mutex::new(admission), open: Mutex::default() }
+    }
+
+    /// Reserves a name, so that it is opened only once.
+    fn reserve(&self, name: &str) -> Result<Reserved<'_>, ControlError> {
+        check_name("sandbox", name)?;
+        let mut open = self.open.lock();
+        if open.contains_key(name) {
+            return Err(ControlError::new(
+                ErrorKind::Limit,
+                format!("there is already a sandbox {name}: use another name, or DELETE {PATH}{name} first"),
+            ));
+        }
+        if open.len() >= SANDBOXES_MAX {
+            let why =
+                format!("there are {SANDBOXES_MAX} sandboxes, the limit: delete one with DELETE {PATH}NAME");
+            return Err(ControlError::new(ErrorKind::Limit, why));
+        }
+        open.insert(name.to_owned(), None);
+        Ok(Reserved { sandboxes: self, name: name.to_owned() })
+    }
+
+    /// Serves a database as a sandbox.
+    async fn serve(&self, database: Arc<Database>) -> Result<Sandbox, ControlError> {
+        let shutdown = Shutdown::new();
+        let stopping = || ControlError::new(ErrorKind::Busy, "the server is stopping");
+        let admission = self.admission.lock().with_shutdown(shutdown.signal().ok_or_else(stopping)?);
+        let control = Arc::new(Control::new(database, Default::default()).await?);
+        let served = self.ports.serve(control.database(), admission);
+        let addresses = served.map_err(|error| ControlError::new(ErrorKind::Busy, error.to_string()))?;
+        Ok(Sandbox { control, addresses, shutdown })
+    }
+}
+
+/// The name of a sandbox that is being opened. Dropping it makes the name free again.
+struct Reserved<'a> {
+    sandboxes: &'a Sandboxes,
+    name: String,
+}
+
+impl Reserved<'_> {
+    fn fill(self, sandbox: Sandbox) {
+        self.sandboxes.open.lock().insert(self.name.clone(), Some(sandbox));
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        let mut open = self.sandboxes.open.lock();
+        if open.get(&self.name).is_some_and(Option::is_none) {
+            open.remove(&self.name);
+        }
+    }
+}
+
+impl Control {
+    /// Opens a sandbox with the state of a snapshot, or of the start.
+    pub async fn open_sandbox(&self, name: &str, from: Option<&str>) -> Result<SandboxReply, ControlError> {
+        let sandboxes = self.sandboxes()?;
+        let reserved = sandboxes.reserve(name)?;
+        let sandbox = sandboxes.serve(self.further_database(from).await?).await?;
+        let reply = SandboxReply::new(name, sandbox.addresses);
+        reserved.fill(sandbox);
+        tracing::debug!("sandbox {name}: Thrift on {}, CQL on {}", reply.thrift, reply.native);
+        Ok(reply)
+    }
+
+    /// Returns all sandboxes in the order of their names.
+    pub fn list_sandboxes(&self) -> Result<Vec<SandboxReply>, ControlError> {
+        let open = self.sandboxes()?.open.lock();
+        let replies = open.iter().filter_map(|(name, sandbox)| {
+            sandbox.as_ref().map(|sandbox| SandboxReply::new(name, sandbox.addresses))
+        });
+        Ok(replies.collect())
+    }
+
+    /// Closes the connections of a sandbox, and frees it.
+    pub async fn delete_sandbox(&self, name: &str) -> Result<(), ControlError> {
+        let Sandbox { control, shutdown, .. } = {
+            let mut open = self.sandboxes()?.open.lock();
+            match open.get_mut(name).map(Option::take) {
+                Some(Some(sandbox)) => {
+                    open.remove(name);
+                    sandbox
+                }
+                _ => return Err(unknown(name)),
+            }
+        };
+        // Ends running delays.
+        control.faults()?.clear();
+        shutdown.end(CLOSING_PATIENCE).await;
+        // Waits for a thread of the store.
+        tokio::task::spawn_blocking(move || drop(control));
+        Ok(())
+    }
+
+    /// Returns the control of a sandbox.
+    pub fn of_sandbox(&self, name: &str) -> Result<Arc<Control>, ControlError> {
+        let open = self.sandboxes()?.open.lock();
+        let sandbox = open.get(name).and_then(Option::as_ref);
+        sandbox.map(|sandbox| sandbox.control.clone()).ok_or_else(|| unknown(name))
+    }
+}
+
+fn unknown(name: &str) -> ControlError {
+    let why = format!("there is no sandbox {name:?}: GET /sandboxes lists them, PUT {PATH}NAME opens one");
+    ControlError::new(ErrorKind::NotFound, why)
+}
+
+pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<SandboxList, ControlError> {
+    Ok(SandboxList { sandboxes: control.list_sandboxes()? })
+}
+
+pub async fn open(
+    control: Arc<Control>,
+    call: Call<OptionalJson<SandboxRequest>>,
+) -> Result<SandboxReply, ControlError> {
+    control.open_sandbox(&call.name, call.body.0.from.as_deref()).await
+}
+
+pub async fn delete(control: Arc<Control>, call: Call<NoBody>) -> Result<DeletedReply, ControlError> {
+    control.delete_sandbox(&call.name).await?;
+    Ok(DeletedReply { deleted: call.name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_in_a_sandbox_have_its_name_first() {
+        assert_eq!(divided("/sandboxes/cart/reset"), Some(("cart", "/reset")));
+        assert_eq!(divided("/sandboxes/cart/snapshots/a/restore"), Some(("cart", "/snapshots/a/restore")));
+        assert_eq!(divided("/sandboxes/cart/"), Some(("cart", "/")));
+        for other in ["/sandboxes/cart", "/sandboxes", "/reset", "/", "/snapshots/sandboxes/restore"] {
+            assert_eq!(divided(other), None, "{other}");
+        }
+    }
+}
