@@ -157,7 +157,7 @@ pub const SNAPSHOT_NAME_CHARS_MAX: usize = 100;
 
 /// Sandboxes of a server with a control port: tests that run at the same time have one each. Each has a thread and two
 /// ports.
-pub const SANDBOXES_MAX: usize = 1000;
+pub const SANDBOXES_MAX: usize = 256;
 
 /// Longest file of certificates or of a key, in bytes: four times the size of all authorities that a browser knows.
 pub const PEM_BYTES_MAX: usize = 1024 * 1024;

@@ -170,9 +170,10 @@ fn functions(code: &str) -> Vec<(String, usize)> {
             continue;
         }
         let indent = &line[..line.len() - trimmed.len()];
-        // A body ends with a brace in the function's column; a declaration or a short body ends on its first line.
+        // A body ends with a brace in the function's column, a declaration with a semicolon before any body.
         let close = format!("{indent}}}");
-        let ends_at_once = trimmed.ends_with(';') || trimmed.ends_with('}');
+        let signature_end = lines[at..].iter().find(|line| line.ends_with(['{', ';', '}']));
+        let ends_at_once = signature_end.is_some_and(|line| !line.ends_with('{'));
         let end = lines[at..].iter().position(|line| **line == close);
         let length = if ends_at_once { 1 } else { end.map_or(1, |end| end + 1) };
         let name: String = trimmed.chars().take_while(|character| *character != '(').collect();

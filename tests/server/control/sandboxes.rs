@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use thriftstore::testing::Server as InProcess;
+use thriftstore::util::limits::SANDBOXES_MAX;
 
 use super::{Double, KEYSPACE, done, refused};
 use crate::support::calls::{ONE, insert_args, path, value_of};
@@ -184,6 +185,20 @@ fn many_sandboxes_open_and_close_at_the_same_time() {
         .collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     assert_eq!(double.send("GET", "/sandboxes", "")["sandboxes"], Json::Array(Vec::new()));
+}
+
+#[test]
+fn the_number_of_sandboxes_is_limited() {
+    let double = Double::start();
+    let mut control = double.client();
+    for number in 0..SANDBOXES_MAX {
+        done(&mut control, "PUT", &format!("/sandboxes/s{number}"), "");
+    }
+    let (status, error) = refused(&mut control, "PUT", "/sandboxes/more", "");
+    assert_eq!(status, 409);
+    assert_eq!(error, "there are 256 sandboxes, the limit: delete one with DELETE /sandboxes/NAME");
+    done(&mut control, "DELETE", "/sandboxes/s7", "");
+    done(&mut control, "PUT", "/sandboxes/more", "");
 }
 
 #[test]
