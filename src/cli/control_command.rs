@@ -45,6 +45,12 @@ enum Request {
         /// The snapshot that it begins with [default: the state at the server's start]
         #[arg(long, value_name = "SNAPSHOT")]
         from: Option<String>,
+        /// The release whose behaviour calls get, as the server's --compat; may be given once for each generation
+        #[arg(long, value_name = "VERSION")]
+        compat: Vec<String>,
+        /// The version that the native protocol reports, as the server's --claim
+        #[arg(long, value_name = "VERSION")]
+        claim: Option<String>,
     },
     /// Delete a sandbox
     DeleteSandbox { name: String },
@@ -142,8 +148,9 @@ impl Request {
             }
             Request::Delete { name } => HttpRequest::empty("DELETE", &named("snapshots", name)?),
             Request::Snapshots => HttpRequest::empty("GET", "/snapshots"),
-            Request::OpenSandbox { name, from } => {
-                let body = json!(SandboxRequest { from: from.clone() }).to_string();
+            Request::OpenSandbox { name, from, compat, claim } => {
+                let (from, compat, claim) = (from.clone(), compat.clone(), claim.clone());
+                let body = json!(SandboxRequest { from, compat, claim }).to_string();
                 HttpRequest::new("PUT", &named("sandboxes", name)?, body.into())
             }
             Request::DeleteSandbox { name } => HttpRequest::empty("DELETE", &named("sandboxes", name)?),

@@ -18,7 +18,6 @@ use super::ports::{Addresses, Ports, Services};
 use super::status::StatusArgs;
 use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
-use crate::compat::features::ApiGeneration;
 use crate::config::{self, Config};
 use crate::control::{ClientPorts, Sandboxes};
 use crate::db::{Authenticator, Database, DatabaseParts};
@@ -56,7 +55,7 @@ pub struct ServeArgs {
     thrift: Option<String>,
     /// The release whose behaviour calls get: 0.4, 0.5 or 0.6 for calls with a keyspace argument, 0.7 to 2.1 for calls
     /// after set_keyspace; may be given once for each [default: 0.6 and 2.1]
-    #[arg(long, value_name = "VERSION", value_parser = compat_level)]
+    #[arg(long, value_name = "VERSION", value_parser = Compat::release)]
     compat: Vec<Release>,
     #[command(flatten)]
     login: LoginArgs,
@@ -79,20 +78,10 @@ pub struct ServeArgs {
     no_busy_poll: bool,
 }
 
-/// Parses a release of `--compat`. 0.3 is refused: no other release has its calls.
-fn compat_level(text: &str) -> Result<Release, String> {
-    match text.parse()? {
-        release if ApiGeneration::of_release(release) == ApiGeneration::WithTextPaths => {
-            Err("calls of 0.3 always get the behaviour of 0.3; use 0.4 or later".to_owned())
-        }
-        release => Ok(release),
-    }
-}
-
 /// Serves until SIGTERM or SIGINT.
 pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     start_log();
-    let compat = compat(&args.compat)?;
+    let compat = Compat::of(&args.compat).map_err(|error| format!("--compat: {error}"))?;
     tracing::info!("thriftstore {}", env!("CARGO_PKG_VERSION"));
     let config =
         config::load_or_default(args.config.as_deref(), types).map_err(|errors| errors.to_string())?;
@@ -257,22 +246,6 @@ fn log_schema(database: &Database) {
     }
 }
 
-/// Returns the behaviour that `--compat` selects. Each API generation has one release.
-fn compat(releases: &[Release]) -> Result<Compat, String> {
-    let is_old = |release: &Release| ApiGeneration::of_release(*release) != ApiGeneration::AfterSetKeyspace;
-    for (which, calls) in [(true, "calls with a keyspace argument"), (false, "calls after set_keyspace")] {
-        let mut of_generation = releases.iter().filter(|release| is_old(release) == which);
-        if let (Some(first), Some(second)) = (of_generation.next(), of_generation.next()) {
-            return Err(format!(
-                "--compat {first} and --compat {second} are both for {calls}, which have one release: remove one of them"
-            ));
-        }
-    }
-    let mut compat = Compat::default();
-    releases.iter().for_each(|release| compat.set(*release));
-    Ok(compat)
-}
-
 /// Makes the services of the ports.
 fn services(
     args: &ServeArgs,
@@ -331,27 +304,6 @@ impl StopSignals {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_api_generation_has_one_release() {
-        let both = compat(&[Release::V0_5, Release::V1_2]).unwrap();
-        assert_eq!((both.with_keyspace, both.after_set_keyspace), (Release::V0_5, Release::V1_2));
-        for two in
-            [[Release::V0_4, Release::V0_5], [Release::V2_1, Release::V0_7], [Release::V0_6, Release::V0_6]]
-        {
-            let error = compat(&two).unwrap_err();
-            let [first, second] = two;
-            assert!(
-                error.starts_with(&format!("--compat {first} and --compat {second} are both for")),
-                "{error}"
-            );
         }
     }
 }

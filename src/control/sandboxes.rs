@@ -24,8 +24,11 @@ use super::error::{ControlError, ErrorKind};
 use super::operations::{Control, check_name};
 use super::route::{Call, NoBody, OptionalJson};
 use super::snapshots::DeletedReply;
+use crate::compat::features::ReportedVersion;
 use crate::db::Database;
 use crate::server::{Admission, Shutdown};
+use crate::thrift::Compat;
+use crate::util::Release;
 use crate::util::limits::SANDBOXES_MAX;
 
 /// The path of all sandboxes.
@@ -55,6 +58,13 @@ pub struct SandboxRequest {
     /// The snapshot of the server that it begins with. Without it, that is the state at the server's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+    /// The releases whose behaviour calls get, as the option --compat sets them: `["0.6", "1.2"]`. Without it, those of
+    /// the server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compat: Vec<String>,
+    /// The version that the native protocol reports, as the option --claim sets it. Without it, that of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
 }
 
 /// A sandbox.
@@ -79,6 +89,24 @@ pub struct SandboxList {
 impl SandboxReply {
     fn new(name: &str, addresses: ClientAddresses) -> SandboxReply {
         SandboxReply { name: name.to_owned(), thrift: addresses.thrift, native: addresses.native }
+    }
+}
+
+impl SandboxRequest {
+    /// Returns the settings of the server's ports with those of the request.
+    fn changed(&self, ports: &ClientPorts) -> Result<ClientPorts, ControlError> {
+        let mut ports = ports.clone();
+        if !self.compat.is_empty() {
+            let releases: Result<Vec<Release>, String> =
+                self.compat.iter().map(|text| Compat::release(text)).collect();
+            let compat = releases.and_then(|releases| Compat::of(&releases));
+            ports.compat = compat.map_err(|error| ControlError::invalid(format!("compat: {error}")))?;
+        }
+        if let Some(claim) = &self.claim {
+            let reported = ReportedVersion::new(claim);
+            ports.reported = reported.map_err(|error| ControlError::invalid(format!("claim: {error}")))?;
+        }
+        Ok(ports)
     }
 }
 
@@ -115,12 +143,12 @@ impl Sandboxes {
     }
 
     /// Serves a database as a sandbox.
-    async fn serve(&self, database: Arc<Database>) -> Result<Sandbox, ControlError> {
+    async fn serve(&self, database: Arc<Database>, ports: &ClientPorts) -> Result<Sandbox, ControlError> {
         let shutdown = Shutdown::new();
         let stopping = || ControlError::new(ErrorKind::Busy, "the server is stopping");
         let admission = self.admission.lock().with_shutdown(shutdown.signal().ok_or_else(stopping)?);
         let control = Arc::new(Control::new(database, Default::default()).await?);
-        let served = self.ports.serve(control.database(), admission);
+        let served = ports.serve(control.database(), admission);
         let addresses = served.map_err(|error| ControlError::new(ErrorKind::Busy, error.to_string()))?;
         Ok(Sandbox { control, addresses, shutdown })
     }
@@ -149,10 +177,16 @@ impl Drop for Reserved<'_> {
 
 impl Control {
     /// Opens a sandbox with the state of a snapshot, or of the start.
-    pub async fn open_sandbox(&self, name: &str, from: Option<&str>) -> Result<SandboxReply, ControlError> {
+    pub async fn open_sandbox(
+        &self,
+        name: &str,
+        request: &SandboxRequest,
+    ) -> Result<SandboxReply, ControlError> {
         let sandboxes = self.sandboxes()?;
+        let ports = request.changed(&sandboxes.ports)?;
         let reserved = sandboxes.reserve(name)?;
-        let sandbox = sandboxes.serve(self.further_database(from).await?).await?;
+        let database = self.further_database(request.from.as_deref()).await?;
+        let sandbox = sandboxes.serve(database, &ports).await?;
         let reply = SandboxReply::new(name, sandbox.addresses);
         reserved.fill(sandbox);
         tracing::debug!("sandbox {name}: Thrift on {}, CQL on {}", reply.thrift, reply.native);
@@ -209,7 +243,7 @@ pub async fn open(
     control: Arc<Control>,
     call: Call<OptionalJson<SandboxRequest>>,
 ) -> Result<SandboxReply, ControlError> {
-    control.open_sandbox(&call.name, call.body.0.from.as_deref()).await
+    control.open_sandbox(&call.name, &call.body.0).await
 }
 
 pub async fn delete(control: Arc<Control>, call: Call<NoBody>) -> Result<DeletedReply, ControlError> {

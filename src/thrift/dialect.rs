@@ -61,6 +61,40 @@ impl Default for Compat {
 }
 
 impl Compat {
+    /// Returns the behaviour of these releases, of which each API generation has at most one.
+    ///
+    /// # Errors
+    /// If a generation has two of them.
+    pub fn of(chosen: &[Release]) -> Result<Compat, String> {
+        let is_old =
+            |release: &Release| ApiGeneration::of_release(*release) != ApiGeneration::AfterSetKeyspace;
+        for (which, calls) in [(true, "calls with a keyspace argument"), (false, "calls after set_keyspace")]
+        {
+            let mut of_generation = chosen.iter().filter(|release| is_old(release) == which);
+            if let (Some(first), Some(second)) = (of_generation.next(), of_generation.next()) {
+                return Err(format!(
+                    "{first} and {second} are both for {calls}, which have one release: remove one of them"
+                ));
+            }
+        }
+        let mut compat = Compat::default();
+        chosen.iter().for_each(|release| compat.set(*release));
+        Ok(compat)
+    }
+
+    /// Parses a release whose behaviour can be chosen: 0.4 to 2.1.
+    ///
+    /// # Errors
+    /// Says which releases there are. No other release has the calls of 0.3.
+    pub fn release(text: &str) -> Result<Release, String> {
+        match text.parse()? {
+            release if ApiGeneration::of_release(release) == ApiGeneration::WithTextPaths => {
+                Err("calls of 0.3 always get the behaviour of 0.3; use 0.4 or later".to_owned())
+            }
+            release => Ok(release),
+        }
+    }
+
     fn level(&self, generation: ApiGeneration) -> Release {
         match generation {
             ApiGeneration::WithTextPaths => releases::WITH_TEXT_PATHS,
@@ -197,4 +231,22 @@ pub fn find_method(
 /// Returns the behaviour of a method's calls.
 pub fn behaviour_for(method: &Method, compat: &Compat) -> &'static Behaviour {
     Behaviour::of(compat.level(method.generation()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_api_generation_has_one_release() {
+        let both = Compat::of(&[Release::V0_5, Release::V1_2]).unwrap();
+        assert_eq!((both.with_keyspace, both.after_set_keyspace), (Release::V0_5, Release::V1_2));
+        for two in
+            [[Release::V0_4, Release::V0_5], [Release::V2_1, Release::V0_7], [Release::V0_6, Release::V0_6]]
+        {
+            let error = Compat::of(&two).unwrap_err();
+            let [first, second] = two;
+            assert!(error.starts_with(&format!("{first} and {second} are both for")), "{error}");
+        }
+    }
 }

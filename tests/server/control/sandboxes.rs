@@ -13,6 +13,7 @@ use crate::support::calls::{ONE, insert_args, path, value_of};
 use crate::support::client::{Client, Style};
 use crate::support::native::{NativeClient, opcode};
 use crate::support::native_body::Asked;
+use crate::support::value::fields;
 
 /// Opens a sandbox, and returns the addresses of Thrift and of the native protocol.
 fn open(double: &Double, name: &str, body: &str) -> (SocketAddr, SocketAddr) {
@@ -112,6 +113,32 @@ fn each_part_of_the_api_works_in_a_sandbox() {
 
     double.send("POST", "/connections", r#"{"refuse": true}"#);
     assert_eq!(native.rows("SELECT k FROM ks.t").ints(), [1]);
+}
+
+#[test]
+fn sandboxes_have_the_behaviour_of_different_releases() {
+    let double = Double::start();
+    let description = |sandbox: &str, body: &str| {
+        let (thrift, native) = open(&double, sandbox, body);
+        let mut client = Client::connect(thrift, Style::FRAMED);
+        let thrift = client.call("describe_version", &fields([])).value().clone();
+        let native = NativeClient::ready(native, 3).rows("SELECT release_version FROM system.local").rows;
+        (format!("{thrift:?}"), String::from_utf8(native[0][0].clone().unwrap()).unwrap())
+    };
+    let (thrift_1_2, native) = description("a", r#"{"compat": ["0.6", "1.2"], "claim": "2.1.22"}"#);
+    assert_eq!(native, "2.1.22");
+    let (thrift_2_1, native) = description("b", r#"{"claim": "3.11.19"}"#);
+    assert_eq!(native, "3.11.19");
+    assert_ne!(thrift_1_2, thrift_2_1);
+
+    let mut client = double.client();
+    let mut error = |body: &str| refused(&mut client, "PUT", "/sandboxes/c", body).1;
+    assert!(
+        error(r#"{"compat": ["0.4", "0.6"]}"#)
+            .contains("compat: 0.4 and 0.6 are both for calls with a keyspace")
+    );
+    assert!(error(r#"{"compat": ["2.2"]}"#).starts_with("compat: "));
+    assert!(error(r#"{"claim": "new"}"#).starts_with("claim: "));
 }
 
 #[test]
