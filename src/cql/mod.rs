@@ -31,7 +31,9 @@ pub use marker_note::{MarkerSpec, marker_notes};
 pub use options::{BoundValue, CollectionForm, QueryOptions};
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
 pub use prepared::{PreparedStatements, StatementId, unknown_statement};
-pub use run::{Prepared, execute, execute_batch, execute_once, execute_prepared, prepare, query};
+pub use run::{
+    Prepared, check_batch_values, execute, execute_batch, execute_once, execute_prepared, prepare, query,
+};
 pub use run_script::{ScriptError, ScriptOutcome, error_text, run_script};
 pub use script::statements;
 pub use state::{QueryState, Table, TypesOf};

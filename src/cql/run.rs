@@ -328,8 +328,18 @@ pub async fn execute_prepared(
     execute(state, prepared, options).await
 }
 
-/// Executes prepared statements as a batch. Each has its own options, of which only the values are used. `options` has
-/// the consistency levels and the timestamp of the batch.
+/// Checks that a statement of a batch has a value for each marker. Cassandra does it before it reads the next statement.
+pub fn check_batch_values(prepared: &Prepared, values: usize) -> Result<(), CqlError> {
+    match prepared.markers.len() {
+        markers if markers == values => Ok(()),
+        markers => Err(CqlError::invalid(format!(
+            "There were {markers} markers(?) in CQL but {values} bound variables"
+        ))),
+    }
+}
+
+/// Executes prepared statements as a batch. Each has its own options, of which only the values are used; their number was
+/// checked by `check_batch_values`. `options` has the consistency levels and the timestamp of the batch.
 pub async fn execute_batch(
     state: &QueryState<'_>,
     kind: BatchKind,
@@ -340,12 +350,6 @@ pub async fn execute_batch(
     let catalog = state.database.catalog();
     let mut planned = Vec::with_capacity(statements.len());
     for (prepared, own) in statements {
-        let (markers, values) = (prepared.markers.len(), own.values.len());
-        if markers != values {
-            return Err(CqlError::invalid(format!(
-                "There were {markers} markers(?) in CQL but {values} bound variables"
-            )));
-        }
         let prepared =
             if prepared.is_for(state, &catalog) { prepared.clone() } else { prepared.again(state)? };
         planned.push((prepared, own));

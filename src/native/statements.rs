@@ -183,6 +183,7 @@ fn statement(
         BatchStatement::Text(text) => cql::prepare(state, &text)?,
         BatchStatement::Prepared(id) => prepared(service, state, id)?,
     };
+    cql::check_batch_values(&prepared, item.values.len())?;
     Ok((prepared, QueryOptions { values: item.values, ..options.clone() }))
 }
 

@@ -311,6 +311,12 @@ fn batches_mix_texts_and_prepared_statements() {
             Body::new().u8(0).u16(1).u8(0).long_string("SELECT * FROM ks.t").u16(0).u16(1).raw(&[0; 4]);
         let why = client.call(BATCH, select).refused(INVALID);
         assert!(why.starts_with("Invalid statement in batch"), "{why}");
+        // The values of a statement are counted before the next one is read.
+        let wrong =
+            Body::new().u8(0).u16(2).u8(0).long_string("DELETE FROM ks.t WHERE k = 1").values(&[int(k)]);
+        let wrong = wrong.u8(0).long_string("DELETE").u16(0).u16(1).raw(&[0; 4]);
+        let why = client.call(BATCH, wrong).refused(INVALID);
+        assert_eq!(why, "There were 0 markers(?) in CQL but 1 bound variables");
         let why = client.call(BATCH, Body::new().u8(3).u16(0).u16(1).raw(&[0; 4])).refused(PROTOCOL);
         assert_eq!(why, "Invalid BATCH message type 3");
         let why = client.call(BATCH, Body::new().u8(0).u16(1).u8(9)).refused(PROTOCOL);

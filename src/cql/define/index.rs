@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::names::{configuration, invalid, keyspace_of};
 use super::table_changed;
-use crate::compat::features::restrictions::INDEXES_ON_STATIC_COLUMNS;
+use crate::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, INDEXES_ON_STATIC_COLUMNS};
 use crate::compat::texts;
 use crate::cql::syntax::{CreateIndex, IndexTarget, TableName};
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
@@ -184,12 +184,15 @@ fn check_place(state: &QueryState<'_>, table: &TableDef, column: &TableColumn) -
     if !rules.indexes_primary_key && is_of_key {
         return invalid(format!("Cannot create index on PRIMARY KEY part {name}"));
     }
-    if table.is_compact() && is_of_key && rules.compact_keys_have_no_index {
+    let has_clustering = table.is_compact() && !table.clustering.is_empty();
+    // 3.0 and later check the table first, earlier releases the column.
+    let is_table_first = has_clustering && state.has(CHANGES_OF_SEVERAL_ROWS);
+    if table.is_compact() && is_of_key && rules.compact_keys_have_no_index && !is_table_first {
         return invalid(
             "Secondary indexes are not supported on PRIMARY KEY columns in COMPACT STORAGE tables",
         );
     }
-    if table.is_compact() && !table.clustering.is_empty() {
+    if has_clustering {
         return invalid(
             "Secondary indexes are not supported on COMPACT STORAGE tables that have clustering columns",
         );

@@ -46,6 +46,9 @@ impl Analysis<'_> {
         }
         filtered.clustering |= self.found.uses_index;
         self.other_columns()?;
+        if !self.state.has(FILTERING_BY_VALUES) {
+            self.check_in_with_collection(projection)?;
+        }
         if self.found.uses_index {
             if self.found.is_key_in {
                 return invalid(
@@ -113,11 +116,8 @@ impl Analysis<'_> {
         }
         let is_any = |is: fn(&Restriction) -> bool| self.found.of_clustering.iter().any(is);
         let has_contains = is_any(|of| matches!(of.asked, RestrictionKind::Contains(_)));
-        let collects = !projection.is_count && projection.has_collection(&self.target.def);
-        if is_any(Restriction::is_in) && collects {
-            return invalid(
-                "Cannot restrict clustering columns by IN relations when a collection is selected by the query",
-            );
+        if self.state.has(FILTERING_BY_VALUES) {
+            self.check_in_with_collection(projection)?;
         }
         if has_contains && !self.has_index && !may_filter {
             return invalid(texts::contains_on_clustering(self.state.line()));
@@ -131,6 +131,18 @@ impl Analysis<'_> {
             return Err(gap);
         }
         Ok(true)
+    }
+
+    /// Checks that no clustering column has several values if a collection is selected. 2.2 checks it after the columns
+    /// outside of the primary key, 3.0 and later before them.
+    fn check_in_with_collection(&self, projection: &Projection) -> Result<(), CqlError> {
+        let has_in = self.found.of_clustering.iter().any(Restriction::is_in);
+        if has_in && !projection.is_count && projection.has_collection(&self.target.def) {
+            return invalid(
+                "Cannot restrict clustering columns by IN relations when a collection is selected by the query",
+            );
+        }
+        Ok(())
     }
 
     /// Checks that no clustering column is restricted after a slice, as 2.2 does.
