@@ -100,8 +100,7 @@ def start_thriftstore(program, release, partitioner, folder):
     command = [program, "serve", "--config", folder / "storage-conf.xml", "--data-dir", folder / "data"]
     command += ["--thrift", f"{HOST}:{ports[0]}", "--cql", f"{HOST}:{ports[1]}"]
     line = Release(release).line
-    if line < (2, 2):
-        command += ["--compat", ".".join(map(str, line))]
-    else:
-        command += ["--compat", "2.1", "--claim", release]
+    command += ["--compat", ".".join(map(str, min(line, (2, 1))))]
+    if line >= (1, 2):
+        command += ["--claim", release]
     return Server(command, folder, ports).wait()
