@@ -105,7 +105,7 @@ pub fn native(data: &[u8]) -> usize {
 
 async fn conversation(data: &[u8]) -> usize {
     let service = NativeService::new(Arc::new(empty_database()), Arc::default(), ReportedVersion::default());
-    let mut handshake = Handshake::new(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let mut handshake = Handshake::new(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
     let (mut cutter, mut segments) = (FrameCutter::default(), None::<SegmentCodec>);
     let (mut input, mut frames) = (BytesMut::from(data), BytesMut::new());
     let mut succeeded = 0;

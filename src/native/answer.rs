@@ -16,7 +16,7 @@ use super::trace::Tracer;
 use super::version::ProtocolVersion;
 use crate::cql::CqlError;
 use crate::db;
-use crate::db::faults::WatchedRequest;
+use crate::db::faults::{RequestOrigin, WatchedRequest};
 use crate::util::RequestLog;
 use crate::util::meter::{RequestMeter, metered};
 
@@ -71,7 +71,13 @@ pub async fn answer(
     let permit = service.database.admit().await;
     let meter = Arc::new(RequestMeter::new(&service.limits, identity.client.clone()).with_permit(permit));
     let log = RequestLog::begin("native", code.name(), Some(identity.address));
-    let watched = WatchedRequest::begin(&service.database, "native", code.name());
+    let origin = RequestOrigin {
+        protocol: "native",
+        method: code.name(),
+        generation: None,
+        connection: identity.connection,
+    };
+    let watched = WatchedRequest::begin(&service.database, origin);
     let outcome = {
         let request = pin!(statements::run(service, identity, code, body, &mut tracer));
         let request = metered(meter.clone(), log.run(request));

@@ -17,6 +17,7 @@ use super::reply::Reply;
 use super::request;
 use super::service::NativeService;
 use super::version::ProtocolVersion;
+use crate::db::faults::ClientConnection;
 use crate::db::{Credential, Error};
 
 /// The authenticator class that makes drivers send a name and a password.
@@ -46,9 +47,9 @@ pub struct Handshake {
 type Answer = (ResponseCode, BytesMut);
 
 impl Handshake {
-    /// Returns the initial state for a client at an address.
-    pub fn new(client: IpAddr) -> Handshake {
-        let identity = Arc::new(Identity::new(client));
+    /// Returns the initial state for a client at an address. The connection is that of a server with faults.
+    pub fn new(client: IpAddr, connection: Option<ClientConnection>) -> Handshake {
+        let identity = Arc::new(Identity::new(client, connection));
         Handshake { phase: Phase::New, identity, compression: None, registered: Vec::new() }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::db::User;
+use crate::db::faults::ClientConnection;
 use crate::util::meter::ClientPresence;
 
 /// The state that the concurrent requests of a connection share.
@@ -13,6 +14,8 @@ use crate::util::meter::ClientPresence;
 pub struct Identity {
     /// The address of the client.
     pub address: IpAddr,
+    /// The connection, on a server with faults.
+    pub connection: Option<ClientConnection>,
     /// Whether the client is still connected.
     pub client: Arc<ClientPresence>,
     keyspace: Mutex<Option<Arc<str>>>,
@@ -20,8 +23,14 @@ pub struct Identity {
 }
 
 impl Identity {
-    pub fn new(address: IpAddr) -> Identity {
-        Identity { address, client: Arc::default(), keyspace: Mutex::default(), user: Mutex::default() }
+    pub fn new(address: IpAddr, connection: Option<ClientConnection>) -> Identity {
+        Identity {
+            address,
+            connection,
+            client: Arc::default(),
+            keyspace: Mutex::default(),
+            user: Mutex::default(),
+        }
     }
 
     /// Returns the keyspace that USE selected.

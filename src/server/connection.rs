@@ -71,12 +71,13 @@ impl Connection {
     pub fn new(client: Client, service: Service) -> Connection {
         let Client { stream, peer, place, limits, budget, shutdown, busy_poll, .. } = client;
         let share = budget.share(place.close_request());
+        let connection = service.database.faults().map(|faults| faults.connections.open(peer));
         Connection {
             restarts: service.database.faults().map(|faults| faults.connections.restarts()),
             link: ClientLink::new(stream, limits, place, share),
             needs_login: service.database.logins().are_required(),
             service,
-            session: Session::from_address(peer.ip()),
+            session: Session { connection, ..Session::from_address(peer.ip()) },
             input: BytesMut::with_capacity(BUFFER_BYTES),
             output: BytesMut::with_capacity(BUFFER_BYTES),
             shutdown,

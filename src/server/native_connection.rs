@@ -152,12 +152,13 @@ impl NativeConnection {
         let mut cutter = FrameCutter::up_to(service.highest_version());
         cutter.refuse_above(HANDSHAKE_BYTES_MAX);
         let restarts = service.database.faults().map(|faults| faults.connections.restarts());
+        let connection = service.database.faults().map(|faults| faults.connections.open(peer));
         NativeConnection {
             link: ClientLink::new(stream, limits, place, share).with_handshake(),
             address,
             cutter,
             service: service.reached_at(address),
-            handshake: Handshake::new(peer.ip()),
+            handshake: Handshake::new(peer.ip(), connection),
             segments: None,
             input: BytesMut::with_capacity(BUFFER_BYTES),
             frames: BytesMut::new(),

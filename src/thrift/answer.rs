@@ -16,7 +16,7 @@ use crate::compat::features::ApiGeneration;
 use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
 use crate::compat::{Behaviour, texts};
 use crate::cql::PreparedStatements;
-use crate::db::faults::WatchedRequest;
+use crate::db::faults::{RequestOrigin, WatchedRequest};
 use crate::db::{self, Database};
 use crate::util::RequestLog;
 use crate::util::limits::RESULT_BYTES_MAX;
@@ -126,7 +126,7 @@ impl MethodCall<'_> {
                 Ok(()) => {
                     let permit = service.database.admit().await;
                     let meter = self.session.meter.begin(&service.limits, permit);
-                    let watched = WatchedRequest::begin(&service.database, "thrift", method.name);
+                    let watched = WatchedRequest::begin(&service.database, self.origin());
                     let outcome = {
                         // Pinned here because the future is large, and each layer around it would move it.
                         let request = pin!(self.run_on_newest(behaviour, out));
@@ -200,6 +200,15 @@ impl MethodCall<'_> {
         }
         let call = Call { database, statements, session, args, behaviour, compat, out };
         meter::within(method.kind, (method.run)(call)).await
+    }
+
+    fn origin(&self) -> RequestOrigin {
+        RequestOrigin {
+            protocol: "thrift",
+            method: self.method.name,
+            generation: Some(self.method.generation()),
+            connection: self.session.connection,
+        }
     }
 
     /// Refuses a call of a client that has not logged in, if the call needs a login. Which calls do does not depend on

@@ -32,7 +32,7 @@ use super::own_statements::OwnStatements;
 use crate::compat::Behaviour;
 use crate::compat::features::{ApiGeneration, Language, releases};
 use crate::db::User;
-use crate::db::faults::ReplyFault;
+use crate::db::faults::{ClientConnection, ReplyFault};
 use crate::util::Release;
 use crate::util::meter::MeterSlot;
 
@@ -130,6 +130,8 @@ impl Compat {
 pub struct Session {
     /// The address of the client, if it is connected by a network. Failed logins are counted by address.
     pub address: Option<IpAddr>,
+    /// The connection, on a server with faults.
+    pub connection: Option<ClientConnection>,
     /// Whether a login of 0.6 has succeeded. It opens all keyspaces to calls with a keyspace argument. A later failed
     /// login does not revoke it.
     pub is_logged_in: bool,

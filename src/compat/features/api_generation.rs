@@ -1,10 +1,14 @@
 //! API generations: releases whose calls have the same arguments.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::compat::Line;
 use crate::util::Release;
 
 /// An API generation: releases whose calls have the same arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum ApiGeneration {
     /// 0.3: calls have a table argument, and a text that names the column family and columns.
     WithTextPaths,

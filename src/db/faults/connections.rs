@@ -1,14 +1,25 @@
 //! Faults of all connections: a server that restarts, or that nobody can connect to.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+/// A client's connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientConnection {
+    /// Counts the connections of both protocols since the start.
+    pub number: u64,
+    /// The address of the client.
+    pub client: SocketAddr,
+}
+
 /// What happens to connections.
 #[derive(Default)]
 pub struct FaultyConnections {
+    opened: AtomicU64,
     is_refusing: AtomicBool,
     restarts: watch::Sender<u64>,
     /// What else a restart forgets.
@@ -22,6 +33,11 @@ impl fmt::Debug for FaultyConnections {
 }
 
 impl FaultyConnections {
+    /// Gives a new connection its number.
+    pub fn open(&self, client: SocketAddr) -> ClientConnection {
+        ClientConnection { number: self.opened.fetch_add(1, Ordering::Relaxed) + 1, client }
+    }
+
     /// Closes new connections at once, or accepts them again.
     pub fn refuse(&self, refuses: bool) {
         self.is_refusing.store(refuses, Ordering::Relaxed);

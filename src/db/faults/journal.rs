@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rule::{Condition, Operation};
+use super::rule::{Condition, Operation, RequestFacts};
+use crate::compat::features::ApiGeneration;
 use crate::util::limits::JOURNAL_ENTRIES_MAX;
 
 /// A part of a request: what it did with one row, or with a range of rows.
@@ -31,6 +32,15 @@ pub struct JournalEntry {
     pub protocol: String,
     /// The Thrift method, or the opcode of the native protocol.
     pub method: String,
+    /// The API generation of a Thrift call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generation: Option<ApiGeneration>,
+    /// The number of the client's connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connection: Option<u64>,
+    /// The address of the client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// The first word of the CQL statement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statement: Option<String>,
@@ -69,12 +79,16 @@ impl JournalEntry {
                 && column_family.as_ref().is_none_or(|wanted| *wanted == row.column_family)
                 && key.as_ref().is_none_or(|wanted| row.key.as_ref() == Some(wanted))
         };
-        condition.is_met_by(
-            &self.protocol,
-            &self.method,
-            self.statement.as_deref(),
-            self.consistency.as_deref(),
-        ) && keyspace.as_ref().is_none_or(|wanted| self.keyspace.as_ref() == Some(wanted))
+        let facts = RequestFacts {
+            protocol: &self.protocol,
+            method: &self.method,
+            generation: self.generation,
+            connection: self.connection,
+            statement: self.statement.as_deref(),
+            consistency: self.consistency.as_deref(),
+        };
+        condition.is_met_by(&facts)
+            && keyspace.as_ref().is_none_or(|wanted| self.keyspace.as_ref() == Some(wanted))
             && (!condition.needs_rows() || self.rows.iter().any(is_row))
     }
 }
@@ -114,6 +128,9 @@ mod tests {
             number: 0,
             protocol: "thrift".to_owned(),
             method: method.to_owned(),
+            generation: Some(ApiGeneration::AfterSetKeyspace),
+            connection: Some(3),
+            client: Some("127.0.0.1:1".to_owned()),
             statement: None,
             keyspace: Some("Blog".to_owned()),
             consistency: Some("ONE".to_owned()),
@@ -139,6 +156,7 @@ mod tests {
             "{}",
             r#"{"method": "insert", "keyspace": "Blog", "key": "jonas", "consistency": "one"}"#,
             r#"{"operation": "write", "column_family": "Posts", "protocol": "thrift"}"#,
+            r#"{"generation": "after_set_keyspace", "connection": 3}"#,
         ] {
             assert!(entry.meets(&condition(met)), "{met}");
         }
@@ -148,6 +166,8 @@ mod tests {
             r#"{"keyspace": "blog"}"#,
             r#"{"operation": "read", "column_family": "Posts"}"#,
             r#"{"key": "anna"}"#,
+            r#"{"generation": "with_keyspace"}"#,
+            r#"{"connection": 4}"#,
         ] {
             assert!(!entry.meets(&condition(other)), "{other}");
         }

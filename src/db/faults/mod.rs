@@ -4,7 +4,7 @@
 //! known when the request reads or writes rows. So rules are compared there, whichever protocol the request came by:
 //!
 //! ```text
-//!   protocol     begins a WatchedRequest                     "thrift", "insert"
+//!   protocol     begins a WatchedRequest                     "thrift", "insert", connection 3
 //!   db::Request  adds keyspace and consistency level         Blog, QUORUM
 //!   WatchedStore adds operation, column family and keys      write Posts "jonas"    -> rules: delay, error
 //!   store        reads or writes
@@ -24,11 +24,11 @@ mod rules;
 mod watched_request;
 mod watched_store;
 
-pub use connections::FaultyConnections;
+pub use connections::{ClientConnection, FaultyConnections};
 pub use journal::{Journal, JournalEntry, JournalRow};
 pub use reply_fault::ReplyFault;
 pub use rule::{Condition, Delay, FaultError, FaultRule, Operation, RuleError};
 pub use rules::{Faults, RuleState};
-pub use watched_request::{WatchedRequest, note_statement};
+pub use watched_request::{RequestOrigin, WatchedRequest, note_statement};
 pub(super) use watched_request::{current, note_request, run_for};
 pub use watched_store::WatchedStore;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ReplyFault;
+use crate::compat::features::ApiGeneration;
 use crate::db::Error;
 
 /// Longest delay of a request, in milliseconds.
@@ -33,6 +34,12 @@ pub struct Condition {
     /// The Thrift method, such as `get_slice`; in the native protocol `QUERY`, `PREPARE`, `EXECUTE` or `BATCH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
+    /// The API generation of a Thrift call. Calls of the native protocol have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generation: Option<ApiGeneration>,
+    /// The number of the connection, as the list of requests shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connection: Option<u64>,
     /// The first word of the CQL statement, such as `SELECT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statement: Option<String>,
@@ -53,24 +60,31 @@ pub struct Condition {
     pub consistency: Option<String>,
 }
 
+/// What conditions ask about a request as a whole.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RequestFacts<'a> {
+    pub protocol: &'a str,
+    pub method: &'a str,
+    pub generation: Option<ApiGeneration>,
+    pub connection: Option<u64>,
+    pub statement: Option<&'a str>,
+    pub consistency: Option<&'a str>,
+}
+
 impl Condition {
-    /// Returns whether these parts of a request are as the condition wants them.
-    pub fn is_met_by(
-        &self,
-        protocol: &str,
-        method: &str,
-        statement: Option<&str>,
-        consistency: Option<&str>,
-    ) -> bool {
+    /// Returns whether a request as a whole is as the condition wants it.
+    pub(super) fn is_met_by(&self, facts: &RequestFacts<'_>) -> bool {
         let is = |wanted: &Option<String>, found: Option<&str>| {
             wanted
                 .as_deref()
                 .is_none_or(|wanted| found.is_some_and(|found| wanted.eq_ignore_ascii_case(found)))
         };
-        is(&self.protocol, Some(protocol))
-            && is(&self.method, Some(method))
-            && is(&self.statement, statement)
-            && is(&self.consistency, consistency)
+        is(&self.protocol, Some(facts.protocol))
+            && is(&self.method, Some(facts.method))
+            && is(&self.statement, facts.statement)
+            && is(&self.consistency, facts.consistency)
+            && self.generation.is_none_or(|wanted| facts.generation == Some(wanted))
+            && self.connection.is_none_or(|wanted| facts.connection == Some(wanted))
     }
 
     /// Returns whether the condition can only be met by a request that reads or writes rows.
@@ -78,8 +92,8 @@ impl Condition {
         self.operation.is_some() || self.column_family.is_some() || self.key.is_some()
     }
 
-    /// Returns whether the protocol and the method decide whether a request meets the condition.
-    pub fn needs_method_only(&self) -> bool {
+    /// Returns whether what is known before a request runs decides whether a request meets the condition.
+    pub fn needs_origin_only(&self) -> bool {
         !self.needs_rows()
             && self.statement.is_none()
             && self.keyspace.is_none()
@@ -209,6 +223,9 @@ impl FaultRule {
             && !["thrift", "native"].contains(&protocol.as_str())
         {
             return refused("\"protocol\" is \"thrift\" or \"native\"");
+        }
+        if self.when.generation.is_some() && self.when.protocol.as_deref() == Some("native") {
+            return refused("only Thrift calls have a \"generation\": remove it, or \"protocol\"");
         }
         match self.delay_ms {
             Some(Delay::Fixed(ms) | Delay::Between([_, ms])) if ms > DELAY_MS_MAX => {

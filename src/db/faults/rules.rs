@@ -182,6 +182,10 @@ mod tests {
             (r#"{"delay_ms": 1, "probability": 2}"#, "from 0 to 1"),
             (r#"{"delay_ms": 1, "times": 0}"#, "at least 1"),
             (r#"{"delay_ms": 1, "when": {"protocol": "http"}}"#, "\"thrift\" or \"native\""),
+            (
+                r#"{"delay_ms": 1, "when": {"protocol": "native", "generation": "with_keyspace"}}"#,
+                "only Thrift calls",
+            ),
         ] {
             let refused = Faults::default().set("one", rule(json)).unwrap_err();
             assert!(refused.0.contains(why), "{json}: {refused}");

@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::journal::{JournalEntry, JournalRow};
-use super::rule::{Condition, FaultRule, Operation};
-use super::{Faults, ReplyFault, key_text};
-use crate::compat::features::ConsistencyLevel;
+use super::rule::{Condition, FaultRule, Operation, RequestFacts};
+use super::{ClientConnection, Faults, ReplyFault, key_text};
+use crate::compat::features::{ApiGeneration, ConsistencyLevel};
 use crate::db::{Database, Error};
 use crate::schema::CfDef;
 
@@ -29,12 +29,24 @@ pub(super) struct RowAccess<'a> {
     pub key: Option<&'a Bytes>,
 }
 
+/// What is known of a request before it runs.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestOrigin {
+    /// `thrift` or `native`.
+    pub protocol: &'static str,
+    /// The Thrift method, or the opcode of the native protocol.
+    pub method: &'static str,
+    /// The API generation of a Thrift call.
+    pub generation: Option<ApiGeneration>,
+    /// The connection; `None` for a call within the process.
+    pub connection: Option<ClientConnection>,
+}
+
 /// A request of a server with faults.
 pub struct WatchedRequest {
     faults: Arc<Faults>,
-    protocol: &'static str,
-    method: &'static str,
-    /// Whether rules that only ask for the method have their effect before the request runs. Otherwise they have it with
+    origin: RequestOrigin,
+    /// Whether rules that only ask for the origin have their effect before the request runs. Otherwise they have it with
     /// its first row, where errors know what failed.
     meets_rules_first: bool,
     began: Instant,
@@ -117,16 +129,12 @@ pub(in crate::db) fn note_request(keyspace: &[u8], consistency: ConsistencyLevel
 }
 
 impl WatchedRequest {
-    /// Begins a request; `None` if the server has no faults. `method` is the Thrift method or the native opcode.
-    pub fn begin(
-        database: &Database,
-        protocol: &'static str,
-        method: &'static str,
-    ) -> Option<Arc<WatchedRequest>> {
+    /// Begins a request; `None` if the server has no faults.
+    pub fn begin(database: &Database, origin: RequestOrigin) -> Option<Arc<WatchedRequest>> {
         let faults = database.faults()?.clone();
         let (began, state) = (Instant::now(), Mutex::default());
-        let meets_rules_first = protocol == "thrift" || method == "PREPARE";
-        Some(Arc::new(WatchedRequest { faults, protocol, method, meets_rules_first, began, state }))
+        let meets_rules_first = origin.protocol == "thrift" || origin.method == "PREPARE";
+        Some(Arc::new(WatchedRequest { faults, origin, meets_rules_first, began, state }))
     }
 
     /// Runs a request under the rules, and adds it to the journal. `error_of` makes the protocol's error, and `text_of`
@@ -198,9 +206,18 @@ impl WatchedRequest {
     fn meets(&self, state: &State, rule: &FaultRule, stage: &Stage<'_>) -> bool {
         let condition = &rule.when;
         let level = state.consistency.map(|level| level.to_string());
-        condition.is_met_by(self.protocol, self.method, state.statement, level.as_deref())
+        let RequestOrigin { protocol, method, generation, connection } = self.origin;
+        let facts = RequestFacts {
+            protocol,
+            method,
+            generation,
+            connection: connection.map(|connection| connection.number),
+            statement: state.statement,
+            consistency: level.as_deref(),
+        };
+        condition.is_met_by(&facts)
             && match stage {
-                Stage::First => condition.needs_method_only(),
+                Stage::First => condition.needs_origin_only(),
                 Stage::Rows(accesses) => accesses.iter().any(|access| access.meets(rule)),
                 Stage::Last => {
                     !condition.needs_rows()
@@ -216,8 +233,11 @@ impl WatchedRequest {
         let mut state = self.state.lock();
         JournalEntry {
             number: 0,
-            protocol: self.protocol.to_owned(),
-            method: self.method.to_owned(),
+            protocol: self.origin.protocol.to_owned(),
+            method: self.origin.method.to_owned(),
+            generation: self.origin.generation,
+            connection: self.origin.connection.map(|connection| connection.number),
+            client: self.origin.connection.map(|connection| connection.client.to_string()),
             statement: state.statement.map(str::to_owned),
             keyspace: state.keyspace.take(),
             consistency: state.consistency.map(|level| level.to_string()),

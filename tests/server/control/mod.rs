@@ -8,6 +8,7 @@ mod concurrency;
 mod faults;
 mod http;
 mod loads;
+mod requests;
 mod resets;
 mod sandboxes;
 mod snapshots;
