@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::error::ControlError;
 use super::operations::Control;
 use super::route::{Call, Json, NoBody};
-use crate::db::faults::{Condition, JournalEntry};
+use crate::db::faults::{Condition, JournalEntry, SoughtRequests};
 
 /// Requests that are returned if the request does not say how many.
 const LAST: usize = 100;
@@ -19,6 +20,9 @@ const LAST: usize = 100;
 pub struct FindRequest {
     /// Which requests; all if nothing is given. A key is compared with the text in the journal.
     pub when: Condition,
+    /// What the arguments of the requests have: objects have at least these fields, lists these elements in this order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
     /// How many of the last ones are returned: 100 if it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<usize>,
@@ -38,6 +42,9 @@ pub struct Expectation {
     /// Which requests.
     #[serde(default)]
     pub when: Condition,
+    /// What their arguments have: objects have at least these fields, lists these elements in this order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
     /// How many of them there are: at least one if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<usize>,
@@ -64,36 +71,43 @@ pub struct VerifyReply {
 }
 
 pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<RequestList, ControlError> {
-    Ok(RequestList { requests: control.faults()?.journal.find(&Condition::default(), LAST) })
+    Ok(RequestList { requests: control.faults()?.journal.find(&SoughtRequests::default(), LAST) })
 }
 
 pub async fn find(control: Arc<Control>, call: Call<Json<FindRequest>>) -> Result<RequestList, ControlError> {
-    let FindRequest { when, last } = call.body.0;
-    Ok(RequestList { requests: control.faults()?.journal.find(&when, last.unwrap_or(LAST)) })
+    let FindRequest { when, arguments, last } = call.body.0;
+    let sought = SoughtRequests { when, arguments };
+    Ok(RequestList { requests: control.faults()?.journal.find(&sought, last.unwrap_or(LAST)) })
 }
 
 pub async fn verify(
     control: Arc<Control>,
     call: Call<Json<VerifyRequest>>,
 ) -> Result<VerifyReply, ControlError> {
-    let journal = control.faults()?.journal.find(&Condition::default(), usize::MAX);
+    let journal = control.faults()?.journal.find(&SoughtRequests::default(), usize::MAX);
     Ok(verified(&call.body.0, &journal))
 }
 
 fn verified(request: &VerifyRequest, journal: &[JournalEntry]) -> VerifyReply {
     let mut differences = Vec::new();
     let mut rest = journal;
-    for (number, Expectation { when, times }) in (1..).zip(&request.requests) {
-        let found = journal.iter().filter(|entry| entry.meets(when)).count();
-        match times {
-            Some(times) if found != *times => {
+    for (number, expectation) in (1..).zip(&request.requests) {
+        let sought =
+            SoughtRequests { when: expectation.when.clone(), arguments: expectation.arguments.clone() };
+        let found = journal.iter().filter(|entry| sought.includes(entry)).count();
+        match expectation.times {
+            Some(times) if found != times => {
                 differences.push(format!("expectation {number}: {found} requests instead of {times}"));
             }
             None if found == 0 => differences.push(format!("expectation {number}: no request")),
-            _ if found > 0 && request.in_order => match rest.iter().position(|entry| entry.meets(when)) {
-                Some(at) => rest = &rest[at + 1..],
-                None => differences.push(format!("expectation {number}: no request after those before it")),
-            },
+            _ if found > 0 && request.in_order => {
+                match rest.iter().position(|entry| sought.includes(entry)) {
+                    Some(at) => rest = &rest[at + 1..],
+                    None => {
+                        differences.push(format!("expectation {number}: no request after those before it"))
+                    }
+                }
+            }
             _ => {}
         }
     }

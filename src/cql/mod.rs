@@ -7,6 +7,7 @@ pub mod define;
 mod describe;
 mod error;
 mod explain;
+mod journal_arguments;
 pub mod json;
 mod marker_note;
 pub mod modify;

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use super::access;
 use super::define::{check_prepared, define};
 use super::describe::describe;
+use super::journal_arguments::{note_batch, note_query, note_values};
 use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::{Reach, SelectPlan};
 use super::syntax::{self, BatchKind, Change, Parsed, Statement};
@@ -17,7 +18,7 @@ use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
 use crate::compat::features::restrictions::MATERIALIZED_VIEWS;
 use crate::compat::{Line, texts};
-use crate::db::faults::note_statement;
+use crate::db::faults::{JournalResult, note_result, note_statement};
 use crate::schema::Catalog;
 use crate::util::meter::{self, RequestKind};
 
@@ -179,6 +180,7 @@ impl Prepared {
 
 /// Parses a statement and checks it against the schema.
 pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlError> {
+    note_query(state.database, text);
     let parsed = syntax::parse_as(text, state.behaviour.release, state.language)?;
     if let Some((message, place)) = parsed.before_views.clone().filter(|_| !state.has(MATERIALIZED_VIEWS)) {
         return Err(CqlError::Syntax { message, place });
@@ -245,6 +247,19 @@ pub async fn execute(
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     note_statement(state.database, prepared.first_word());
+    let outcome = execute_planned(state, prepared, options).await?;
+    if let Outcome::Rows(result) = &outcome {
+        let size = JournalResult { rows: Some(result.rows.len()), ..JournalResult::default() };
+        note_result(state.database, || Some(size));
+    }
+    Ok(outcome)
+}
+
+async fn execute_planned(
+    state: &QueryState<'_>,
+    prepared: &Prepared,
+    options: &QueryOptions,
+) -> Result<Outcome, CqlError> {
     if matches!(prepared.plan, Plan::Late) {
         // Its names are in the keyspace in which it was prepared, whatever keyspace the session uses now.
         let state = QueryState { keyspace: prepared.keyspace.as_deref().or(state.keyspace), ..*state };
@@ -308,6 +323,7 @@ pub async fn execute_once(
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     let options = &*prepared.bound(options);
+    note_values(state.database, prepared, options);
     if options.values.len() != prepared.markers.len() {
         return Err(CqlError::invalid(texts::wrong_value_count(state.behaviour)));
     }
@@ -321,6 +337,7 @@ pub async fn execute_prepared(
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     let options = &*prepared.bound(options);
+    note_values(state.database, prepared, options);
     let (markers, values) = (prepared.markers.len(), options.values.len());
     if markers != values {
         return Err(CqlError::invalid(texts::wrong_bound_count(state.behaviour, markers, values)));
@@ -346,6 +363,7 @@ pub async fn execute_batch(
     statements: &[(Arc<Prepared>, QueryOptions)],
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
+    note_batch(state.database, statements);
     // Held to the end: creating an index and dropping a table wait for all holders of the previous schema.
     let catalog = state.database.catalog();
     let mut planned = Vec::with_capacity(statements.len());

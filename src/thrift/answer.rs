@@ -6,17 +6,19 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::args::Args;
+use super::argument_values::shown_arguments;
 use super::before_login;
 use super::dialect::{self, Compat, Session};
 use super::failure::{Failure, write_failure};
 use super::frame::Transport;
 use super::methods::{Call, Method};
+use super::result_size::result_size;
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::compat::features::ApiGeneration;
 use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
 use crate::compat::{Behaviour, texts};
 use crate::cql::PreparedStatements;
-use crate::db::faults::{RequestOrigin, WatchedRequest};
+use crate::db::faults::{RequestOrigin, WatchedRequest, note_arguments, note_result};
 use crate::db::{self, Database};
 use crate::util::RequestLog;
 use crate::util::limits::RESULT_BYTES_MAX;
@@ -129,7 +131,7 @@ impl MethodCall<'_> {
                     let watched = WatchedRequest::begin(&service.database, self.origin());
                     let outcome = {
                         // Pinned here because the future is large, and each layer around it would move it.
-                        let request = pin!(self.run_on_newest(behaviour, out));
+                        let request = pin!(self.run_noted(behaviour, out));
                         let request = metered(meter, log.run(request));
                         match &watched {
                             None => request.await,
@@ -177,6 +179,18 @@ impl MethodCall<'_> {
         let ended = writer.frame_end(mark);
         log.end(out.len() - start, Some(&failure));
         ended
+    }
+
+    /// Runs a call, and adds arguments and result to the journal of a server with faults.
+    async fn run_noted(&mut self, behaviour: &'static Behaviour, out: &mut BytesMut) -> Result<(), Failure> {
+        let (database, start) = (&self.service.database, out.len());
+        note_arguments(database, |arguments| {
+            let keyspace = self.session.keyspace.as_deref();
+            *arguments = shown_arguments(self.args, &database.catalog(), keyspace, behaviour.release);
+        });
+        self.run_on_newest(behaviour, out).await?;
+        note_result(database, || result_size(self.method.name, &out[start..]));
+        Ok(())
     }
 
     /// Runs a call. If it needs a schema element that this server does not know, reads the shared schema again and

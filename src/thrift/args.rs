@@ -79,6 +79,11 @@ impl<'a> Args<'a> {
         Some(self.message.clone().at(found.remaining))
     }
 
+    /// Returns the declared arguments that the message has, each with a reader at its value.
+    pub fn present(&self) -> impl Iterator<Item = (&'static Arg, Reader<'a>)> + '_ {
+        self.declared.iter().filter_map(|arg| Some((arg, self.optional(arg.id)?)))
+    }
+
     /// Returns a reader at the argument's value.
     ///
     /// # Errors

@@ -5,6 +5,8 @@
 
 pub mod answer;
 mod args;
+mod argument_shapes;
+mod argument_values;
 mod before_login;
 mod cql_results;
 pub mod dialect;
@@ -16,6 +18,7 @@ mod own_statements;
 mod query_text;
 mod refusal;
 pub mod replies;
+mod result_size;
 mod results;
 mod schema_types;
 mod types;

@@ -312,3 +312,11 @@ pub const FAULT_RULES_MAX: usize = 1_000;
 
 /// Requests that the journal of a server under control keeps.
 pub const JOURNAL_ENTRIES_MAX: usize = 10_000;
+
+/// Length in characters of one text among the arguments of a request in the journal, and of all its texts together.
+/// Statements are only limited by the second.
+pub const JOURNAL_TEXT_CHARS_MAX: usize = 1_000;
+pub const JOURNAL_ARGUMENTS_CHARS_MAX: usize = 4_000;
+
+/// Elements of all lists and maps among the arguments of a request in the journal.
+pub const JOURNAL_ELEMENTS_MAX: usize = 64;

@@ -14,6 +14,7 @@ mod time_text;
 pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 use statement::{Statement2, Values};
 
+use super::journal_arguments::note_query;
 use super::system::SYSTEM;
 use super::{CqlError, QueryState};
 use crate::compat::features::releases::CQL_2;
@@ -37,6 +38,7 @@ pub fn prepare(text: &str) -> Result<Prepared2, CqlError> {
 
 /// Parses and executes a statement.
 pub async fn execute(state: &QueryState<'_>, text: &str) -> Result<Cql2Outcome, CqlError> {
+    note_query(state.database, text);
     run(state, &prepare(text)?, &[]).await
 }
 

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use super::contains;
 use super::rule::{Condition, Operation, RequestFacts};
 use crate::compat::features::ApiGeneration;
 use crate::util::limits::JOURNAL_ENTRIES_MAX;
@@ -50,9 +52,16 @@ pub struct JournalEntry {
     /// The consistency level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consistency: Option<String>,
+    /// The arguments of the call, by their names in the interface; `query` and `values` of a CQL statement. Keys, names
+    /// and values are in the text of their types, else as UTF-8, else in hexadecimal digits. Long ones are cut.
+    #[serde(default, skip_serializing_if = "has_none")]
+    pub arguments: Value,
     /// What it did with rows, in order: the first sixteen.
     #[serde(default)]
     pub rows: Vec<JournalRow>,
+    /// The size of its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<JournalResult>,
     /// The text of its error, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -63,11 +72,83 @@ pub struct JournalEntry {
     pub micros: u64,
 }
 
+fn has_none(arguments: &Value) -> bool {
+    arguments.is_null() || arguments.as_object().is_some_and(Map::is_empty)
+}
+
+/// What a request has returned to its client.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JournalResult {
+    /// The number of rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
+    /// The number of columns or super columns in all rows of a Thrift call, or the number that a count has found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<usize>,
+    /// Whether `cas` has written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub applied: Option<bool>,
+}
+
 /// The last requests.
 #[derive(Debug, Default)]
 pub struct Journal {
     next: AtomicU64,
-    entries: Mutex<VecDeque<JournalEntry>>,
+    entries: Mutex<VecDeque<KeptEntry>>,
+}
+
+/// An entry in the journal. Its arguments are JSON as text, which takes a fraction of the memory.
+#[derive(Debug)]
+struct KeptEntry {
+    /// Without arguments.
+    entry: JournalEntry,
+    arguments: Box<str>,
+}
+
+impl KeptEntry {
+    fn new(mut entry: JournalEntry) -> KeptEntry {
+        let arguments = match std::mem::take(&mut entry.arguments) {
+            arguments if has_none(&arguments) => String::new(),
+            arguments => arguments.to_string(),
+        };
+        KeptEntry { entry, arguments: arguments.into() }
+    }
+
+    fn arguments(&self) -> Value {
+        serde_json::from_str(&self.arguments).unwrap_or_default()
+    }
+
+    fn meets(&self, sought: &SoughtRequests) -> bool {
+        self.entry.meets(&sought.when)
+            && sought.arguments.as_ref().is_none_or(|wanted| contains(&self.arguments(), wanted))
+    }
+
+    fn whole(&self) -> JournalEntry {
+        JournalEntry { arguments: self.arguments(), ..self.entry.clone() }
+    }
+}
+
+/// Which requests of the journal are meant.
+#[derive(Debug, Clone, Default)]
+pub struct SoughtRequests {
+    /// The condition that they meet.
+    pub when: Condition,
+    /// What their arguments have: objects have at least these fields, lists these elements in this order.
+    pub arguments: Option<Value>,
+}
+
+impl From<Condition> for SoughtRequests {
+    fn from(when: Condition) -> SoughtRequests {
+        SoughtRequests { when, arguments: None }
+    }
+}
+
+impl SoughtRequests {
+    /// Returns whether a request is meant.
+    pub fn includes(&self, entry: &JournalEntry) -> bool {
+        entry.meets(&self.when)
+            && self.arguments.as_ref().is_none_or(|wanted| contains(&entry.arguments, wanted))
+    }
 }
 
 impl JournalEntry {
@@ -101,14 +182,14 @@ impl Journal {
             entries.pop_front();
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
-        entries.push_back(JournalEntry { number, ..entry });
+        entries.push_back(KeptEntry::new(JournalEntry { number, ..entry }));
     }
 
-    /// Returns the requests that meet a condition, oldest first: at most `last` of them.
-    pub fn find(&self, condition: &Condition, last: usize) -> Vec<JournalEntry> {
+    /// Returns the requests that are sought, oldest first: at most `last` of them.
+    pub fn find(&self, sought: &SoughtRequests, last: usize) -> Vec<JournalEntry> {
         let entries = self.entries.lock();
-        let found = entries.iter().rev().filter(|entry| entry.meets(condition)).take(last);
-        let mut found: Vec<JournalEntry> = found.cloned().collect();
+        let found = entries.iter().rev().filter(|entry| entry.meets(sought)).take(last);
+        let mut found: Vec<JournalEntry> = found.map(KeptEntry::whole).collect();
         found.reverse();
         found
     }
@@ -139,6 +220,8 @@ mod tests {
                 column_family: "Posts".to_owned(),
                 key: Some(key.to_owned()),
             }],
+            arguments: Value::Null,
+            result: None,
             error: None,
             faults: Vec::new(),
             micros: 7,
@@ -179,12 +262,12 @@ mod tests {
         for number in 0..JOURNAL_ENTRIES_MAX + 5 {
             journal.add(entry(if number % 2 == 0 { "insert" } else { "remove" }, "k"));
         }
-        let all = journal.find(&Condition::default(), usize::MAX);
+        let all = journal.find(&SoughtRequests::default(), usize::MAX);
         assert_eq!((all.len(), all[0].number), (JOURNAL_ENTRIES_MAX, 6));
-        let last = journal.find(&condition(r#"{"method": "insert"}"#), 2);
+        let last = journal.find(&condition(r#"{"method": "insert"}"#).into(), 2);
         let numbers: Vec<u64> = last.iter().map(|entry| entry.number).collect();
         assert!(numbers[0] + 2 == numbers[1] && numbers[1] >= all[all.len() - 2].number, "{numbers:?}");
         journal.clear();
-        assert!(journal.find(&Condition::default(), 9).is_empty());
+        assert!(journal.find(&SoughtRequests::default(), 9).is_empty());
     }
 }

@@ -1,24 +1,22 @@
 //! Row keys as text, for conditions and the journal.
 
-use crate::marshal::{AbstractType, BytesType};
+use crate::marshal::{AbstractType, BytesType, TypeRef};
 use crate::schema::CfDef;
 
 /// Length of a key in the journal. Longer keys are cut.
 const SHOWN_CHARS_MAX: usize = 1_000;
 
-/// Returns whether a condition's text means this key: as UTF-8, or in the text of the key's type.
+/// Returns whether a condition's text means this key: as UTF-8, in the text of the key's type, or in hexadecimal
+/// digits.
 pub fn means(text: &str, cf: &CfDef, key: &[u8]) -> bool {
-    key == text.as_bytes() || typed(cf, key).is_some_and(|typed| typed == text)
+    key == text.as_bytes()
+        || bytes_text(cf.key_validator.as_ref(), key) == text
+        || BytesType.to_text(key) == text
 }
 
-/// Returns a key for people: in the text of its type if it has one, else as UTF-8, else in hexadecimal digits.
-/// Long keys are cut.
+/// Returns a key for people. Long keys are cut.
 pub fn shown(cf: &CfDef, key: &[u8]) -> String {
-    let has_type =
-        cf.key_validator.as_ref().is_some_and(|of_key| !of_key.class_name().ends_with(".BytesType"));
-    let plain = || std::str::from_utf8(key).ok().map(str::to_owned);
-    let text = if has_type { typed(cf, key) } else { plain() };
-    let mut text = text.unwrap_or_else(|| BytesType.to_text(key));
+    let mut text = bytes_text(cf.key_validator.as_ref(), key);
     if let Some((end, _)) = text.char_indices().nth(SHOWN_CHARS_MAX) {
         text.truncate(end);
         text.push('…');
@@ -26,10 +24,16 @@ pub fn shown(cf: &CfDef, key: &[u8]) -> String {
     text
 }
 
-fn typed(cf: &CfDef, key: &[u8]) -> Option<String> {
-    let of_key = cf.key_validator.as_ref()?;
-    of_key.validate(key).ok()?;
-    Some(of_key.to_text(key))
+/// Returns bytes for people: in the text of their type if they have one, else as UTF-8, else in hexadecimal digits.
+pub fn bytes_text(of_type: Option<&TypeRef>, bytes: &[u8]) -> String {
+    let of_type = of_type.filter(|of_type| !of_type.class_name().ends_with(".BytesType"));
+    if let Some(of_type) = of_type.filter(|of_type| !bytes.is_empty() && of_type.validate(bytes).is_ok()) {
+        return of_type.to_text(bytes);
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
+        _ => BytesType.to_text(bytes),
+    }
 }
 
 #[cfg(test)]
@@ -42,6 +46,7 @@ mod tests {
         let plain = CfDef::new("ks", "plain");
         assert_eq!(shown(&plain, b"jonas"), "jonas");
         assert_eq!(shown(&plain, b"\xff\x01"), "ff01");
+        assert_eq!(shown(&plain, &[0, 7]), "0007");
         assert!(means("jonas", &plain, b"jonas") && !means("jonas", &plain, b"anna"));
         let typed = CfDef { key_validator: Types::builtin().resolve("Int32Type"), ..plain };
         assert_eq!(shown(&typed, &[0, 0, 0, 7]), "7");

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //!   protocol     begins a WatchedRequest                     "thrift", "insert", connection 3
+//!   protocol     adds the arguments                         key, column
 //!   db::Request  adds keyspace and consistency level         Blog, QUORUM
 //!   WatchedStore adds operation, column family and keys      write Posts "jonas"    -> rules: delay, error
 //!   store        reads or writes
@@ -15,20 +16,26 @@
 //!
 //! A database has no [`Faults`] unless its server has a control port. Then nothing of this runs.
 
+mod argument_text;
 mod connections;
 mod journal;
 mod key_text;
+mod notes;
 mod reply_fault;
 mod rule;
 mod rules;
 mod watched_request;
 mod watched_store;
 
+pub use argument_text::ArgumentText;
 pub use connections::{ClientConnection, FaultyConnections};
-pub use journal::{Journal, JournalEntry, JournalRow};
+pub use journal::{Journal, JournalEntry, JournalResult, JournalRow, SoughtRequests};
+use notes::contains;
+pub(super) use notes::note_request;
+pub use notes::{note_arguments, note_result, note_statement};
 pub use reply_fault::ReplyFault;
 pub use rule::{Condition, Delay, FaultError, FaultRule, Operation, RuleError};
 pub use rules::{Faults, RuleState};
-pub use watched_request::{RequestOrigin, WatchedRequest, note_statement};
-pub(super) use watched_request::{current, note_request, run_for};
+pub use watched_request::{RequestOrigin, WatchedRequest};
+pub(super) use watched_request::{current, run_for};
 pub use watched_store::WatchedStore;

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use super::journal::{JournalEntry, JournalRow};
+use super::journal::{JournalEntry, JournalResult, JournalRow};
 use super::rule::{Condition, FaultRule, Operation, RequestFacts};
 use super::{ClientConnection, Faults, ReplyFault, key_text};
 use crate::compat::features::{ApiGeneration, ConsistencyLevel};
@@ -64,10 +65,12 @@ pub(super) enum Stage<'a> {
 }
 
 #[derive(Default)]
-struct State {
-    keyspace: Option<String>,
-    consistency: Option<ConsistencyLevel>,
-    statement: Option<&'static str>,
+pub(super) struct State {
+    pub keyspace: Option<String>,
+    pub consistency: Option<ConsistencyLevel>,
+    pub statement: Option<&'static str>,
+    pub arguments: Map<String, Value>,
+    pub result: Option<JournalResult>,
     rows: Vec<JournalRow>,
     /// The rules whose condition the request has met. Each counts it once.
     met: Vec<u64>,
@@ -112,20 +115,9 @@ pub(in crate::db) async fn run_for<F: Future>(request: Option<Arc<WatchedRequest
     }
 }
 
-/// Adds the first word of a CQL statement to the request that runs here.
-pub fn note_statement(database: &Database, statement: &'static str) {
-    if database.faults().is_some() {
-        let _ = REQUEST.try_with(|request| request.state.lock().statement = Some(statement));
-    }
-}
-
-/// Adds keyspace and consistency level to the request that runs here.
-pub(in crate::db) fn note_request(keyspace: &[u8], consistency: ConsistencyLevel) {
-    let _ = REQUEST.try_with(|request| {
-        let mut state = request.state.lock();
-        state.keyspace = Some(String::from_utf8_lossy(keyspace).into_owned());
-        state.consistency = Some(consistency);
-    });
+/// Changes the state of the request that runs here, if it is watched.
+pub(super) fn with_state(change: impl FnOnce(&mut State)) {
+    let _ = REQUEST.try_with(|request| change(&mut request.state.lock()));
 }
 
 impl WatchedRequest {
@@ -241,7 +233,9 @@ impl WatchedRequest {
             statement: state.statement.map(str::to_owned),
             keyspace: state.keyspace.take(),
             consistency: state.consistency.map(|level| level.to_string()),
+            arguments: Value::Object(std::mem::take(&mut state.arguments)),
             rows: std::mem::take(&mut state.rows),
+            result: state.result.filter(|_| error.is_none()),
             error,
             faults: state.effective.clone(),
             micros: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
