@@ -76,7 +76,14 @@ enum Request {
     /// Remove a rule of faults
     RemoveFault { name: String },
     /// Print the last requests of clients
-    Requests,
+    Requests {
+        /// Print each request when it ends, until the command is interrupted
+        #[arg(long)]
+        follow: bool,
+        /// A condition, such as '{"method": "insert"}'
+        #[arg(long, value_name = "JSON")]
+        when: Option<String>,
+    },
     /// Close all connections of clients and forget prepared statements, as a restart does
     Restart,
     /// Close new connections of clients at once
@@ -171,7 +178,13 @@ impl Request {
             }
             Request::Faults => HttpRequest::empty("GET", "/faults"),
             Request::RemoveFault { name } => HttpRequest::empty("DELETE", &named("faults", name)?),
-            Request::Requests => HttpRequest::empty("GET", "/requests"),
+            Request::Requests { follow, when } => {
+                let path = if *follow { "/requests/stream" } else { "/requests/find" };
+                let when = when.as_deref().unwrap_or("{}");
+                let when = serde_json::from_str::<serde_json::Value>(when)
+                    .map_err(|error| format!("--when {when} is no JSON: {error}"))?;
+                HttpRequest::new("POST", path, json!({"when": when}).to_string().into())
+            }
             Request::Restart => HttpRequest::empty("POST", "/restart"),
             Request::Refuse => {
                 HttpRequest::new("POST", "/connections", json!({"refuse": true}).to_string().into())
@@ -219,8 +232,22 @@ pub fn control(args: &ControlCommandArgs) -> Result<(), String> {
         format!("cannot connect to {address}: {error}; start a server with --ephemeral --control {address}")
     })?;
     let mut client = client.with_header("Content-Type", request.content_type);
-    let reply = client.send(request.method, &request.path, &request.body);
-    let reply = reply.map_err(|error| format!("{address} has not answered: {error}"))?;
+    let unanswered = |error| format!("{address} has not answered: {error}");
+    let reply = match args.request {
+        Request::Requests { follow: true, .. } => {
+            let mut printed = Ok(());
+            let line = |line: &str| {
+                printed = writeln!(std::io::stdout(), "{line}");
+                printed.is_ok()
+            };
+            let refused = client.follow(request.method, &request.path, &request.body, line);
+            match refused.map_err(unanswered)? {
+                Some(reply) => reply,
+                None => return printed.map_err(|error| format!("cannot print it: {error}")),
+            }
+        }
+        _ => client.send(request.method, &request.path, &request.body).map_err(unanswered)?,
+    };
     if reply.status != 200 {
         let json = serde_json::from_str::<serde_json::Value>(&reply.body).unwrap_or_default();
         let why = json["error"].as_str().unwrap_or(reply.body.trim());

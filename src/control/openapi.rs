@@ -54,7 +54,7 @@ fn operation(route: &Route, error: &Schema, generator: &mut SchemaGenerator) -> 
     let mut operation = json!({
         "summary": route.summary,
         "responses": {
-            "200": {"description": "Done.", "content": content("application/json", reply)},
+            "200": {"description": "Done.", "content": content(route.reply_type, reply)},
             "default": {
                 "description": "The request failed.",
                 "content": content("application/json", error.clone()),

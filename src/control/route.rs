@@ -13,9 +13,14 @@ use serde_json::Value;
 
 use super::error::ControlError;
 use super::operations::Control;
+use super::request_stream::{RequestStream, StreamLine};
 
 /// The part of a path that stands for any name.
 pub const NAME: &str = "{name}";
+
+/// The content types of replies.
+pub const JSON: &str = "application/json";
+pub const JSON_LINES: &str = "application/x-ndjson";
 
 /// A request that was found in the table of routes.
 #[derive(Debug)]
@@ -106,8 +111,15 @@ pub struct RawCall {
     pub body: Bytes,
 }
 
-/// The future of the JSON of a reply.
-type Answering = BoxFuture<'static, Result<Vec<u8>, ControlError>>;
+/// The body of a successful reply.
+pub enum Answer {
+    Json(Vec<u8>),
+    /// Lines, each with an object in JSON.
+    Stream(RequestStream),
+}
+
+/// The future of a reply.
+type Answering = BoxFuture<'static, Result<Answer, ControlError>>;
 
 /// A row of the table of routes.
 pub struct Route {
@@ -120,6 +132,8 @@ pub struct Route {
     pub example: Option<&'static str>,
     pub input: fn(&mut SchemaGenerator) -> Vec<BodyKind>,
     pub needs_body: bool,
+    /// The content type of the reply.
+    pub reply_type: &'static str,
     pub output: fn(&mut SchemaGenerator) -> Schema,
     run: Box<dyn Fn(Arc<Control>, RawCall) -> Answering + Send + Sync>,
 }
@@ -140,7 +154,7 @@ impl Route {
             Box::pin(async move {
                 let body = Q::read(raw.body, raw.content_type.as_deref())?;
                 let reply = handler(control, Call { name: raw.name, body }).await?;
-                serde_json::to_vec(&reply).map_err(|error| {
+                serde_json::to_vec(&reply).map(Answer::Json).map_err(|error| {
                     ControlError::new(
                         super::ErrorKind::Internal,
                         format!("the reply has no JSON form: {error}"),
@@ -155,7 +169,37 @@ impl Route {
             example: None,
             input: Q::described,
             needs_body: !Q::IS_OPTIONAL,
+            reply_type: JSON,
             output: |generator| generator.subschema_for::<A>(),
+            run: Box::new(run),
+        }
+    }
+
+    /// Creates a route whose reply is a stream of requests.
+    pub fn stream<Q, F>(
+        (method, path): (Method, &'static str),
+        summary: &'static str,
+        handler: fn(Arc<Control>, Call<Q>) -> F,
+    ) -> Route
+    where
+        Q: Input,
+        F: Future<Output = Result<RequestStream, ControlError>> + Send + 'static,
+    {
+        let run = move |control, raw: RawCall| -> Answering {
+            Box::pin(async move {
+                let body = Q::read(raw.body, raw.content_type.as_deref())?;
+                handler(control, Call { name: raw.name, body }).await.map(Answer::Stream)
+            })
+        };
+        Route {
+            method,
+            path,
+            summary,
+            example: None,
+            input: Q::described,
+            needs_body: !Q::IS_OPTIONAL,
+            reply_type: JSON_LINES,
+            output: |generator| generator.subschema_for::<StreamLine<'_>>(),
             run: Box::new(run),
         }
     }
@@ -180,7 +224,7 @@ impl Route {
         }
     }
 
-    /// Answers a request with JSON.
+    /// Answers a request.
     pub fn answer(&self, control: Arc<Control>, call: RawCall) -> Answering {
         (self.run)(control, call)
     }

@@ -8,7 +8,7 @@ use super::error::ControlError;
 use super::openapi::{self, Document};
 use super::operations::Control;
 use super::route::{Call, NoBody, Route};
-use super::{clock, dump, faults, load, requests, reset, sandboxes, snapshots};
+use super::{clock, dump, faults, load, request_stream, requests, reset, sandboxes, snapshots};
 
 /// Returns all routes.
 pub fn routes() -> Vec<Route> {
@@ -74,6 +74,17 @@ pub fn routes() -> Vec<Route> {
         Route::new((GET, "/requests"), "Returns the last 100 requests.", requests::list),
         Route::new((POST, "/requests/find"), "Returns the last requests that meet a condition.", requests::find)
             .with_example(r#"{"when": {"column_family": "Posts"}, "last": 10}"#),
+        Route::stream(
+            (GET, "/requests/stream"),
+            "Returns each request when it ends, until the client leaves.",
+            request_stream::all,
+        ),
+        Route::stream(
+            (POST, "/requests/stream"),
+            "Returns each request that meets a condition when it ends, until the client leaves.",
+            request_stream::some,
+        )
+        .with_example(r#"{"when": {"column_family": "Posts"}}"#),
         Route::new((POST, "/requests/verify"), "Compares the requests with what is expected.", requests::verify)
             .with_example(r#"{"requests": [{"when": {"method": "insert"}, "times": 0}], "in_order": true}"#),
     ]

@@ -5,18 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited, StreamBody};
 use hyper::body::{Body, Incoming};
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::error::{ControlError, ErrorKind, ErrorReply};
 use super::operations::Control;
-use super::route::{RawCall, Route};
+use super::route::{Answer, JSON, JSON_LINES, RawCall, Route};
 use super::routes::routes;
 use super::sandboxes::divided;
 use crate::server::{AccessToken, Client, ConnectionEnd, ConnectionHandler, NEEDS_TOKEN};
@@ -43,6 +45,9 @@ impl Default for ControlTimes {
     }
 }
 
+/// The body of a reply.
+type ReplyBody = UnsyncBoxBody<Bytes, Infallible>;
+
 /// Serves the routes of the control API.
 #[derive(Clone)]
 pub struct ControlService {
@@ -65,9 +70,13 @@ impl ControlService {
         ControlService { times, ..self }
     }
 
-    async fn reply(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    /// Answers a request. Streams end when `ending` changes.
+    async fn reply(&self, request: Request<Incoming>, ending: watch::Receiver<bool>) -> Response<ReplyBody> {
         match timeout(self.times.request, self.answer(request)).await {
-            Ok(Ok(json)) => with_json(StatusCode::OK, json),
+            Ok(Ok(Answer::Json(json))) => with_json(StatusCode::OK, json),
+            Ok(Ok(Answer::Stream(stream))) => {
+                with_body(JSON_LINES, StreamBody::new(stream.into_body(ending)).boxed_unsync())
+            }
             Ok(Err((error, methods))) => refusal(&error, &methods),
             Err(_) => {
                 let seconds = self.times.request.as_secs_f64();
@@ -77,8 +86,8 @@ impl ControlService {
         }
     }
 
-    /// Answers a request with JSON. An error comes with the methods that the path has, if the method is wrong.
-    async fn answer(&self, request: Request<Incoming>) -> Result<Vec<u8>, (ControlError, String)> {
+    /// Runs a request. An error comes with the methods that the path has, if the method is wrong.
+    async fn answer(&self, request: Request<Incoming>) -> Result<Answer, (ControlError, String)> {
         let plain = |error| (error, String::new());
         if !self.token.admits(request.headers()) {
             return Err(plain(ControlError::new(ErrorKind::Unauthorized, NEEDS_TOKEN)));
@@ -134,17 +143,21 @@ async fn body_of(body: Incoming) -> Result<Bytes, ControlError> {
     }
 }
 
-fn with_json(status: StatusCode, json: Vec<u8>) -> Response<Full<Bytes>> {
-    let mut json = json;
+fn with_json(status: StatusCode, mut json: Vec<u8>) -> Response<ReplyBody> {
     json.push(b'\n');
-    let mut reply = Response::new(Full::from(json));
+    let mut reply = with_body(JSON, Full::from(json).boxed_unsync());
     *reply.status_mut() = status;
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    reply
+}
+
+fn with_body(content_type: &'static str, body: ReplyBody) -> Response<ReplyBody> {
+    let mut reply = Response::new(body);
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     reply
 }
 
-fn refusal(error: &ControlError, methods: &str) -> Response<Full<Bytes>> {
+fn refusal(error: &ControlError, methods: &str) -> Response<ReplyBody> {
     let body = serde_json::to_vec(&ErrorReply { error: error.why.clone() }).unwrap_or_default();
     let mut reply = with_json(error.kind.status(), body);
     if error.kind == ErrorKind::Unauthorized {
@@ -161,9 +174,11 @@ fn refusal(error: &ControlError, methods: &str) -> Response<Full<Bytes>> {
 impl ConnectionHandler for ControlService {
     async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { mut stream, mut shutdown, place, .. } = client;
-        let this = &self;
-        let service =
-            service_fn(move |request| async move { Ok::<_, Infallible>(this.reply(request).await) });
+        let (this, (end, ending)) = (&self, watch::channel(false));
+        let service = service_fn(move |request| {
+            let ending = ending.clone();
+            async move { Ok::<_, Infallible>(this.reply(request, ending).await) }
+        });
         let mut conversation = std::pin::pin!(
             http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -186,7 +201,9 @@ impl ConnectionHandler for ControlService {
         }
         // A request that runs is still answered.
         conversation.as_mut().graceful_shutdown();
-        let _ = conversation.await;
+        let _ = end.send(true);
+        // A client that does not read its stream would wait forever.
+        let _ = timeout(self.times.request, conversation).await;
         Ok(())
     }
 }

@@ -313,6 +313,9 @@ pub const FAULT_RULES_MAX: usize = 1_000;
 /// Requests that the journal of a server under control keeps.
 pub const JOURNAL_ENTRIES_MAX: usize = 10_000;
 
+/// Requests by which a client that reads the stream of requests may be behind.
+pub const STREAM_BEHIND_MAX: usize = 1_000;
+
 /// Length in characters of one text among the arguments of a request in the journal, and of all its texts together.
 /// Statements are only limited by the second.
 pub const JOURNAL_TEXT_CHARS_MAX: usize = 1_000;

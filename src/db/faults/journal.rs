@@ -1,17 +1,19 @@
 //! The journal: what was asked last, for tests that check what their application asks.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tokio::sync::broadcast;
 
 use super::contains;
 use super::rule::{Condition, Operation, RequestFacts};
 use crate::compat::features::ApiGeneration;
-use crate::util::limits::JOURNAL_ENTRIES_MAX;
+use crate::util::limits::{JOURNAL_ENTRIES_MAX, STREAM_BEHIND_MAX};
 
 /// A part of a request: what it did with one row, or with a range of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -91,10 +93,18 @@ pub struct JournalResult {
 }
 
 /// The last requests.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Journal {
     next: AtomicU64,
     entries: Mutex<VecDeque<KeptEntry>>,
+    followers: broadcast::Sender<Arc<JournalEntry>>,
+}
+
+impl Default for Journal {
+    fn default() -> Journal {
+        let (next, entries) = (AtomicU64::default(), Mutex::default());
+        Journal { next, entries, followers: broadcast::Sender::new(STREAM_BEHIND_MAX) }
+    }
 }
 
 /// An entry in the journal. Its arguments are JSON as text, which takes a fraction of the memory.
@@ -182,7 +192,12 @@ impl Journal {
             entries.pop_front();
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
-        entries.push_back(KeptEntry::new(JournalEntry { number, ..entry }));
+        let entry = JournalEntry { number, ..entry };
+        if self.followers.receiver_count() > 0 {
+            // Fails only if the last of them has just left.
+            let _ = self.followers.send(Arc::new(entry.clone()));
+        }
+        entries.push_back(KeptEntry::new(entry));
     }
 
     /// Returns the requests that are sought, oldest first: at most `last` of them.
@@ -192,6 +207,12 @@ impl Journal {
         let mut found: Vec<JournalEntry> = found.map(KeptEntry::whole).collect();
         found.reverse();
         found
+    }
+
+    /// Returns a receiver of the requests that end from now on. One that is more than `STREAM_BEHIND_MAX` requests behind
+    /// misses the oldest.
+    pub fn follow(&self) -> broadcast::Receiver<Arc<JournalEntry>> {
+        self.followers.subscribe()
     }
 
     /// Forgets all requests. Numbers go on.

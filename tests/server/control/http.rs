@@ -79,8 +79,11 @@ fn each_route_answers_as_the_document_declares() {
             if !kind.is_empty() {
                 control = control.with_header("Content-Type", &kind);
             }
-            let reply = super::done(&mut control, &method, &path, &body);
-            check(&operation["responses"]["200"]["content"]["application/json"]["schema"], &reply, &document);
+            // Streams have no end.
+            if let Some(schema) = operation["responses"]["200"]["content"].get("application/json") {
+                let reply = super::done(&mut control, &method, &path, &body);
+                check(&schema["schema"], &reply, &document);
+            }
             let failed = control.send(&method, &path, b"\0").unwrap();
             assert_eq!(failed.status, 400, "{method} {path}: {}", failed.body);
             let schema = &operation["responses"]["default"]["content"]["application/json"]["schema"];

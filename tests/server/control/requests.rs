@@ -299,3 +299,64 @@ fn long_arguments_are_cut_and_found() {
     assert_eq!(double.send("POST", "/requests/verify", &expected.to_string())["verified"], true);
     double.server.stop();
 }
+
+#[test]
+fn requests_are_followed() {
+    let double = Double::start();
+    let mut thrift = double.thrift();
+    thrift.call("insert", &old_insert(b"before")).void();
+    let mut control = double.client();
+    let address = double.control.to_string();
+    let command = std::process::Command::new(env!("CARGO_BIN_EXE_thriftstore"))
+        .args(["control", &address, "requests", "--follow", "--when", r#"{"method": "insert"}"#])
+        .stdout(std::process::Stdio::piped())
+        .spawn();
+    let mut command = command.unwrap();
+    let mut printed = std::io::BufReader::new(command.stdout.take().unwrap());
+    let mut line = String::new();
+    // The command may not have connected yet.
+    while line.is_empty() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::io::BufRead::read_line(&mut printed, &mut line).unwrap();
+                sender.send(()).unwrap();
+            });
+            while receiver.recv_timeout(std::time::Duration::from_millis(50)).is_err() {
+                support::calls::value_of(&mut thrift, b"k", b"c");
+                thrift.call("insert", &old_insert(b"k")).void();
+            }
+        });
+    }
+    let first: Json = serde_json::from_str(&line).unwrap();
+    assert_eq!((&first["method"], &first["arguments"]["key"]), (&json!("insert"), &json!("k")));
+    command.kill().unwrap();
+    command.wait().unwrap();
+
+    // A stream with a condition on the arguments. Its first line shows that it has begun.
+    let find = json!({"when": {"protocol": "thrift"}, "arguments": {"key": "wanted"}}).to_string();
+    let mut seen = Vec::new();
+    let writes = std::thread::spawn(move || {
+        for number in 0..2_000 {
+            thrift.call("insert", &old_insert(if number % 2 == 0 { b"wanted" } else { b"other" })).void();
+        }
+    });
+    let end = control.follow("POST", "/requests/stream", find.as_bytes(), |line| {
+        seen.push(serde_json::from_str::<Json>(line).unwrap());
+        seen.len() < 5
+    });
+    assert_eq!(end.unwrap(), None);
+    assert!(seen.iter().all(|entry| entry["arguments"]["key"] == "wanted"), "{seen:?}");
+    let number = |entry: &Json| entry["number"].as_u64().unwrap();
+    assert!(seen.windows(2).all(|pair| number(&pair[0]) + 2 == number(&pair[1])), "{seen:?}");
+    writes.join().unwrap();
+
+    let refused = double.client().follow("POST", "/requests/stream", b"{\"wen\": 1}", |_| false);
+    assert_eq!(refused.unwrap().unwrap().status, 400);
+    // A client that follows does not stop the server from ending.
+    let mut control = double.client();
+    let follower = std::thread::spawn(move || control.follow("GET", "/requests/stream", b"", |_| true));
+    double.thrift().call("insert", &old_insert(b"k")).void();
+    double.server.stop();
+    let _ = follower.join().unwrap();
+}

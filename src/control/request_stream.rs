@@ -1,0 +1,152 @@
+//! `/requests/stream`: requests of clients as they end, one JSON object on each line.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use hyper::body::Frame;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::error::ControlError;
+use super::operations::Control;
+use super::route::{Call, Json, NoBody};
+use crate::db::faults::{Condition, JournalEntry, SoughtRequests};
+
+/// The time without a request after which an empty line is sent: so the server finds out that the client has left.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// The request of `POST /requests/stream`.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StreamRequest {
+    /// Which requests; all if nothing is given. A key is compared with the text in the journal.
+    pub when: Condition,
+    /// What the arguments of the requests have: objects have at least these fields, lists these elements in this order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
+}
+
+/// A line of the stream.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum StreamLine<'a> {
+    /// A request that has ended.
+    Request(&'a JournalEntry),
+    /// The client reads too slowly.
+    Missed {
+        /// How many requests are left out here, of which some may not have met the condition.
+        missed: u64,
+    },
+}
+
+/// The requests that meet a condition, from now on.
+pub struct RequestStream {
+    entries: Receiver<Arc<JournalEntry>>,
+    sought: SoughtRequests,
+    /// The time until an empty line.
+    silence: Duration,
+}
+
+impl RequestStream {
+    /// Returns the body of the reply. It ends when `ending` changes.
+    pub fn into_body(
+        self,
+        ending: watch::Receiver<bool>,
+    ) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
+        unfold((self, ending), |(mut stream, mut ending)| async move {
+            let line = tokio::select! {
+                line = stream.next_line() => line?,
+                _ = ending.changed() => return None,
+            };
+            Some((Ok(Frame::data(line)), (stream, ending)))
+        })
+    }
+
+    /// Waits for the next line; an empty one after a long silence.
+    async fn next_line(&mut self) -> Option<Bytes> {
+        loop {
+            let Ok(next) = timeout(self.silence, self.entries.recv()).await else {
+                return Some(Bytes::from_static(b"\n"));
+            };
+            let line = match &next {
+                Ok(entry) if self.sought.includes(entry) => StreamLine::Request(entry),
+                Ok(_) => continue,
+                Err(RecvError::Lagged(missed)) => StreamLine::Missed { missed: *missed },
+                Err(RecvError::Closed) => return None,
+            };
+            let mut line = serde_json::to_vec(&line).unwrap_or_default();
+            line.push(b'\n');
+            return Some(line.into());
+        }
+    }
+}
+
+pub async fn all(control: Arc<Control>, _: Call<NoBody>) -> Result<RequestStream, ControlError> {
+    follow(&control, SoughtRequests::default())
+}
+
+pub async fn some(
+    control: Arc<Control>,
+    call: Call<Json<StreamRequest>>,
+) -> Result<RequestStream, ControlError> {
+    let StreamRequest { when, arguments } = call.body.0;
+    follow(&control, SoughtRequests { when, arguments })
+}
+
+fn follow(control: &Control, sought: SoughtRequests) -> Result<RequestStream, ControlError> {
+    Ok(RequestStream { entries: control.faults()?.journal.follow(), sought, silence: SILENCE })
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::broadcast;
+
+    use super::*;
+
+    fn entry(number: u64, method: &str) -> Arc<JournalEntry> {
+        let json =
+            format!(r#"{{"number": {number}, "protocol": "thrift", "method": "{method}", "micros": 1}}"#);
+        Arc::new(serde_json::from_str(&json).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_slow_reader_misses_requests_and_is_told_how_many() {
+        let (sender, entries) = broadcast::channel(4);
+        let when = serde_json::from_str(r#"{"method": "get"}"#).unwrap();
+        let mut stream =
+            RequestStream { entries, sought: SoughtRequests { when, arguments: None }, silence: SILENCE };
+        for number in 1..=10 {
+            sender.send(entry(number, if number % 2 == 0 { "get" } else { "insert" })).unwrap();
+        }
+        let mut lines = Vec::new();
+        drop(sender);
+        while let Some(line) = stream.next_line().await {
+            lines.push(serde_json::from_slice::<Value>(&line).unwrap());
+        }
+        assert_eq!(lines[0], serde_json::json!({"missed": 6}));
+        let numbers: Vec<&Value> = lines[1..].iter().map(|line| &line["number"]).collect();
+        assert_eq!(numbers, [8, 10]);
+    }
+
+    #[tokio::test]
+    async fn a_silent_stream_has_empty_lines_until_it_ends() {
+        let (_sender, entries) = broadcast::channel(4);
+        let (sought, silence) = (SoughtRequests::default(), Duration::from_millis(1));
+        let stream = RequestStream { entries, sought, silence };
+        let (end, ending) = watch::channel(false);
+        let mut body = std::pin::pin!(stream.into_body(ending));
+        let next = futures_util::StreamExt::next(&mut body).await.unwrap().unwrap();
+        assert_eq!(next.into_data().unwrap(), "\n");
+        end.send(true).unwrap();
+        assert!(futures_util::StreamExt::next(&mut body).await.is_none());
+    }
+}
