@@ -27,8 +27,9 @@ pub struct ControlArgs {
         requires = "control_address"
     )]
     token_file: Option<PathBuf>,
-    /// Load a file at the start, before clients connect: FILE.cql with statements, or FILE.json with rows as the control
-    /// API's GET /dump prints them; may be given several times. Needs --ephemeral
+    /// Load a file at the start, before clients connect: FILE.cql with statements, FILE.cli or FILE.txt with
+    /// statements of cassandra-cli, or FILE.json with rows as the control API's GET /dump prints them; may be given several
+    /// times. Needs --ephemeral
     #[arg(long, value_name = "FILE")]
     load: Vec<PathBuf>,
 }

@@ -61,7 +61,7 @@ enum Request {
         #[command(subcommand)]
         change: Option<ClockSubcommand>,
     },
-    /// Load FILE.cql with statements, or FILE.json with rows
+    /// Load FILE.cql with statements, FILE.cli or FILE.txt with statements of cassandra-cli, or FILE.json with rows
     Load { file: PathBuf },
     /// Print all rows as JSON
     Dump,

@@ -1,4 +1,4 @@
-//! `POST /load`: loads a script of CQL, or rows as JSON.
+//! `POST /load`: loads a script of CQL or of cassandra-cli, or rows as JSON.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,6 +7,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
 
+use super::cassandra_cli;
 use super::data::{JsonData, LoadTime};
 use super::error::ControlError;
 use super::operations::Control;
@@ -23,14 +24,19 @@ use crate::util::meter::{RequestLimits, RequestMeter, metered};
 static REPORTED: LazyLock<ReportedVersion> = LazyLock::new(ReportedVersion::default);
 
 const CQL: &str = "text/x-cql";
+const CASSANDRA_CLI: &str = "text/x-cassandra-cli";
 const JSON: &str = "application/json";
 const EXAMPLE: &str = "CREATE KEYSPACE IF NOT EXISTS example WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};";
+
+const CLI_EXAMPLE: &str = "use Keyspace1; set Standard1['ada']['email'] = 'ada@example.com' with ttl = 60;";
 
 /// Data to load.
 #[derive(Debug)]
 pub enum LoadBody {
-    /// A script.
+    /// A script of CQL.
     Cql(String),
+    /// A script of cassandra-cli.
+    CassandraCli(String),
     /// Rows of column families that are defined.
     Json(JsonData),
 }
@@ -55,9 +61,10 @@ impl LoadBody {
     pub fn content_type(name: &str) -> Result<&'static str, ControlError> {
         match name.rsplit_once('.') {
             Some((_, "cql")) => Ok(CQL),
+            Some((_, "cli" | "txt")) => Ok(CASSANDRA_CLI),
             Some((_, "json")) => Ok(JSON),
             _ => Err(ControlError::invalid(format!(
-                "the name {name} must end with .cql (a script of CQL) or .json (rows)"
+                "the name {name} must end with .cql (a script of CQL), .cli or .txt (a script of cassandra-cli), or .json (rows)"
             ))),
         }
     }
@@ -67,12 +74,11 @@ impl Input for LoadBody {
     fn read(body: Bytes, content_type: Option<&str>) -> Result<LoadBody, ControlError> {
         match content_type {
             Some(JSON) => Ok(LoadBody::Json(Json::<JsonData>::read(body, content_type)?.0)),
-            Some(CQL) => match String::from_utf8(body.into()) {
-                Ok(script) => Ok(LoadBody::Cql(script)),
-                Err(_) => Err(ControlError::invalid("the script is not UTF-8")),
-            },
+            Some(CQL) => script_of(body).map(LoadBody::Cql),
+            Some(CASSANDRA_CLI) => script_of(body).map(LoadBody::CassandraCli),
             other => Err(ControlError::invalid(format!(
-                "the content type is {}: set the header Content-Type to {CQL} for a script of CQL, or to {JSON} for rows",
+                "the content type is {}: set the header Content-Type to {CQL} for a script of CQL, to \
+                 {CASSANDRA_CLI} for one of cassandra-cli, or to {JSON} for rows",
                 other.unwrap_or("missing")
             ))),
         }
@@ -89,12 +95,21 @@ impl Input for LoadBody {
                 example: Some(EXAMPLE.into()),
             },
             BodyKind {
+                content_type: CASSANDRA_CLI,
+                schema: generator.subschema_for::<String>(),
+                example: Some(CLI_EXAMPLE.into()),
+            },
+            BodyKind {
                 content_type: JSON,
                 schema: generator.subschema_for::<JsonData>(),
                 example: Some(rows),
             },
         ]
     }
+}
+
+fn script_of(body: Bytes) -> Result<String, ControlError> {
+    String::from_utf8(body.into()).map_err(|_| ControlError::invalid("the script is not UTF-8"))
 }
 
 /// Loads data with all rights, as one request: no reset and no restore comes in between. What was loaded before an error
@@ -108,6 +123,7 @@ pub async fn load(
     let meter = Arc::new(RequestMeter::new(limits, Arc::default()).with_permit(permit));
     match body {
         LoadBody::Cql(script) => metered(meter, Box::pin(load_cql(database, script))).await,
+        LoadBody::CassandraCli(script) => metered(meter, Box::pin(load_cli(database, script))).await,
         LoadBody::Json(data) => metered(meter, Box::pin(load_json(database, data))).await,
     }
 }
@@ -125,6 +141,11 @@ async fn load_cql(database: &Arc<Database>, script: &str) -> Result<LoadReply, C
     let outcome = cql::run_script(&state, script).await;
     let outcome = outcome.map_err(|error| ControlError::invalid(error.to_string()))?;
     Ok(LoadReply { statements: outcome.statements, rows: 0 })
+}
+
+async fn load_cli(database: &Arc<Database>, script: &str) -> Result<LoadReply, ControlError> {
+    let statements = cassandra_cli::run_script(database, script).await.map_err(ControlError::invalid)?;
+    Ok(LoadReply { statements, rows: 0 })
 }
 
 async fn load_json(database: &Arc<Database>, data: &JsonData) -> Result<LoadReply, ControlError> {

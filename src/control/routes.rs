@@ -50,7 +50,7 @@ pub fn routes() -> Vec<Route> {
             clock::change,
         )
         .with_example(r#"{"advance_ms": 3600000}"#),
-        Route::new((POST, "/load"), "Loads a script of CQL, or rows as JSON.", load::answer),
+        Route::new((POST, "/load"), "Loads a script of CQL or of cassandra-cli, or rows as JSON.", load::answer),
         Route::new((GET, "/dump"), "Returns all rows as JSON, in the form that /load reads.", dump::dump),
         Route::new((GET, "/faults"), "Lists the rules of faults, and what they have done.", faults::list),
         Route::new(

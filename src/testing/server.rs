@@ -230,6 +230,14 @@ impl Server {
         self.load(LoadBody::Cql(script.to_owned()))
     }
 
+    /// Runs a script of cassandra-cli with all rights.
+    ///
+    /// # Errors
+    /// The first mistake in the script's form: nothing has been run then. Or the error of the first statement that fails.
+    pub fn cassandra_cli(&self, script: &str) -> Result<(), TestingError> {
+        self.load(LoadBody::CassandraCli(script.to_owned()))
+    }
+
     /// Loads rows as JSON; `GET /dump` of the control API prints the same form.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ mod table;
 mod time_text;
 
 pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
+pub use properties::request_of;
 use statement::{Statement2, Values};
 
 use super::journal_arguments::note_query;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+mod cassandra_cli;
 mod clock;
 mod command;
 mod concurrency;

@@ -1,0 +1,283 @@
+//! The tokens of a script of cassandra-cli.
+
+use std::fmt;
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// A place in a script, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
+}
+
+/// What is wrong with a script, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {}, column {}: {why}", place.line, place.column)]
+pub struct ScriptError {
+    pub place: Place,
+    pub why: String,
+}
+
+impl ScriptError {
+    pub fn new(place: Place, why: impl Into<String>) -> ScriptError {
+        ScriptError { place, why: why.into() }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Token {
+    /// Letters, digits, underscores and hyphens, with a letter or digit first.
+    Word(String),
+    /// A text in quotes, without them.
+    Text(String),
+    /// A whole number, perhaps negative.
+    Integer(String),
+    /// A number with a fraction.
+    Decimal(String),
+    Sign(char),
+    End,
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Token::Word(text) | Token::Integer(text) | Token::Decimal(text) => write!(out, "`{text}`"),
+            Token::Text(text) => write!(out, "'{text}'"),
+            Token::Sign(sign) => write!(out, "`{sign}`"),
+            Token::End => write!(out, "the end of the script"),
+        }
+    }
+}
+
+/// Signs of the grammar. Those after the semicolon are only in statements without an effect.
+const SIGNS: &str = "[]{}()=:,;./?<>";
+
+/// Reads the tokens of a script.
+pub struct Lexer<'s> {
+    rest: Peekable<Chars<'s>>,
+    /// The place of the next character.
+    place: Place,
+    /// The place of a hyphen that was read and begins a number.
+    hyphen: Option<Place>,
+}
+
+impl<'s> Lexer<'s> {
+    pub fn new(script: &'s str) -> Lexer<'s> {
+        Lexer { rest: script.chars().peekable(), place: Place { line: 1, column: 1 }, hyphen: None }
+    }
+
+    /// Returns the tokens of the next statement, each with its place. The last is a semicolon or `End`.
+    pub fn statement(&mut self) -> Result<Vec<(Place, Token)>, ScriptError> {
+        let mut found = Vec::new();
+        loop {
+            let token = self.next_token()?;
+            let is_last = matches!(token.1, Token::Sign(';') | Token::End);
+            found.push(token);
+            if is_last {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+impl Lexer<'_> {
+    fn next_char(&mut self) -> Option<char> {
+        let next = self.rest.next()?;
+        match next {
+            '\n' => self.place = Place { line: self.place.line + 1, column: 1 },
+            _ => self.place.column += 1,
+        }
+        Some(next)
+    }
+
+    /// Reads the character that comes next, if it is this one.
+    fn takes(&mut self, wanted: char) -> bool {
+        let is_next = self.rest.peek() == Some(&wanted);
+        if is_next {
+            self.next_char();
+        }
+        is_next
+    }
+
+    fn next_token(&mut self) -> Result<(Place, Token), ScriptError> {
+        self.skip_blanks()?;
+        if let Some(place) = self.hyphen.take() {
+            let digits = self.word();
+            if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+                return Err(ScriptError::new(place, "a hyphen begins a negative number or a comment: `--`"));
+            }
+            return Ok((place, Token::Integer(format!("-{digits}"))));
+        }
+        let place = self.place;
+        let token = match self.rest.peek() {
+            None => Token::End,
+            Some('\'') => self.text(place)?,
+            Some(letter) if letter.is_ascii_alphanumeric() => self.word_or_number(),
+            Some(sign) if SIGNS.contains(*sign) => {
+                let sign = *sign;
+                self.next_char();
+                Token::Sign(sign)
+            }
+            Some('"') => {
+                return Err(ScriptError::new(place, "a text is in single quotes: 'text'"));
+            }
+            Some(other) => {
+                let why = format!("{other:?} is not allowed here: put names and values in single quotes");
+                return Err(ScriptError::new(place, why));
+            }
+        };
+        Ok((place, token))
+    }
+
+    /// Skips blanks and comments. A hyphen that begins a number is skipped, too.
+    fn skip_blanks(&mut self) -> Result<(), ScriptError> {
+        loop {
+            let place = self.place;
+            match self.rest.peek() {
+                Some(blank) if blank.is_whitespace() => {
+                    self.next_char();
+                }
+                Some('-') => {
+                    self.next_char();
+                    if !self.takes('-') {
+                        self.hyphen = Some(place);
+                        return Ok(());
+                    }
+                    while self.rest.peek().is_some_and(|next| *next != '\n') {
+                        self.next_char();
+                    }
+                }
+                Some('/') => {
+                    let mut ahead = self.rest.clone();
+                    ahead.next();
+                    if ahead.next() != Some('*') {
+                        return Ok(());
+                    }
+                    self.comment(place)?;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn comment(&mut self, place: Place) -> Result<(), ScriptError> {
+        let mut last = None;
+        self.next_char();
+        self.next_char();
+        while let Some(next) = self.next_char() {
+            if (last, next) == (Some('*'), '/') {
+                return Ok(());
+            }
+            last = Some(next);
+        }
+        Err(ScriptError::new(place, "the comment has no end: */"))
+    }
+
+    fn word(&mut self) -> String {
+        let mut word = String::new();
+        while let Some(next) =
+            self.rest.peek().filter(|next| next.is_ascii_alphanumeric() || "_-".contains(**next))
+        {
+            word.push(*next);
+            self.next_char();
+        }
+        word
+    }
+
+    fn word_or_number(&mut self) -> Token {
+        let word = self.word();
+        let is_number = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
+        if !is_number(&word) {
+            return Token::Word(word);
+        }
+        let mut ahead = self.rest.clone();
+        if ahead.next() == Some('.') && ahead.next().is_some_and(|next| next.is_ascii_digit()) {
+            self.next_char();
+            let fraction = self.word();
+            return Token::Decimal(format!("{word}.{fraction}"));
+        }
+        Token::Integer(word)
+    }
+
+    /// Reads a text in quotes, with the escapes of Java.
+    fn text(&mut self, place: Place) -> Result<Token, ScriptError> {
+        let mut text = String::new();
+        self.next_char();
+        loop {
+            let at = self.place;
+            match self.next_char() {
+                None => return Err(ScriptError::new(place, "the text has no end: '")),
+                Some('\'') => return Ok(Token::Text(text)),
+                Some('\\') => text.push(self.escaped(at)?),
+                Some(other) => text.push(other),
+            }
+        }
+    }
+
+    fn escaped(&mut self, at: Place) -> Result<char, ScriptError> {
+        let digits = match self.next_char() {
+            Some('b') => return Ok('\u{8}'),
+            Some('f') => return Ok('\u{c}'),
+            Some('n') => return Ok('\n'),
+            Some('r') => return Ok('\r'),
+            Some('t') => return Ok('\t'),
+            Some('v') => return Ok('\u{b}'),
+            Some('0') => return Ok('\0'),
+            Some('x') => 2,
+            Some('u') => 4,
+            Some(other) => return Ok(other),
+            None => return Err(ScriptError::new(at, "the text has no end: '")),
+        };
+        let code: String = (0..digits).filter_map(|_| self.next_char()).collect();
+        let letter = u32::from_str_radix(&code, 16).ok().filter(|_| code.len() == digits);
+        letter.and_then(char::from_u32).ok_or_else(|| {
+            ScriptError::new(at, format!("{code:?} is no character: use \\x and two or \\u and four digits"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(script: &str) -> Result<Vec<(Place, Token)>, ScriptError> {
+        let mut lexer = Lexer::new(script);
+        let mut found = Vec::new();
+        while !matches!(found.last(), Some((_, Token::End))) {
+            found.extend(lexer.statement()?);
+        }
+        Ok(found)
+    }
+
+    fn shown(script: &str) -> String {
+        let tokens = tokens(script).unwrap();
+        let shown = tokens.iter().map(|(place, token)| format!("{}:{} {token}", place.line, place.column));
+        shown.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn tokens_have_places() {
+        assert_eq!(
+            shown("set a-1['b'] = -5;\n 2.5 12ab /* c\n */ 7 -- end\n;"),
+            "1:1 `set`, 1:5 `a-1`, 1:8 `[`, 1:9 'b', 1:12 `]`, 1:14 `=`, 1:16 `-5`, 1:18 `;`, 2:2 `2.5`, \
+             2:6 `12ab`, 3:5 `7`, 4:1 `;`, 4:2 the end of the script"
+        );
+        assert_eq!(shown(r"'it\'s \x41\u00e9\n'"), "1:1 'it's Aé\n', 1:21 the end of the script");
+        assert_eq!(shown(""), "1:1 the end of the script");
+    }
+
+    #[test]
+    fn errors_have_places() {
+        for (script, error) in [
+            ("use a;\n 'x", "line 2, column 2: the text has no end: '"),
+            ("/* x", "line 1, column 1: the comment has no end: */"),
+            ("a = \"b\"", "line 1, column 5: a text is in single quotes: 'text'"),
+            ("a - b", "line 1, column 3: a hyphen begins a negative number or a comment: `--`"),
+            ("'\\xfg'", "line 1, column 2: \"fg\" is no character: use \\x and two or \\u and four digits"),
+            ("ä", "line 1, column 1: 'ä' is not allowed here: put names and values in single quotes"),
+        ] {
+            assert_eq!(tokens(script).unwrap_err().to_string(), error);
+        }
+    }
+}

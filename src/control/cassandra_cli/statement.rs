@@ -1,0 +1,103 @@
+//! The statements of cassandra-cli that change something.
+
+use super::lexer::Place;
+
+/// A key, name or value in a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Term {
+    /// A text, whose type the schema knows.
+    Plain(String),
+    /// A text of another type: `long(42)`. Without a text it is a new value: `timeuuid()`.
+    Typed { function: String, text: Option<String> },
+}
+
+/// A row, a super column or a column: `Family[key][name][name]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellPath {
+    pub family: String,
+    pub key: Term,
+    /// At most two.
+    pub names: Vec<Term>,
+}
+
+/// What an attribute is set to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttributeValue {
+    Text(String),
+    Map(Vec<(String, AttributeValue)>),
+    /// A list of maps.
+    List(Vec<Vec<(String, AttributeValue)>>),
+}
+
+/// An attribute of a keyspace or column family: `comparator = UTF8Type`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attribute {
+    pub place: Place,
+    /// In lower case.
+    pub name: String,
+    pub value: AttributeValue,
+}
+
+/// What `assume` sets a type for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Assumption {
+    Keys,
+    Comparator,
+    SubComparator,
+    Validator,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Statement {
+    Use {
+        keyspace: String,
+    },
+    CreateKeyspace {
+        name: String,
+        attributes: Vec<Attribute>,
+    },
+    UpdateKeyspace {
+        name: String,
+        attributes: Vec<Attribute>,
+    },
+    DropKeyspace {
+        name: String,
+    },
+    CreateFamily {
+        name: String,
+        attributes: Vec<Attribute>,
+    },
+    UpdateFamily {
+        name: String,
+        attributes: Vec<Attribute>,
+    },
+    DropFamily {
+        name: String,
+    },
+    DropIndex {
+        family: String,
+        column: String,
+    },
+    Set {
+        path: CellPath,
+        value: Term,
+        ttl_s: Option<i32>,
+    },
+    Add {
+        path: CellPath,
+        delta: i64,
+    },
+    Delete {
+        path: CellPath,
+    },
+    Truncate {
+        family: String,
+    },
+    Assume {
+        family: String,
+        of: Assumption,
+        function: String,
+    },
+    /// One that only reads or prints, such as `list`.
+    Nothing,
+}
