@@ -1,9 +1,11 @@
-//! Resets, restores and moves of the clock while 16 connections of both protocols read and write.
+//! Resets, restores, faults and moves of the clock while 16 connections of both protocols read and write.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use thriftstore::control::ControlClient;
 
 use super::{Double, KEYSPACE, done};
 use crate::support;
@@ -24,6 +26,8 @@ const MARKERS: usize = 300;
 /// Error codes of the native protocol that a request may get: the schema that it needs is gone.
 const INVALID: i32 = 0x2200;
 const UNPREPARED: i32 = 0x2500;
+/// Error codes of faults: unavailable, write and read timeout.
+const FAULTS: [i32; 3] = [0x1000, 0x1100, 0x1200];
 
 /// What the connections have seen.
 #[derive(Default)]
@@ -31,6 +35,8 @@ struct Seen {
     ends: AtomicBool,
     pairs: AtomicUsize,
     gone: AtomicUsize,
+    /// Requests that have failed by a fault.
+    failed: AtomicUsize,
     /// Scans with rows of the first and the second snapshot.
     marked: [AtomicUsize; 2],
 }
@@ -60,14 +66,32 @@ impl Seen {
     }
 }
 
-/// Returns the ints of a successful answer; `None` if the schema is gone.
-fn ints(answer: &Answer) -> Option<Vec<i32>> {
-    if answer.opcode == opcode::ERROR {
+impl Seen {
+    /// Returns whether a request of the native protocol has succeeded. It fails if the schema is gone, or by a fault.
+    fn has_answer(&self, answer: &Answer) -> bool {
+        if answer.opcode != opcode::ERROR {
+            return true;
+        }
         let (code, why, _) = answer.error();
-        assert!([INVALID, UNPREPARED].contains(&code), "{code:x}: {why}");
-        return None;
+        if FAULTS.contains(&code) {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+        } else {
+            assert!([INVALID, UNPREPARED].contains(&code), "{code:x}: {why}");
+        }
+        false
     }
-    Some(answer.rows().ints())
+
+    /// Returns the result of a Thrift call. It fails by a fault.
+    fn result(&self, reply: Reply) -> Option<Value> {
+        let Reply::Result(mut fields) = reply else { panic!("{reply:?}") };
+        // A void result has no field.
+        let field = *fields.keys().next()?;
+        if field != 0 {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        fields.remove(&0)
+    }
 }
 
 fn run_native(mut client: NativeClient, own: usize, seen: &Seen) {
@@ -78,16 +102,14 @@ fn run_native(mut client: NativeClient, own: usize, seen: &Seen) {
         }
         let insert = |key: usize| format!("INSERT INTO ks.pairs (k, v) VALUES ({key}, {round})");
         let batch = format!("BEGIN BATCH {} {} APPLY BATCH", insert(first), insert(second));
-        let written = client.query(&batch);
-        if written.opcode == opcode::ERROR {
-            assert_eq!(written.error().0, INVALID, "{}", written.why());
-        }
+        seen.has_answer(&client.query(&batch));
         let pair = client.query(&format!("SELECT v FROM ks.pairs WHERE k IN ({first}, {second})"));
-        if let Some(found) = ints(&pair) {
-            seen.pair(&found.iter().map(i32::to_string).collect::<Vec<_>>());
+        if seen.has_answer(&pair) {
+            seen.pair(&pair.rows().ints().iter().map(i32::to_string).collect::<Vec<_>>());
         }
-        if let Some(found) = ints(&client.query("SELECT v FROM ks.markers")) {
-            seen.scan(&found);
+        let scan = client.query("SELECT v FROM ks.markers");
+        if seen.has_answer(&scan) {
+            seen.scan(&scan.rows().ints());
         }
     }
 }
@@ -101,13 +123,13 @@ fn run_thrift(mut client: Client, mut cql: Client, own: usize, seen: &Seen) {
         let change = || vec![("Standard1", vec![write(column(b"c", round.to_string().as_bytes(), round))])];
         let batch =
             batch_mutate_args("Keyspace1", rows(keys.iter().map(|key| (&**key, change())).collect()), ONE);
-        client.call("batch_mutate", &batch).void();
+        seen.result(client.call("batch_mutate", &batch));
         let keys: Vec<&str> = keys.iter().map(|key| &**key).collect();
         let read = multiget_slice_args("Keyspace1", &keys, parent("Standard1", None), everything());
-        let reply = client.call("multiget_slice", &read);
-        let found: Vec<String> =
-            reply.value().pairs().iter().flat_map(|(_, columns)| values(columns)).collect();
-        seen.pair(&found);
+        if let Some(found) = seen.result(client.call("multiget_slice", &read)) {
+            let found = found.pairs().iter().flat_map(|(_, columns)| values(columns));
+            seen.pair(&found.collect::<Vec<String>>());
+        }
         let scan = fields([(1, text("SELECT v FROM ks.markers")), (2, Value::I32(2)), (3, Value::I32(ONE))]);
         if let Reply::Result(result) = cql.call("execute_cql3_query", &scan)
             && let Some(result) = result.get(&0)
@@ -139,8 +161,38 @@ fn take_snapshots(double: &Double) {
     }
 }
 
+/// Rules of faults of some requests: with delays, and with errors before and after a write.
+fn set_faults(control: &mut ControlClient, seed: u64) {
+    let rule = |when: &str, effect: &str| format!(r#"{{"when": {{{when}}}, "seed": {seed}, {effect}}}"#);
+    let (write, read) = (r#""operation": "write""#, r#""operation": "read""#);
+    for (name, rule) in [
+        ("slow", rule(write, r#""delay_ms": [0, 5], "probability": 0.2"#)),
+        ("lost", rule(write, r#""error": "timed_out", "applied": true, "probability": 0.1"#)),
+        ("early", rule(write, r#""error": "unavailable", "probability": 0.1"#)),
+        ("read", rule(read, r#""error": "timed_out", "delay_ms": 1, "probability": 0.1"#)),
+    ] {
+        done(control, "PUT", &format!("/faults/{name}"), &rule);
+    }
+}
+
 #[test]
 fn no_request_sees_two_databases() {
+    let seen = change_under_load(|_, _| {});
+    assert_eq!(seen.failed.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn no_request_sees_two_databases_while_others_fail() {
+    let seen = change_under_load(|control, changes| match changes % 6 {
+        5 => drop(done(control, "POST", "/reset", r#"{"what": "faults"}"#)),
+        3 => drop(done(control, "GET", "/requests", "")),
+        _ => set_faults(control, changes),
+    });
+    assert!(seen.failed.load(Ordering::Relaxed) > 0);
+}
+
+/// Changes the whole database while the connections run. Calls `also` before each change, with the number of those done.
+fn change_under_load(also: impl Fn(&mut ControlClient, u64)) -> Arc<Seen> {
     let seconds = std::env::var("RESET_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(SECONDS);
     let double = Double::start();
     take_snapshots(&double);
@@ -165,6 +217,7 @@ fn no_request_sees_two_databases() {
             5 => ("POST", "/clock", r#"{"follow": true}"#),
             _ => ("POST", "/reset", r#"{"what": "everything"}"#),
         };
+        also(&mut control, changes);
         done(&mut control, method, path, body);
         changes += 1;
         // So that scans see each of the databases.
@@ -179,4 +232,5 @@ fn no_request_sees_two_databases() {
     println!("{changes} changes, {pairs} pairs, scans of {marked:?}, {gone} reads of nothing");
     assert!(changes > 20 && pairs > 0 && gone > 0 && marked.iter().all(|count| *count > 0));
     double.server.stop();
+    seen
 }
