@@ -115,7 +115,7 @@ pub struct RawCall {
 pub enum Answer {
     Json(Vec<u8>),
     /// Lines, each with an object in JSON.
-    Stream(RequestStream),
+    Stream(Box<RequestStream>),
 }
 
 /// The future of a reply.
@@ -188,7 +188,7 @@ impl Route {
         let run = move |control, raw: RawCall| -> Answering {
             Box::pin(async move {
                 let body = Q::read(raw.body, raw.content_type.as_deref())?;
-                handler(control, Call { name: raw.name, body }).await.map(Answer::Stream)
+                handler(control, Call { name: raw.name, body }).await.map(Box::new).map(Answer::Stream)
             })
         };
         Route {
