@@ -10,10 +10,16 @@ use super::operations::Control;
 use super::route::{Call, NoBody, Route};
 use super::{clock, dump, faults, load, request_stream, requests, reset, sandboxes, snapshots};
 
+const GET: Method = Method::GET;
+const POST: Method = Method::POST;
+
 /// Returns all routes.
 pub fn routes() -> Vec<Route> {
-    const GET: Method = Method::GET;
-    const POST: Method = Method::POST;
+    [of_data(), of_requests()].into_iter().flatten().collect()
+}
+
+/// Returns the routes that replace, read or write data, and the clock.
+fn of_data() -> Vec<Route> {
     vec![
         Route::new((GET, "/openapi.json"), "Describes this API.", describe),
         Route::new((POST, "/reset"), "Removes all rows, or returns to the state at the start.", reset::reset)
@@ -52,6 +58,12 @@ pub fn routes() -> Vec<Route> {
         .with_example(r#"{"advance_ms": 3600000}"#),
         Route::new((POST, "/load"), "Loads a script of CQL or of cassandra-cli, or rows as JSON.", load::answer),
         Route::new((GET, "/dump"), "Returns all rows as JSON, in the form that /load reads.", dump::dump),
+    ]
+}
+
+/// Returns the routes of requests and connections of clients: what goes wrong with them, and what was asked.
+fn of_requests() -> Vec<Route> {
+    vec![
         Route::new((GET, "/faults"), "Lists the rules of faults, and what they have done.", faults::list),
         Route::new(
             (Method::PUT, "/faults/{name}"),

@@ -182,7 +182,7 @@ fn files_are_loaded_at_the_start_and_belong_to_the_start_up_state() {
         (&["--ephemeral", "--load", "nothing.cql"], "cannot read nothing.cql: "),
         (
             &["--ephemeral", "--load", "storage-conf.xml"],
-            "must end with .cql (a script of CQL) or .json (rows)",
+            "must end with .cql (a script of CQL), .cli or .txt (a script of cassandra-cli), or .json (rows)",
         ),
         (&["--load", "rows.json"], "--load rows.json loads data for tests, and only into a server in memory"),
     ];
