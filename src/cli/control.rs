@@ -1,12 +1,16 @@
 //! The options of the control port, and the control of a test double.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
 
 use super::http_port::HttpPort;
+use crate::config::Config;
 use crate::control::{Control, ControlError, ControlService, LoadBody, Sandboxes, SnapshotLimits, load};
+use crate::copy::{self, Loaded, OpenOptions, Place};
 use crate::db::Database;
 use crate::util::meter::RequestLimits;
 use crate::util::{Clock, Password};
@@ -27,11 +31,12 @@ pub struct ControlArgs {
         requires = "control_address"
     )]
     token_file: Option<PathBuf>,
-    /// Load a file at the start, before clients connect: FILE.cql with statements, FILE.cli or FILE.txt with
-    /// statements of cassandra-cli, or FILE.json with rows as the control API's GET /dump prints them; may be given several
-    /// times. Needs --ephemeral
-    #[arg(long, value_name = "FILE")]
-    load: Vec<PathBuf>,
+    /// Load data at the start, before clients connect: FILE.cql with statements, FILE.cli or FILE.txt with statements of
+    /// cassandra-cli, FILE.json with rows as the control API's GET /dump prints them, or what `copy` copies:
+    /// data:DIRECTORY, a data directory or a backup that no server uses, or thrift:HOST:PORT, a server; may be given
+    /// several times. Needs --ephemeral
+    #[arg(long, value_name = "SOURCE")]
+    load: Vec<LoadSource>,
 }
 
 /// The checked options of the control port.
@@ -42,10 +47,10 @@ pub struct ControlOptions {
 impl ControlArgs {
     /// Checks the options; `None` if the control port is disabled.
     pub fn options(&self, is_in_memory: bool) -> Result<Option<ControlOptions>, String> {
-        if let (Some(file), false) = (self.load.first(), is_in_memory) {
+        if let (Some(source), false) = (self.load.first(), is_in_memory) {
             return Err(format!(
                 "--load {} loads data for tests, and only into a server in memory: add --ephemeral, or remove --load",
-                file.display()
+                source
             ));
         }
         let Some(address) = &self.address else { return Ok(None) };
@@ -60,15 +65,13 @@ impl ControlArgs {
         Ok(Some(ControlOptions { token }))
     }
 
-    /// Loads the files of `--load`.
-    pub async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
-        for file in &self.load {
-            let name = file.display().to_string();
-            let bytes = std::fs::read(file).map_err(|error| format!("cannot read {name}: {error}"))?;
-            let of_file = |error: ControlError| format!("--load {name}: {error}");
-            let body = LoadBody::of_file(&name, bytes).map_err(of_file)?;
-            let loaded = load(database, &RequestLimits::default(), &body).await.map_err(of_file)?;
-            tracing::info!("{name}: {} statements and {} rows loaded", loaded.statements, loaded.rows);
+    /// Loads the data of `--load`. `config` is that of the server, which data directories share.
+    pub async fn load(&self, database: &Arc<Database>, config: &Config) -> Result<(), String> {
+        for source in &self.load {
+            match source {
+                LoadSource::File(file) => load_file(database, file).await?,
+                LoadSource::Place(place) => load_place(database, place, config).await?,
+            }
         }
         Ok(())
     }
@@ -83,6 +86,54 @@ impl ControlArgs {
     pub fn controlled(&self, database: Database) -> Database {
         if self.address.is_some() { database.with_gate().with_faults() } else { database }
     }
+}
+
+/// What `--load` loads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum LoadSource {
+    File(PathBuf),
+    /// A data directory, or a Thrift server.
+    Place(Place),
+}
+
+impl FromStr for LoadSource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<LoadSource, String> {
+        match text.split_once(':') {
+            Some(("data" | "thrift", _)) => Ok(LoadSource::Place(text.parse()?)),
+            _ => Ok(LoadSource::File(text.into())),
+        }
+    }
+}
+
+impl fmt::Display for LoadSource {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadSource::File(file) => file.display().fmt(out),
+            LoadSource::Place(place) => place.fmt(out),
+        }
+    }
+}
+
+async fn load_file(database: &Arc<Database>, file: &Path) -> Result<(), String> {
+    let name = file.display().to_string();
+    let bytes = std::fs::read(file).map_err(|error| format!("cannot read {name}: {error}"))?;
+    let of_file = |error: ControlError| format!("--load {name}: {error}");
+    let body = LoadBody::of_file(&name, bytes).map_err(of_file)?;
+    let loaded = load(database, &RequestLimits::default(), &body).await.map_err(of_file)?;
+    tracing::info!("{name}: {} statements and {} rows loaded", loaded.statements, loaded.rows);
+    Ok(())
+}
+
+async fn load_place(database: &Arc<Database>, place: &Place, config: &Config) -> Result<(), String> {
+    let (types, clock) = (database.types(), Arc::new(Clock::system()));
+    let options = OpenOptions { config, types, clock, cluster: None, keyspace: None, creates: false };
+    let loaded = copy::load(place, database, &options).await;
+    let loaded = loaded.map_err(|error| format!("--load: {error}"))?;
+    let Loaded { column_families, rows, cells } = loaded;
+    tracing::info!("{place}: {column_families} column families, {rows} rows and {cells} cells loaded");
+    Ok(())
 }
 
 impl ControlOptions {

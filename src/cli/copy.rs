@@ -51,10 +51,10 @@ pub struct CopyArgs {
     #[arg(long, conflicts_with = "verify")]
     verify_only: bool,
     /// Maximum number of rows of a page from a Thrift server or a cluster; fewer if rows are large
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(2..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = copy::DEFAULT_ROWS, value_parser = clap::value_parser!(u16).range(2..=10_000))]
     rows_at_a_time: u16,
     /// Pieces of about 128 KiB that are written or looked up concurrently
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = copy::DEFAULT_PARALLEL, value_parser = clap::value_parser!(u16).range(1..=256))]
     parallel: u16,
 }
 

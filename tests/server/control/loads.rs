@@ -8,7 +8,7 @@ use thriftstore::testing::Server as InProcess;
 
 use super::{Double, KEYSPACE, done, refused};
 use crate::support;
-use support::calls::{ONE, everything, get_slice_args, parent, values};
+use support::calls::{ONE, everything, get_slice_args, insert_args, parent, path, value_of, values};
 use support::client::Style;
 use support::native::NativeClient;
 use support::server::{Server, storage_conf};
@@ -200,4 +200,40 @@ fn a_server_in_the_process_of_its_test_loads_rows() {
     let slice = get_slice_args("Keyspace1", b"ada", parent("Standard1", None), everything(), ONE);
     assert_eq!(values(thrift.call("get_slice", &slice).value()).len(), 3);
     assert!(server.json("{}").unwrap_err().to_string().contains("missing field `column_families`"));
+}
+
+#[test]
+fn a_data_directory_and_a_server_are_loaded_at_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    // QUORUM, with which a server is read, is not available where there are five replicas.
+    let all = storage_conf("");
+    let (first, rest) = all.split_once("<Keyspace Name=\"FiveTimes\"").unwrap();
+    let (_, last) = rest.split_once("</Keyspace>").unwrap();
+    let mut source = Server::start(directory.path(), &format!("{first}{last}"), &["--cql", "127.0.0.1:0"]);
+    let written = insert_args("Keyspace1", b"ada", path("Standard1", None, Some(b"c")), (b"v", 1), ONE);
+    source.client(Style::FRAMED).call("insert", &written).void();
+    let mut native = NativeClient::ready(source.native_address(), 4);
+    native.run(KEYSPACE);
+    native.run("CREATE TABLE ks.t (k int PRIMARY KEY, v int)");
+    native.run("INSERT INTO ks.t (k, v) VALUES (1, 7)");
+
+    let loaded = |from: &str| {
+        let double = Double::with("", &["--load", from]);
+        assert_eq!(value_of(&mut double.thrift(), b"ada", b"c").as_deref(), Some(&b"v"[..]));
+        double.send("POST", "/reset", r#"{"what": "everything"}"#);
+        assert_eq!(value_of(&mut double.thrift(), b"ada", b"c").as_deref(), Some(&b"v"[..]));
+        double
+    };
+    // A server reports the column families of Thrift clients only.
+    loaded(&format!("thrift:{}", source.address)).server.stop();
+    source.stop();
+    let data = directory.path().join("data");
+    let double = loaded(&format!("data:{}", data.display()));
+    assert_eq!(double.native().rows("SELECT v FROM ks.t WHERE k = 1").ints(), [7]);
+    double.server.stop();
+
+    let (_, output) = Server::fail(directory.path(), &["--ephemeral", "--load", "data:nothing"]);
+    assert!(output.contains("/nothing: the directory does not exist"), "{output}");
+    let (_, output) = Server::fail(directory.path(), &["--load", "data:nothing"]);
+    assert!(output.contains("nothing loads data for tests"), "{output}");
 }
