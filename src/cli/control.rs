@@ -8,9 +8,9 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::http_port::HttpPort;
-use crate::config::Config;
+use super::load_place::load_place;
 use crate::control::{Control, ControlError, ControlService, LoadBody, Sandboxes, SnapshotLimits, load};
-use crate::copy::{self, Loaded, OpenOptions, Place};
+use crate::copy::Place;
 use crate::db::Database;
 use crate::util::meter::RequestLimits;
 use crate::util::{Clock, Password};
@@ -32,9 +32,8 @@ pub struct ControlArgs {
     )]
     token_file: Option<PathBuf>,
     /// Load data at the start, before clients connect: FILE.cql with statements, FILE.cli or FILE.txt with statements of
-    /// cassandra-cli, FILE.json with rows as the control API's GET /dump prints them, or what `copy` copies:
-    /// data:DIRECTORY, a data directory or a backup that no server uses, or thrift:HOST:PORT, a server; may be given
-    /// several times. Needs --ephemeral
+    /// cassandra-cli, FILE.json with rows as the control API's GET /dump prints them, a data directory or a backup, or
+    /// thrift:HOST:PORT, a server, as `copy --from` has it; may be given several times. Needs --ephemeral
     #[arg(long, value_name = "SOURCE")]
     load: Vec<LoadSource>,
 }
@@ -65,12 +64,12 @@ impl ControlArgs {
         Ok(Some(ControlOptions { token }))
     }
 
-    /// Loads the data of `--load`. `config` is that of the server, which data directories share.
-    pub async fn load(&self, database: &Arc<Database>, config: &Config) -> Result<(), String> {
+    /// Loads the data of `--load`.
+    pub async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
         for source in &self.load {
             match source {
                 LoadSource::File(file) => load_file(database, file).await?,
-                LoadSource::Place(place) => load_place(database, place, config).await?,
+                LoadSource::Place(place) => load_place(database, place).await?,
             }
         }
         Ok(())
@@ -102,6 +101,7 @@ impl FromStr for LoadSource {
     fn from_str(text: &str) -> Result<LoadSource, String> {
         match text.split_once(':') {
             Some(("data" | "thrift", _)) => Ok(LoadSource::Place(text.parse()?)),
+            _ if Path::new(text).is_dir() => Ok(LoadSource::Place(Place::Data(text.into()))),
             _ => Ok(LoadSource::File(text.into())),
         }
     }
@@ -123,16 +123,6 @@ async fn load_file(database: &Arc<Database>, file: &Path) -> Result<(), String> 
     let body = LoadBody::of_file(&name, bytes).map_err(of_file)?;
     let loaded = load(database, &RequestLimits::default(), &body).await.map_err(of_file)?;
     tracing::info!("{name}: {} statements and {} rows loaded", loaded.statements, loaded.rows);
-    Ok(())
-}
-
-async fn load_place(database: &Arc<Database>, place: &Place, config: &Config) -> Result<(), String> {
-    let (types, clock) = (database.types(), Arc::new(Clock::system()));
-    let options = OpenOptions { config, types, clock, cluster: None, keyspace: None, creates: false };
-    let loaded = copy::load(place, database, &options).await;
-    let loaded = loaded.map_err(|error| format!("--load: {error}"))?;
-    let Loaded { column_families, rows, cells } = loaded;
-    tracing::info!("{place}: {column_families} column families, {rows} rows and {cells} cells loaded");
     Ok(())
 }
 

@@ -148,14 +148,14 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
         () = stop.wait() => return Ok(()),
     };
     tracing::info!("data is stored {described}");
-    let (store, configured) = (opened.store.clone(), config.clone());
+    let store = opened.store.clone();
     let database = database_of(args, config, opened, (authenticator, clock, types));
     tokio::select! {
         loaded = load_schema(&database, is_gateway) => loaded?,
         // An embedded store finishes loading before the server stops.
         () = stop.wait(), if is_gateway => return Ok(()),
     }
-    args.control.load(&database, &configured).await?;
+    args.control.load(&database).await?;
     log_schema(&database);
     let watching = database.stored_schema().watch();
     let ports = Ports::bind(&addresses)?;

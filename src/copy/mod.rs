@@ -4,13 +4,11 @@
 //! a dump of all that is stored if the side supports dumps, else live cells, page by page (`pages`, with the
 //! implementations `store_pages` and `thrift_pages`). `schema` selects the column families and creates those that the
 //! target lacks, `write` writes, and `progress_file` records the progress. `verify` compares live cells by looking up
-//! each in the other side; `merge` compares two dumps including tombstones. `meter` displays the progress. `load` copies a
-//! place into a server in memory, for `--load`.
+//! each in the other side; `merge` compares two dumps including tombstones. `meter` displays the progress.
 
 mod difference;
 mod error;
 mod families;
-mod load;
 mod merge;
 mod meter;
 mod open;
@@ -30,10 +28,9 @@ mod walk;
 mod write;
 
 pub use error::CopyError;
-pub use load::{Loaded, load};
 pub use open::{OpenOptions, open};
 pub use place::{Place, ThriftPlace};
-pub use run::{CopyOptions, Interruption, Task, run};
+pub use run::{CopyOptions, Interruption, Task, copy_families, run};
 pub use schema::Selection;
 pub use side::Side;
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::place::Place;
 use super::side::Side;
-use super::store_pages::StorePages;
 use super::thrift_pages::ThriftPages;
 use super::thrift_schema;
 use super::{CopyError, ThriftPlace};
@@ -79,13 +78,10 @@ async fn over(
     let catalog: Arc<Catalog> = Arc::new(options.config.catalog.clone());
     let parts = DatabaseParts {
         types: options.types.clone(),
-        ..DatabaseParts::new(catalog, store.clone(), partitioner.clone(), options.clock.clone())
+        ..DatabaseParts::new(catalog, store, partitioner, options.clock.clone())
     };
     let database = Arc::new(Database::new(parts));
-    let pages = Arc::new(StorePages::new(store, options.clock.clone(), CONSISTENCY));
-    let described = Vec::new();
-    let side =
-        Side { name, pages, database: Some(database.clone()), described, partitioner: Some(partitioner) };
+    let side = Side::of_database(&name, database.clone(), options.clock.clone());
     let loaded = database.stored_schema().load().await;
     loaded.map_err(|error| {
         CopyError::of(&side, format!("cannot read the schema that clients created: {error}"))

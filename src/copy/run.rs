@@ -9,7 +9,7 @@ use super::families::Work;
 use super::progress_file::ProgressFile;
 use super::schema::{self, Selection};
 use super::tally::Tally;
-use super::{CopyError, Side};
+use super::{CopyError, DEFAULT_PARALLEL, DEFAULT_ROWS, Side};
 use crate::util::Clock;
 
 /// Set when a signal stops the copy.
@@ -64,7 +64,8 @@ pub async fn run(
         interruption: options.interruption.clone(),
     };
     if options.task != Task::Verify {
-        copy_all(&work, options).await?;
+        let (families, total) = copy_all(&work, options).await?;
+        print(&format!("copied: {families} column families, {} rows, {} cells", total.rows, total.cells));
     }
     if options.task != Task::Copy {
         verify_all(&work, options).await?;
@@ -72,7 +73,28 @@ pub async fn run(
     Ok(())
 }
 
-async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
+/// Copies all column families, without printing the sum. Returns how many they are, and the numbers of rows and cells.
+pub async fn copy_families(
+    from: Arc<Side>,
+    to: Arc<Side>,
+    clock: Arc<Clock>,
+) -> Result<(usize, u64, u64), CopyError> {
+    let options = CopyOptions {
+        task: Task::Copy,
+        selection: Selection::default(),
+        progress_file: None,
+        rows_at_a_time: DEFAULT_ROWS.into(),
+        parallel: DEFAULT_PARALLEL.into(),
+        interruption: Interruption::default(),
+    };
+    let (rows_at_a_time, parallel) = (options.rows_at_a_time, options.parallel);
+    let work = Work { from, to, clock, rows_at_a_time, parallel, interruption: options.interruption.clone() };
+    let (families, total) = copy_all(&work, &options).await?;
+    Ok((families, total.rows, total.cells))
+}
+
+/// Returns the number of column families, and what was copied in all runs.
+async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), CopyError> {
     // Refuse a file of another copy before creating anything.
     let path = options.progress_file.as_deref();
     let mut file = ProgressFile::open(path, &work.from.name, &work.to.name)?;
@@ -100,8 +122,7 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
         let title = format!("{name} ({} of {})", number + 1, pairs.len());
         total.add(work.copy(pair, &mut file, title).await?);
     }
-    print(&format!("copied: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells));
-    Ok(())
+    Ok((pairs.len(), total))
 }
 
 async fn verify_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {

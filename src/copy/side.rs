@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use super::CopyError;
+use super::open::CONSISTENCY;
 use super::pages::Pages;
+use super::store_pages::StorePages;
 use crate::db::Database;
 use crate::partitioner::PartitionerRef;
 use crate::schema::{CfDef, KeyspaceDef};
+use crate::util::Clock;
 
 /// A store to copy from or to.
 pub struct Side {
@@ -23,6 +26,13 @@ pub struct Side {
 }
 
 impl Side {
+    /// Returns the side of a database that is open.
+    pub fn of_database(name: &str, database: Arc<Database>, clock: Arc<Clock>) -> Side {
+        let pages = Arc::new(StorePages::new(database.store().clone(), clock, CONSISTENCY));
+        let partitioner = Some(database.partitioner().clone());
+        Side { name: name.to_owned(), pages, database: Some(database), described: Vec::new(), partitioner }
+    }
+
     /// Returns whether the side supports dumps of all that is stored, including tombstones.
     pub fn can_dump(&self) -> bool {
         self.database.as_ref().is_some_and(|database| database.store().can_dump())

@@ -177,7 +177,9 @@ fn files_are_loaded_at_the_start_and_belong_to_the_start_up_state() {
     done(&mut client, "POST", "/reset", r#"{"what": "everything"}"#);
     check(&mut native);
     server.stop();
-    let cases: [(&[&str], &str); 4] = [
+    fs::create_dir(directory.path().join("empty")).unwrap();
+    let cases: [(&[&str], &str); 5] = [
+        (&["--ephemeral", "--load", "empty"], "/empty: "),
         (&["--ephemeral", "--load", "wrong.cql"], "--load wrong.cql: the statement at line 1: "),
         (&["--ephemeral", "--load", "nothing.cql"], "cannot read nothing.cql: "),
         (
@@ -226,9 +228,10 @@ fn a_data_directory_and_a_server_are_loaded_at_the_start() {
     };
     // A server reports the column families of Thrift clients only.
     loaded(&format!("thrift:{}", source.address)).server.stop();
-    source.stop();
+    // A running server can use the directory, which is not changed.
     let data = directory.path().join("data");
     let double = loaded(&format!("data:{}", data.display()));
+    source.stop();
     assert_eq!(double.native().rows("SELECT v FROM ks.t WHERE k = 1").ints(), [7]);
     double.server.stop();
 
@@ -236,4 +239,39 @@ fn a_data_directory_and_a_server_are_loaded_at_the_start() {
     assert!(output.contains("/nothing: the directory does not exist"), "{output}");
     let (_, output) = Server::fail(directory.path(), &["--load", "data:nothing"]);
     assert!(output.contains("nothing loads data for tests"), "{output}");
+}
+
+#[test]
+fn a_backup_is_loaded_at_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut server = Server::start(directory.path(), &storage_conf(""), &[]);
+    let mut native = NativeClient::ready(server.native_address(), 4);
+    native.run(KEYSPACE);
+    native.run("CREATE TABLE ks.t (k int PRIMARY KEY, v text, s set<int>)");
+    native.run("CREATE INDEX ON ks.t (v)");
+    native.run("INSERT INTO ks.t (k, v, s) VALUES (1, 'tea', {1, 2})");
+    native.run("INSERT INTO ks.t (k, v) VALUES (2, 'milk')");
+    native.run("DELETE FROM ks.t WHERE k = 2");
+    let of_config = path("Standard1", None, Some(b"c"));
+    let insert = insert_args("Keyspace1", b"k", of_config, (b"v", 1), ONE);
+    server.client(Style::FRAMED).call("insert", &insert).void();
+    let backup = directory.path().join("backup").display().to_string();
+    let made = std::process::Command::new(env!("CARGO_BIN_EXE_thriftstore"))
+        .args(["backup", &backup, "--config", "storage-conf.xml"])
+        .current_dir(directory.path())
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    server.stop();
+
+    for _ in 0..2 {
+        let double = Double::with("", &["--load", &backup]);
+        let mut native = double.native();
+        assert_eq!(native.rows("SELECT k FROM ks.t WHERE v = 'tea'").ints(), [1]);
+        assert_eq!(value_of(&mut double.thrift(), b"k", b"c").as_deref(), Some(&b"v"[..]));
+        native.run("TRUNCATE ks.t");
+        double.send("POST", "/reset", r#"{"what": "everything"}"#);
+        assert_eq!(native.rows("SELECT k FROM ks.t").ints(), [1]);
+        double.server.stop();
+    }
 }

@@ -1,0 +1,85 @@
+//! `--load`: copies a data directory, a backup, or what a Thrift server has, into a server in memory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::copy::{self, CopyError, OpenOptions, Place, Side};
+use crate::db::Database;
+use crate::schema::Catalog;
+use crate::storage::{self, BackupOptions};
+use crate::util::Clock;
+
+/// A directory that is removed at the end.
+struct TemporaryDirectory(PathBuf);
+
+impl Drop for TemporaryDirectory {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!("cannot remove {}: {error}", self.0.display());
+        }
+    }
+}
+
+/// Loads the schema and the rows of a place. Users are not loaded.
+pub async fn load_place(database: &Arc<Database>, place: &Place) -> Result<(), String> {
+    let failed = |why: String| format!("--load {place}: {why}");
+    let loaded = match place {
+        Place::Data(directory) => {
+            let temporary = backup_of(directory).await.map_err(failed)?;
+            load_from(database, &Place::Data(temporary.0.clone())).await
+        }
+        other => load_from(database, other).await,
+    };
+    let (families, rows, cells) = loaded.map_err(|error| match error {
+        // Its side is the temporary directory, or the place once more.
+        CopyError::Side { why, .. } => failed(why),
+        error => failed(error.to_string()),
+    })?;
+    tracing::info!("{place}: {families} column families, {rows} rows and {cells} cells loaded");
+    Ok(())
+}
+
+/// Makes a temporary backup of a data directory, which is not changed: a server may even be running on it.
+async fn backup_of(directory: &Path) -> Result<TemporaryDirectory, String> {
+    if !directory.is_dir() {
+        return Err("the directory does not exist".to_owned());
+    }
+    let temporary = std::env::temp_dir().join(format!("thriftstore-load-{}", uuid::Uuid::new_v4()));
+    let temporary = TemporaryDirectory(temporary);
+    let options =
+        BackupOptions { source: directory.to_path_buf(), target: temporary.0.clone(), reads_tables: true };
+    let backup = tokio::task::spawn_blocking(move || storage::back_up(&options, &mut |_| {}));
+    let backup = backup.await.map_err(|error| error.to_string())?;
+    backup.map(|_| temporary).map_err(|error| error.to_string())
+}
+
+/// Copies all column families. Returns how many they are, and the numbers of rows and cells.
+async fn load_from(database: &Arc<Database>, place: &Place) -> Result<(usize, u64, u64), CopyError> {
+    let clock = Arc::new(Clock::system());
+    let partitioner = database.partitioner().clone();
+    let catalog = Catalog::clone(&database.catalog());
+    let config = Config { catalog, partitioner, ..Config::default() };
+    let options = OpenOptions {
+        config: &config,
+        types: database.types(),
+        clock: clock.clone(),
+        cluster: None,
+        keyspace: None,
+        creates: false,
+    };
+    let from = Arc::new(copy::open(place, &options).await?);
+    let to = Arc::new(Side::of_database("the server", database.clone(), clock.clone()));
+    let copied = copy::copy_families(from.clone(), to, clock).await;
+    // Indexes that are not complete are built in the background, which needs the open store.
+    if let Some(source) = &from.database {
+        source.indexes().until_built().await;
+    }
+    let closed = from.close().await;
+    let copied = copied?;
+    closed?;
+    database.indexes().until_built().await;
+    Ok(copied)
+}
