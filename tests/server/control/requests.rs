@@ -1,5 +1,12 @@
 //! The list of requests: who asked, and what was asked.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
 use serde_json::{Value as Json, json};
 
 use thriftstore::thrift::wire::TType;
@@ -307,22 +314,22 @@ fn requests_are_followed() {
     thrift.call("insert", &old_insert(b"before")).void();
     let mut control = double.client();
     let address = double.control.to_string();
-    let command = std::process::Command::new(env!("CARGO_BIN_EXE_thriftstore"))
+    let command = Command::new(env!("CARGO_BIN_EXE_thriftstore"))
         .args(["control", &address, "requests", "--follow", "--when", r#"{"method": "insert"}"#])
-        .stdout(std::process::Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn();
     let mut command = command.unwrap();
-    let mut printed = std::io::BufReader::new(command.stdout.take().unwrap());
+    let mut printed = BufReader::new(command.stdout.take().unwrap());
     let mut line = String::new();
     // The command may not have connected yet.
     while line.is_empty() {
-        let (sender, receiver) = std::sync::mpsc::channel();
-        std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        thread::scope(|scope| {
             scope.spawn(|| {
-                std::io::BufRead::read_line(&mut printed, &mut line).unwrap();
+                printed.read_line(&mut line).unwrap();
                 sender.send(()).unwrap();
             });
-            while receiver.recv_timeout(std::time::Duration::from_millis(50)).is_err() {
+            while receiver.recv_timeout(Duration::from_millis(50)).is_err() {
                 support::calls::value_of(&mut thrift, b"k", b"c");
                 thrift.call("insert", &old_insert(b"k")).void();
             }
@@ -333,11 +340,16 @@ fn requests_are_followed() {
     command.kill().unwrap();
     command.wait().unwrap();
 
-    // A stream with a condition on the arguments. Its first line shows that it has begun.
+    // A stream with a condition on the arguments.
     let find = json!({"when": {"protocol": "thrift"}, "arguments": {"key": "wanted"}}).to_string();
     let mut seen = Vec::new();
-    let writes = std::thread::spawn(move || {
-        for number in 0..2_000 {
+    let ends = Arc::new(AtomicBool::new(false));
+    let ended = ends.clone();
+    let writes = thread::spawn(move || {
+        for number in 0.. {
+            if ended.load(Ordering::Relaxed) {
+                return;
+            }
             thrift.call("insert", &old_insert(if number % 2 == 0 { b"wanted" } else { b"other" })).void();
         }
     });
@@ -345,6 +357,7 @@ fn requests_are_followed() {
         seen.push(serde_json::from_str::<Json>(line).unwrap());
         seen.len() < 5
     });
+    ends.store(true, Ordering::Relaxed);
     assert_eq!(end.unwrap(), None);
     assert!(seen.iter().all(|entry| entry["arguments"]["key"] == "wanted"), "{seen:?}");
     let number = |entry: &Json| entry["number"].as_u64().unwrap();
@@ -355,7 +368,7 @@ fn requests_are_followed() {
     assert_eq!(refused.unwrap().unwrap().status, 400);
     // A client that follows does not stop the server from ending.
     let mut control = double.client();
-    let follower = std::thread::spawn(move || control.follow("GET", "/requests/stream", b"", |_| true));
+    let follower = thread::spawn(move || control.follow("GET", "/requests/stream", b"", |_| true));
     double.thrift().call("insert", &old_insert(b"k")).void();
     double.server.stop();
     let _ = follower.join().unwrap();
