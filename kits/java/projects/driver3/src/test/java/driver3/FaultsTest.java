@@ -23,6 +23,7 @@ import dev.thriftstore.testing.Operation;
 import dev.thriftstore.testing.RefusedConnections;
 import dev.thriftstore.testing.Thriftstore;
 import java.time.Duration;
+import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -195,8 +196,9 @@ class FaultsTest {
     void driverConnectsAgainAfterARestart(Database database) throws InterruptedException {
         write();
         database.restart();
+        // There is no error if the driver has connected again meanwhile.
         String first = read();
-        assertTrue(first.equals("TransportException") || first.equals("NoHostAvailableException"), first);
+        assertTrue(Arrays.asList("TransportException", "NoHostAvailableException", "nothing").contains(first), first);
         assertEquals("milk", stored());
     }
 
