@@ -1,0 +1,3 @@
+module thriftstore.dev/thriftstore
+
+go 1.21

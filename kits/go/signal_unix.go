@@ -1,0 +1,7 @@
+//go:build !windows
+
+package thriftstore
+
+import "syscall"
+
+const terminate = syscall.SIGTERM
