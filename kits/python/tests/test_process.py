@@ -86,6 +86,13 @@ def test_a_program_that_does_not_listen(monkeypatch):
         thriftstore.start(program=silent)
 
 
+def test_a_fixed_address():
+    with thriftstore.start() as first:
+        thrift, native = first.thrift, first.native
+    with thriftstore.start(thrift=thrift, native=native) as second:
+        assert (second.thrift, second.native) == (thrift, native)
+
+
 def test_the_log_from_a_position():
     with thriftstore.start(log="info,requests=debug") as server:
         assert "thriftstore" in server.log()

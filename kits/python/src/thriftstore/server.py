@@ -61,7 +61,16 @@ class Server(Database):
         self.stop()
 
 
-def start(config=None, compat=(), load=(), arguments=(), log=None, program=None):
+def start(
+    config=None,
+    compat=(),
+    load=(),
+    arguments=(),
+    log=None,
+    program=None,
+    thrift=ADDRESS,
+    native=ADDRESS,
+):
     """Starts a server, and returns when it listens.
 
     config: path of a storage-conf.xml or cassandra.yaml; the default has the keyspaces BloggyAppy and Keyspace1
@@ -70,10 +79,10 @@ def start(config=None, compat=(), load=(), arguments=(), log=None, program=None)
     arguments: further arguments of `thriftstore serve`
     log: the filter of the log, such as "info,requests=debug", which logs each request
     program: the path of the program, instead of the one that `find_program` finds
+    thrift, native: addresses for applications that have fixed ones, such as "127.0.0.1:9160"
     """
     command = [program or find_program(), "serve", "--ephemeral"]
-    for name in ("--thrift", "--cql", "--control"):
-        command += [name, ADDRESS]
+    command += ["--thrift", thrift, "--cql", native, "--control", ADDRESS]
     if config is not None:
         command += ["--config", str(config)]
     for release in _listed(compat):
