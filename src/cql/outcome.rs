@@ -21,7 +21,7 @@ pub struct ColumnSpec {
 impl ColumnSpec {
     /// Whether protocols before version 3 need its values in the short form.
     pub fn has_short_form(&self) -> bool {
-        self.cql_type.is_multi_cell() && !self.is_field
+        self.cql_type.is_multi_cell_collection() && !self.is_field
     }
 }
 

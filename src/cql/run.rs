@@ -16,7 +16,7 @@ use super::select::{Reach, SelectPlan};
 use super::syntax::{self, BatchKind, Change, Parsed, Statement};
 use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
-use crate::compat::features::restrictions::MATERIALIZED_VIEWS;
+use crate::compat::features::restrictions::{MATERIALIZED_VIEWS, MULTI_CELL_USER_TYPES};
 use crate::compat::{Line, texts};
 use crate::db::faults::{JournalResult, note_result, note_statement};
 use crate::schema::Catalog;
@@ -183,6 +183,10 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
     note_query(state.database, text);
     let parsed = syntax::parse_as(text, state.behaviour.release, state.language)?;
     if let Some((message, place)) = parsed.before_views.clone().filter(|_| !state.has(MATERIALIZED_VIEWS)) {
+        return Err(CqlError::Syntax { message, place });
+    }
+    if let Some((message, place)) = parsed.before_fields.clone().filter(|_| !state.has(MULTI_CELL_USER_TYPES))
+    {
         return Err(CqlError::Syntax { message, place });
     }
     // The schema is read before the plan is made: if it changes meanwhile, the plan counts as outdated and is made

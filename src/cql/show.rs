@@ -41,7 +41,7 @@ fn shown(database: &Database, cql_type: &CqlType, value: &Bytes) -> Option<Strin
             let fields = fields(database, types.iter(), value)?;
             Some(format!("({})", fields.join(", ")))
         }
-        CqlType::User(user) => {
+        CqlType::User { user, .. } => {
             let values = fields(database, user.fields.iter().map(|(_, of)| of), value)?;
             let fields = user.fields.iter().zip(values).map(|((name, _), value)| format!("{name}: {value}"));
             Some(format!("{{{}}}", fields.collect::<Vec<_>>().join(", ")))
@@ -130,8 +130,8 @@ pub fn assigned(database: &Database, columns: &[TableColumn], values: &[Bytes]) 
     columns.iter().zip(values).map(one).collect()
 }
 
-/// Returns the meaning of a cell in CQL: its row, then `column`, `column['element']` or `(marker)`, and the value if it
-/// is given.
+/// Returns the meaning of a cell in CQL: its row, then `column`, `column['element']`, `column.field` or `(marker)`, and the
+/// value if it is given.
 pub fn meaning(database: &Database, table: &TableDef, name: &Bytes, value: Option<&Bytes>) -> String {
     let Some(place) = table.place_of(name) else { return "(not a name of this table)".to_owned() };
     let mut words = assigned(database, &table.clustering, &place.clustering);
@@ -166,6 +166,15 @@ pub fn meaning(database: &Database, table: &TableDef, name: &Bytes, value: Optio
         }
         (CqlType::List { element: of, is_frozen: false }, Some(element)) => {
             format!("{}[{}]{}", column.name, hex(element), shown(of).unwrap_or_default())
+        }
+        (CqlType::User { user, is_frozen: false }, Some(element)) => {
+            let at = <[u8; 2]>::try_from(&element[..]).map(u16::from_be_bytes);
+            match at.ok().and_then(|at| user.fields.get(usize::from(at))) {
+                Some((field, of)) => {
+                    format!("{}.{field}{}", column.name, shown(of).unwrap_or_default())
+                }
+                None => format!("{}.(no field {})", column.name, hex(element)),
+            }
         }
         (of, _) => format!("{}{}", column.name, shown(of).unwrap_or_default()),
     });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::syntax::TableName;
 use super::values::TypeScope;
 use super::{CqlError, system};
+use crate::compat::features::restrictions::MULTI_CELL_USER_TYPES;
 use crate::compat::features::{ConsistencyLevel, Language, LaterFeature, ReportedVersion};
 use crate::compat::{Behaviour, Line, texts};
 use crate::db::{Access, Database, Request, User};
@@ -90,8 +91,21 @@ impl<'a> QueryState<'a> {
     where
         'a: 'k,
     {
-        let (types, release) = (self.database.types(), self.behaviour.release);
-        TypeScope { keyspace, types, release, is_in_words_of_2_1: self.is_in_words_of_2_1() }
+        TypeScope { is_in_words_of_2_1: self.is_in_words_of_2_1(), ..self.definition_scope(keyspace) }
+    }
+
+    /// Returns the scope for the names of types in a schema statement, whose messages are those of later releases.
+    pub fn definition_scope<'k>(&self, keyspace: &'k KeyspaceDef) -> TypeScope<'k>
+    where
+        'a: 'k,
+    {
+        TypeScope {
+            keyspace,
+            types: self.database.types(),
+            release: self.behaviour.release,
+            is_in_words_of_2_1: false,
+            has_multi_cell_user_types: self.has(MULTI_CELL_USER_TYPES),
+        }
     }
 
     /// Returns a type as messages print it.

@@ -1,5 +1,6 @@
-//! The last component of cell names in a CQL table with collections. It is an element of a collection, and its type
-//! depends on the component before it, which is the collection's column.
+//! The last component of cell names in a CQL table with collections, or with user-defined types that are not frozen. It
+//! is an element of a collection or the position of a field, and its type depends on the component before it, which is
+//! the name of the column.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,7 +13,8 @@ use crate::util::Release;
 #[derive(Debug)]
 pub struct ColumnToCollectionType {
     class_name: String,
-    /// The type of the last component for each column: of a map's keys, a set's elements, a list's time UUIDs.
+    /// The type of the last component for each column: of a map's keys, a set's elements, a list's time UUIDs, the
+    /// positions of fields.
     elements: BTreeMap<Vec<u8>, Inner>,
     views: Vec<ColumnToCollectionType>,
 }
@@ -40,6 +42,7 @@ fn element_class(cql_type: &CqlType) -> CqlType {
     match cql_type {
         CqlType::Map { key, .. } => (**key).clone(),
         CqlType::Set { element, .. } => (**element).clone(),
+        CqlType::User { .. } => CqlType::Native(super::Native::Smallint),
         _ => CqlType::Native(super::Native::Timeuuid),
     }
 }

@@ -78,14 +78,14 @@ fn user_type(inner: &str, depth: usize, find: FindUser<'_>) -> Option<CqlType> {
     let mut beginning = inner.splitn(3, ',').map(str::trim);
     let (keyspace, name) = (beginning.next()?, from_hex(beginning.next()?)?);
     if let Some(found) = find(keyspace, &name) {
-        return Some(CqlType::User(found));
+        return Some(CqlType::frozen_user(found));
     }
     let field = |text: &&str| {
         let (field, class) = text.split_once(':')?;
         Some((from_hex(field.trim())?, read(class, depth + 1, find)?.frozen()))
     };
     let fields = split_arguments(inner).iter().skip(2).map(field).collect::<Option<Vec<_>>>()?;
-    Some(CqlType::User(Arc::new(UserType::new(keyspace, &name, fields))))
+    Some(CqlType::frozen_user(Arc::new(UserType::new(keyspace, &name, fields))))
 }
 
 fn read(class: &str, depth: usize, find: FindUser<'_>) -> Option<CqlType> {

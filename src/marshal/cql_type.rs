@@ -38,8 +38,13 @@ pub enum CqlType {
     },
     /// A tuple, which is always a single value.
     Tuple(Vec<CqlType>),
-    /// A user-defined type, whose values are always single values.
-    User(Arc<UserType>),
+    /// A user-defined type. A type that is not frozen has a cell for each field; a frozen one is a single value.
+    User {
+        /// The definition of the type.
+        user: Arc<UserType>,
+        /// Whether the type is a single value.
+        is_frozen: bool,
+    },
 }
 
 impl CqlType {
@@ -53,14 +58,42 @@ impl CqlType {
         )
     }
 
-    /// Returns whether the type has a cell for each element.
-    pub fn is_multi_cell(&self) -> bool {
+    /// Returns whether this is a collection with a cell for each element.
+    pub fn is_multi_cell_collection(&self) -> bool {
         matches!(
             self,
             CqlType::List { is_frozen: false, .. }
                 | CqlType::Set { is_frozen: false, .. }
                 | CqlType::Map { is_frozen: false, .. }
         )
+    }
+
+    /// Returns the user-defined type if it has a cell for each field.
+    pub fn multi_cell_user_type(&self) -> Option<&Arc<UserType>> {
+        match self {
+            CqlType::User { user, is_frozen: false } => Some(user),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the type has a cell for each element or field.
+    pub fn is_multi_cell(&self) -> bool {
+        self.is_multi_cell_collection() || self.multi_cell_user_type().is_some()
+    }
+
+    /// Returns the type whose values are single values of a user-defined type.
+    pub fn frozen_user(user: Arc<UserType>) -> CqlType {
+        CqlType::User { user, is_frozen: true }
+    }
+
+    /// Returns a user-defined type as one with a cell for each field; other types stay the same. Class names do not
+    /// distinguish the two.
+    #[must_use]
+    pub fn with_cells_of_fields(self) -> CqlType {
+        match self {
+            CqlType::User { user, .. } => CqlType::User { user, is_frozen: false },
+            other => other,
+        }
     }
 
     /// Returns whether the type is `counter`: statements add to its values and never set them.
@@ -76,7 +109,7 @@ impl CqlType {
             CqlType::List { element, .. } | CqlType::Set { element, .. } => element.has_durations(),
             CqlType::Map { key, value, .. } => key.has_durations() || value.has_durations(),
             CqlType::Tuple(fields) => fields.iter().any(CqlType::has_durations),
-            CqlType::User(user) => user.has_durations(),
+            CqlType::User { user, .. } => user.has_durations(),
         }
     }
 
@@ -117,11 +150,11 @@ impl CqlType {
                 let fields: Vec<String> = fields.iter().map(|field| class_in(field, true)).collect();
                 format!("{PACKAGE}TupleType({})", fields.join(","))
             }
-            CqlType::User(user) => class_of_user(user),
+            CqlType::User { user, .. } => class_of_user(user),
         }
     }
 
-    /// Returns the type as a part of a frozen one: all collections in it are frozen.
+    /// Returns the type as a part of a frozen one: all collections and user-defined types in it are frozen.
     pub fn frozen(self) -> CqlType {
         let freeze = |held: Box<CqlType>| Box::new(held.frozen());
         match self {
@@ -130,18 +163,24 @@ impl CqlType {
             CqlType::Map { key, value, .. } => {
                 CqlType::Map { key: freeze(key), value: freeze(value), is_frozen: true }
             }
+            CqlType::User { user, .. } => CqlType::frozen_user(user),
             other => other,
         }
     }
 }
 
 impl PartialEq for CqlType {
-    /// Two types are equal if their class names are.
+    /// Two types are equal if their class names are, and if both or neither have several cells.
     fn eq(&self, other: &CqlType) -> bool {
-        match (self, other) {
-            (CqlType::User(one), CqlType::User(other)) if Arc::ptr_eq(one, other) => true,
+        let is_same_class = match (self, other) {
+            (CqlType::User { user: one, .. }, CqlType::User { user: other, .. })
+                if Arc::ptr_eq(one, other) =>
+            {
+                true
+            }
             _ => self.class_name() == other.class_name(),
-        }
+        };
+        is_same_class && self.is_multi_cell() == other.is_multi_cell()
     }
 }
 
@@ -165,7 +204,7 @@ impl CqlType {
                 let fields: Vec<String> = fields.iter().map(CqlType::text_of_2_1).collect();
                 format!("tuple<{}>", fields.join(", "))
             }
-            CqlType::User(user) => user.name.clone(),
+            CqlType::User { user, .. } => user.name.clone(),
             CqlType::Native(_) | CqlType::Custom(_) => self.to_string(),
         }
     }
@@ -187,7 +226,7 @@ impl fmt::Display for CqlType {
                 let fields: Vec<String> = fields.iter().map(CqlType::to_string).collect();
                 write!(f, "frozen<tuple<{}>>", fields.join(", "))
             }
-            CqlType::User(user) => write!(f, "frozen<{}>", user.name),
+            CqlType::User { user, is_frozen } => frozen(f, *is_frozen, user.name.clone()),
         }
     }
 }

@@ -39,6 +39,8 @@ fn in_names(collection: &str) -> Option<&str> {
     match split_class(class) {
         ("MapType", Some(inner)) => split_arguments(inner).first().copied(),
         ("SetType", Some(inner)) => Some(inner),
+        // The positions of fields, whatever the fields are.
+        ("UserType", _) => Some("ShortType"),
         (other, _) => Some(other),
     }
 }

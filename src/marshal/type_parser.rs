@@ -235,7 +235,7 @@ impl Parser<'_> {
             if !self.takes(":") {
                 return Err(self.fail(": is missing"));
             }
-            let cql_type = CqlType::of_class(self.balanced());
+            let cql_type = CqlType::of_class(self.balanced()).with_cells_of_fields();
             if !cql_type.is_multi_cell() {
                 return Err(self.fail("a collection is missing"));
             }

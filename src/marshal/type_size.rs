@@ -79,7 +79,7 @@ impl CqlType {
                 let commas = fields.len().saturating_sub(1);
                 TypeSize::around(own("TupleType()") + commas, fields.iter().map(CqlType::size))
             }
-            CqlType::User(user) => user.size(),
+            CqlType::User { user, .. } => user.size(),
         }
     }
 }
@@ -94,7 +94,7 @@ mod tests {
     fn doubled(count: usize) -> Arc<UserType> {
         let first = UserType::new("ks", "u0", vec![("a".to_owned(), CqlType::Native(Native::Int))]);
         (1..=count).fold(Arc::new(first), |before, number| {
-            let field = |name: &str| (name.to_owned(), CqlType::User(before.clone()));
+            let field = |name: &str| (name.to_owned(), CqlType::frozen_user(before.clone()));
             Arc::new(UserType::new("ks", &format!("u{number}"), vec![field("a"), field("b")]))
         })
     }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn the_size_is_the_length_of_the_class_name() {
         for count in 0..9 {
-            let user = CqlType::User(doubled(count));
+            let user = CqlType::frozen_user(doubled(count));
             assert_eq!((user.size().text_bytes, user.size().depth), (user.class_name().len(), count + 1));
         }
         let texts = [
@@ -124,6 +124,6 @@ mod tests {
         assert_eq!(user.size(), TypeSize { text_bytes: usize::MAX, depth: 65 });
         assert!(!user.size().is_within_limits());
         assert_eq!(user.class_name(), user.short_class_name());
-        assert_eq!(CqlType::User(user.clone()), CqlType::User(doubled(64)));
+        assert_eq!(CqlType::frozen_user(user.clone()), CqlType::frozen_user(doubled(64)));
     }
 }

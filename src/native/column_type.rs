@@ -38,7 +38,7 @@ pub fn write_type(writer: &mut BodyWriter<'_>, cql_type: &CqlType) {
             write_type(writer, key);
             write_type(writer, value);
         }
-        CqlType::Tuple(_) | CqlType::User(_) if version < ProtocolVersion::V3 => {
+        CqlType::Tuple(_) | CqlType::User { .. } if version < ProtocolVersion::V3 => {
             write_class(writer, cql_type);
         }
         CqlType::Tuple(fields) => {
@@ -47,8 +47,8 @@ pub fn write_type(writer: &mut BodyWriter<'_>, cql_type: &CqlType) {
             fields.iter().for_each(|field| write_type(writer, field));
         }
         // A user type above the limits, created by a version of this server without limits.
-        CqlType::User(user) if !user.size().is_within_limits() => write_class(writer, cql_type),
-        CqlType::User(user) => {
+        CqlType::User { user, .. } if !user.size().is_within_limits() => write_class(writer, cql_type),
+        CqlType::User { user, .. } => {
             writer.u16(USER);
             writer.string(&user.keyspace);
             writer.string(&user.name);

@@ -28,6 +28,8 @@ struct StoredDrop {
     class: Option<String>,
     #[serde(default, skip_serializing_if = "is_false")]
     is_static: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    has_cells_of_fields: bool,
 }
 
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -37,6 +39,9 @@ struct StoredTableColumn {
     class: String,
     #[serde(default, skip_serializing_if = "is_false")]
     is_static: bool,
+    /// Whether it is a user-defined type that is not frozen. Its class is the same.
+    #[serde(default, skip_serializing_if = "is_false")]
+    has_cells_of_fields: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     is_reversed: bool,
 }
@@ -69,11 +74,13 @@ impl ClassForm {
     }
 }
 
-/// Returns the type of a class name, with user types of the keyspace.
-fn type_of(class: &str, keyspace: &KeyspaceDef) -> CqlType {
+/// Returns the type of a class name, with user types of the keyspace. A user type has a cell for each field if the
+/// record says so.
+fn type_of((class, has_cells_of_fields): (&str, bool), keyspace: &KeyspaceDef) -> CqlType {
     let find =
         |of: &str, name: &str| (of == keyspace.name).then(|| keyspace.user_types.get(name).cloned())?;
-    CqlType::of_class_with(class, &find)
+    let found = CqlType::of_class_with(class, &find);
+    if has_cells_of_fields { found.with_cells_of_fields() } else { found }
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -121,11 +128,13 @@ impl StoredDrop {
             at_us: column.at_us,
             class: Some(form.class_of(&column.cql_type)),
             is_static: column.is_static,
+            has_cells_of_fields: column.cql_type.multi_cell_user_type().is_some(),
         }
     }
 
     fn restore(self, keyspace: &KeyspaceDef) -> (Bytes, DroppedColumn) {
-        let cql_type = type_of(self.class.as_deref().unwrap_or_default(), keyspace);
+        let class = self.class.as_deref().unwrap_or_default();
+        let cql_type = type_of((class, self.has_cells_of_fields), keyspace);
         (
             self.name.into_bytes().into(),
             DroppedColumn { at_us: self.at_us, is_static: self.is_static, cql_type },
@@ -139,6 +148,7 @@ impl StoredTableColumn {
             name: column.name.clone(),
             class: form.class_of(&column.cql_type),
             is_static: column.kind == ColumnKind::Static,
+            has_cells_of_fields: column.cql_type.multi_cell_user_type().is_some(),
             is_reversed: column.is_reversed,
         }
     }
@@ -146,7 +156,7 @@ impl StoredTableColumn {
     fn restore(self, kind: ColumnKind, position: usize, keyspace: &KeyspaceDef) -> TableColumn {
         TableColumn {
             cell_name: self.name.clone().into_bytes().into(),
-            cql_type: type_of(&self.class, keyspace),
+            cql_type: type_of((&self.class, self.has_cells_of_fields), keyspace),
             is_reversed: self.is_reversed,
             name: self.name,
             kind,

@@ -87,7 +87,7 @@ mod tests {
         let int = CqlType::Native(Native::Int);
         let mut all = vec![Arc::new(UserType::new("ks", "u0", vec![("a".to_owned(), int)]))];
         for number in 1..=count {
-            let field = |name: &str| (name.to_owned(), CqlType::User(all[number - 1].clone()));
+            let field = |name: &str| (name.to_owned(), CqlType::frozen_user(all[number - 1].clone()));
             all.push(Arc::new(UserType::new("ks", &format!("u{number}"), vec![field("a"), field("b")])));
         }
         all
@@ -96,7 +96,7 @@ mod tests {
     fn is_shared(known: &SharedMap<String, Arc<UserType>>, count: usize) -> bool {
         (1..=count).all(|number| {
             let held = known[&*format!("u{number}")].fields.iter().map(|(_, field)| match field {
-                CqlType::User(user) => Arc::ptr_eq(user, &known[&*format!("u{}", number - 1)]),
+                CqlType::User { user, .. } => Arc::ptr_eq(user, &known[&*format!("u{}", number - 1)]),
                 _ => false,
             });
             held.eq([true, true])

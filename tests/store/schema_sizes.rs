@@ -199,7 +199,7 @@ async fn a_directory_with_expanded_types_opens_and_is_rewritten_without_expansio
         assert!(record_bytes(&database).await < 10_000);
         let keyspace = database.catalog().keyspace("k").unwrap().clone();
         let of = |user: &UserType, at: usize| match &user.fields[at].1 {
-            CqlType::User(user) => user.clone(),
+            CqlType::User { user, .. } => user.clone(),
             other => panic!("{other}"),
         };
         for number in 1..=14 {

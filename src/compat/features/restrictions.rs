@@ -3,7 +3,7 @@
 
 use crate::compat::Line;
 
-/// A feature of WHERE clauses or of what they restrict.
+/// A feature of WHERE clauses, of what they restrict, or of definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaterFeature {
     since: Line,
@@ -33,6 +33,8 @@ pub const FILTERING_BY_VALUES: LaterFeature = LaterFeature::since(3, 0);
 pub const INDEXES_ON_STATIC_COLUMNS: LaterFeature = LaterFeature::since(3, 4);
 /// `ALLOW FILTERING` by clustering columns without an index (CASSANDRA-11310).
 pub const FILTERING_BY_CLUSTERING: LaterFeature = LaterFeature::since(3, 6);
+/// User types that are not frozen: they have a cell for each field (CASSANDRA-7423).
+pub const MULTI_CELL_USER_TYPES: LaterFeature = LaterFeature::since(3, 6);
 /// `ALLOW FILTERING` by columns of the partition key (CASSANDRA-11031).
 pub const FILTERING_BY_PARTITION_KEY: LaterFeature = LaterFeature::since(3, 10);
 

@@ -83,6 +83,8 @@ pub const KEYSPACE_FUNCTION: Syntax = syntax("a function with a keyspace", 2, 2)
 pub const ROLES: Syntax = syntax("roles", 2, 2);
 /// `CAST(v AS text)`.
 pub const CAST: Syntax = syntax("CAST", 3, 2);
+/// `UPDATE t SET a.field = 1`, `DELETE a.field`, `IF a.field = 1`.
+pub const FIELD_CHANGE: Syntax = syntax("a change of a field", 3, 6);
 /// `SELECT ... PER PARTITION LIMIT 1`.
 pub const PER_PARTITION_LIMIT: Syntax = syntax("PER PARTITION LIMIT", 3, 6);
 /// `ALTER TABLE t ADD (a int, b int)`.

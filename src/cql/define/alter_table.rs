@@ -31,7 +31,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
         let Some(old) = keyspace.column_families.get(&name.name).cloned() else {
             return invalid(texts::unknown_table(release, &name.name));
         };
-        let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
+        let scope = state.definition_scope(keyspace);
         let steps = match alter {
             Alter::Several(steps) => &steps[..],
             one => std::slice::from_ref(one),
@@ -134,6 +134,10 @@ impl Change<'_> {
 
     fn check_collection(&self, name: &str, cql_type: &CqlType) -> Result<(), CqlError> {
         if self.table.is_compact() {
+            // Releases with such user types add no columns to these tables.
+            if cql_type.multi_cell_user_type().is_some() {
+                return invalid("Cannot add new column to a COMPACT STORAGE table");
+            }
             return invalid("Cannot use non-frozen collections with a non-composite PRIMARY KEY");
         }
         let before = comparator::collections_of(self.old);

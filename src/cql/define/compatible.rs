@@ -24,6 +24,10 @@ pub fn takes_elements(new: &CqlType, old: &CqlType) -> bool {
             CqlType::Map { key: old_key, value: old, is_frozen: false },
             CqlType::Map { key: new_key, value: new, is_frozen: false },
         ) => keeps_order(new_key, old_key) && takes_values(new, old),
+        // The cells are named by the positions of the fields.
+        (CqlType::User { is_frozen: false, .. }, CqlType::User { is_frozen: false, .. }) => {
+            keeps_order(new, old)
+        }
         _ => false,
     }
 }

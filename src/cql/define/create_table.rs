@@ -17,7 +17,6 @@ use crate::marshal::{CqlType, Types};
 use crate::schema::{
     Catalog, CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, Setting, TableColumn, TableDef,
 };
-use crate::util::Release;
 
 /// The speculative retry of a table whose statement has none.
 const SPECULATIVE_RETRY: &str = "99.0PERCENTILE";
@@ -28,10 +27,9 @@ pub fn check(state: &QueryState<'_>, create: &CreateTable) -> Result<(), CqlErro
     let keyspace = state.keyspace_of(create.table.keyspace.as_deref())?;
     let create = &with_old_properties(state, create);
     let catalog = state.database.catalog();
-    let (types, release) = (state.database.types(), state.behaviour.release);
     match catalog.keyspace(keyspace) {
-        Some(keyspace) => table_of(create, keyspace, (types, release)),
-        None => table_of(create, &KeyspaceDef::new(keyspace), (types, release)),
+        Some(keyspace) => table_of(create, &state.definition_scope(keyspace)),
+        None => table_of(create, &state.definition_scope(&KeyspaceDef::new(keyspace))),
     }?;
     Ok(())
 }
@@ -47,13 +45,12 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outc
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
     let name = &create.table.name;
-    let (types, release) = (state.database.types(), state.behaviour.release);
     if state.database.catalog().keyspace(keyspace).is_none() {
-        column_family(create, &KeyspaceDef::new(keyspace), (types, release))?;
-        return configuration(texts::table_without_keyspace(release, keyspace, name));
+        column_family(create, &state.definition_scope(&KeyspaceDef::new(keyspace)))?;
+        return configuration(texts::table_without_keyspace(state.behaviour.release, keyspace, name));
     }
     let edit = |catalog: &Catalog, keyspace: &mut KeyspaceDef| {
-        let cf = column_family(create, keyspace, (types, release))?;
+        let cf = column_family(create, &state.definition_scope(keyspace))?;
         if keyspace.column_families.contains_key(name) {
             return if create.if_not_exists { Ok(false) } else { Err(already_there(&keyspace.name, name)) };
         }
@@ -78,13 +75,10 @@ fn already_there(keyspace: &str, table: &str) -> CqlError {
 }
 
 /// Returns the column family that a statement defines, with the old servers' checks in their order.
-pub fn column_family(
-    create: &CreateTable,
-    keyspace: &KeyspaceDef,
-    (types, release): (&Types, Release),
-) -> Result<CfDef, CqlError> {
-    let table = table_of(create, keyspace, (types, release))?;
-    let mut cf = CfDef::new(&keyspace.name, &create.table.name);
+pub fn column_family(create: &CreateTable, scope: &TypeScope<'_>) -> Result<CfDef, CqlError> {
+    let table = table_of(create, scope)?;
+    let types = scope.types;
+    let mut cf = CfDef::new(&scope.keyspace.name, &create.table.name);
     cf.comparator = comparator::comparator(&table, None, types)?;
     cf.key_validator = Some(comparator::key_validator(&table, types)?);
     if let [key] = &table.partition_key[..] {
@@ -101,19 +95,14 @@ pub fn column_family(
 }
 
 /// Returns the table that a statement defines, after the checks that the old servers make when they prepare it.
-fn table_of(
-    create: &CreateTable,
-    keyspace: &KeyspaceDef,
-    (types, release): (&Types, Release),
-) -> Result<TableDef, CqlError> {
+fn table_of(create: &CreateTable, scope: &TypeScope<'_>) -> Result<TableDef, CqlError> {
     check_table(&create.table.name)?;
     let mut seen = HashSet::new();
     if let Some(column) = create.columns.iter().find(|column| !seen.insert(&column.name)) {
         return invalid(format!("Multiple definition of identifier {}", column.name));
     }
     let checked = options::check_table_properties(&create.properties)?;
-    let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
-    let columns = Columns::read(create, &scope)?;
+    let columns = Columns::read(create, scope)?;
     if checked.default_ttl_s().is_some() && columns.left.values().any(|(cql_type, _)| cql_type.is_counter()) {
         return invalid("Cannot set default_time_to_live on a table with counters");
     }
@@ -170,7 +159,14 @@ impl Columns {
     fn read(create: &CreateTable, scope: &TypeScope<'_>) -> Result<Columns, CqlError> {
         let mut left = BTreeMap::new();
         for column in &create.columns {
-            left.insert(column.name.clone(), (scope.resolve(&column.cql_type)?, column.is_static));
+            let cql_type = scope.resolve(&column.cql_type)?;
+            // Only CREATE TABLE checks this; ALTER TABLE and ALTER TYPE make such columns.
+            if let Some(user) = cql_type.multi_cell_user_type()
+                && user.fields.iter().any(|(_, field)| field.is_multi_cell())
+            {
+                return invalid("Non-frozen UDTs with nested non-frozen collections are not supported");
+            }
+            left.insert(column.name.clone(), (cql_type, column.is_static));
         }
         let of_columns = create
             .columns
@@ -192,8 +188,11 @@ impl Columns {
         let Some((cql_type, is_static)) = self.left.remove(name) else {
             return invalid(format!("Unknown definition {name} referenced in PRIMARY KEY"));
         };
-        if cql_type.is_multi_cell() {
+        if cql_type.is_multi_cell_collection() {
             return invalid(format!("Invalid collection type for PRIMARY KEY component {name}"));
+        }
+        if cql_type.is_multi_cell() {
+            return invalid(format!("Invalid non-frozen user-defined type for PRIMARY KEY component {name}"));
         }
         if cql_type.is_counter() {
             return invalid(format!("counter type is not supported for PRIMARY KEY part {name}"));
@@ -213,13 +212,18 @@ impl Columns {
         let partition_key: Vec<TableColumn> = partition_key
             .map(|(position, name)| self.take(name, ColumnKind::PartitionKey, position))
             .collect::<Result<_, _>>()?;
-        let has_collections = self.left.values().any(|(cql_type, _)| cql_type.is_multi_cell());
+        let has_collections = self.left.values().any(|(cql_type, _)| cql_type.is_multi_cell_collection());
+        let has_user_types =
+            self.left.values().any(|(cql_type, _)| cql_type.multi_cell_user_type().is_some());
         let mut columns = Vec::new();
         for (position, name) in clustering.iter().enumerate() {
             let column = self.take(name, ColumnKind::Clustering, position)?;
             columns.push(column);
         }
         let mut clustering = columns;
+        if create.is_compact && has_user_types {
+            return invalid("Non-frozen collections and UDTs are not supported with COMPACT STORAGE");
+        }
         if create.is_compact && has_collections {
             return invalid(match clustering.is_empty() {
                 true => "Non-frozen collection types are not supported with COMPACT STORAGE",

@@ -49,6 +49,12 @@ fn indexed(
     let Some(column) = table.column(&create.column) else {
         return invalid(texts::unknown_indexed_column(release, &create.column));
     };
+    if column.cql_type.multi_cell_user_type().is_some() && create.target == IndexTarget::Values {
+        return invalid(match column.cql_type.has_durations() {
+            true => "Secondary indexes are not supported on UDTs containing durations",
+            false => "Secondary indexes are not supported on non-frozen UDTs",
+        });
+    }
     if column.cql_type.has_durations() {
         return invalid("Secondary indexes are not supported on duration columns");
     }

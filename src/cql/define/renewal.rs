@@ -31,8 +31,8 @@ impl Users {
             CqlType::List { element, .. } | CqlType::Set { element, .. } => self.are_in(element),
             CqlType::Map { key, value, .. } => self.are_in(key) || self.are_in(value),
             CqlType::Tuple(fields) => fields.iter().any(|field| self.are_in(field)),
-            CqlType::User(other) if self.is_of(other) => true,
-            CqlType::User(other) => {
+            CqlType::User { user: other, .. } if self.is_of(other) => true,
+            CqlType::User { user: other, .. } => {
                 if let Some((_, is_in)) = self.seen.get(&Arc::as_ptr(other)) {
                     return *is_in;
                 }
@@ -102,7 +102,9 @@ impl Renewal {
             CqlType::Tuple(fields) => {
                 CqlType::Tuple(fields.iter().map(|field| self.of_type(field)).collect())
             }
-            CqlType::User(other) => CqlType::User(self.of_user(other)),
+            CqlType::User { user: other, is_frozen } => {
+                CqlType::User { user: self.of_user(other), is_frozen: *is_frozen }
+            }
         }
     }
 }
@@ -123,7 +125,7 @@ mod tests {
         let first = user("u0", &[("a", int.clone())]);
         let mut all = vec![first.clone()];
         for number in 1..=64 {
-            let before = CqlType::User(all[number - 1].clone());
+            let before = CqlType::frozen_user(all[number - 1].clone());
             all.push(user(&format!("u{number}"), &[("a", before.clone()), ("b", before)]));
         }
         let stranger = user("other", &[("a", CqlType::Native(Native::Text))]);
@@ -131,10 +133,13 @@ mod tests {
         let mut renewal = Renewal::of(&changed);
         let last = renewal.of_user(&all[64]);
         assert_eq!(renewal.seen.len(), 64);
-        let [(_, CqlType::User(one)), (_, CqlType::User(two))] = &last.fields[..] else { panic!("{last:?}") };
+        let [(_, CqlType::User { user: one, .. }), (_, CqlType::User { user: two, .. })] = &last.fields[..]
+        else {
+            panic!("{last:?}")
+        };
         assert!(Arc::ptr_eq(one, two) && !Arc::ptr_eq(one, &all[63]));
         assert!(Arc::ptr_eq(&renewal.of_user(&stranger), &stranger));
-        assert!(Users::new(&changed).are_in(&CqlType::User(last)));
-        assert!(!Users::new(&stranger).are_in(&CqlType::User(all[64].clone())));
+        assert!(Users::new(&changed).are_in(&CqlType::frozen_user(last)));
+        assert!(!Users::new(&stranger).are_in(&CqlType::frozen_user(all[64].clone())));
     }
 }

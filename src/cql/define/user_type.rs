@@ -31,7 +31,6 @@ pub async fn create(
     if state.database.catalog().keyspace(keyspace).is_none() {
         return invalid(format!("Cannot add type in unknown keyspace {keyspace}"));
     }
-    let (types, release) = (state.database.types(), state.behaviour.release);
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
         if keyspace.user_types.contains_key(&name.name) {
             return match if_not_exists {
@@ -41,7 +40,7 @@ pub async fn create(
                 }
             };
         }
-        let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
+        let scope = state.definition_scope(keyspace);
         let typed =
             |(field, cql_type): &(String, TypeName)| Ok((field.clone(), field_type(cql_type, &scope)?));
         let fields = fields.iter().map(typed).collect::<Result<_, CqlError>>()?;
@@ -72,7 +71,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) 
         let Some(old) = keyspace.user_types.get(&name.name).cloned() else {
             return invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name));
         };
-        let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
+        let scope = state.definition_scope(keyspace);
         let new = Arc::new(altered(&old, alter, &scope)?);
         put(keyspace, &new, types, release)?;
         Ok(true)
@@ -86,6 +85,9 @@ fn field_type(name: &TypeName, scope: &TypeScope<'_>) -> Result<CqlType, CqlErro
     let cql_type = scope.resolve(name)?;
     if cql_type.is_counter() {
         return invalid("A user type cannot contain counters");
+    }
+    if cql_type.multi_cell_user_type().is_some() {
+        return invalid("A user type cannot contain non-frozen UDTs");
     }
     Ok(cql_type)
 }

@@ -99,7 +99,7 @@ fn types_in_order(keyspace: &KeyspaceDef) -> Vec<&UserType> {
 fn names_user_type(cql_type: &CqlType, is_meant: &impl Fn(&str) -> bool) -> bool {
     let names = |held: &CqlType| names_user_type(held, is_meant);
     match cql_type {
-        CqlType::User(user) => is_meant(&user.name),
+        CqlType::User { user, .. } => is_meant(&user.name),
         CqlType::List { element, .. } | CqlType::Set { element, .. } => names(element),
         CqlType::Map { key, value, .. } => names(key) || names(value),
         CqlType::Tuple(fields) => fields.iter().any(names),

@@ -2,12 +2,11 @@
 
 use super::text::{column_type, map, quoted};
 use crate::compat::features::ReportedVersion;
-use crate::compat::features::releases::NEWEST;
 use crate::cql::QueryState;
 use crate::cql::define::{column_family, in_old_words};
 use crate::cql::syntax::{CreateTable, Statement, parse};
 use crate::cql::system::{TableOptions, VIRTUAL, table_id};
-use crate::cql::values::name_text;
+use crate::cql::values::{TypeScope, name_text};
 use crate::schema::{CfDef, ColumnKind, KeyspaceDef, Layout, TableColumn, TableDef};
 
 /// Returns CREATE TABLE for a table. If CQL cannot create the table, the statement is in a comment.
@@ -165,7 +164,7 @@ fn is_made_by(
     }
     let Some(create) = read(text, state.reported) else { return false };
     let types = state.database.types();
-    let Ok(made) = column_family(&create, keyspace, (types, NEWEST)) else { return false };
+    let Ok(made) = column_family(&create, &TypeScope::of_existing(keyspace, types)) else { return false };
     cells_of(&made) == cells_of(cf)
 }
 

@@ -59,7 +59,7 @@ fn of_parts(cql_type: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<B
         }
         CqlType::Map { key, value, .. } => of_map((key, value), kind, types),
         CqlType::Tuple(fields) => of_tuple(fields, kind, types),
-        CqlType::User(user) => of_user(user, kind, types),
+        CqlType::User { user, .. } => of_user(user, kind, types),
         CqlType::Native(_) | CqlType::Custom(_) => Err(kind.unexpected("a value")),
     }
 }

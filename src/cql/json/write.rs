@@ -51,7 +51,7 @@ fn json_of(cql_type: &CqlType, value: &Bytes, types: TypesOf<'_>) -> Option<Stri
             Some(format!("{{{}}}", entries.iter().map(text).collect::<Vec<_>>().join(", ")))
         }
         CqlType::Tuple(of) => Some(format!("[{}]", fields(of.iter().collect())?.join(", "))),
-        CqlType::User(user) => {
+        CqlType::User { user, .. } => {
             let texts = fields(user.fields.iter().map(|(_, of)| of).collect())?;
             let named = user.fields.iter().zip(texts);
             let texts: Vec<String> =

@@ -8,8 +8,10 @@ use super::current::{CurrentRow, Element, collection_bytes};
 use super::row_writer::index_of;
 use super::terms::Terms;
 use crate::compat::features::releases::NEWEST;
-use crate::cql::syntax::{Condition, InValues, Operator, Term, Test, operator_text};
-use crate::cql::values::{TypedTerm, Value, list_from_bytes, map_from_bytes};
+use crate::cql::syntax::{Condition, InValues, Operator, Part, Term, Test, operator_text};
+use crate::cql::values::{
+    TypedTerm, Value, list_from_bytes, map_from_bytes, tuple_from_bytes, tuple_to_bytes,
+};
 use crate::cql::{CollectionForm, CqlError, QueryOptions};
 use crate::db::Database;
 use crate::marshal::{self, CqlType, TypeRef};
@@ -24,11 +26,21 @@ enum Comparand {
     InMarker(TypedTerm),
 }
 
+/// The part of a column's value that a condition compares.
+#[derive(Debug)]
+enum ComparedPart {
+    /// The element of a collection at an index or key.
+    Element(TypedTerm),
+    /// The field of a user-defined type at a position.
+    Field(usize),
+}
+
 /// One condition.
 #[derive(Debug)]
 pub(super) struct ColumnCondition {
     pub column: TableColumn,
-    element: Option<TypedTerm>,
+    /// `None`: the whole value.
+    part: Option<ComparedPart>,
     wanted: Comparand,
     /// The type that compares the values, or the elements of a collection; `names` is the type of the element names.
     values: TypeRef,
@@ -50,12 +62,18 @@ impl ColumnCondition {
             return Err(CqlError::invalid(format!("Unknown identifier {}", condition.column)));
         };
         let column = column.clone();
+        let part = match &condition.part {
+            None => None,
+            Some(Part::Element(term)) => Some(ComparedPart::Element(compared_element(term, &column, terms)?)),
+            Some(Part::Field(field)) => Some(ComparedPart::Field(compared_field(field, &column)?)),
+        };
         // A frozen collection is one value, unless the condition is on one of its elements.
-        let has_parts = column.cql_type.is_multi_cell() || condition.element.is_some();
-        let of_values = match &column.cql_type {
-            CqlType::List { element, .. } | CqlType::Set { element, .. } if has_parts => element,
-            CqlType::Map { value, .. } if has_parts => value,
-            other => other,
+        let has_parts = column.cql_type.is_multi_cell() || part.is_some();
+        let of_values = match (&column.cql_type, &part) {
+            (CqlType::List { element, .. } | CqlType::Set { element, .. }, _) if has_parts => element,
+            (CqlType::Map { value, .. }, _) if has_parts => value,
+            (CqlType::User { user, .. }, Some(ComparedPart::Field(at))) => &user.fields[*at].1,
+            (other, _) => other,
         }
         .clone();
         let of_names = match &column.cql_type {
@@ -63,40 +81,24 @@ impl ColumnCondition {
             CqlType::Map { key, .. } if has_parts => (**key).clone(),
             _ => of_values.clone(),
         };
-        let mut element = None;
-        if let Some(term) = &condition.element {
-            element = Some(match &column.cql_type {
-                CqlType::List { .. } => terms.index(term, &column)?,
-                CqlType::Map { key, .. } => terms.key(term, &column, key)?,
-                CqlType::Set { .. } => {
-                    return Err(CqlError::invalid(format!(
-                        "Invalid element access syntax for set column {}",
-                        column.name
-                    )));
-                }
-                _ => {
-                    return Err(CqlError::invalid(format!(
-                        "Invalid element access syntax for non-collection column {}",
-                        column.name
-                    )));
-                }
-            });
-        }
-        let mut typed = |term: &Term| match &element {
-            Some(_) => terms.element(term, &column, &of_values),
-            None => terms.of_column(term, &column),
+        let name = match (&condition.part, &part) {
+            (Some(Part::Field(field)), _) => format!("{}.{field}", column.name),
+            (_, Some(_)) => format!("value({})", column.name),
+            _ => column.name.clone(),
         };
+        let of_part = if part.is_some() { of_values.clone() } else { column.cql_type.clone() };
+        let mut typed = |term: &Term| terms.named(term, name.clone(), of_part.clone());
         let wanted = match &condition.test {
             Test::Compare(operator, term) => Comparand::Compare(*operator, typed(term)?),
             Test::In(InValues::List(list)) => {
                 Comparand::In(list.iter().map(typed).collect::<Result<_, _>>()?)
             }
             Test::In(InValues::Marker(at)) => {
-                let mut of = column.clone();
-                if element.is_some() {
-                    of.cql_type = of_values.clone();
-                }
-                Comparand::InMarker(terms.in_marker(*at, &of)?)
+                let name = match part {
+                    Some(ComparedPart::Field(_)) => name,
+                    _ => column.name.clone(),
+                };
+                Comparand::InMarker(terms.in_marker(*at, &name, of_part)?)
             }
         };
         if matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering) {
@@ -109,11 +111,14 @@ impl ColumnCondition {
         if of_values.has_durations()
             && matches!(&wanted, Comparand::Compare(operator, _) if is_slice(operator))
         {
-            return Err(CqlError::invalid("Slice conditions are not supported on durations"));
+            return Err(CqlError::invalid(match &of_values {
+                CqlType::User { .. } => "Slice conditions are not supported on UDTs containing durations",
+                _ => "Slice conditions are not supported on durations",
+            }));
         }
         let types = terms.scope.types;
         let (values, names) = (of_values.type_ref(types), of_names.type_ref(types));
-        Ok(ColumnCondition { column, element, wanted, values, names })
+        Ok(ColumnCondition { column, part, wanted, values, names })
     }
 
     pub fn is_static(&self) -> bool {
@@ -124,18 +129,27 @@ impl ColumnCondition {
     pub fn holds(&self, row: &CurrentRow, testing: ConditionContext<'_>) -> Result<bool, CqlError> {
         let value = |term: &TypedTerm| match term.value(testing.options, testing.database)? {
             Value::Unset => Err(CqlError::invalid("Invalid 'unset' value in condition")),
+            Value::Fields(fields) => Ok(Value::Single(tuple_to_bytes(&fields))),
             value => Ok(value),
         };
-        let is_collection = self.element.is_none() && self.column.cql_type.is_multi_cell();
-        let elements = match (&self.element, self.column.cql_type.is_multi_cell()) {
+        let is_collection = self.part.is_none() && self.column.cql_type.is_multi_cell_collection();
+        let elements = match (&self.part, self.column.cql_type.is_multi_cell_collection()) {
             (_, true) => row.elements(testing.def, &self.column),
-            (Some(_), false) => self.frozen_elements(row.single(testing.def, &self.column)),
-            (None, false) => Vec::new(),
+            (Some(ComparedPart::Element(_)), false) => {
+                self.frozen_elements(row.single(testing.def, &self.column))
+            }
+            (_, false) => Vec::new(),
         };
-        let found = match &self.element {
-            Some(element) => self.element_of(&elements, &value(element)?, testing.release)?,
+        let found = match &self.part {
+            Some(ComparedPart::Element(element)) => {
+                self.element_of(&elements, &value(element)?, testing.release)?
+            }
+            Some(ComparedPart::Field(at)) => {
+                let whole = row.value(testing.def, &self.column);
+                whole.and_then(|whole| tuple_from_bytes(&whole)?.get(*at).cloned().flatten())
+            }
             None if is_collection => collection_bytes(&self.column.cql_type, &elements),
-            None => row.single(testing.def, &self.column),
+            None => row.value(testing.def, &self.column),
         };
         let compare = |operator: Operator, wanted: &Value| match is_collection {
             true => self.compare_elements(operator, &elements, wanted, testing.release),
@@ -227,7 +241,9 @@ impl ColumnCondition {
     ) -> Result<bool, CqlError> {
         let (names, values) = (marshal::at(&*self.names, release), marshal::at(&*self.values, release));
         let order = match wanted {
-            Value::Unset | Value::Null | Value::Single(_) => return is_null(operator, elements.is_empty()),
+            Value::Unset | Value::Null | Value::Single(_) | Value::Fields(_) => {
+                return is_null(operator, elements.is_empty());
+            }
             Value::List(list) => in_order(elements, list, |found, one| values.compare(&found.1, one)),
             Value::Set(set) => in_order(elements, set, |found, one| names.compare(&found.0, one)),
             Value::Map(map) => in_order(elements, map, |found, one| {
@@ -236,6 +252,27 @@ impl ColumnCondition {
         };
         Ok(is_so(operator, order))
     }
+}
+
+/// Types the index or key of a collection's element.
+fn compared_element(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<TypedTerm, CqlError> {
+    let what = match &column.cql_type {
+        CqlType::List { .. } => return terms.index(term, column),
+        CqlType::Map { key, .. } => return terms.key(term, column, key),
+        CqlType::Set { .. } => "set",
+        _ => "non-collection",
+    };
+    Err(CqlError::invalid(format!("Invalid element access syntax for {what} column {}", column.name)))
+}
+
+/// Returns the position of a field.
+fn compared_field(field: &str, column: &TableColumn) -> Result<usize, CqlError> {
+    // Cassandra fails internally if the column has no user-defined type.
+    let at = match &column.cql_type {
+        CqlType::User { user, .. } => user.place_of(field),
+        _ => None,
+    };
+    at.ok_or_else(|| CqlError::invalid(format!("Unknown field {field} for column {}", column.name)))
 }
 
 fn in_order<A, B>(left: &[A], right: &[B], compare: impl Fn(&A, &B) -> Ordering) -> Ordering {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::keys::Prefix;
 use super::row_writer::Lists;
 use crate::compat::features::ConsistencyLevel;
-use crate::cql::values::{list_to_bytes, map_to_bytes};
+use crate::cql::values::{list_to_bytes, map_to_bytes, whole_from_fields};
 use crate::cql::{CollectionForm, CqlError, QueryState, Table};
 use crate::marshal::{CqlType, STATIC_PREFIX, push_component};
 use crate::model::{Cell, Predicate, RowColumns, SliceRange};
@@ -151,13 +151,18 @@ impl CurrentRow {
     }
 }
 
-/// Returns a collection in the format of results, or `None` if it has no elements: an empty collection is null.
+/// Returns a collection or user-defined type in the format of results, or `None` if it has no elements: an empty
+/// collection is null.
 pub(super) fn collection_bytes(cql_type: &CqlType, elements: &[Element]) -> Option<Bytes> {
     if elements.is_empty() {
         return None;
     }
     Some(match cql_type {
         CqlType::Map { .. } => map_to_bytes(elements, CollectionForm::Long),
+        CqlType::User { user, .. } => {
+            let fields = elements.iter().map(|(name, value)| (name, value));
+            whole_from_fields(fields, user.fields.len())
+        }
         CqlType::Set { .. } => {
             let names: Vec<Bytes> = elements.iter().map(|(name, _)| name.clone()).collect();
             list_to_bytes(&names, CollectionForm::Long)

@@ -122,7 +122,9 @@ impl Keys {
                     Part::Eq(terms.of_column(value, column)?)
                 }
                 Relation::In { values, .. } if column.kind == ColumnKind::PartitionKey => match values {
-                    InValues::Marker(at) => Part::InMarker(terms.in_marker(*at, column)?),
+                    InValues::Marker(at) => {
+                        Part::InMarker(terms.in_marker(*at, &column.name, column.cql_type.clone())?)
+                    }
                     InValues::List(list) => {
                         let typed = list.iter().map(|term| terms.of_column(term, column));
                         Part::In(typed.collect::<Result<_, _>>()?)

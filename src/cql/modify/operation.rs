@@ -3,7 +3,7 @@
 use super::terms::Terms;
 use crate::compat::Behaviour;
 use crate::cql::CqlError;
-use crate::cql::syntax::{self, Deletion, Term};
+use crate::cql::syntax::{self, Deletion, Part, Term};
 use crate::cql::values::{TypedTerm, term_text};
 use crate::marshal::CqlType;
 use crate::schema::TableColumn;
@@ -44,6 +44,13 @@ pub(super) enum Action {
         key: TypedTerm,
         null_text: &'static str,
     },
+    /// Sets the field at a position of a user-defined type.
+    SetField {
+        at: usize,
+        value: TypedTerm,
+    },
+    /// Deletes the field at a position.
+    DeleteField(usize),
     /// Deletes the whole column.
     Delete,
 }
@@ -80,6 +87,27 @@ fn shape(cql_type: &CqlType) -> Shape<'_> {
 
 fn refused(operation: &str, what: &str, column: &TableColumn) -> CqlError {
     CqlError::invalid(format!("Invalid operation ({operation}) for {what} column {}", column.name))
+}
+
+fn unknown_field(field: &str, column: &TableColumn) -> CqlError {
+    CqlError::invalid(format!("UDT column {} does not have a field named {field}", column.name))
+}
+
+/// Returns the position of a field that a DELETE names.
+fn deleted_field(field: &str, column: &TableColumn) -> Result<usize, CqlError> {
+    match &column.cql_type {
+        CqlType::User { user, is_frozen: false } => {
+            user.place_of(field).ok_or_else(|| unknown_field(field, column))
+        }
+        CqlType::User { .. } => Err(CqlError::invalid(format!(
+            "Frozen UDT column {} does not support field deletions",
+            column.name
+        ))),
+        _ => Err(CqlError::invalid(format!(
+            "Invalid field deletion operation for non-UDT column {}",
+            column.name
+        ))),
+    }
 }
 
 impl Operation {
@@ -119,6 +147,19 @@ impl Operation {
                         value: terms.element(value, column, of_values)?,
                     },
                 }
+            }
+            syntax::Operation::SetField { field, value } => {
+                let CqlType::User { user, is_frozen } = &column.cql_type else {
+                    let text = format!("{name}.{field} = {}", term_text(value));
+                    return Err(refused(&text, "non-UDT", column));
+                };
+                if *is_frozen {
+                    let text = format!("{name}.{field} = {}", term_text(value));
+                    return Err(refused(&text, "frozen UDT", column));
+                }
+                let at = user.place_of(field).ok_or_else(|| unknown_field(field, column))?;
+                let of_field = user.fields[at].1.clone();
+                Action::SetField { at, value: terms.named(value, format!("{name}.{field}"), of_field)? }
             }
             syntax::Operation::Add(term) => {
                 let value = terms.of_column(term, column)?;
@@ -166,7 +207,7 @@ impl Operation {
         }
     }
 
-    /// Analyzes one column or element in a DELETE.
+    /// Analyzes one column, element or field in a DELETE.
     pub fn delete(
         deletion: &Deletion,
         column: &TableColumn,
@@ -175,7 +216,15 @@ impl Operation {
         let refused = |what: &str| {
             Err(CqlError::invalid(format!("Invalid deletion operation for {what} column {}", column.name)))
         };
-        let action = match (&deletion.element, shape(&column.cql_type)) {
+        let element = match &deletion.part {
+            None => None,
+            Some(Part::Element(element)) => Some(element),
+            Some(Part::Field(field)) => {
+                let action = Action::DeleteField(deleted_field(field, column)?);
+                return Ok(Operation { column: column.clone(), action });
+            }
+        };
+        let action = match (element, shape(&column.cql_type)) {
             (None, _) => Action::Delete,
             (Some(_), Shape::Counter | Shape::Value) => return refused("non collection"),
             (Some(_), Shape::Frozen) => return refused("frozen collection"),

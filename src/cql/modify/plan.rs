@@ -17,8 +17,8 @@ use super::step::Step;
 use super::terms::Terms;
 use crate::compat::features::ConsistencyLevel;
 use crate::compat::{Behaviour, texts};
-use crate::cql::syntax::Change as Written;
 use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
+use crate::cql::syntax::{Change as Written, Operation as Assigned};
 use crate::cql::system::is_system;
 use crate::cql::values::{Markers, TableOf, check_combinations};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
@@ -394,9 +394,15 @@ fn update(
     let mut operations = Vec::with_capacity(assignments.len());
     for assignment in assignments {
         let column = known(terms, &assignment.column)?;
+        // Releases in which fields can be set check the key first.
+        let is_field = matches!(assignment.operation, Assigned::SetField { .. });
+        let in_key = || CqlError::invalid(format!("PRIMARY KEY part {} found in SET part", column.name));
+        if is_key(column) && is_field {
+            return Err(in_key());
+        }
         let operation = Operation::assign(&assignment.operation, column, terms)?;
         if is_key(column) {
-            return Err(CqlError::invalid(format!("PRIMARY KEY part {} found in SET part", column.name)));
+            return Err(in_key());
         }
         operations.push(operation);
     }

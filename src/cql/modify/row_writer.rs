@@ -204,7 +204,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// Deletes all elements of a collection.
+    /// Deletes all elements of a collection, or all fields of a user-defined type.
     fn delete_elements(&mut self, column: &TableColumn, timestamp: i64) -> Result<(), CqlError> {
         let def = &self.writing.table.def;
         let is_static = column.kind == ColumnKind::Static;
@@ -272,6 +272,11 @@ impl<'a> RowWriter<'a> {
                 let key = self.key(key, null_text)?;
                 self.write(column, Some(&key), None)
             }
+            Action::SetField { at, value } => match self.value(value)? {
+                Value::Unset => Ok(()),
+                value => self.write(column, Some(&position_name(*at)), value.into_bytes()),
+            },
+            Action::DeleteField(at) => self.write(column, Some(&position_name(*at)), None),
             Action::Delete if column.cql_type.is_multi_cell() => {
                 self.delete_elements(column, self.writing.timestamp)
             }
@@ -279,8 +284,8 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// Sets a column to a value. A whole collection replaces the previous one: its tombstone is one microsecond older
-    /// than the new elements, so that it does not delete them.
+    /// Sets a column to a value. A whole collection, or a whole value of a user-defined type, replaces the previous one:
+    /// its tombstone is one microsecond older than the new cells, so that it does not delete them.
     fn set(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
         if value == Value::Unset {
             return Ok(());
@@ -295,7 +300,8 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// Adds elements to a collection; for a list at its end.
+    /// Adds elements to a collection, for a list at its end, or writes the fields of a user-defined type that are not
+    /// null.
     fn put(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
         match value {
             Value::Unset | Value::Null | Value::Single(_) => Ok(()),
@@ -307,6 +313,10 @@ impl<'a> RowWriter<'a> {
             Value::Set(elements) => elements.iter().try_for_each(|element| {
                 check_element("Set", element)?;
                 self.write(column, Some(element), Some(Bytes::new()))
+            }),
+            Value::Fields(fields) => fields.into_iter().enumerate().try_for_each(|(at, field)| match field {
+                Some(field) => self.write(column, Some(&position_name(at)), Some(field)),
+                None => Ok(()),
             }),
             Value::Map(entries) => entries.into_iter().try_for_each(|(key, value)| {
                 check_element("Map", &value)?;
@@ -391,6 +401,12 @@ impl<'a> RowWriter<'a> {
         self.changes.push(Change::Cell { super_column, cell });
         Ok(())
     }
+}
+
+/// Returns the element in the names of the cells of a field: its position, in two bytes. Definitions limit the number of
+/// fields.
+fn position_name(at: usize) -> [u8; 2] {
+    u16::try_from(at).unwrap_or(u16::MAX).to_be_bytes()
 }
 
 /// Returns an index into a list; `None` for null.

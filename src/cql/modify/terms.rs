@@ -27,15 +27,16 @@ impl Terms<'_> {
     }
 
     /// Types the one marker for all values of an IN.
-    pub fn in_marker(&mut self, at: usize, column: &TableColumn) -> Result<TypedTerm, CqlError> {
-        let element = match column.cql_type.clone() {
+    pub fn in_marker(&mut self, at: usize, name: &str, of: CqlType) -> Result<TypedTerm, CqlError> {
+        let element = match of {
             CqlType::List { element, .. } => CqlType::List { element, is_frozen: true },
             CqlType::Set { element, .. } => CqlType::Set { element, is_frozen: true },
             CqlType::Map { key, value, .. } => CqlType::Map { key, value, is_frozen: true },
+            CqlType::User { user, .. } => CqlType::frozen_user(user),
             other => other,
         };
         let list = CqlType::List { element: Box::new(element), is_frozen: false };
-        self.named(&Term::Marker(at), format!("in({})", column.name), list)
+        self.named(&Term::Marker(at), format!("in({name})"), list)
     }
 
     /// Types the key or index of a collection element.

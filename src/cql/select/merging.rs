@@ -99,7 +99,7 @@ impl Analysis<'_> {
             return invalid(match &column.cql_type {
                 CqlType::Native(_) => "Slice restrictions are not supported on duration columns",
                 CqlType::Tuple(_) => "Slice restrictions are not supported on tuples containing durations",
-                CqlType::User(_) => "Slice restrictions are not supported on UDTs containing durations",
+                CqlType::User { .. } => "Slice restrictions are not supported on UDTs containing durations",
                 _ => "Slice restrictions are not supported on collections containing durations",
             });
         }
@@ -133,6 +133,13 @@ impl Analysis<'_> {
     fn check_is_one_value(&self, column: &TableColumn, operator: &str) -> Result<(), CqlError> {
         if !column.cql_type.is_multi_cell() {
             return Ok(());
+        }
+        if column.cql_type.multi_cell_user_type().is_some() {
+            return invalid(format!(
+                "Non-frozen UDT column '{}' ({}) cannot be restricted by any relation",
+                column.name,
+                self.scope.text(&column.cql_type)
+            ));
         }
         invalid(format!(
             "Collection column '{}' ({}) cannot be restricted by a '{operator}' relation",

@@ -13,7 +13,7 @@ use crate::cql::json::{column_key, to_json};
 use crate::cql::syntax::{Operator, Relation, Select, Selection, Selector};
 use crate::cql::values::{
     Aggregate, Function, ResolvedFunction, Tally, find_function, list_to_bytes, map_to_bytes,
-    tuple_from_bytes,
+    tuple_from_bytes, whole_from_fields,
 };
 use crate::cql::{CollectionForm, ColumnSpec, CqlError, QueryState, Table, TypesOf};
 use crate::marshal::{CqlType, Native};
@@ -377,7 +377,7 @@ impl<'a> ProjectionBuilder<'a> {
             Selector::Function { name, arguments, .. } => self.pick_call(name, arguments),
             Selector::Field { of, field } => {
                 let (pick, cql_type, name) = self.pick(of)?;
-                let CqlType::User(user) = &cql_type else {
+                let CqlType::User { user, .. } = &cql_type else {
                     return invalid(format!(
                         "Invalid field selection: {name} of type {} is not a user type",
                         self.state.type_text(&cql_type)
@@ -472,6 +472,9 @@ impl<'a> ProjectionBuilder<'a> {
             ColumnKind::PartitionKey | ColumnKind::Clustering => {
                 invalid(format!("Cannot use selection function {function} on PRIMARY KEY part {name}"))
             }
+            _ if column.cql_type.multi_cell_user_type().is_some() => {
+                invalid(format!("Cannot use selection function {function} on non-frozen UDT {name}"))
+            }
             _ if column.cql_type.is_multi_cell()
                 || column.cql_type.is_frozen_collection() && self.state.is_in_words_of_2_1() =>
             {
@@ -527,13 +530,17 @@ fn seconds_left(cell: &Cell, now_s: i32) -> Option<i32> {
     }
 }
 
-/// Returns the value of a collection that is stored in many cells.
+/// Returns the value of a collection or user-defined type that is stored in many cells.
 fn collection(elements: &[(Bytes, Cell)], cql_type: &CqlType) -> Bytes {
     match cql_type {
         CqlType::Map { .. } => {
             let entries: Vec<(Bytes, Bytes)> =
                 elements.iter().map(|(key, cell)| (key.clone(), cell.value.clone())).collect();
             map_to_bytes(&entries, CollectionForm::Long)
+        }
+        CqlType::User { user, .. } => {
+            let fields = elements.iter().map(|(name, cell)| (name, &cell.value));
+            whole_from_fields(fields, user.fields.len())
         }
         CqlType::Set { .. } => {
             let names: Vec<Bytes> = elements.iter().map(|(element, _)| element.clone()).collect();

@@ -146,6 +146,7 @@ impl Display for Assignment {
         match &self.operation {
             Operation::Set(value) => write!(f, "{column} = {value}"),
             Operation::SetElement { key, value } => write!(f, "{column}[{key}] = {value}"),
+            Operation::SetField { field, value } => write!(f, "{column}.{field} = {value}"),
             Operation::Add(value) => write!(f, "{column} = {column} + {value}"),
             Operation::Subtract(value) => write!(f, "{column} = {column} - {value}"),
             // Cassandra prints a minus instead of the plus.

@@ -25,7 +25,7 @@ pub use place::{hint, show_place};
 pub use relation::{Condition, Conditions, InValues, Operator, Relation, Test};
 pub use statement::{
     AccessStatement, AlterType, Assignment, Batch, BatchKind, Change, CreateIndex, Deletion, IndexTarget,
-    Modify, Operation, Parsed, Resource, RoleOptions, Select, Selected, Selection, Selector, Statement,
+    Modify, Operation, Parsed, Part, Resource, RoleOptions, Select, Selected, Selection, Selector, Statement,
     TableName,
 };
 pub use term::{ConstantKind, Term};

@@ -1,6 +1,6 @@
 //! The conditions of WHERE and IF.
 
-use super::Term;
+use super::{Part, Term};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
@@ -41,8 +41,8 @@ pub enum Relation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
     pub column: String,
-    /// `IF m['k'] = 1`.
-    pub element: Option<Term>,
+    /// `IF m['k'] = 1`, `IF a.street = 'x'`.
+    pub part: Option<Part>,
     pub test: Test,
 }
 

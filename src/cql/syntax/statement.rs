@@ -23,6 +23,8 @@ pub struct Parsed {
     pub functions: Vec<Range<usize>>,
     /// For a statement about a materialized view: the syntax error of releases without views.
     pub before_views: Option<(String, Place)>,
+    /// For a statement that changes or compares a field: the syntax error of releases where user types are frozen.
+    pub before_fields: Option<(String, Place)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,6 +181,8 @@ pub enum Operation {
     Set(Term),
     /// `c[key] = value`.
     SetElement { key: Term, value: Term },
+    /// `c.field = value`.
+    SetField { field: String, value: Term },
     /// `c = c + term`.
     Add(Term),
     /// `c = c - term`.
@@ -187,11 +191,20 @@ pub enum Operation {
     Prepend(Term),
 }
 
-/// `DELETE c`, or with an element `DELETE c[x]`.
+/// `DELETE c`, or of a part `DELETE c[x]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deletion {
     pub column: String,
-    pub element: Option<Term>,
+    pub part: Option<Part>,
+}
+
+/// A part of a column's value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// `c[x]`: an element of a collection.
+    Element(Term),
+    /// `c.x`: a field of a user-defined type.
+    Field(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use crate::compat::features::ReportedVersion;
-use crate::compat::features::releases::NEWEST;
 use crate::compat::{Line, Span};
 use crate::cql::define::column_family;
 use crate::cql::syntax::{Statement, parse};
+use crate::cql::values::TypeScope;
 use crate::marshal::Types;
 use crate::schema::{CfDef, KeyspaceDef};
 use crate::util::SharedMap;
@@ -322,7 +322,7 @@ static MADE: LazyLock<Vec<(&Definition, Arc<CfDef>)>> = LazyLock::new(|| {
 fn made(text: &str) -> Option<CfDef> {
     let Statement::CreateTable(create) = parse(text).ok()?.statement else { return None };
     let keyspace = KeyspaceDef::new(create.table.keyspace.as_deref()?);
-    column_family(&create, &keyspace, (&Types::builtin(), NEWEST)).ok()
+    column_family(&create, &TypeScope::of_existing(&keyspace, &Types::builtin())).ok()
 }
 
 /// Whether a keyspace is a system keyspace.

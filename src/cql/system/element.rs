@@ -44,7 +44,7 @@ pub fn type_text(cql_type: &CqlType) -> String {
             let fields: Vec<String> = fields.iter().map(type_text).collect();
             format!("frozen<tuple<{}>>", fields.join(", "))
         }
-        CqlType::User(user) => format!("frozen<{}>", name_text(&user.name)),
+        CqlType::User { user, is_frozen } => frozen(*is_frozen, name_text(&user.name)),
         other => other.to_string(),
     }
 }
@@ -193,7 +193,7 @@ mod tests {
     fn types_have_quotes_where_they_need_them() {
         let user = |name: &str| {
             let fields = vec![("a".to_owned(), CqlType::Native(Native::Int))];
-            CqlType::User(Arc::new(UserType::new("k", name, fields)))
+            CqlType::frozen_user(Arc::new(UserType::new("k", name, fields)))
         };
         let list = CqlType::List { element: Box::new(user("Home")), is_frozen: false };
         assert_eq!(type_text(&list), "list<frozen<\"Home\">>");

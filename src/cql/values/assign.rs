@@ -1,8 +1,8 @@
 //! Checks whether a term can be assigned to a type. This is checked before the parts of a literal or the arguments of a
 //! function are analyzed, so that the error message is about the whole term.
 
+use super::field_literals::field_parts;
 use super::function::{Function, accepts};
-use super::typed_term::field_parts;
 use super::{TypeScope, constant, term_text};
 use crate::cql::syntax::{Term, TypeName};
 use crate::cql::{ColumnSpec, CqlError};
@@ -13,7 +13,7 @@ use crate::schema::TableDef;
 pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, receiver: &ColumnSpec) -> bool {
     let all = |terms: &[Term], of: &CqlType| terms.iter().all(|term| fits(term, of, scope, receiver));
     match (term, cql_type) {
-        (Term::Constant { kind, .. }, _) => constant::fits(*kind, cql_type, scope.release),
+        (Term::Constant { kind, .. }, _) => constant::fits(*kind, cql_type, scope),
         (Term::Null | Term::Marker(_), _) => true,
         (Term::List(elements), CqlType::List { element, .. })
         | (Term::Set(elements), CqlType::Set { element, .. }) => all(elements, element),
@@ -21,14 +21,14 @@ pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, recei
         (Term::Map(entries), CqlType::Map { key, value, .. }) => {
             entries.iter().all(|(k, v)| fits(k, key, scope, receiver) && fits(v, value, scope, receiver))
         }
-        (Term::Tuple(fields), CqlType::Tuple(_) | CqlType::User(_)) => {
+        (Term::Tuple(fields), CqlType::Tuple(_) | CqlType::User { .. }) => {
             let parts = field_parts(&ColumnSpec { cql_type: cql_type.clone(), ..receiver.clone() });
             parts.is_some_and(|parts| {
                 fields.len() <= parts.len()
                     && fields.iter().zip(&parts).all(|(term, part)| fits(term, &part.cql_type, scope, part))
             })
         }
-        (Term::User(fields), CqlType::User(user)) => fields.iter().all(|(name, term)| {
+        (Term::User(fields), CqlType::User { user, .. }) => fields.iter().all(|(name, term)| {
             // The error for an unknown field is reported when the literal itself is analyzed.
             let of = user.place_of(name).and_then(|at| user.fields.get(at));
             of.is_none_or(|(_, of)| fits(term, of, scope, receiver))

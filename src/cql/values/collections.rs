@@ -132,6 +132,19 @@ pub fn tuple_to_bytes(fields: &[Option<Bytes>]) -> Bytes {
     Bytes::from(out)
 }
 
+/// Returns the value of a user-defined type whose fields are stored in cells of their own, given as the position in the
+/// name of each cell and its value. Fields without a cell are null.
+pub fn whole_from_fields<'a>(cells: impl Iterator<Item = (&'a Bytes, &'a Bytes)>, count: usize) -> Bytes {
+    let mut fields = vec![None; count];
+    for (name, value) in cells {
+        let at = <[u8; 2]>::try_from(&name[..]).map_or(usize::MAX, |at| usize::from(u16::from_be_bytes(at)));
+        if let Some(field) = fields.get_mut(at) {
+            *field = Some(value.clone());
+        }
+    }
+    tuple_to_bytes(&fields)
+}
+
 /// Returns the fields that a tuple or user-defined type contains, or `None` if the value is invalid.
 pub fn tuple_from_bytes(value: &Bytes) -> Option<Vec<Option<Bytes>>> {
     let mut rest = value.clone();

@@ -7,23 +7,23 @@ use crate::compat::{Behaviour, texts};
 use crate::cql::syntax::ConstantKind;
 use crate::cql::{ColumnSpec, CqlError};
 use crate::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
-use crate::util::Release;
 
-/// Checks whether a constant of a kind can be assigned to a type. Custom classes and user-defined types accept any
-/// text, as in Cassandra.
-pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> bool {
+/// Checks whether a constant of a kind can be assigned to a type. Custom classes and tuples accept any text, as in
+/// Cassandra, and in releases before 3.6 user-defined types do too.
+pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, scope: &TypeScope<'_>) -> bool {
     use Native::{
         Ascii, Bigint, Blob, Boolean, Counter, Date, Decimal, Double, Duration, Float, Inet, Int,
         OldTimestamp, Smallint, Text, Time, Timestamp, Timeuuid, Tinyint, Uuid, Varint,
     };
     let native = match cql_type {
         CqlType::Native(native) => *native,
-        CqlType::Custom(_) | CqlType::Tuple(_) | CqlType::User(_) => return true,
+        CqlType::Custom(_) | CqlType::Tuple(_) => return true,
+        CqlType::User { is_frozen: true, .. } => return !scope.has_multi_cell_user_types,
         _ => return false,
     };
     match kind {
         // 1.2 still accepted hex in quotes for a blob.
-        ConstantKind::String if native == Blob => Behaviour::of(release).cql.blobs_in_quotes,
+        ConstantKind::String if native == Blob => Behaviour::of(scope.release).cql.blobs_in_quotes,
         ConstantKind::String => {
             matches!(native, Ascii | Text | Inet | Timestamp | OldTimestamp | Date | Time | Duration)
         }
@@ -71,7 +71,7 @@ pub(super) fn bytes_of(
     scope: &TypeScope<'_>,
 ) -> Result<Option<Bytes>, CqlError> {
     let cql_type = &receiver.cql_type;
-    if !fits(kind, cql_type, scope.release) {
+    if !fits(kind, cql_type, scope) {
         let column = receiver.name.to_string();
         return Err(CqlError::invalid(texts::wrong_constant(
             scope.release,

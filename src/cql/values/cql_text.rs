@@ -55,7 +55,7 @@ fn text_of(cql_type: &CqlType, value: &Bytes) -> Option<String> {
             Some(format!("{{{}}}", joined(entries.iter().map(text).collect())))
         }
         CqlType::Tuple(types) => Some(format!("({})", joined(fields(types.iter().collect())?))),
-        CqlType::User(user) => {
+        CqlType::User { user, .. } => {
             let texts = fields(user.fields.iter().map(|(_, of)| of).collect())?;
             let named = user.fields.iter().zip(texts);
             let texts = named.map(|((name, _), text)| format!("{}: {text}", name_text(name))).collect();
@@ -142,7 +142,7 @@ mod tests {
         let list = CqlType::List { element: int(), is_frozen: true };
         assert_eq!(text(&list, &[0; 4]), "[]");
         let fields = vec![("street".to_owned(), native(Native::Text)), ("Zip".to_owned(), *int())];
-        let user = CqlType::User(Arc::new(UserType::new("ks", "address", fields.clone())));
+        let user = CqlType::frozen_user(Arc::new(UserType::new("ks", "address", fields.clone())));
         let value = [0, 0, 0, 1, b's', 0xFF, 0xFF, 0xFF, 0xFF];
         assert_eq!(text(&user, &value), "{street: 's', \"Zip\": null}");
         assert_eq!(

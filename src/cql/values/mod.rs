@@ -7,6 +7,7 @@ mod collections;
 mod combinations;
 mod constant;
 mod cql_text;
+mod field_literals;
 mod function;
 mod function_table;
 mod markers;
@@ -21,7 +22,7 @@ mod value;
 pub use aggregate::{Aggregate, Tally};
 pub use collections::{
     list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, short_form, tuple_from_bytes,
-    tuple_to_bytes,
+    tuple_to_bytes, whole_from_fields,
 };
 pub use combinations::{check_combinations, combined};
 pub use cql_text::{name_text, to_cql_text};

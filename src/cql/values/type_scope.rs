@@ -1,6 +1,7 @@
 //! Resolves the names of types.
 
 use crate::compat::Behaviour;
+use crate::compat::features::releases::NEWEST;
 use crate::cql::column_text::column_text;
 use crate::cql::syntax::TypeName;
 use crate::cql::{ColumnSpec, CqlError, Place};
@@ -18,9 +19,22 @@ pub struct TypeScope<'a> {
     pub release: Release,
     /// Whether messages about values use the words of 2.1 instead of those of a later release.
     pub is_in_words_of_2_1: bool,
+    /// Whether user types may be used without `frozen<>`.
+    pub has_multi_cell_user_types: bool,
 }
 
-impl TypeScope<'_> {
+impl<'a> TypeScope<'a> {
+    /// Returns the scope for definitions that are already in use, in which all types can be used.
+    pub fn of_existing(keyspace: &'a KeyspaceDef, types: &'a Types) -> TypeScope<'a> {
+        TypeScope {
+            keyspace,
+            types,
+            release: NEWEST,
+            is_in_words_of_2_1: false,
+            has_multi_cell_user_types: true,
+        }
+    }
+
     /// Returns a type as messages print it.
     pub fn text(&self, cql_type: &CqlType) -> String {
         if self.is_in_words_of_2_1 { cql_type.text_of_2_1() } else { cql_type.to_string() }
@@ -116,9 +130,13 @@ impl TypeScope<'_> {
         let is_whole = matches!(element, TypeName::Frozen(_) | TypeName::Custom(_));
         if !is_frozen && !is_native && !is_whole {
             // An unknown type is reported first.
-            self.resolve_in(element, true, depth + 1)?;
+            let found = self.resolve_in(element, true, depth + 1)?;
+            let what = match found {
+                CqlType::User { .. } if self.has_multi_cell_user_types => "UDTs",
+                _ => "collections",
+            };
             return Err(CqlError::invalid(format!(
-                "Non-frozen collections are not allowed inside collections: {}",
+                "Non-frozen {what} are not allowed inside collections: {}",
                 type_text(of)
             )));
         }
@@ -161,12 +179,15 @@ impl TypeScope<'_> {
         let Some(found) = self.keyspace.user_types.get(name) else {
             return Err(CqlError::invalid(format!("Unknown type {}.{name}", self.keyspace.name)));
         };
+        if !is_frozen && self.has_multi_cell_user_types {
+            return Ok(CqlType::User { user: found.clone(), is_frozen: false });
+        }
         if !is_frozen {
             return Err(CqlError::invalid(
                 "Non-frozen User-Defined types are not supported, please use frozen<>",
             ));
         }
-        Ok(CqlType::User(found.clone()))
+        Ok(CqlType::frozen_user(found.clone()))
     }
 }
 

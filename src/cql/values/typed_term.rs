@@ -1,12 +1,13 @@
 //! Terms that are typed by their receiver.
 
-use std::collections::HashMap;
-
 use bytes::Bytes;
 
 use super::assign::{self, Cast};
-use super::collections::{list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, tuple_to_bytes};
+use super::collections::{
+    list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, tuple_from_bytes, tuple_to_bytes,
+};
 use super::constant;
+use super::field_literals::{tuple_node, user_node};
 use super::function::{ResolvedFunction, chosen};
 use super::{Markers, TypeScope, Value};
 use crate::compat::features::releases::NEWEST;
@@ -30,7 +31,7 @@ pub struct TypedTerm {
 
 /// A bind marker in a term.
 #[derive(Debug, Clone)]
-struct Marker {
+pub(super) struct Marker {
     at: usize,
     /// Whether no client binds it. The collections in its value have long lengths.
     is_hidden: bool,
@@ -42,7 +43,7 @@ struct Marker {
 
 /// The structure of a term.
 #[derive(Debug, Clone)]
-enum Node {
+pub(super) enum Node {
     Null,
     Bytes(Bytes),
     /// The timestamp `'now'`.
@@ -195,7 +196,10 @@ impl TypedTerm {
                     field.set_bytes(options, database, || self.field_text(at))
                 };
                 let fields = fields.iter().enumerate().map(bytes).collect::<Result<Vec<_>, CqlError>>()?;
-                Ok(Value::Single(tuple_to_bytes(&fields)))
+                Ok(match self.cql_type.is_multi_cell() {
+                    true => Value::Fields(fields),
+                    false => Value::Single(tuple_to_bytes(&fields)),
+                })
             }
             Node::Call(function, arguments) => {
                 let text = || format!("argument in call to function {}", function.name());
@@ -249,7 +253,7 @@ impl TypedTerm {
     /// Returns the text for a field of a tuple or user-defined type in messages.
     fn field_text(&self, at: usize) -> String {
         match &self.cql_type {
-            CqlType::User(user) => {
+            CqlType::User { user, .. } => {
                 let name = user.fields.get(at).map_or("", |(name, _)| name);
                 format!("field '{name}' of user defined type {}", user.name)
             }
@@ -268,6 +272,10 @@ impl TypedTerm {
                 self.elements(list_from_bytes(bytes, form).ok_or_else(|| not_read("set"))?)
             }
             CqlType::Map { .. } => self.entries(map_from_bytes(bytes, form).ok_or_else(|| not_read("map"))?),
+            CqlType::User { is_frozen: false, .. } => {
+                self.check(class, bytes)?;
+                Ok(Value::Fields(tuple_from_bytes(bytes).ok_or_else(|| not_read("tuple"))?))
+            }
             _ => {
                 self.check(class, bytes)?;
                 Ok(Value::Single(bytes.clone()))
@@ -341,7 +349,7 @@ fn held(bytes: Option<Bytes>) -> Result<Bytes, CqlError> {
     bytes.ok_or_else(|| CqlError::invalid("null is not supported inside collections"))
 }
 
-fn refused(literal: &str, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> CqlError {
+pub(super) fn refused(literal: &str, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> CqlError {
     CqlError::invalid(format!(
         "Invalid {literal} literal for {} of type {}",
         receiver.name,
@@ -350,7 +358,7 @@ fn refused(literal: &str, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> CqlEr
 }
 
 /// Returns the specification of a part of a value, with its name and type.
-fn part_of(receiver: &ColumnSpec, name: String, cql_type: &CqlType) -> ColumnSpec {
+pub(super) fn part_of(receiver: &ColumnSpec, name: String, cql_type: &CqlType) -> ColumnSpec {
     ColumnSpec {
         keyspace: receiver.keyspace.clone(),
         table: receiver.table.clone(),
@@ -440,88 +448,6 @@ fn map_node(
         Ok((key, held_term(("map", "value", value), (receiver, &value_part), scope, markers)?))
     };
     Ok(Node::Entries(entries.iter().map(typed).collect::<Result<_, CqlError>>()?))
-}
-
-/// Returns the names and types of the fields of a tuple or user-defined type.
-pub(super) fn field_parts(receiver: &ColumnSpec) -> Option<Vec<ColumnSpec>> {
-    let named = |at: usize, cql_type| part_of(receiver, format!("{}[{at}]", receiver.name), cql_type);
-    match &receiver.cql_type {
-        CqlType::Tuple(types) => Some(types.iter().enumerate().map(|(at, of)| named(at, of)).collect()),
-        CqlType::User(user) => {
-            Some(user.fields.iter().enumerate().map(|(at, (_, of))| named(at, of)).collect())
-        }
-        _ => None,
-    }
-}
-
-fn tuple_node(
-    fields: &[Term],
-    receiver: &ColumnSpec,
-    scope: &TypeScope<'_>,
-    markers: &mut Markers,
-) -> Result<Node, CqlError> {
-    let Some(parts) = field_parts(receiver) else { return Err(refused("tuple type", receiver, scope)) };
-    if fields.len() > parts.len() {
-        return Err(CqlError::invalid(format!(
-            "Invalid tuple literal for {}: too many elements. Type {} expects {} but got {}",
-            receiver.name,
-            scope.text(&receiver.cql_type),
-            parts.len(),
-            fields.len()
-        )));
-    }
-    let typed = |(at, (term, part)): (usize, (&Term, &ColumnSpec))| {
-        if !assign::fits(term, &part.cql_type, scope, part) {
-            return Err(CqlError::invalid(format!(
-                "Invalid tuple literal for {}: component {at} is not of type {}",
-                receiver.name,
-                scope.text(&part.cql_type)
-            )));
-        }
-        TypedTerm::new(term, part, scope, markers)
-    };
-    let fields = fields.iter().zip(&parts).enumerate().map(typed);
-    Ok(Node::Fields(fields.collect::<Result<_, CqlError>>()?))
-}
-
-fn user_node(
-    fields: &[(String, Term)],
-    receiver: &ColumnSpec,
-    scope: &TypeScope<'_>,
-    markers: &mut Markers,
-) -> Result<Node, CqlError> {
-    let CqlType::User(user) = &receiver.cql_type else {
-        return Err(CqlError::invalid(format!(
-            "Invalid user type literal for {} of type {}",
-            scope.receiver_text(receiver),
-            scope.text(&receiver.cql_type)
-        )));
-    };
-    let mut given: HashMap<&str, &Term> = HashMap::with_capacity(fields.len());
-    for (name, term) in fields {
-        given.entry(name).or_insert(term);
-    }
-    let mut typed = Vec::with_capacity(user.fields.len());
-    for (name, cql_type) in &user.fields {
-        let part = part_of(receiver, format!("{}.{name}", receiver.name), cql_type);
-        // A missing field is null.
-        let given = given.get(&**name).copied().unwrap_or(&Term::Null);
-        if !assign::fits(given, cql_type, scope, &part) {
-            return Err(CqlError::invalid(format!(
-                "Invalid user type literal for {}: field {name} is not of type {}",
-                scope.receiver_text(receiver),
-                scope.text(cql_type)
-            )));
-        }
-        typed.push(TypedTerm::new(given, &part, scope, markers)?);
-    }
-    if let Some((unknown, _)) = fields.iter().find(|(name, _)| user.place_of(name).is_none()) {
-        return Err(CqlError::invalid(format!(
-            "Unknown field '{unknown}' in value of user defined type {}",
-            user.name
-        )));
-    }
-    Ok(Node::Fields(typed))
 }
 
 fn call_node(
@@ -653,16 +579,19 @@ mod tests {
         Term::Function { keyspace: None, name: name.to_owned(), arguments }
     }
 
+    fn scope<'a>(keyspace: &'a KeyspaceDef, types: &'a Types, release: Release) -> TypeScope<'a> {
+        TypeScope { keyspace, types, release, is_in_words_of_2_1: false, has_multi_cell_user_types: false }
+    }
+
     fn resolve(cql_type: &TypeName, release: Release) -> Result<CqlType, CqlError> {
         let types = Types::builtin();
-        TypeScope { keyspace: &keyspace(), types: &types, release, is_in_words_of_2_1: false }
-            .resolve(cql_type)
+        scope(&keyspace(), &types, release).resolve(cql_type)
     }
 
     /// Returns the typed term for a column `v` of the type.
     fn typed(term: &Term, cql_type: &TypeName, release: Release) -> Result<TypedTerm, CqlError> {
         let (keyspace, types) = (keyspace(), Types::builtin());
-        let scope = TypeScope { keyspace: &keyspace, types: &types, release, is_in_words_of_2_1: false };
+        let scope = scope(&keyspace, &types, release);
         let receiver = ColumnSpec {
             keyspace: "ks".to_owned(),
             table: "t".to_owned(),

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::collections::{list_to_bytes, map_to_bytes};
+use super::collections::{list_to_bytes, map_to_bytes, tuple_to_bytes};
 use crate::cql::CollectionForm;
 
 /// A value with the type of its receiver.
@@ -18,6 +18,8 @@ pub enum Value {
     List(Vec<Bytes>),
     Set(Vec<Bytes>),
     Map(Vec<(Bytes, Bytes)>),
+    /// A user-defined type that is not frozen: the bytes of its fields. The last ones may be missing.
+    Fields(Vec<Option<Bytes>>),
 }
 
 impl Value {
@@ -30,6 +32,7 @@ impl Value {
                 Some(list_to_bytes(&elements, CollectionForm::Long))
             }
             Value::Map(entries) => Some(map_to_bytes(&entries, CollectionForm::Long)),
+            Value::Fields(fields) => Some(tuple_to_bytes(&fields)),
         }
     }
 }

@@ -55,7 +55,7 @@ fn cql_type(of: &ColumnType<'_>) -> CqlType {
                 (name.clone().into_owned(), held(of))
             };
             let fields = definition.field_types.iter().map(field).collect();
-            CqlType::User(Arc::new(UserType::new(&definition.keyspace, &definition.name, fields)))
+            CqlType::frozen_user(Arc::new(UserType::new(&definition.keyspace, &definition.name, fields)))
         }
         _ => CqlType::Native(Native::Blob),
     }

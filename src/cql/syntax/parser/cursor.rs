@@ -28,6 +28,8 @@ pub struct Parser<'t> {
     fault: Option<CqlError>,
     /// The syntax error of releases without materialized views, in a statement about one.
     pub before_views: Option<(String, Place)>,
+    /// The syntax error of releases where all user types are frozen, in a statement that changes or compares a field.
+    pub before_fields: Option<(String, Place)>,
 }
 
 impl<'t> Parser<'t> {
@@ -47,6 +49,7 @@ impl<'t> Parser<'t> {
             functions: Vec::new(),
             fault: None,
             before_views: None,
+            before_fields: None,
         })
     }
 

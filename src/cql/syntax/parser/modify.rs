@@ -1,6 +1,6 @@
 //! Parses INSERT, UPDATE, DELETE and BATCH.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Parser;
 use crate::compat::features::syntax;
@@ -129,7 +129,7 @@ impl Parser<'_> {
 
     fn deletion(&mut self) -> Result<Deletion, CqlError> {
         let column = self.name()?;
-        Ok(Deletion { column, element: self.element()? })
+        Ok(Deletion { column, part: self.part(|parser| parser.mismatched("K_FROM", false))? })
     }
 
     fn conditions(&mut self) -> Result<Conditions, CqlError> {
@@ -144,12 +144,19 @@ impl Parser<'_> {
         Ok(Conditions::If(self.if_conditions()?))
     }
 
-    /// Parses the assignments. A column may be changed twice, unless one of the changes sets it.
+    /// Parses the assignments. A column may be changed twice, unless one of the changes sets it or both set one field.
     fn assignments(&mut self) -> Result<Vec<Assignment>, CqlError> {
         let mut is_set_by_column = HashMap::new();
+        let mut fields = HashSet::new();
         self.list(|parser| {
             let assignment = parser.assignment()?;
-            let sets = matches!(assignment.operation, Operation::Set(_));
+            let sets = match &assignment.operation {
+                Operation::Set(_) => true,
+                Operation::SetField { field, .. } => {
+                    !fields.insert((assignment.column.clone(), field.clone()))
+                }
+                _ => false,
+            };
             let earlier = is_set_by_column.insert(assignment.column.clone(), sets);
             if earlier.is_some_and(|was_set| was_set || sets) {
                 parser.complain(format!("Multiple incompatible setting of column {}", assignment.column));
@@ -163,6 +170,10 @@ impl Parser<'_> {
         if let Some(key) = self.element()? {
             self.expect_symbol("=")?;
             return Ok(Assignment { column, operation: Operation::SetElement { key, value: self.term()? } });
+        }
+        if let Some(field) = self.field(|parser| parser.mismatched("'='", false))? {
+            self.expect_symbol("=")?;
+            return Ok(Assignment { column, operation: Operation::SetField { field, value: self.term()? } });
         }
         // `c += 1`, of 4.0.
         if self.is_symbol(1, "=") && (self.is_symbol(0, "+") || self.is_symbol(0, "-")) {

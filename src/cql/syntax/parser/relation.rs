@@ -4,7 +4,7 @@ use super::Parser;
 use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{Condition, InValues, Operator, Relation, Term, Test};
+use crate::cql::syntax::{Condition, InValues, Operator, Part, Relation, Term, Test};
 
 /// The words that can follow a condition. After an invalid condition, parsing continues there.
 const FOLLOWING: [&str; 9] = ["AND", "ORDER", "LIMIT", "ALLOW", "IF", "APPLY", "INSERT", "UPDATE", "DELETE"];
@@ -98,6 +98,27 @@ impl Parser<'_> {
         Ok(Some(element))
     }
 
+    /// Parses `[key]` or `.field`, or returns `None`. `refused` returns the error of releases without fields here.
+    pub(super) fn part(&mut self, refused: impl Fn(&Self) -> CqlError) -> Result<Option<Part>, CqlError> {
+        if let Some(field) = self.field(refused)? {
+            return Ok(Some(Part::Field(field)));
+        }
+        Ok(self.element()?.map(Part::Element))
+    }
+
+    /// Parses `.field`, or returns `None`.
+    pub(super) fn field(&mut self, refused: impl Fn(&Self) -> CqlError) -> Result<Option<String>, CqlError> {
+        if !self.is_symbol(0, ".") {
+            return Ok(None);
+        }
+        if let (None, CqlError::Syntax { message, place }) = (&self.before_fields, refused(self)) {
+            self.before_fields = Some((message, place));
+        }
+        self.advance();
+        self.needs(syntax::FIELD_CHANGE);
+        self.name().map(Some)
+    }
+
     fn relation_of_columns(&mut self) -> Result<Relation, CqlError> {
         let columns = self.list_in_parentheses(Self::name)?;
         if self.eat_word("IN") {
@@ -179,17 +200,20 @@ impl Parser<'_> {
     fn condition(&mut self) -> Result<Condition, CqlError> {
         let start = self.position();
         let column = self.name()?;
-        let element = self.element()?;
-        if element.is_some() || !self.is_symbol(0, "=") {
+        let part = self.part(|parser| parser.no_viable_from(start, 0))?;
+        if part.is_some() || !self.is_symbol(0, "=") {
             self.needs(syntax::CONDITION_OPERATORS);
         }
         if self.eat_word("IN") {
-            return Ok(Condition { column, element, test: Test::In(self.in_values()?) });
+            return Ok(Condition { column, part, test: Test::In(self.in_values()?) });
         }
         let Some(operator) = self.operator_here() else {
-            return Err(self.no_viable_from(start, 0));
+            return Err(match part {
+                Some(Part::Field(_)) => self.no_viable(0),
+                _ => self.no_viable_from(start, 0),
+            });
         };
-        Ok(Condition { column, element, test: Test::Compare(operator, self.term()?) })
+        Ok(Condition { column, part, test: Test::Compare(operator, self.term()?) })
     }
 
     /// Checks whether IF is followed by a condition on a column, whose name may look like a keyword.
