@@ -3,7 +3,7 @@
 import cql_literals
 import structs as s
 from conversation import KEYSPACE, Conversation
-from cql_tables import random_table
+from cql_tables import USER_TYPES, USER_TYPES_FROM, create_types, random_table, user_fields
 
 CONDITIONS_FROM = (2, 0)
 CONTAINS_FROM = (2, 1)
@@ -46,8 +46,13 @@ class Statements:
         return literal
 
     def _literal(self, kind):
+        if fields := user_fields(kind):
+            return cql_literals.user_value(
+                [(name, self._literal(of) if self.often(0.75) else None) for name, of in fields]
+            )
         if "<" not in kind:
             return self.chance.choice(self.literals[kind])
+        kind, version = (kind, self.version) if not kind.startswith("frozen<") else (kind[len("frozen<") : -1], 3)
         outer, elements = kind.removesuffix(">").split("<")
         elements = elements.split(", ")
         parts = []
@@ -56,7 +61,11 @@ class Statements:
             # Of two equal keys Cassandra keeps one by the address of an object.
             if literals[0] not in [each[0] if outer == "map" else None for each in parts]:
                 parts.append(tuple(literals) if outer == "map" else literals[0])
-        return cql_literals.collection(outer, parts, self.version)
+        return cql_literals.collection(outer, parts, version)
+
+    def field(self, kind):
+        """A field of a user type, with its type; now and then one that the type does not have."""
+        return self.chance.choice(user_fields(kind)) if self.often(0.97) else ("nosuch", "int")
 
     def table(self):
         return self.chance.choice(self.tables)
@@ -86,6 +95,11 @@ class Statements:
     def assignment(self, name, kind):
         if kind == "counter":
             return f"{name} = {name} {self.chance.choice('+-')} {self.value('bigint')}"
+        if user_fields(kind):
+            if kind not in USER_TYPES and self.often(0.97) or self.often(0.4):
+                return f"{name} = {self.value(kind)}"
+            field, of = self.field(kind)
+            return f"{name}.{field} = {self.value(of)}"
         if "<" not in kind or self.often(0.25):
             return f"{name} = {self.value(kind)}"
         outer, elements = kind.removesuffix(">").split("<")
@@ -117,6 +131,9 @@ class Statements:
         if self.line >= (2, 0) and self.often(0.2):
             return " IF EXISTS"
         name, kind = self.chance.choice(table.statics + table.regular)
+        if user_fields(kind) and self.often(0.6):
+            field, kind = self.field(kind)
+            name = f"{name}.{field}"
         operator = "=" if self.line < (2, 1) or self.often(0.6) else self.chance.choice([">", "<", "!=", "<=", ">="])
         value = "null" if self.often(0.3) else self.value(kind if kind != "counter" else "bigint")
         return f" IF {name} {operator} {value}"
@@ -172,7 +189,9 @@ class Statements:
         for name, kind in table.statics + table.regular:
             if self.often(0.25):
                 outer, _, elements = kind.partition("<")
-                if outer == "map" and self.often(0.5):
+                if kind in USER_TYPES and self.often(0.6):
+                    name = f"{name}.{self.field(kind)[0]}"
+                elif outer == "map" and self.often(0.5):
                     name = f"{name}[{self.value(elements.split(', ')[0])}]"
                 elif outer == "list" and self.often(0.5):
                     name = f"{name}[{self.chance.randint(0, 2)}]"
@@ -207,6 +226,8 @@ class Statements:
             # 2.2 and later name the results of these functions differently.
             if self.often(0.12) and self.line < IN_ANYWHERE_FROM:
                 name = self.chance.choice([f"writetime({name})", f"ttl({name})", f"blobAs{kind.capitalize()}({name})", f"{kind}AsBlob({name})"])
+            elif user_fields(kind) and self.often(0.5):
+                name = f"{name}.{self.field(kind)[0]}"
             elif self.line >= (2, 0) and self.often(0.08):
                 name += " AS renamed"
             found.append(name)
@@ -264,7 +285,7 @@ class Statements:
         return found
 
     def filtered(self, name, kind):
-        if "<" in kind and self.line >= CONTAINS_FROM:
+        if "<" in kind and not user_fields(kind) and self.line >= CONTAINS_FROM:
             element = kind.removesuffix(">").split("<")[1].split(", ")[-1]
             return f"{name} CONTAINS {self.value(element)}"
         return self.relation(name, "bigint" if kind == "counter" else kind)
@@ -377,7 +398,10 @@ def conversation(topic, line, chance, count):
         s.call("system_add_keyspace", f1=s.keyspace(KEYSPACE, [], line)),
         s.call("set_keyspace", f1=s.text(KEYSPACE)),
     ]
-    calls = [plain_call(table.create(), line) for table in tables]
+    definitions = [table.create() for table in tables]
+    if line >= USER_TYPES_FROM:
+        definitions = [*create_types(), *definitions]
+    calls = [plain_call(text, line) for text in definitions]
     for table in tables:
         if table.statics and line >= STATIC_INDEXES_FROM and chance.random() < 0.3:
             calls.append(plain_call(f"CREATE INDEX ON {table.name} ({table.statics[0][0]})", line))

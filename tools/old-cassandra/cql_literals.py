@@ -80,3 +80,10 @@ def collection(kind, parts, version):
     if kind == "set":
         return "{" + ", ".join(text for text, _ in parts) + "}", packed
     return "{" + ", ".join(f"{key}: {value}" for (key, _), (value, _) in parts) + "}", packed
+
+
+def user_value(fields):
+    """The literal and the bytes of a value of a user type: of each field its name and its literal, or None for null."""
+    named = [(name, value) for name, value in fields if value is not None] or [(fields[0][0], ("null", None))]
+    packed = b"".join(b"\xff" * 4 if value is None else struct.pack(">i", len(value[1])) + value[1] for _, value in fields)
+    return "{" + ", ".join(f"{name}: {value[0]}" for name, value in named) + "}", packed

@@ -7,6 +7,23 @@ from cql_literals import LITERALS
 STATIC_FROM = (2, 0)
 KEY_TYPES = ["int", "text", "bigint", "blob", "uuid", "timeuuid", "timestamp", "varint", "decimal", "boolean", "ascii", "inet", "double"]
 ELEMENTS = ["int", "text", "blob", "timeuuid"]
+# From here on user types have a cell for each field, unless they are frozen.
+USER_TYPES_FROM = (3, 6)
+USER_TYPES = {
+    "single": [("x", "int")],
+    "pair": [("x", "int"), ("y", "text")],
+    "nested": [("z", "frozen<pair>"), ("x", "bigint"), ("s", "frozen<set<int>>")],
+}
+
+
+def user_fields(kind):
+    """The fields of a user type, frozen or not, by the type's name; None for other types."""
+    return USER_TYPES.get(kind.removeprefix("frozen<").removesuffix(">"))
+
+
+def create_types():
+    for name, fields in USER_TYPES.items():
+        yield f"CREATE TYPE {name} ({', '.join(' '.join(field) for field in fields)})"
 
 
 @dataclass
@@ -59,6 +76,10 @@ def random_table(chance, line, name):
         regular += [(f"x{at}", _collection(chance)) for at in range(chance.randint(0, 2))]
         if clustering and line >= STATIC_FROM and chance.random() < 0.5:
             statics = types("s", 1, list(LITERALS))
+        if line >= USER_TYPES_FROM:
+            regular += types("u", chance.randint(0, 2), [*USER_TYPES, "frozen<pair>"])
+            if clustering and chance.random() < 0.3:
+                statics += types("w", 1, list(USER_TYPES))
     return Table(name, partition, clustering, statics, regular, is_counter, is_compact, orders)
 
 
