@@ -16,7 +16,7 @@ START = "kit-start"
 
 
 class Database(object):
-    """A database with addresses for clients (`thrift` and `native`, each HOST:PORT), `clock`, `faults` and `requests`."""
+    """A database with addresses for clients (`thrift`, `native`: HOST:PORT), `clock`, `faults` and `requests`."""
 
     def __init__(self, control, thrift, native):
         self.thrift = thrift

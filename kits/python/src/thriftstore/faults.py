@@ -18,7 +18,7 @@ class Faults(object):
     """The rules of a server or sandbox.
 
     A rule has conditions (protocol, method, statement, operation, keyspace, column_family, key, consistency) and
-    effects: delay_ms (a number, or minimum and maximum), error, text, applied, reply, skip, times, probability and seed.
+    effects: delay_ms (a number, or minimum and maximum), error, text, applied, reply, skip, times, probability, seed.
     docs/testing.md describes them.
     """
 
