@@ -104,7 +104,14 @@ func (d *Database) LoadJSON(rows []byte) {
 	d.check("load", d.control.send(http.MethodPost, "/load", "application/json", rows, nil))
 }
 
-// LoadFile loads a file: statements if its name ends with .cql, rows if it ends with .json.
+// LoadCassandraCLI runs a script of cassandra-cli.
+func (d *Database) LoadCassandraCLI(script string) {
+	d.tb.Helper()
+	d.check("load", d.control.send(http.MethodPost, "/load", "text/x-cassandra-cli", []byte(script), nil))
+}
+
+// LoadFile loads a file: CQL if its name ends with .cql, a script of cassandra-cli if it ends with .cli, rows if it ends
+// with .json.
 func (d *Database) LoadFile(file string) {
 	d.tb.Helper()
 	content, err := os.ReadFile(file)
@@ -112,10 +119,12 @@ func (d *Database) LoadFile(file string) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".cql":
 		d.LoadCQL(string(content))
+	case ".cli":
+		d.LoadCassandraCLI(string(content))
 	case ".json":
 		d.LoadJSON(content)
 	default:
-		d.tb.Fatalf("thriftstore: cannot load %s: its name must end with .cql or .json", file)
+		d.tb.Fatalf("thriftstore: cannot load %s: its name must end with .cql, .cli or .json", file)
 	}
 }
 

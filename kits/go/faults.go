@@ -13,6 +13,11 @@ import (
 type Condition struct {
 	// Protocol is "thrift" or "native".
 	Protocol string `json:"protocol,omitempty"`
+	// Generation is the API generation of a Thrift call: "with_text_paths" (0.3), "with_keyspace" (0.4 to 0.6) or
+	// "after_set_keyspace" (0.7 on).
+	Generation string `json:"generation,omitempty"`
+	// Connection is the number of the connection, as requests show it.
+	Connection int64 `json:"connection,omitempty"`
 	// Method is the Thrift method, or "QUERY", "PREPARE", "EXECUTE" or "BATCH".
 	Method string `json:"method,omitempty"`
 	// Statement is the first word of a CQL 3 statement, such as "SELECT"; "OTHER" for schema changes.

@@ -1,6 +1,7 @@
 package thriftstore
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -17,6 +18,10 @@ type Request struct {
 	Statement   string `json:"statement"`
 	Keyspace    string `json:"keyspace"`
 	Consistency string `json:"consistency"`
+	// Connection is the number of the connection.
+	Connection int64 `json:"connection"`
+	// Arguments are those of the request in readable form, as JSON.
+	Arguments json.RawMessage `json:"arguments"`
 	// Rows is what the request did with rows: the first sixteen.
 	Rows []RequestRow `json:"rows"`
 	// Error is the text of the error, if the request failed.

@@ -11,10 +11,14 @@ use thriftstore::thrift::methods::METHODS;
 use thriftstore::util::Release;
 
 /// Documents outside of the repository's root and `docs/`.
-const OTHER_DOCUMENTS: [&str; 5] = [
+const OTHER_DOCUMENTS: [&str; 9] = [
     "clients/README.md",
     "clients/generated/README.md",
     "examples/custom_comparator/README.md",
+    "kits/go/README.md",
+    "kits/java/README.md",
+    "kits/node/README.md",
+    "kits/python/README.md",
     "tests/fixtures/README.md",
     "tests/recordings/README.md",
 ];
@@ -23,8 +27,8 @@ const OTHER_DOCUMENTS: [&str; 5] = [
 const ABOUT_OTHER_SOURCES: &str = "docs/decisions/engine-defect.md";
 
 /// Folders that documents name relative to the root of the repository.
-const FOLDERS: [&str; 9] =
-    [".ci/", "clients/", "docs/", "examples/", "fuzz/", "idl/", "src/", "tests/", "tools/"];
+const FOLDERS: [&str; 10] =
+    [".ci/", "clients/", "docs/", "examples/", "fuzz/", "idl/", "kits/", "src/", "tests/", "tools/"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -8,7 +8,7 @@ const { Clock } = require("./clock");
 const { Faults } = require("./faults");
 const { Requests, lineOf } = require("./requests");
 
-const CONTENT_TYPES = { ".cql": "text/x-cql", ".json": "application/json" };
+const CONTENT_TYPES = { ".cql": "text/x-cql", ".cli": "text/x-cassandra-cli", ".json": "application/json" };
 
 // How many requests the report of a failed test shows.
 const REQUESTS_OF_REPORT = 20;
@@ -92,11 +92,11 @@ class Database {
     this.#snapshots.delete(name);
   }
 
-  // Loads a file: statements (.cql) or rows (.json, in the form of `dump`).
+  // Loads a file: CQL (.cql), a script of cassandra-cli (.cli), or rows (.json, in the form of `dump`).
   async load(file) {
     const contentType = CONTENT_TYPES[path.extname(file)];
     if (!contentType) {
-      throw new Error(`${file} has an unknown extension: use .cql or .json`);
+      throw new Error(`${file} has an unknown extension: use .cql, .cli or .json`);
     }
     return this.#control.send("POST", ["load"], await fs.readFile(file), contentType);
   }

@@ -31,6 +31,10 @@ export class ControlError extends Error {
 /** A request meets a condition if all given fields match. */
 export interface Condition {
     protocol?: "thrift" | "native";
+    /** The API generation of a Thrift call: 0.3, 0.4 to 0.6, or 0.7 on. */
+    generation?: "with_text_paths" | "with_keyspace" | "after_set_keyspace";
+    /** The number of the connection, as requests show it. */
+    connection?: number;
     method?: string;
     statement?: string;
     operation?: "read" | "scan" | "write" | "truncate";
@@ -126,6 +130,9 @@ export interface RequestEntry {
     statement?: string;
     keyspace?: string;
     consistency?: string;
+    connection?: number;
+    /** The arguments in readable form. */
+    arguments?: object;
     rows?: { operation: string; column_family: string; key?: string }[];
     error?: string;
     faults?: string[];

@@ -94,13 +94,18 @@ impl ModifyPlan {
         let partition = def.partition_key.iter().filter(|key| !keys.has_partition_at(key.position));
         let clustering = def.clustering.iter().filter(|key| !keys.has_clustering_at(key.position));
         let missing = partition.chain(clustering.filter(|_| !self.is_static_only())).next();
-        missing.map_or(Ok(()), |column| {
-            Err(CqlError::invalid(format!(
-                "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF \
-                 conditions, but column '{}' is not restricted",
-                column.name
-            )))
-        })
+        let Some(TableColumn { name, .. }) = missing else { return Ok(()) };
+        // 2.1 names the partition key even if it misses a clustering column.
+        let (key, conditions) = match &self.test {
+            RowTest::Columns(conditions) if conditions.iter().all(ColumnCondition::is_static) => {
+                ("PARTITION", "conditions on static columns")
+            }
+            _ => ("PRIMARY", "conditions"),
+        };
+        Err(CqlError::invalid(format!(
+            "DELETE statements must restrict all {key} KEY columns with equality relations in order to use IF \
+             {conditions}, but column '{name}' is not restricted"
+        )))
     }
 
     fn check_conditional(&self, rows: &ChangedRows) -> Result<(), CqlError> {

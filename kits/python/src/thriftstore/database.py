@@ -7,7 +7,7 @@ from .control import ControlError
 from .faults import Faults
 from .requests import Requests, line_of
 
-CONTENT_TYPES = {".cql": "text/x-cql", ".json": "application/json"}
+CONTENT_TYPES = {".cql": "text/x-cql", ".cli": "text/x-cassandra-cli", ".json": "application/json"}
 
 # How many requests the report of a failed test shows.
 REQUESTS_OF_REPORT = 20
@@ -85,10 +85,10 @@ class Database(object):
         self._snapshots.discard(name)
 
     def load(self, path):
-        """Loads a file: statements (.cql) or rows (.json, in the form of `dump`)."""
+        """Loads a file: CQL (.cql), a script of cassandra-cli (.cli), or rows (.json, in the form of `dump`)."""
         extension = os.path.splitext(path)[1]
         if extension not in CONTENT_TYPES:
-            raise ValueError("%s has an unknown extension: use .cql or .json" % path)
+            raise ValueError("%s has an unknown extension: use .cql, .cli or .json" % path)
         with open(path, "rb") as file:
             return self._load(file.read(), CONTENT_TYPES[extension])
 

@@ -17,9 +17,9 @@ EFFECTS = (
 class Faults(object):
     """The rules of a server or sandbox.
 
-    A rule has conditions (protocol, method, statement, operation, keyspace, column_family, key, consistency) and
-    effects: delay_ms (a number, or minimum and maximum), error, text, applied, reply, skip, times, probability, seed.
-    docs/testing.md describes them.
+    A rule has conditions (protocol, generation, connection, method, statement, operation, keyspace, column_family, key,
+    consistency) and effects: delay_ms (a number, or minimum and maximum), error, text, applied, reply, skip, times,
+    probability, seed. docs/testing.md describes them.
     """
 
     def __init__(self, control):

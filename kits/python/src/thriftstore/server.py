@@ -75,7 +75,7 @@ def start(
 
     config: path of a storage-conf.xml or cassandra.yaml; the default has the keyspaces BloggyAppy and Keyspace1
     compat: the release whose behaviour calls get, such as "1.2", or several
-    load: a file or files that are loaded at the start (.cql, .json)
+    load: a file or files that are loaded at the start (.cql, .cli, .json), or directories of data
     arguments: further arguments of `thriftstore serve`
     log: the filter of the log, such as "info,requests=debug", which logs each request
     program: the path of the program, instead of the one that `find_program` finds

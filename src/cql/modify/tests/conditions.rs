@@ -85,8 +85,8 @@ async fn conditional_batches_are_applied_completely_or_not_at_all() {
         ("UPDATE t SET v = 3 WHERE k = 1 AND c = 3 IF s = 5", "[applied] s: 00 00000006"),
         (
             "DELETE FROM t WHERE k = 1 IF s = 6",
-            "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF \
-             conditions, but column 'c' is not restricted",
+            "DELETE statements must restrict all PARTITION KEY columns with equality relations in order to use IF \
+             conditions on static columns, but column 'c' is not restricted",
         ),
         ("INSERT INTO t (k, c, v) VALUES (1, 4, 4)", "done"),
         ("DELETE FROM t WHERE k = 1 AND c = 4 IF s = 5", "[applied] s: 00 00000006"),

@@ -66,6 +66,19 @@ public final class Condition {
         return with("consistency", consistency);
     }
 
+    /**
+     * Only Thrift calls of this API generation: {@code with_text_paths} (0.3), {@code with_keyspace} (0.4 to 0.6) or
+     * {@code after_set_keyspace} (0.7 on).
+     */
+    public Condition generation(String generation) {
+        return with("generation", generation);
+    }
+
+    /** Only the connection with this number, as requests show it. */
+    public Condition connection(long connection) {
+        return new Condition(new JsonObject(fields).set("connection", connection));
+    }
+
     private Condition with(String field, String value) {
         return new Condition(new JsonObject(fields).set(field, Json.value(value)));
     }

@@ -104,17 +104,27 @@ public abstract class Database {
         control.post("/load", "application/json", rows);
     }
 
-    /** Loads a file: statements if its name ends with {@code .cql}, rows if it ends with {@code .json}. */
+    /** Runs a script of cassandra-cli. */
+    public final void loadCassandraCli(String script) {
+        control.post("/load", "text/x-cassandra-cli", script);
+    }
+
+    /**
+     * Loads a file: CQL if its name ends with {@code .cql}, a script of cassandra-cli if it ends with {@code .cli}, rows if
+     * it ends with {@code .json}.
+     */
     public final void load(Path file) {
         String name = file.getFileName().toString();
-        boolean isJson = name.endsWith(".json");
-        if (!isJson && !name.endsWith(".cql")) {
-            throw new IllegalArgumentException("cannot load " + file + ": its name must end with .cql or .json");
+        if (!name.endsWith(".cql") && !name.endsWith(".cli") && !name.endsWith(".json")) {
+            throw new IllegalArgumentException(
+                    "cannot load " + file + ": its name must end with .cql, .cli or .json");
         }
         try {
             String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
-            if (isJson) {
+            if (name.endsWith(".json")) {
                 loadJson(text);
+            } else if (name.endsWith(".cli")) {
+                loadCassandraCli(text);
             } else {
                 loadCql(text);
             }
