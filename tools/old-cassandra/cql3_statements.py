@@ -285,6 +285,10 @@ class Statements:
         return found
 
     def filtered(self, name, kind):
+        if kind.startswith("map<") and self.line >= IN_ANYWHERE_FROM and self.often(0.5):
+            of_key, of_value = kind[len("map<") : -1].split(", ")
+            operator = "=" if self.often(0.95) else self.chance.choice([">", "!="])
+            return f"{name}[{self.value(of_key)}] {operator} {self.value(of_value)}"
         if "<" in kind and not user_fields(kind) and self.line >= CONTAINS_FROM:
             element = kind.removesuffix(">").split("<")[1].split(", ")[-1]
             return f"{name} CONTAINS {self.value(element)}"

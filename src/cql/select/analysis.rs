@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::element_condition::ElementCondition;
 use super::messages::{NOT_ON_TOKEN, relation_text};
 use super::operands::{Operand, Operands};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
@@ -297,7 +298,10 @@ impl<'a> Analysis<'a> {
         if let Some(Restriction { asked: RestrictionKind::Contains(elements), .. }) =
             self.existing_mut(column)
         {
-            elements.push((term, is_key));
+            elements.push(match is_key {
+                true => ElementCondition::Key(term),
+                false => ElementCondition::Value(term),
+            });
         }
         Ok(())
     }

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use bytes::Bytes;
 
+use super::element_condition::WantedElement;
 use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, SliceEnd};
-use super::rows::{CellColumns, ColumnCells, Place, Row};
-use crate::cql::values::{list_from_bytes, map_from_bytes};
-use crate::cql::{CollectionForm, CqlError};
+use super::rows::{CellColumns, Place, Row};
+use crate::cql::CqlError;
 use crate::marshal::{self, CqlType, Native, TypeRef};
 use crate::schema::{ColumnKind, TableColumn};
 use crate::util::Release;
@@ -28,8 +28,7 @@ enum FilterOperand {
     In(Vec<Vec<Bytes>>),
     /// The lower and the upper end, each with whether it is inclusive.
     Slice(Option<(Vec<Bytes>, bool)>, Option<(Vec<Bytes>, bool)>),
-    /// Elements, or keys if the flag is set.
-    Contains(Vec<(Bytes, bool)>),
+    Contains(Vec<WantedElement>),
 }
 
 /// One condition on a row, with its values.
@@ -95,12 +94,8 @@ impl RowTest {
             }
             RestrictionKind::Slice(slice) => FilterOperand::Slice(end(&slice.lower)?, end(&slice.upper)?),
             RestrictionKind::Contains(elements) => {
-                let mut wanted = Vec::new();
-                for (term, is_key) in elements {
-                    let bytes = bound.bytes(term)?;
-                    wanted.push((bytes.ok_or_else(|| CqlError::invalid(null(0)))?, *is_key));
-                }
-                FilterOperand::Contains(wanted)
+                let wanted = elements.iter().map(|one| one.bound(bound, (columns[0], release)));
+                FilterOperand::Contains(wanted.collect::<Result<_, _>>()?)
             }
         };
         let tested = columns.iter().map(|column| FilteredColumn {
@@ -132,14 +127,12 @@ impl RowTest {
             FilterOperand::Contains(elements) => {
                 let Some(column) = self.columns.first() else { return true };
                 if let Some(value) = row.value(column.place) {
-                    return elements.iter().all(|(element, is_key)| {
-                        frozen_contains(&column.cql_type, value, (element, *is_key)).unwrap_or(false)
-                    });
+                    let is_in = |one: &WantedElement| one.is_in_frozen(&column.cql_type, value);
+                    return elements.iter().all(|one| is_in(one).unwrap_or(false));
                 }
-                // The elements of a set are the names of its cells, whose values are empty.
                 let is_set = matches!(column.cql_type, CqlType::Set { .. });
                 let held = row.held(column.place);
-                elements.iter().all(|(element, is_key)| contains(held, element, *is_key || is_set))
+                elements.iter().all(|one| one.is_in(held, is_set))
             }
         }
     }
@@ -179,19 +172,4 @@ impl RowTest {
         }
         Some(Ordering::Equal)
     }
-}
-
-/// Checks whether a frozen collection contains an element, or a key. Returns `None` if the value is no valid
-/// collection.
-fn frozen_contains(cql_type: &CqlType, value: &Bytes, (wanted, is_key): (&Bytes, bool)) -> Option<bool> {
-    if let CqlType::Map { .. } = cql_type {
-        let entries = map_from_bytes(value, CollectionForm::Long)?;
-        return Some(entries.iter().any(|(key, value)| if is_key { key == wanted } else { value == wanted }));
-    }
-    Some(list_from_bytes(value, CollectionForm::Long)?.contains(wanted))
-}
-
-fn contains(held: Option<&ColumnCells>, wanted: &Bytes, is_name: bool) -> bool {
-    let Some(ColumnCells::Many(elements)) = held else { return false };
-    elements.iter().any(|(element, cell)| if is_name { element == wanted } else { cell.value == *wanted })
 }

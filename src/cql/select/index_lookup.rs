@@ -7,7 +7,6 @@ use super::operands::Bound;
 use super::restrictions::{IndexedBy, Restriction, RestrictionKind};
 use crate::cql::CqlError;
 use crate::cql::syntax::{Operator, operator_text};
-use crate::cql::values::TypedTerm;
 use crate::schema::TableColumn;
 use crate::util::Release;
 
@@ -27,9 +26,8 @@ pub(super) fn indexed_value(
             Ok(present(operand.values(bound)?, null)?.into_iter().next())
         }
         RestrictionKind::Contains(elements) if indexed != IndexedBy::Value => {
-            let is_asked = |(_, is_key): &&(TypedTerm, bool)| *is_key == (indexed == IndexedBy::Keys);
-            match elements.iter().find(is_asked) {
-                Some((term, _)) => Ok(present(vec![bound.bytes(term)?], null)?.into_iter().next()),
+            match elements.iter().find_map(|one| one.looked_up(indexed)) {
+                Some(term) => Ok(present(vec![bound.bytes(term)?], null)?.into_iter().next()),
                 None => Ok(None),
             }
         }
@@ -43,12 +41,7 @@ pub(super) fn unsupported(restriction: &Restriction, column: &TableColumn, relea
     match &restriction.asked {
         RestrictionKind::Eq(_) => vec![asked(Operator::Eq)],
         RestrictionKind::In(_) => vec![format!("'{} IN <value>'", column.name)],
-        RestrictionKind::Contains(elements) => {
-            let of_element = |(_, is_key): &(TypedTerm, bool)| {
-                asked(if *is_key { Operator::ContainsKey } else { Operator::Contains })
-            };
-            elements.iter().map(of_element).collect()
-        }
+        RestrictionKind::Contains(elements) => elements.iter().map(|one| one.text(column, release)).collect(),
         RestrictionKind::Slice(slice) => {
             let lower = slice.lower.as_ref().map(|end| match end.is_inclusive {
                 true => Operator::Gte,

@@ -2,6 +2,7 @@
 //! restriction that its columns already have (`StatementRestrictions`, `RestrictionSet`).
 
 use super::analysis::Analysis;
+use super::element_condition::ElementCondition;
 use super::messages::{NOT_ON_TOKEN, relation_text};
 use super::operands::{Operand, Operands};
 use super::restrictions::{Restriction, RestrictionKind, Slice, SliceEnd};
@@ -25,8 +26,10 @@ impl Analysis<'_> {
             | Relation::Columns { operator: Operator::Neq, .. } => {
                 invalid(format!("Unsupported \"!=\" relation: {}", relation_text(relation, self.release())))
             }
-            Relation::Column { element: Some(_), .. } => {
-                invalid(format!("Unsupported relation: {}", relation_text(relation, self.release())))
+            Relation::Column { column, element: Some(key), operator, value } => {
+                let column = self.entity(column, relation, None)?;
+                let condition = self.map_entry(&column, key, (*operator, value), markers)?;
+                self.merge_single(&column, RestrictionKind::Contains(vec![condition]))
             }
             Relation::Column { column, element: None, operator, value } => {
                 let column = self.entity(column, relation, Some(*operator))?;
@@ -86,7 +89,11 @@ impl Analysis<'_> {
             let is_key = operator == Operator::ContainsKey;
             let spec = self.element_spec(column, is_key)?;
             let term = TypedTerm::new(value, &spec, &self.scope, markers)?;
-            return Ok(RestrictionKind::Contains(vec![(term, is_key)]));
+            let condition = match is_key {
+                true => ElementCondition::Key(term),
+                false => ElementCondition::Value(term),
+            };
+            return Ok(RestrictionKind::Contains(vec![condition]));
         }
         self.check_is_one_value(column, operator_text(operator, self.release()))?;
         if operator != Operator::Eq
@@ -108,6 +115,40 @@ impl Analysis<'_> {
             Operator::Eq => RestrictionKind::Eq(operand),
             _ => sliced(operator, operand),
         })
+    }
+
+    /// Analyzes a condition on the value of a map's key.
+    fn map_entry(
+        &self,
+        column: &TableColumn,
+        key: &Term,
+        (operator, value): (Operator, &Term),
+        markers: &mut Markers,
+    ) -> Result<ElementCondition, CqlError> {
+        let name = &column.name;
+        let (of_keys, of_values) = match &column.cql_type {
+            CqlType::Map { key, value, is_frozen: false } => (key, value),
+            CqlType::Map { .. } => {
+                return invalid(format!(
+                    "Map-entry equality predicates on frozen map column {name} are not supported"
+                ));
+            }
+            CqlType::List { .. } => {
+                return invalid(format!(
+                    "Indexes on list entries ({name}[index] = value) are not currently supported."
+                ));
+            }
+            _ => return invalid(format!("Column {name} cannot be used as a map")),
+        };
+        if operator != Operator::Eq {
+            return invalid("Only EQ relations are supported on map entries");
+        }
+        let mut typed = |term: &Term, part: &str, of: &CqlType| {
+            let spec = self.target.spec_of(&format!("{part}({name})"), of.clone());
+            TypedTerm::new(term, &spec, &self.scope, markers)
+        };
+        let key = typed(key, "key", of_keys)?;
+        Ok(ElementCondition::Entry { key, value: typed(value, "value", of_values)? })
     }
 
     fn one_in(

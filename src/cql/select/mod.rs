@@ -4,6 +4,7 @@ mod analysis;
 mod bounds;
 mod changed_rows;
 mod checks;
+mod element_condition;
 mod filter;
 mod groups;
 mod index_lookup;

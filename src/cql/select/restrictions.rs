@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::element_condition::ElementCondition;
 use super::operands::{Operand, Operands};
 use crate::cql::syntax::Operator;
-use crate::cql::values::TypedTerm;
 use crate::cql::{ColumnSpec, CqlError, QueryOptions};
 use crate::schema::{CfDef, TableColumn, TableDef};
 
@@ -86,8 +86,8 @@ pub(super) enum RestrictionKind {
     Eq(Operand),
     In(Operands),
     Slice(Slice),
-    /// Elements, or keys if the flag is set.
-    Contains(Vec<(TypedTerm, bool)>),
+    /// Conditions on the elements of a collection.
+    Contains(Vec<ElementCondition>),
 }
 
 impl RestrictionKind {
@@ -95,7 +95,7 @@ impl RestrictionKind {
     pub fn is_unset(&self, options: &QueryOptions) -> bool {
         match self {
             RestrictionKind::Eq(Operand::Each(terms)) => terms.iter().any(|term| term.is_unset(options)),
-            RestrictionKind::Contains(elements) => elements.iter().any(|(term, _)| term.is_unset(options)),
+            RestrictionKind::Contains(elements) => elements.iter().any(|one| one.is_unset(options)),
             RestrictionKind::Eq(Operand::Whole(..)) | RestrictionKind::In(_) | RestrictionKind::Slice(_) => {
                 false
             }

@@ -83,7 +83,10 @@ impl Parser<'_> {
             self.needs(syntax::ELEMENT_RELATION);
         }
         let Some(operator) = self.operator_here() else {
-            return Err(self.no_viable_from(start, 0));
+            return Err(match element {
+                Some(_) => self.no_viable(0),
+                None => self.no_viable_from(start, 0),
+            });
         };
         Ok(Relation::Column { column, element, operator, value: self.term()? })
     }

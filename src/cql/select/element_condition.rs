@@ -1,0 +1,114 @@
+//! Conditions on the elements of a collection: CONTAINS, CONTAINS KEY, and the value of a key of a map.
+
+use bytes::Bytes;
+
+use super::operands::Bound;
+use super::restrictions::IndexedBy;
+use super::rows::ColumnCells;
+use crate::cql::syntax::{Operator, operator_text};
+use crate::cql::values::{TypedTerm, list_from_bytes, map_from_bytes};
+use crate::cql::{CollectionForm, CqlError, QueryOptions};
+use crate::marshal::{self, CqlType, TypeRef};
+use crate::schema::TableColumn;
+use crate::util::Release;
+
+/// A condition, with the terms of the statement.
+#[derive(Debug)]
+pub(super) enum ElementCondition {
+    /// `c CONTAINS x`.
+    Value(TypedTerm),
+    /// `m CONTAINS KEY x`.
+    Key(TypedTerm),
+    /// `m[x] = y`.
+    Entry { key: TypedTerm, value: TypedTerm },
+}
+
+impl ElementCondition {
+    /// Whether one of its values is bound as unset.
+    pub fn is_unset(&self, options: &QueryOptions) -> bool {
+        match self {
+            ElementCondition::Value(term) | ElementCondition::Key(term) => term.is_unset(options),
+            ElementCondition::Entry { key, value } => key.is_unset(options) || value.is_unset(options),
+        }
+    }
+
+    /// Returns the term that an index finds; `None` if the index does not support the condition.
+    pub fn looked_up(&self, indexed: IndexedBy) -> Option<&TypedTerm> {
+        match (self, indexed) {
+            (ElementCondition::Value(term), IndexedBy::Elements)
+            | (ElementCondition::Key(term), IndexedBy::Keys) => Some(term),
+            _ => None,
+        }
+    }
+
+    /// Returns the condition as messages about indexes print it.
+    pub fn text(&self, column: &TableColumn, release: Release) -> String {
+        let operator = |operator| operator_text(operator, release);
+        let name = &column.name;
+        match self {
+            ElementCondition::Value(_) => format!("'{name} {} <value>'", operator(Operator::Contains)),
+            ElementCondition::Key(_) => format!("'{name} {} <value>'", operator(Operator::ContainsKey)),
+            ElementCondition::Entry { .. } => format!("'{name}[<key>] = <value>'"),
+        }
+    }
+
+    /// Returns the condition with its values.
+    pub fn bound(
+        &self,
+        bound: Bound<'_>,
+        (column, release): (&TableColumn, Release),
+    ) -> Result<WantedElement, CqlError> {
+        let present = |term: &TypedTerm, what: &str| {
+            let text = || CqlError::invalid(format!("Unsupported null {what} column {}", column.name));
+            bound.bytes(term)?.ok_or_else(text)
+        };
+        Ok(match self {
+            ElementCondition::Value(term) => WantedElement::Value(present(term, "value for indexed")?),
+            ElementCondition::Key(term) => WantedElement::Key(present(term, "value for indexed")?),
+            ElementCondition::Entry { key, value } => WantedElement::Entry {
+                key: present(key, "map key for")?,
+                value: present(value, "map value for")?,
+                comparator: value.cql_type().type_ref(bound.database.types()),
+                release,
+            },
+        })
+    }
+}
+
+/// A condition with its values.
+#[derive(Debug)]
+pub(super) enum WantedElement {
+    Value(Bytes),
+    Key(Bytes),
+    Entry { key: Bytes, value: Bytes, comparator: TypeRef, release: Release },
+}
+
+impl WantedElement {
+    /// Checks the elements of a collection with a cell for each element. Those of a set are the names of the cells.
+    pub fn is_in(&self, cells: Option<&ColumnCells>, is_set: bool) -> bool {
+        let Some(ColumnCells::Many(elements)) = cells else { return false };
+        elements.iter().any(|(name, cell)| match self {
+            WantedElement::Value(wanted) if is_set => name == wanted,
+            WantedElement::Value(wanted) => cell.value == *wanted,
+            WantedElement::Key(wanted) => name == wanted,
+            WantedElement::Entry { key, value, comparator, release } => {
+                name == key && marshal::at(&**comparator, *release).compare(&cell.value, value).is_eq()
+            }
+        })
+    }
+
+    /// Checks a frozen collection. Returns `None` if the value is no valid collection. There are no conditions on the
+    /// entries of a frozen map.
+    pub fn is_in_frozen(&self, cql_type: &CqlType, value: &Bytes) -> Option<bool> {
+        if let CqlType::Map { .. } = cql_type {
+            let entries = map_from_bytes(value, CollectionForm::Long)?;
+            return Some(entries.iter().any(|(key, value)| match self {
+                WantedElement::Value(wanted) => value == wanted,
+                WantedElement::Key(wanted) => key == wanted,
+                WantedElement::Entry { .. } => false,
+            }));
+        }
+        let elements = list_from_bytes(value, CollectionForm::Long)?;
+        Some(matches!(self, WantedElement::Value(wanted) if elements.contains(wanted)))
+    }
+}
