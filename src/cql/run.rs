@@ -16,7 +16,7 @@ use super::select::{Reach, SelectPlan};
 use super::syntax::{self, BatchKind, Change, Parsed, Statement};
 use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
-use crate::compat::features::restrictions::{MATERIALIZED_VIEWS, MULTI_CELL_USER_TYPES};
+use crate::compat::features::restrictions::MATERIALIZED_VIEWS;
 use crate::compat::{Line, texts};
 use crate::db::faults::{JournalResult, note_result, note_statement};
 use crate::schema::Catalog;
@@ -185,7 +185,8 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
     if let Some((message, place)) = parsed.before_views.clone().filter(|_| !state.has(MATERIALIZED_VIEWS)) {
         return Err(CqlError::Syntax { message, place });
     }
-    if let Some((message, place)) = parsed.before_fields.clone().filter(|_| !state.has(MULTI_CELL_USER_TYPES))
+    if let Some((feature, message, place)) = parsed.before_feature.clone()
+        && !state.has(feature)
     {
         return Err(CqlError::Syntax { message, place });
     }

@@ -47,7 +47,7 @@ pub use args::{
 pub use database::{Database, DatabaseParts};
 pub use describe::{ColumnFamilyDescription, Describe, TokenRange, cql_version};
 pub use error::Error;
-pub use index::{INDEX_KEYS, IndexReads, Indexes};
+pub use index::{INDEX_ENTRIES, INDEX_KEYS, IndexReads, Indexes, entry_value};
 pub use login::{
     Access, Authenticator, Credential, Hasher, LoginGuard, Logins, PasswordMode, Permission, PermissionSet,
     Resource, Role, RoleKeeper, Roles, SimpleAuthenticator, User,

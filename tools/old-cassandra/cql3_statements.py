@@ -409,6 +409,9 @@ def conversation(topic, line, chance, count):
     for table in tables:
         if table.statics and line >= STATIC_INDEXES_FROM and chance.random() < 0.3:
             calls.append(plain_call(f"CREATE INDEX ON {table.name} ({table.statics[0][0]})", line))
+        maps = [name for name, kind in table.regular if kind.startswith("map<")]
+        if maps and line >= IN_ANYWHERE_FROM and chance.random() < 0.5:
+            calls.append(plain_call(f"CREATE INDEX ON {table.name} (entries({maps[0]}))", line))
         if not table.is_counter and table.clustering and not table.is_compact and chance.random() < 0.4:
             calls.append(plain_call(f"CREATE INDEX ON {table.name} ({table.regular[0][0]})", line))
     while len(calls) < count:

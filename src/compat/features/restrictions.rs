@@ -23,6 +23,8 @@ impl LaterFeature {
 /// `IN` on any column of the primary key (CASSANDRA-6981). With it, relations are merged in the order and words of the
 /// class `StatementRestrictions`.
 pub const IN_ON_ANY_KEY_COLUMN: LaterFeature = LaterFeature::since(2, 2);
+/// Indexes on the entries of maps (CASSANDRA-8473).
+pub const INDEXES_ON_ENTRIES: LaterFeature = LaterFeature::since(2, 2);
 /// UPDATE and DELETE of several rows: `IN` on clustering columns, and ranges in DELETE (CASSANDRA-6237).
 pub const CHANGES_OF_SEVERAL_ROWS: LaterFeature = LaterFeature::since(3, 0);
 /// Materialized views, which this server refuses with a message of its own.

@@ -73,6 +73,8 @@ pub const DOLLAR_TEXT: Syntax = syntax("$$text$$", 2, 2);
 pub const COUNT_AMONG_OTHERS: Syntax = syntax("count(*) with other columns", 2, 2);
 /// `WHERE m['k'] = 1`.
 pub const ELEMENT_RELATION: Syntax = syntax("a condition on an element", 2, 2);
+/// `CREATE INDEX ON t (entries(m))`.
+pub const INDEX_OF_ENTRIES: Syntax = syntax("ENTRIES", 2, 2);
 /// `CREATE INDEX ON t (values(m))`.
 pub const INDEX_OF_VALUES: Syntax = syntax("VALUES", 2, 2);
 /// `SELECT JSON` and `INSERT INTO t JSON`.

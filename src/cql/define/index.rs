@@ -9,8 +9,8 @@ use crate::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, INDEXES_ON_
 use crate::compat::texts;
 use crate::cql::syntax::{CreateIndex, IndexTarget, TableName};
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::{Access, Error, INDEX_KEYS};
-use crate::marshal::CqlType;
+use crate::db::{Access, Error, INDEX_ENTRIES, INDEX_KEYS};
+use crate::marshal::{CqlType, PACKAGE, Types};
 use crate::schema::{
     CfDef, ColumnDef, ColumnKind, IndexDef, IndexKind, KeyspaceDef, Layout, TableColumn, TableDef,
 };
@@ -58,7 +58,7 @@ fn indexed(
     if column.cql_type.has_durations() {
         return invalid("Secondary indexes are not supported on duration columns");
     }
-    let value = indexed_type(create, column)?;
+    let value = indexed_type(create, column, types)?;
     if let Some(known) = old.column_metadata.get(&column.cell_name).and_then(|known| known.index.as_ref()) {
         check_other_half(create, column, known)?;
         return if create.if_not_exists { Ok(None) } else { invalid(texts::existing_index(release)) };
@@ -86,6 +86,8 @@ fn indexed(
     let mut options = BTreeMap::new();
     if create.target == IndexTarget::Keys {
         options.insert(INDEX_KEYS.to_owned(), String::new());
+    } else if create.target == IndexTarget::Entries {
+        options.insert(INDEX_ENTRIES.to_owned(), String::new());
     } else if column.cql_type.is_multi_cell() {
         options.insert("index_values".to_owned(), String::new());
     }
@@ -103,7 +105,7 @@ fn indexed(
 }
 
 /// Returns the type of the indexed values.
-fn indexed_type(create: &CreateIndex, column: &TableColumn) -> Result<CqlType, CqlError> {
+fn indexed_type(create: &CreateIndex, column: &TableColumn, types: &Types) -> Result<CqlType, CqlError> {
     let name = &column.name;
     match (&column.cql_type, create.target) {
         (CqlType::Map { key, is_frozen: false, .. }, IndexTarget::Keys) => Ok((**key).clone()),
@@ -113,6 +115,22 @@ fn indexed_type(create: &CreateIndex, column: &TableColumn) -> Result<CqlType, C
         (_, IndexTarget::Keys) => {
             invalid(format!("Cannot create index on keys of column {name} with non-map type"))
         }
+        (CqlType::Map { key, value, is_frozen: false }, IndexTarget::Entries) => {
+            let class = format!("{PACKAGE}CompositeType({},{})", key.class_name(), value.class_name());
+            match types.parse(&class) {
+                Ok(class) => Ok(CqlType::Custom(class)),
+                Err(error) => configuration(error.to_string()),
+            }
+        }
+        (of, IndexTarget::Entries) if of.is_frozen_collection() => invalid(format!(
+            "Cannot create entries() index on frozen column {name}. Frozen collections only support full() indexes"
+        )),
+        (of, IndexTarget::Entries) if of.is_multi_cell_collection() => {
+            invalid(format!("Cannot create index on entries of column {name} with non-map type"))
+        }
+        (_, IndexTarget::Entries) => invalid(format!(
+            "Cannot create entries() index on {name}. Non-collection columns support only simple indexes"
+        )),
         (of, IndexTarget::Full) if !of.is_frozen_collection() => {
             invalid("full() indexes can only be created on frozen collections")
         }
@@ -128,10 +146,12 @@ fn indexed_type(create: &CreateIndex, column: &TableColumn) -> Result<CqlType, C
     }
 }
 
-/// Returns the part of a column's type that is indexed: for a collection its elements, or its keys.
+/// Returns the part of a column's type that is indexed: for a collection its elements, its keys, or both.
 pub fn indexed_part<'t>(cql_type: &'t CqlType, index: &IndexDef) -> &'t CqlType {
-    let by_keys = index.options.as_ref().is_some_and(|options| options.contains_key(INDEX_KEYS));
+    let is_by = |option| index.options.as_ref().is_some_and(|options| options.contains_key(option));
+    let by_keys = is_by(INDEX_KEYS);
     match cql_type {
+        entries if is_by(INDEX_ENTRIES) => entries,
         CqlType::Map { key, is_frozen: false, .. } if by_keys => key,
         CqlType::Map { value: part, is_frozen: false, .. }
         | CqlType::List { element: part, is_frozen: false }
@@ -140,20 +160,34 @@ pub fn indexed_part<'t>(cql_type: &'t CqlType, index: &IndexDef) -> &'t CqlType 
     }
 }
 
-/// Checks that a map is not indexed both by its keys and by its values.
+/// Checks that a map is not indexed in two ways, such as by its keys and by its values.
 fn check_other_half(create: &CreateIndex, column: &TableColumn, known: &IndexDef) -> Result<(), CqlError> {
-    let half = |is_keys: bool| if is_keys { "keys" } else { "values" };
-    let is_keys = create.target == IndexTarget::Keys;
-    let was_keys = known.options.as_ref().is_some_and(|options| options.contains_key(INDEX_KEYS));
-    if !matches!(column.cql_type, CqlType::Map { .. }) || is_keys == was_keys {
+    let is_by = |option| known.options.as_ref().is_some_and(|options| options.contains_key(option));
+    let part = match create.target {
+        IndexTarget::Keys => "keys",
+        IndexTarget::Entries => "entries",
+        IndexTarget::Values | IndexTarget::Full => "values",
+    };
+    let known_part = if is_by(INDEX_KEYS) {
+        "keys"
+    } else if is_by(INDEX_ENTRIES) {
+        "entries"
+    } else {
+        "values"
+    };
+    if !matches!(column.cql_type, CqlType::Map { .. }) || part == known_part {
         return Ok(());
     }
     let name = &column.name;
+    if part == "entries" || known_part == "entries" {
+        return invalid(format!(
+            "Cannot create index on {part}({name}): an index on {known_part}({name}) already exists and indexing a map on \
+             more than one dimension at the same time is not currently supported"
+        ));
+    }
     invalid(format!(
-        "Cannot create index on {name} {}, an index on {name} {} already exists and indexing a map on both keys and \
-         values at the same time is not currently supported",
-        half(is_keys),
-        half(was_keys)
+        "Cannot create index on {name} {part}, an index on {name} {known_part} already exists and indexing a map on both \
+         keys and values at the same time is not currently supported"
     ))
 }
 

@@ -61,12 +61,10 @@ pub(super) fn index(cf: &CfDef, column: &ColumnDef, release: Release) -> String 
     let Some(index) = &column.index else { return String::new() };
     let def = TableDef::of(cf, release);
     let mut options = index.options.clone().unwrap_or_default();
-    let is_of_keys = options.remove("index_keys").is_some();
-    options.remove("index_values");
     let class = options.remove("class_name");
     let known = def.columns().find(|known| known.cell_name == column.name);
     let target = match known {
-        Some(known) => index_target(known, is_of_keys),
+        Some(known) => index_target(known, &mut options),
         None => name_text(&String::from_utf8_lossy(&column.name)),
     };
     let custom = if index.kind == IndexKind::Custom { "CUSTOM " } else { "" };

@@ -9,7 +9,7 @@ use super::operation::{Action, Operation};
 use crate::compat::Behaviour;
 use crate::cql::values::{TypedTerm, Value, append_uuid, prepend_uuids};
 use crate::cql::{CqlError, QueryOptions, Table};
-use crate::db::Database;
+use crate::db::{Database, INDEX_ENTRIES, entry_value};
 use crate::model::{Cell, Change, DeletionTime, RangeTombstone};
 use crate::schema::{ColumnKind, Layout, TableColumn};
 use crate::util::Release;
@@ -117,7 +117,8 @@ impl<'a> RowWriter<'a> {
         let (super_column, name) = self.name(column, element)?;
         let cell = match value {
             Some(value) => {
-                self.check_indexed(column, &value)?;
+                self.check_indexed(column, value.len())?;
+                self.check_indexed_entry(column, element, &value)?;
                 self.live_cell(name, value)
             }
             None => self.tombstone_of(name),
@@ -127,20 +128,36 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Checks the length of an indexed value: it becomes a name in the index.
-    fn check_indexed(&self, column: &TableColumn, value: &Bytes) -> Result<(), CqlError> {
-        if value.len() <= NAME_BYTES_MAX {
+    fn check_indexed(&self, column: &TableColumn, bytes: usize) -> Result<(), CqlError> {
+        if bytes <= NAME_BYTES_MAX {
             return Ok(());
         }
         let cf = &self.writing.table.cf;
         let index = cf.column_metadata.get(&column.cell_name).and_then(|column| column.index.as_ref());
         let Some(index) = index else { return Ok(()) };
         Err(CqlError::invalid(format!(
-            "Can't index column value of size {} for index {} on {}.{}",
-            value.len(),
+            "Can't index column value of size {bytes} for index {} on {}.{}",
             index.name.as_deref().unwrap_or_default(),
             cf.keyspace,
             cf.name
         )))
+    }
+
+    /// Checks the length of an entry of a map, whose key and value become one name in an index on entries.
+    fn check_indexed_entry(
+        &self,
+        column: &TableColumn,
+        element: Option<&[u8]>,
+        value: &[u8],
+    ) -> Result<(), CqlError> {
+        let definition = self.writing.table.cf.column_metadata.get(&column.cell_name);
+        let options = definition.and_then(|definition| definition.index.as_ref()?.options.as_ref());
+        match element {
+            Some(key) if options.is_some_and(|options| options.contains_key(INDEX_ENTRIES)) => {
+                self.check_indexed(column, entry_value(key, value).len())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes the row marker, which keeps a row without values alive.
@@ -241,7 +258,7 @@ impl<'a> RowWriter<'a> {
                 let at = self.value(index)?;
                 let Some(value) = self.element_value("List", value)? else { return Ok(()) };
                 let name = self.listed(column, at, "Attempted to set an element on a list which is null")?;
-                self.check_indexed(column, value.as_ref().unwrap_or(&Bytes::new()))?;
+                self.check_indexed(column, value.as_ref().map_or(0, Bytes::len))?;
                 let cell = match value {
                     Some(value) => self.live_cell(name, value),
                     None => self.tombstone_of(name),

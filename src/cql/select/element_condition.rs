@@ -8,6 +8,7 @@ use super::rows::ColumnCells;
 use crate::cql::syntax::{Operator, operator_text};
 use crate::cql::values::{TypedTerm, list_from_bytes, map_from_bytes};
 use crate::cql::{CollectionForm, CqlError, QueryOptions};
+use crate::db::entry_value;
 use crate::marshal::{self, CqlType, TypeRef};
 use crate::schema::TableColumn;
 use crate::util::Release;
@@ -32,13 +33,14 @@ impl ElementCondition {
         }
     }
 
-    /// Returns the term that an index finds; `None` if the index does not support the condition.
-    pub fn looked_up(&self, indexed: IndexedBy) -> Option<&TypedTerm> {
-        match (self, indexed) {
-            (ElementCondition::Value(term), IndexedBy::Elements)
-            | (ElementCondition::Key(term), IndexedBy::Keys) => Some(term),
-            _ => None,
-        }
+    /// Whether an index finds it.
+    pub fn is_found_by(&self, indexed: IndexedBy) -> bool {
+        matches!(
+            (self, indexed),
+            (ElementCondition::Value(_), IndexedBy::Elements)
+                | (ElementCondition::Key(_), IndexedBy::Keys)
+                | (ElementCondition::Entry { .. }, IndexedBy::Entries)
+        )
     }
 
     /// Returns the condition as messages about indexes print it.
@@ -84,6 +86,14 @@ pub(super) enum WantedElement {
 }
 
 impl WantedElement {
+    /// Returns the value to look up in an index that finds it.
+    pub fn indexed_value(self) -> Bytes {
+        match self {
+            WantedElement::Value(value) | WantedElement::Key(value) => value,
+            WantedElement::Entry { key, value, .. } => entry_value(&key, &value),
+        }
+    }
+
     /// Checks the elements of a collection with a cell for each element. Those of a set are the names of the cells.
     pub fn is_in(&self, cells: Option<&ColumnCells>, is_set: bool) -> bool {
         let Some(ColumnCells::Many(elements)) = cells else { return false };

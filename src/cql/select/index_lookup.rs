@@ -15,7 +15,7 @@ pub(super) fn indexed_value(
     indexed: IndexedBy,
     restriction: &Restriction,
     bound: Bound<'_>,
-    column: &TableColumn,
+    (column, release): (&TableColumn, Release),
 ) -> Result<Option<Bytes>, CqlError> {
     let null = |_| format!("Unsupported null value for indexed column {}", column.name);
     if restriction.asked.is_unset(bound.options) {
@@ -26,10 +26,9 @@ pub(super) fn indexed_value(
             Ok(present(operand.values(bound)?, null)?.into_iter().next())
         }
         RestrictionKind::Contains(elements) if indexed != IndexedBy::Value => {
-            match elements.iter().find_map(|one| one.looked_up(indexed)) {
-                Some(term) => Ok(present(vec![bound.bytes(term)?], null)?.into_iter().next()),
-                None => Ok(None),
-            }
+            let found = elements.iter().find(|one| one.is_found_by(indexed));
+            let value = found.map(|one| Ok(one.bound(bound, (column, release))?.indexed_value()));
+            value.transpose()
         }
         _ => Ok(None),
     }

@@ -27,7 +27,7 @@ impl Analysis<'_> {
                 invalid(format!("Unsupported \"!=\" relation: {}", relation_text(relation, self.release())))
             }
             Relation::Column { column, element: Some(key), operator, value } => {
-                let column = self.entity(column, relation, None)?;
+                let column = self.entity(column, relation, Some(*operator))?;
                 let condition = self.map_entry(&column, key, (*operator, value), markers)?;
                 self.merge_single(&column, RestrictionKind::Contains(vec![condition]))
             }

@@ -460,7 +460,7 @@ impl SelectPlan {
                 continue;
             }
             let Some(indexed) = self.target.index(column) else { continue };
-            let Some(value) = indexed_value(indexed, restriction, bound, column)? else {
+            let Some(value) = indexed_value(indexed, restriction, bound, (column, release))? else {
                 others.extend(unsupported(restriction, column, release));
                 continue;
             };

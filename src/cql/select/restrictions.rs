@@ -8,6 +8,7 @@ use super::element_condition::ElementCondition;
 use super::operands::{Operand, Operands};
 use crate::cql::syntax::Operator;
 use crate::cql::{ColumnSpec, CqlError, QueryOptions};
+use crate::db::{INDEX_ENTRIES, INDEX_KEYS};
 use crate::schema::{CfDef, TableColumn, TableDef};
 
 /// The table of a SELECT.
@@ -40,11 +41,12 @@ impl Target {
     pub fn index(&self, column: &TableColumn) -> Option<IndexedBy> {
         let definition = self.cf.column_metadata.get(&column.cell_name)?;
         let index = definition.index.as_ref()?;
-        let of_keys = index.options.as_ref().is_some_and(|options| options.contains_key("index_keys"));
-        Some(match (column.cql_type.is_multi_cell(), of_keys) {
-            (false, _) => IndexedBy::Value,
-            (true, false) => IndexedBy::Elements,
-            (true, true) => IndexedBy::Keys,
+        let is_by = |option| index.options.as_ref().is_some_and(|options| options.contains_key(option));
+        Some(match column.cql_type.is_multi_cell() {
+            false => IndexedBy::Value,
+            true if is_by(INDEX_KEYS) => IndexedBy::Keys,
+            true if is_by(INDEX_ENTRIES) => IndexedBy::Entries,
+            true => IndexedBy::Elements,
         })
     }
 }
@@ -55,13 +57,15 @@ pub(super) enum IndexedBy {
     Value,
     Elements,
     Keys,
+    /// The pairs of the keys and values of a map.
+    Entries,
 }
 
 impl IndexedBy {
     pub fn supports(self, operator: Operator) -> bool {
         matches!(
             (self, operator),
-            (IndexedBy::Value, Operator::Eq)
+            (IndexedBy::Value | IndexedBy::Entries, Operator::Eq)
                 | (IndexedBy::Elements, Operator::Contains)
                 | (IndexedBy::Keys, Operator::ContainsKey)
         )

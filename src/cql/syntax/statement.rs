@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Alter, Conditions, CreateTable, Describe, Properties, Relation, Term, TypeName};
+use crate::compat::features::LaterFeature;
 use crate::cql::Place;
 
 /// The name of a table, and its keyspace if the statement names it.
@@ -23,8 +24,8 @@ pub struct Parsed {
     pub functions: Vec<Range<usize>>,
     /// For a statement about a materialized view: the syntax error of releases without views.
     pub before_views: Option<(String, Place)>,
-    /// For a statement that changes or compares a field: the syntax error of releases where user types are frozen.
-    pub before_fields: Option<(String, Place)>,
+    /// For a statement with a feature that came after 2.1: the syntax error of releases without it.
+    pub before_feature: Option<(LaterFeature, String, Place)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,6 +227,8 @@ pub struct Batch {
 pub enum IndexTarget {
     Values,
     Keys,
+    /// The pairs of the keys and values of a map.
+    Entries,
     /// A frozen collection as one value.
     Full,
 }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::shown::ShownSettings;
 use crate::cql::values::name_text;
+use crate::db::{INDEX_ENTRIES, INDEX_KEYS};
 use crate::marshal::CqlType;
 use crate::schema::{CfDef, KeyspaceDef, Setting, TableColumn};
 
@@ -49,13 +50,17 @@ pub fn type_text(cql_type: &CqlType) -> String {
     }
 }
 
-/// Returns the target of an index: a column, or its keys or values.
-pub fn index_target(column: &TableColumn, is_of_keys: bool) -> String {
+/// Returns the target of an index: a column, or its keys, values or entries. Removes the options that say so.
+pub fn index_target(column: &TableColumn, options: &mut BTreeMap<String, String>) -> String {
     let name = name_text(&column.name);
-    match (is_of_keys, column.cql_type.is_multi_cell()) {
-        (true, _) => format!("keys({name})"),
-        (false, true) => format!("values({name})"),
-        (false, false) => name,
+    let is_of_keys = options.remove(INDEX_KEYS).is_some();
+    let is_of_entries = options.remove(INDEX_ENTRIES).is_some();
+    options.remove("index_values");
+    match column.cql_type.is_multi_cell() {
+        _ if is_of_keys => format!("keys({name})"),
+        _ if is_of_entries => format!("entries({name})"),
+        true => format!("values({name})"),
+        false => name,
     }
 }
 

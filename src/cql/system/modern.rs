@@ -171,9 +171,8 @@ pub fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
                 IndexKind::Composites => "COMPOSITES",
             };
             let mut options = index.options.clone().unwrap_or_default();
-            let is_of_keys = options.remove("index_keys").is_some();
-            options.remove("index_values");
-            options.insert("target".to_owned(), super::element::index_target(known, is_of_keys));
+            let target = super::element::index_target(known, &mut options);
+            options.insert("target".to_owned(), target);
             let row = Row::default()
                 .text("keyspace_name", &*cf.keyspace)
                 .text("table_name", &*cf.name)

@@ -11,4 +11,4 @@ mod table_index;
 pub(super) use build::{Unfinished, build_record, start_building};
 pub use index_reads::IndexReads;
 pub use indexes::Indexes;
-pub use table_index::INDEX_KEYS;
+pub use table_index::{INDEX_ENTRIES, INDEX_KEYS, entry_value};

@@ -2,12 +2,23 @@
 
 use bytes::Bytes;
 
-use crate::marshal::CqlType;
+use crate::marshal::{CqlType, push_component};
 use crate::model::Cell;
 use crate::schema::{CellPlace, CfDef, ColumnDef, TableColumn, TableDef, row_key_parts};
 
 /// The option of an index on the keys of a map, with the old servers' name.
 pub const INDEX_KEYS: &str = "index_keys";
+
+/// The option of an index on the entries of a map, with the old servers' name.
+pub const INDEX_ENTRIES: &str = "index_keys_and_values";
+
+/// Returns the value under which an index on the entries of a map has an entry: a composite of the key and the value.
+pub fn entry_value(key: &[u8], value: &[u8]) -> Bytes {
+    let mut entry = Vec::with_capacity(key.len() + value.len() + 6);
+    push_component(key, 0, &mut entry);
+    push_component(value, 0, &mut entry);
+    Bytes::from(entry)
+}
 
 /// Returns the values under which a cell is indexed, each with the indexed column.
 pub(super) fn indexed_values<'a>(
@@ -37,15 +48,18 @@ pub(super) fn indexed_values<'a>(
     found
 }
 
-/// Returns what an index on a column indexes of one of its cells: the value, or for a collection the elements or the
-/// keys.
+/// Returns what an index on a column indexes of one of its cells: the value, or for a collection the elements, the keys
+/// or the entries.
 fn value_of(table: &TableDef, column: &ColumnDef, place: &CellPlace, cell: &Cell) -> Option<Bytes> {
-    let of_keys = column.index.as_ref().and_then(|index| index.options.as_ref());
-    let of_keys = of_keys.is_some_and(|options| options.contains_key(INDEX_KEYS));
+    let options = column.index.as_ref().and_then(|index| index.options.as_ref());
+    let is_of = |option: &str| options.is_some_and(|options| options.contains_key(option));
     let is_column = |other: &&TableColumn| other.cell_name == column.name;
     match table.others.values().find(is_column).map(|column| &column.cql_type) {
         Some(CqlType::Set { is_frozen: false, .. }) => place.element.clone(),
-        Some(CqlType::Map { is_frozen: false, .. }) if of_keys => place.element.clone(),
+        Some(CqlType::Map { is_frozen: false, .. }) if is_of(INDEX_KEYS) => place.element.clone(),
+        Some(CqlType::Map { is_frozen: false, .. }) if is_of(INDEX_ENTRIES) => {
+            place.element.as_ref().map(|key| entry_value(key, &cell.value))
+        }
         Some(_) => Some(cell.value.clone()),
         None => None,
     }

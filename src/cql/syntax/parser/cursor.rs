@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::compat::Behaviour;
-use crate::compat::features::{Language, Syntax, syntax};
+use crate::compat::features::{Language, LaterFeature, Syntax, syntax};
 use crate::cql::syntax::failure::{self, UnexpectedToken};
 use crate::cql::syntax::token::{Token, TokenKind};
 use crate::cql::syntax::{Term, keywords, lexer};
@@ -28,8 +28,8 @@ pub struct Parser<'t> {
     fault: Option<CqlError>,
     /// The syntax error of releases without materialized views, in a statement about one.
     pub before_views: Option<(String, Place)>,
-    /// The syntax error of releases where all user types are frozen, in a statement that changes or compares a field.
-    pub before_fields: Option<(String, Place)>,
+    /// In a statement with a feature that came after 2.1, the syntax error of releases without it.
+    pub before_feature: Option<(LaterFeature, String, Place)>,
 }
 
 impl<'t> Parser<'t> {
@@ -49,7 +49,7 @@ impl<'t> Parser<'t> {
             functions: Vec::new(),
             fault: None,
             before_views: None,
-            before_fields: None,
+            before_feature: None,
         })
     }
 
@@ -313,6 +313,13 @@ impl<'t> Parser<'t> {
                 "line {line}:{column} {name} came with Cassandra {since}, and --compat names an older one"
             );
             self.put_off(CqlError::Syntax { message, place });
+        }
+    }
+
+    /// Records the syntax error of releases without a feature. The first one of a text counts.
+    pub(super) fn came_with(&mut self, feature: LaterFeature, error: CqlError) {
+        if let (None, CqlError::Syntax { message, place }) = (&self.before_feature, error) {
+            self.before_feature = Some((feature, message, place));
         }
     }
 

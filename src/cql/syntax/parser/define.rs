@@ -1,6 +1,7 @@
 //! Parses CREATE, ALTER and DROP of everything except users and roles.
 
 use super::Parser;
+use crate::compat::features::restrictions::INDEXES_ON_ENTRIES;
 use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
@@ -92,10 +93,14 @@ impl Parser<'_> {
         let targets = [
             (syntax::INDEX_OF_KEYS, IndexTarget::Keys),
             (syntax::INDEX_OF_VALUES, IndexTarget::Values),
+            (syntax::INDEX_OF_ENTRIES, IndexTarget::Entries),
             (syntax::INDEX_OF_WHOLE, IndexTarget::Full),
         ];
         for (word, target) in targets {
             if self.is_word(0, word.name) && self.is_symbol(1, "(") {
+                if target == IndexTarget::Entries {
+                    self.came_with(INDEXES_ON_ENTRIES, self.no_viable(0));
+                }
                 self.advance();
                 self.expect_symbol("(")?;
                 let column = self.name()?;

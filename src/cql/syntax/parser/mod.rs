@@ -42,8 +42,8 @@ pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Pars
     match parser.take_fault() {
         Some(fault) => Err(fault),
         None => {
-            let Parser { markers, unqualified, functions, before_views, before_fields, .. } = parser;
-            Ok(Parsed { statement, markers, unqualified, functions, before_views, before_fields })
+            let Parser { markers, unqualified, functions, before_views, before_feature, .. } = parser;
+            Ok(Parsed { statement, markers, unqualified, functions, before_views, before_feature })
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Parses the conditions of WHERE and IF.
 
 use super::Parser;
+use crate::compat::features::restrictions::MULTI_CELL_USER_TYPES;
 use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
@@ -114,9 +115,7 @@ impl Parser<'_> {
         if !self.is_symbol(0, ".") {
             return Ok(None);
         }
-        if let (None, CqlError::Syntax { message, place }) = (&self.before_fields, refused(self)) {
-            self.before_fields = Some((message, place));
-        }
+        self.came_with(MULTI_CELL_USER_TYPES, refused(self));
         self.advance();
         self.needs(syntax::FIELD_CHANGE);
         self.name().map(Some)
