@@ -188,9 +188,11 @@ fn fixed_clock() -> ControlError {
 /// Checks the name of a snapshot, a sandbox or a rule.
 pub(super) fn check_name(of: &str, name: &str) -> Result<(), ControlError> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
-    if name.is_empty() || name.len() > SNAPSHOT_NAME_CHARS_MAX || !name.chars().all(is_plain) {
+    let is_dots = name.chars().all(|letter| letter == '.');
+    if is_dots || name.len() > SNAPSHOT_NAME_CHARS_MAX || !name.chars().all(is_plain) {
         return Err(ControlError::invalid(format!(
-            "a {of}'s name has 1 to {SNAPSHOT_NAME_CHARS_MAX} letters, digits, hyphens, underscores and full stops"
+            "a {of}'s name has 1 to {SNAPSHOT_NAME_CHARS_MAX} letters, digits, hyphens, underscores and full stops, and \
+             not only full stops"
         )));
     }
     Ok(())

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::error::ControlError;
 use super::operations::Control;
@@ -43,7 +43,7 @@ pub enum StreamLine<'a> {
     Request(&'a JournalEntry),
     /// The client reads too slowly.
     Missed {
-        /// How many requests are left out here, of which some may not have met the condition.
+        /// The number of requests, also of those that do not meet the condition, that the stream leaves out here.
         missed: u64,
     },
 }
@@ -73,8 +73,10 @@ impl RequestStream {
 
     /// Waits for the next line; an empty one after a long silence.
     async fn next_line(&mut self) -> Option<Bytes> {
+        // Requests that are left out do not end the silence.
+        let silence_ends = Instant::now() + self.silence;
         loop {
-            let Ok(next) = timeout(self.silence, self.entries.recv()).await else {
+            let Ok(next) = timeout_at(silence_ends, self.entries.recv()).await else {
                 return Some(Bytes::from_static(b"\n"));
             };
             let line = match &next {

@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::error::ControlError;
+use super::error::{ControlError, ErrorKind};
 use super::operations::Control;
 use super::route::{Call, Json, NoBody};
-use crate::db::faults::{Condition, JournalEntry, SoughtRequests};
+use crate::db::faults::{Condition, Journal, JournalEntry, SoughtRequests};
+use crate::util::limits::EXPECTATIONS_MAX;
 
 /// Requests that are returned if the request does not say how many.
 const LAST: usize = 100;
@@ -39,7 +40,7 @@ pub struct RequestList {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
-    /// Which requests.
+    /// Which requests are meant.
     #[serde(default)]
     pub when: Condition,
     /// What their arguments have: objects have at least these fields, lists these elements in this order.
@@ -56,7 +57,7 @@ pub struct Expectation {
 pub struct VerifyRequest {
     /// What is expected.
     pub requests: Vec<Expectation>,
-    /// Whether the first requests that meet the expectations have this order.
+    /// Whether there is a request for each expectation after the one that was found for the expectation before it.
     #[serde(default)]
     pub in_order: bool,
 }
@@ -77,15 +78,37 @@ pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<RequestList,
 pub async fn find(control: Arc<Control>, call: Call<Json<FindRequest>>) -> Result<RequestList, ControlError> {
     let FindRequest { when, arguments, last } = call.body.0;
     let sought = SoughtRequests { when, arguments };
-    Ok(RequestList { requests: control.faults()?.journal.find(&sought, last.unwrap_or(LAST)) })
+    let search = move |journal: &Journal| journal.find(&sought, last.unwrap_or(LAST));
+    Ok(RequestList { requests: searched(control, search).await? })
 }
 
 pub async fn verify(
     control: Arc<Control>,
     call: Call<Json<VerifyRequest>>,
 ) -> Result<VerifyReply, ControlError> {
-    let journal = control.faults()?.journal.find(&SoughtRequests::default(), usize::MAX);
-    Ok(verified(&call.body.0, &journal))
+    let Json(request) = call.body;
+    if request.requests.len() > EXPECTATIONS_MAX {
+        return Err(ControlError::invalid(format!(
+            "there are {} expectations, the limit is {EXPECTATIONS_MAX}: send several requests",
+            request.requests.len()
+        )));
+    }
+    searched(control, move |journal| {
+        let all = journal.find(&SoughtRequests::default(), usize::MAX);
+        verified(&request, &all)
+    })
+    .await
+}
+
+/// Searches the journal on another thread: it can take long, and others of this thread must not wait.
+async fn searched<T: Send + 'static>(
+    control: Arc<Control>,
+    search: impl FnOnce(&Journal) -> T + Send + 'static,
+) -> Result<T, ControlError> {
+    let searching = tokio::task::spawn_blocking(move || Ok(search(&control.faults()?.journal)));
+    searching.await.unwrap_or_else(|error| {
+        Err(ControlError::new(ErrorKind::Internal, format!("the requests were not searched: {error}")))
+    })
 }
 
 fn verified(request: &VerifyRequest, journal: &[JournalEntry]) -> VerifyReply {

@@ -58,7 +58,7 @@ pub struct SandboxRequest {
     /// The snapshot of the server that it begins with. Without it, that is the state at the server's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The releases whose behaviour calls get, as the option --compat sets them: `["0.6", "1.2"]`. Without it, those of
+    /// The releases whose behaviour Thrift calls have, as the option --compat sets them: `["0.6", "1.2"]`. Without it, those of
     /// the server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compat: Vec<String>,
@@ -139,7 +139,7 @@ impl Sandboxes {
             return Err(ControlError::new(ErrorKind::Limit, why));
         }
         open.insert(name.to_owned(), None);
-        Ok(Reserved { sandboxes: self, name: name.to_owned() })
+        Ok(Reserved { sandboxes: self, name: Some(name.to_owned()) })
     }
 
     /// Serves a database as a sandbox.
@@ -154,23 +154,24 @@ impl Sandboxes {
     }
 }
 
-/// The name of a sandbox that is being opened. Dropping it makes the name free again.
+/// The name of a sandbox that is being opened. Dropping it makes the name free again, unless `fill` has taken it.
 struct Reserved<'a> {
     sandboxes: &'a Sandboxes,
-    name: String,
+    name: Option<String>,
 }
 
 impl Reserved<'_> {
-    fn fill(self, sandbox: Sandbox) {
-        self.sandboxes.open.lock().insert(self.name.clone(), Some(sandbox));
+    fn fill(mut self, sandbox: Sandbox) {
+        if let Some(name) = self.name.take() {
+            self.sandboxes.open.lock().insert(name, Some(sandbox));
+        }
     }
 }
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        let mut open = self.sandboxes.open.lock();
-        if open.get(&self.name).is_some_and(Option::is_none) {
-            open.remove(&self.name);
+        if let Some(name) = &self.name {
+            self.sandboxes.open.lock().remove(name);
         }
     }
 }

@@ -37,7 +37,7 @@ pub struct SnapshotList {
 /// The reply to a request that deletes something.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeletedReply {
-    /// The name of the deleted snapshot or rule.
+    /// The name of the deleted snapshot, sandbox or rule.
     pub deleted: String,
 }
 

@@ -313,6 +313,14 @@ pub const FAULT_RULES_MAX: usize = 1_000;
 /// Requests that the journal of a server under control keeps.
 pub const JOURNAL_ENTRIES_MAX: usize = 10_000;
 
+/// Expectations of a request that verifies the journal: each is compared with all requests in it.
+pub const EXPECTATIONS_MAX: usize = 1_000;
+
+/// Words and signs of a statement of cassandra-cli, and maps in each other: the attributes of a column family with all its
+/// columns have some thousand words, and two maps.
+pub const CLI_STATEMENT_TOKENS_MAX: usize = 100_000;
+pub const CLI_MAPS_DEPTH_MAX: usize = 8;
+
 /// Requests by which a client that reads the stream of requests may be behind.
 pub const STREAM_BEHIND_MAX: usize = 1_000;
 

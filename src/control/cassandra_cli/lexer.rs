@@ -4,6 +4,8 @@ use std::fmt;
 use std::iter::Peekable;
 use std::str::Chars;
 
+use crate::util::limits::CLI_STATEMENT_TOKENS_MAX;
+
 /// A place in a script, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
@@ -72,6 +74,12 @@ impl<'s> Lexer<'s> {
         let mut found = Vec::new();
         loop {
             let token = self.next_token()?;
+            if found.len() == CLI_STATEMENT_TOKENS_MAX {
+                let why = format!(
+                    "a statement has at most {CLI_STATEMENT_TOKENS_MAX} words and signs: end it with `;`"
+                );
+                return Err(ScriptError::new(token.0, why));
+            }
             let is_last = matches!(token.1, Token::Sign(';') | Token::End);
             found.push(token);
             if is_last {

@@ -2,6 +2,7 @@
 
 use super::lexer::{Lexer, Place, ScriptError, Token};
 use super::statement::{Assumption, Attribute, AttributeValue, CellPath, Statement, Term};
+use crate::util::limits::CLI_MAPS_DEPTH_MAX;
 
 /// Statements without an effect on what is stored. They are skipped.
 const WITHOUT_EFFECT: &[&str] =
@@ -173,27 +174,33 @@ impl Parser<'_> {
 
     fn attribute_value(&mut self) -> Result<AttributeValue, ScriptError> {
         if *self.token() == Token::Sign('{') {
-            return self.map().map(AttributeValue::Map);
+            return self.map(1).map(AttributeValue::Map);
         }
         if !self.takes('[') {
             return self.text("a value, such as UTF8Type or 'a text'").map(AttributeValue::Text);
         }
         let mut maps = Vec::new();
         while !self.takes(']') {
-            maps.push(self.map()?);
+            maps.push(self.map(1)?);
             self.takes(',');
         }
         Ok(AttributeValue::List(maps))
     }
 
-    fn map(&mut self) -> Result<Vec<(String, AttributeValue)>, ScriptError> {
+    /// Reads a map, which is within `depth - 1` others.
+    fn map(&mut self, depth: usize) -> Result<Vec<(String, AttributeValue)>, ScriptError> {
+        if depth > CLI_MAPS_DEPTH_MAX {
+            let why =
+                format!("more than {CLI_MAPS_DEPTH_MAX} maps are in each other: no attribute has so many");
+            return Err(ScriptError::new(self.place(), why));
+        }
         self.expect('{')?;
         let mut pairs = Vec::new();
         loop {
             let name = self.text("a name")?;
             self.expect(':')?;
             let value = match self.token() {
-                Token::Sign('{') => AttributeValue::Map(self.map()?),
+                Token::Sign('{') => AttributeValue::Map(self.map(depth + 1)?),
                 _ => AttributeValue::Text(self.text("a value")?),
             };
             pairs.push((name, value));

@@ -125,7 +125,7 @@ impl Session<'_> {
             Statement::DropFamily { name } => {
                 let cf = self.family(&name)?;
                 let dropped = (cf.keyspace.clone(), cf.name.clone());
-                // The change waits for all who use the definition.
+                // The change waits until no request uses the definition.
                 drop(cf);
                 let dropping = self.changes();
                 Ok(dropping.drop_column_family(&dropped.0, &dropped.1).await?)

@@ -96,7 +96,7 @@ pub struct JournalResult {
 #[derive(Debug)]
 pub struct Journal {
     next: AtomicU64,
-    entries: Mutex<VecDeque<KeptEntry>>,
+    entries: Mutex<VecDeque<Arc<KeptEntry>>>,
     followers: broadcast::Sender<Arc<JournalEntry>>,
 }
 
@@ -197,14 +197,15 @@ impl Journal {
             // Fails only if the last of them has just left.
             let _ = self.followers.send(Arc::new(entry.clone()));
         }
-        entries.push_back(KeptEntry::new(entry));
+        entries.push_back(Arc::new(KeptEntry::new(entry)));
     }
 
     /// Returns the requests that are sought, oldest first: at most `last` of them.
     pub fn find(&self, sought: &SoughtRequests, last: usize) -> Vec<JournalEntry> {
-        let entries = self.entries.lock();
+        // Requests must not wait for the search.
+        let entries: Vec<Arc<KeptEntry>> = self.entries.lock().iter().cloned().collect();
         let found = entries.iter().rev().filter(|entry| entry.meets(sought)).take(last);
-        let mut found: Vec<JournalEntry> = found.map(KeptEntry::whole).collect();
+        let mut found: Vec<JournalEntry> = found.map(|entry| entry.whole()).collect();
         found.reverse();
         found
     }

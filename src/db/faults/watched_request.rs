@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
+use super::argument_text::ArgumentText;
 use super::journal::{JournalEntry, JournalResult, JournalRow};
 use super::rule::{Condition, FaultRule, Operation, RequestFacts};
 use super::{ClientConnection, Faults, ReplyFault, key_text};
@@ -223,6 +224,7 @@ impl WatchedRequest {
 
     fn entry(&self, error: Option<String>) -> JournalEntry {
         let mut state = self.state.lock();
+        let cut = |text: String| ArgumentText::default().text(&text);
         JournalEntry {
             number: 0,
             protocol: self.origin.protocol.to_owned(),
@@ -231,12 +233,12 @@ impl WatchedRequest {
             connection: self.origin.connection.map(|connection| connection.number),
             client: self.origin.connection.map(|connection| connection.client.to_string()),
             statement: state.statement.map(str::to_owned),
-            keyspace: state.keyspace.take(),
+            keyspace: state.keyspace.take().map(cut),
             consistency: state.consistency.map(|level| level.to_string()),
             arguments: Value::Object(std::mem::take(&mut state.arguments)),
             rows: std::mem::take(&mut state.rows),
             result: state.result.filter(|_| error.is_none()),
-            error,
+            error: error.map(cut),
             faults: state.effective.clone(),
             micros: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
         }

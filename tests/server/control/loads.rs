@@ -275,3 +275,19 @@ fn a_backup_is_loaded_at_the_start() {
         double.server.stop();
     }
 }
+
+#[test]
+fn huge_statements_of_cassandra_cli_are_refused() {
+    let double = Double::start();
+    let mut control = with_kind(&double, "text/x-cassandra-cli");
+    for levels in [9, 20_000] {
+        let maps = "{a:".repeat(levels);
+        let script = format!("create keyspace n;\nuse n;\ncreate column family x with comparator = {maps}");
+        let (status, error) = refused(&mut control, "POST", "/load", &script);
+        assert_eq!(status, 400);
+        assert!(error.contains("line 3, column") && error.contains("more than 8 maps"), "{error}");
+    }
+    let (status, error) = refused(&mut control, "POST", "/load", &format!("list {}", "[".repeat(1 << 20)));
+    assert_eq!(status, 400);
+    assert!(error.contains("a statement has at most 100000 words and signs"), "{error}");
+}

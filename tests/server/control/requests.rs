@@ -10,8 +10,9 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use thriftstore::thrift::wire::TType;
+use thriftstore::util::limits::EXPECTATIONS_MAX;
 
-use super::{Double, KEYSPACE};
+use super::{Double, KEYSPACE, refused};
 use crate::support;
 use support::calls::{
     ONE, QUORUM, batch_mutate_args, column, delete, everything, get_args, get_slice_args, insert_args,
@@ -372,4 +373,33 @@ fn requests_are_followed() {
     double.thrift().call("insert", &old_insert(b"k")).void();
     double.server.stop();
     let _ = follower.join().unwrap();
+}
+
+#[test]
+fn too_many_expectations_are_refused() {
+    let double = Double::start();
+    let expectations = vec![r#"{"when": {"method": "get"}}"#; EXPECTATIONS_MAX + 1].join(",");
+    let (status, error) = refused(
+        &mut double.client(),
+        "POST",
+        "/requests/verify",
+        &format!(r#"{{"requests": [{expectations}]}}"#),
+    );
+    assert_eq!(status, 400);
+    assert_eq!(error, "there are 1001 expectations, the limit is 1000: send several requests");
+}
+
+#[test]
+fn long_errors_and_keyspaces_are_cut() {
+    let double = Double::start();
+    let long = "x".repeat(100_000);
+    double.native().run(KEYSPACE);
+    double.native().query(&format!("SELECT * FROM ks.{long}")).error();
+    let get = get_args(&long, b"k", path("Standard1", None, Some(b"c")), ONE);
+    double.thrift().call("get", &get).why();
+    let requests = double.send("GET", "/requests", "");
+    let requests = requests["requests"].as_array().unwrap();
+    assert!(requests.iter().all(|request| request.to_string().len() < 10_000));
+    let is_cut = |request: &&Json| request["error"].as_str().is_some_and(|error| error.contains("… ("));
+    assert_eq!(requests.iter().filter(is_cut).count(), 2);
 }
