@@ -46,9 +46,6 @@ impl Analysis<'_> {
         }
         filtered.clustering |= self.found.uses_index;
         self.other_columns()?;
-        if !self.state.has(FILTERING_BY_VALUES) {
-            self.check_in_with_collection(projection)?;
-        }
         if self.found.uses_index {
             if self.found.is_key_in {
                 return invalid(
@@ -116,7 +113,8 @@ impl Analysis<'_> {
         }
         let is_any = |is: fn(&Restriction) -> bool| self.found.of_clustering.iter().any(is);
         let has_contains = is_any(|of| matches!(of.asked, RestrictionKind::Contains(_)));
-        if self.state.has(FILTERING_BY_VALUES) {
+        // With a slice 2.2 no longer knows that there is an IN before it.
+        if self.state.has(FILTERING_BY_VALUES) || !is_any(Restriction::is_slice) {
             self.check_in_with_collection(projection)?;
         }
         if has_contains && !self.has_index && !may_filter {
@@ -133,8 +131,7 @@ impl Analysis<'_> {
         Ok(true)
     }
 
-    /// Checks that no clustering column has several values if a collection is selected. 2.2 checks it after the columns
-    /// outside of the primary key, 3.0 and later before them.
+    /// Checks that no clustering column has several values if a collection is selected.
     fn check_in_with_collection(&self, projection: &Projection) -> Result<(), CqlError> {
         let has_in = self.found.of_clustering.iter().any(Restriction::is_in);
         if has_in && !projection.is_count && projection.has_collection(&self.target.def) {
