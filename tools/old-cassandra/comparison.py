@@ -3,11 +3,14 @@
 import answers
 import known
 from conversation import KEYSPACE, keyspace_name, renamed
+from guesses import guesses
 from shrink import shrink
 from side import ANY_ERROR
 
 # A conversation ends after this many differences that no pattern explains: what follows often has the same cause.
 UNKNOWN_MAX = 2
+# So often a conversation is played again to see a difference again.
+REPEATED = 2
 NOT_REPEATED = "Not seen again when the same calls were played to new keyspaces: a slow answer, or a schema change under way."
 
 
@@ -84,7 +87,12 @@ class Comparison:
             fewer = known.Found(found.kind, some[:-1], *_parts(found))
             return known.reason_of(self.patterns, fewer, self.line) is not None
 
-        shrunk = shrink(calls, lambda some: _likeness(replay(some)) == wanted, is_enough=has_reason)
+        def is_shown(some):
+            return _likeness(replay(some)) == wanted
+
+        if not any(is_shown(calls) for _ in range(REPEATED)):
+            return None
+        shrunk = shrink(calls, is_shown, is_enough=has_reason, guesses=guesses(calls, conversation.makes))
         again = replay(shrunk)
         return again if _likeness(again) == wanted else None
 

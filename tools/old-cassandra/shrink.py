@@ -21,11 +21,12 @@ class Budget:
         return self._is_shown(calls)
 
 
-def shrink(calls, is_shown, trials_max=TRIALS_MAX, is_enough=lambda calls: False):
+def shrink(calls, is_shown, trials_max=TRIALS_MAX, is_enough=lambda calls: False, guesses=()):
     """The shortest calls found whose last one `is_shown` to be answered differently. The last call stays. If the fewest calls
-    are enough, they are not made simpler."""
+    are enough, they are not made simpler. The first of the `guesses` of the calls before it that shows it is where shrinking begins."""
     budget = Budget(is_shown, trials_max)
     before, last = calls[:-1], calls[-1]
+    before = next((guess for guess in guesses if budget.is_shown([*guess, last])), before)
     before = fewest(before, lambda some: budget.is_shown([*some, last]))
     fewer = [*before, last]
     return fewer if is_enough(fewer) else simplest(fewer, budget.is_shown)

@@ -4,6 +4,7 @@ import unittest
 
 import answers
 import conversation
+import guesses
 import known
 import mistakes
 import shrink
@@ -48,6 +49,29 @@ class Shrinking(unittest.TestCase):
 
         shrunk = shrink.shrink([call(number) for number in range(50)], is_shown, trials_max=7)
         self.assertEqual((len(shrunk), len(tried)), (50, 7))
+
+
+class Guesses(unittest.TestCase):
+    MAKES = [{"m": "system_add_keyspace", "a": {"1": {"s": {"5": {"L": ["s", [{"s": {"2": {"t": name}}} for name in ("A", "B")]]}}}}}]
+
+    @staticmethod
+    def insert(key, family):
+        return {"m": "insert", "a": {"1": {"t": key}, "2": {"s": {"3": {"t": family}}}}}
+
+    def test_the_writes_of_the_row_come_first_then_those_of_the_column_family(self):
+        read = {"m": "get", "a": {"1": {"t": "k"}, "2": {"s": {"3": {"t": "A"}}}}}
+        of_row, of_family, of_other = self.insert("k", "A"), self.insert("j", "A"), self.insert("k", "B")
+        found = guesses.guesses([of_other, of_family, read, of_row, read], self.MAKES)
+        self.assertEqual(found, [[of_row], [of_family, of_row], [of_other, of_family, of_row]])
+
+    def test_statements_are_of_the_tables_that_they_name(self):
+        def statement(text):
+            return {"m": "native query", "a": {"1": {"t": text}}}
+
+        kind, create = statement("CREATE TYPE pair (x int)"), statement("CREATE TABLE t (a int PRIMARY KEY)")
+        other, write = statement("CREATE TABLE u (a int PRIMARY KEY)"), statement("INSERT INTO ks.t (a) VALUES (1)")
+        found = guesses.guesses([kind, create, other, write, statement("SELECT * FROM t")], [])
+        self.assertIn([kind, create, write], found)
 
 
 class Patterns(unittest.TestCase):
