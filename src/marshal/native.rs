@@ -163,6 +163,11 @@ impl Native {
         NATIVES.iter().find(|known| known.class == class).map(|known| known.native)
     }
 
+    /// Returns the type with a number of the native protocol.
+    pub fn of_code(code: u16) -> Option<Native> {
+        NATIVES.iter().find(|known| known.code == code).map(|known| known.native)
+    }
+
     /// Returns the type's row.
     pub fn row(self) -> &'static NativeType {
         &NATIVES[self as usize]

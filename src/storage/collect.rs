@@ -55,8 +55,11 @@ impl<'a> Shadows<'a> {
     }
 
     /// Returns whether a cell counts towards the limit of the slice.
-    fn counts(&self, cell: &Cell) -> bool {
-        let is_shadowed = |deletion: DeletionTime| deletion.is_deleted() && deletion.shadows(cell.timestamp);
+    fn counts(&self, cell: &Cell, behaviour: &Behaviour) -> bool {
+        let least_is_deleted = behaviour.cells.least_timestamp_is_deleted;
+        let is_shadowed = |deletion: DeletionTime| {
+            (deletion.is_deleted() || least_is_deleted) && deletion.shadows(cell.timestamp)
+        };
         cell.is_live()
             && !is_shadowed(self.container)
             && !is_shadowed(self.outer)
@@ -86,7 +89,7 @@ pub fn collect_cells(
         if table.is_some_and(|table| table.is_dropped(&cell.name, cell.timestamp)) {
             continue;
         }
-        counted += usize::from(shadows.counts(&cell));
+        counted += usize::from(shadows.counts(&cell, command.behaviour));
         if shadows.admits(&cell, command) {
             gather.cell(cell)?;
         }

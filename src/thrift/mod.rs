@@ -26,4 +26,5 @@ pub mod wire;
 
 pub use answer::{Service, answer};
 pub use dialect::{Compat, Session};
+pub use query_text::decompressed as decompressed_statement;
 pub use refusal::{refuse_long, refuse_overloaded};

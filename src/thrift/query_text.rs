@@ -1,6 +1,6 @@
 //! Reads the text of a CQL statement, which may be compressed.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use bytes::Bytes;
 use flate2::bufread::ZlibDecoder;
@@ -26,12 +26,27 @@ pub fn query_text(args: &Args<'_>) -> Result<String, Failure> {
     String::from_utf8(decompressed).map_err(|_| db::Error::invalid("Input length = 1").into())
 }
 
-fn inflate(compressed: &Bytes) -> Result<Vec<u8>, Failure> {
+/// Returns the text of a statement that was sent with the compression of this number; `None` if it cannot be
+/// decompressed.
+pub fn decompressed(text: &[u8], compression: i32) -> Option<Vec<u8>> {
+    match compression {
+        GZIP => read_zlib(text).ok().filter(|text| text.len() <= STATEMENT_BYTES_MAX),
+        _ => Some(text.to_vec()),
+    }
+}
+
+/// Decompresses up to one byte more than a statement may have.
+fn read_zlib(compressed: &[u8]) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let limit = STATEMENT_BYTES_MAX as u64 + 1;
-    if ZlibDecoder::new(&compressed[..]).take(limit).read_to_end(&mut text).is_err() {
+    ZlibDecoder::new(compressed).take(limit).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+fn inflate(compressed: &Bytes) -> Result<Vec<u8>, Failure> {
+    let Ok(text) = read_zlib(compressed) else {
         return Err(db::Error::invalid("Error deflating query string.").into());
-    }
+    };
     if text.len() > STATEMENT_BYTES_MAX {
         let text = format!("the query is longer than {STATEMENT_BYTES_MAX} bytes after decompression");
         return Err(db::Error::invalid(text).into());

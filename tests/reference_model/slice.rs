@@ -101,7 +101,7 @@ fn read_cells(
         }
         let cell = at_second(&cell, command.now_s, command.behaviour);
         let approach = approach(&cell.name, &reached, names, (command, read_by));
-        left -= usize::from(is_counted(&cell, shadow, approach));
+        left -= usize::from(is_counted(&cell, shadow, approach, command.behaviour.release));
         if is_returned(&cell, command) && !shadow.hides(&cell, approach) {
             returned.push(cell);
         }
@@ -137,9 +137,12 @@ fn approach(
     }
 }
 
-/// Whether a cell is counted. All releases: a live cell that no tombstone hides is counted. A cell of the smallest
-/// timestamp is counted too if there is no tombstone around it, although it is never returned.
-fn is_counted(cell: &Cell, shadow: &Shadow<'_>, approach: Approach) -> bool {
+/// Whether a cell is counted. All releases: a live cell that no tombstone hides is counted. Up to 1.2 a cell of the
+/// smallest timestamp is counted too if there is no tombstone around it, although it is never returned.
+fn is_counted(cell: &Cell, shadow: &Shadow<'_>, approach: Approach, release: Release) -> bool {
+    if release >= Release::V2_0 && cell.timestamp == i64::MIN {
+        return false;
+    }
     let mut tombstones = shadow.around(cell, approach).into_iter().filter(|deletion| is_set(*deletion));
     !is_tombstone(cell) && !tombstones.any(|deletion| hides(deletion, cell.timestamp))
 }

@@ -171,7 +171,7 @@ fn unknown_options_of_a_strategy_are_refused_from_2_0_on() {
 #[test]
 fn a_drop_without_a_name_is_refused_in_the_words_of_the_release() {
     for (release, why) in
-        [("1.2", "unconfigured columnfamily "), ("2.0", "non-empty columnfamily is required")]
+        [("1.1", "unconfigured columnfamily "), ("1.2", "non-empty columnfamily is required")]
     {
         let (server, _directory) = Server::ephemeral(&["--compat", release]);
         let mut client = client_of(&server);

@@ -2,7 +2,7 @@
 
 use super::rules;
 use crate::compat::span::{Eras, before, only, since};
-use crate::util::Release::{V0_3, V0_4, V0_6, V0_7, V1_1, V2_1};
+use crate::util::Release::{V0_3, V0_4, V0_6, V0_7, V1_1, V2_0, V2_1};
 
 /// How the timestamps of two versions of a cell are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,9 @@ rules! {
         /// In a deleted row, a super column counts towards the limit if a cell in it is newer than the row's deletion,
         /// even if that cell is a tombstone (0.4). In later releases the cell must be live.
         super_counts_by_tombstones: bool = only(V0_4);
+        /// A cell with the least timestamp counts as deleted for the limit of a slice (2.0 and later, where
+        /// `DeletionInfo.isDeleted` compares it with the timestamp of no deletion). No release since returns it.
+        least_timestamp_is_deleted: bool = since(V2_0);
         /// Two deletions of a row in one mutation merge like any two deletions (1.1 and later). Before, the second
         /// replaces the first even if it is older (`ColumnFamily.delete`).
         row_deletions_merge: bool = since(V1_1);

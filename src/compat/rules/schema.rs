@@ -31,8 +31,10 @@ rules! {
         /// drop_keyspace refuses to drop the system keyspace, whose name is compared without case (1.2 and later).
         drop_refuses_system: bool = since(V1_2);
         /// update_column_family first checks the permission to change the column family, and therefore whether it
-        /// exists and its name is not empty (2.0 and later). A drop does the same.
+        /// exists and its name is not empty (2.0 and later).
         update_finds_family_first: bool = since(V2_0);
+        /// drop_column_family does the same (1.2 and later).
+        drop_finds_family_first: bool = since(V1_2);
         /// truncate of an unknown column family fails with UnavailableException, because 0.7 finds no node that stores
         /// it (0.7).
         truncate_needs_nodes: bool = before(V0_8);
@@ -54,6 +56,8 @@ rules! {
         /// Settings of SSTables are checked: compression, compaction and bloom filters (1.0 and later). Before,
         /// settings of memtables are.
         table_settings_are_checked: bool = since(V1_0);
+        /// bloom_filter_fp_chance may not be 0 (1.2 and later). 1.1 takes 0 for its default.
+        bloom_chance_is_above_zero: bool = since(V1_2);
         /// The options of a compaction strategy are checked (1.2 and later, `validateOptions`).
         compaction_options_are_checked: bool = since(V1_2);
         /// speculative_retry is parsed, and formatted as Java formats numbers (2.0 and later).

@@ -106,6 +106,11 @@ texts! {
         "Index already exists"
     }
 
+    /// A second index on a column (3.0 and later).
+    same_index(name: &str, known: &str) {
+        "Index {name} is a duplicate of existing index {known}"
+    }
+
     /// A second index with the same name.
     duplicate_index(name: &str) {
         "Duplicate index names {name}";

@@ -10,6 +10,7 @@ use super::modern::in_old_words;
 use super::names::{configuration, invalid, keyspace_of, syntax};
 use super::{comparator, options, sizes, table_changed};
 use crate::compat::features::ReportedVersion;
+use crate::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
 use crate::compat::rules::CqlRules;
 use crate::compat::texts;
 use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
@@ -62,6 +63,9 @@ impl Change<'_> {
         match step {
             Alter::Add { column, cql_type, is_static } => self.add(column, (cql_type, scope), *is_static),
             Alter::Drop { column } => {
+                if state.has(CHANGES_OF_SEVERAL_ROWS) {
+                    self.check_no_index(column)?;
+                }
                 self.drop(column, state.database.next_micros(), state.behaviour.release)
             }
             Alter::Type { column, cql_type } => {
@@ -159,6 +163,18 @@ impl Change<'_> {
                 configuration(format!("Cannot add a counter column ({name}) in a non counter column family"))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Checks that a column to drop has no index. 3.0 and later refuse it, earlier releases drop the index too.
+    fn check_no_index(&self, name: &str) -> Result<(), CqlError> {
+        let cell_name = self.table.column(name).map(|column| &column.cell_name);
+        let index = cell_name.and_then(|cell_name| self.old.column_metadata.get(cell_name)?.index.as_ref());
+        match index.and_then(|index| index.name.as_ref()) {
+            Some(index) => invalid(format!(
+                "Cannot drop column {name} because it has dependent secondary indexes ({index})"
+            )),
+            None => Ok(()),
         }
     }
 

@@ -61,17 +61,21 @@ fn indexed(
     let value = indexed_type(create, column, types)?;
     if let Some(known) = old.column_metadata.get(&column.cell_name).and_then(|known| known.index.as_ref()) {
         check_other_half(create, column, known)?;
-        return if create.if_not_exists { Ok(None) } else { invalid(texts::existing_index(release)) };
+        return match (create.if_not_exists, &known.name) {
+            (true, _) => Ok(None),
+            (false, Some(known)) if state.has(CHANGES_OF_SEVERAL_ROWS) => {
+                let name = new_name(create, keyspace, &old.name, &column.name);
+                invalid(texts::same_index(release, &name, known))
+            }
+            _ => invalid(texts::existing_index(release)),
+        };
     }
     check_class(create)?;
     if column.cql_type.is_multi_cell() && !create.is_custom && !state.behaviour.cql.indexes_collections {
         return invalid("Indexes on collections are no yet supported");
     }
     check_place(state, &table, column)?;
-    let name = match &create.name {
-        Some(name) => name.clone(),
-        None => default_name(keyspace, &old.name, &column.name),
-    };
+    let name = new_name(create, keyspace, &old.name, &column.name);
     if index_names(keyspace).any(|known| known == name) {
         return configuration(texts::duplicate_index(release, &name));
     }
@@ -83,6 +87,18 @@ fn indexed(
         (false, Layout::Sparse) => IndexKind::Composites,
         (false, _) => IndexKind::Keys,
     };
+    let definition = ColumnDef {
+        name: column.cell_name.clone(),
+        validator: value.type_ref(types),
+        index: Some(IndexDef { kind, name: Some(name), options: Some(stored_options(create, column)) }),
+    };
+    let mut cf = old.clone();
+    cf.column_metadata.insert(definition.name.clone(), definition);
+    Ok(Some(cf.with_indexes()))
+}
+
+/// Returns the options of an index as real servers store them.
+fn stored_options(create: &CreateIndex, column: &TableColumn) -> BTreeMap<String, String> {
     let mut options = BTreeMap::new();
     if create.target == IndexTarget::Keys {
         options.insert(INDEX_KEYS.to_owned(), String::new());
@@ -94,14 +110,7 @@ fn indexed(
     if let Some(class) = &create.class {
         options.insert("class_name".to_owned(), class.clone());
     }
-    let definition = ColumnDef {
-        name: column.cell_name.clone(),
-        validator: value.type_ref(types),
-        index: Some(IndexDef { kind, name: Some(name), options: Some(options) }),
-    };
-    let mut cf = old.clone();
-    cf.column_metadata.insert(definition.name.clone(), definition);
-    Ok(Some(cf.with_indexes()))
+    options
 }
 
 /// Returns the type of the indexed values.
@@ -252,6 +261,10 @@ fn index_names(keyspace: &KeyspaceDef) -> impl Iterator<Item = &str> {
 }
 
 /// Returns `table_column_idx`, with a number appended if that name is taken.
+fn new_name(create: &CreateIndex, keyspace: &KeyspaceDef, table: &str, column: &str) -> String {
+    create.name.clone().unwrap_or_else(|| default_name(keyspace, table, column))
+}
+
 fn default_name(keyspace: &KeyspaceDef, table: &str, column: &str) -> String {
     let base: String = format!("{table}_{column}_idx")
         .chars()

@@ -81,7 +81,10 @@ impl ModifyPlan {
         if !missing.is_empty() {
             return Err(CqlError::invalid(format!("Some partition key parts are missing: {missing}")));
         }
-        let may_lack_row = self.is_static_only() || def.is_compact() && keys.has_clustering();
+        let may_lack_row = match keys.has_clustering() {
+            true => def.is_compact(),
+            false => self.is_static_only(),
+        };
         let missing = listed(clustering.collect());
         if missing.is_empty() || may_lack_row {
             return Ok(());

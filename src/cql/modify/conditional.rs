@@ -281,15 +281,15 @@ impl<'p> Request<'p> {
             read.filter(|(_, row)| row.exists())
         };
         let shared = there().find(|(prefix, _)| **prefix == Prefix::Static).map(|(_, row)| row);
-        let mut rows: Vec<(&[Bytes], Option<&CurrentRow>)> = Vec::new();
+        let mut rows: Vec<(Vec<Bytes>, Option<&CurrentRow>)> = Vec::new();
         for (prefix, row) in there() {
             if let Prefix::Row(clustering) = prefix {
-                rows.push((clustering, Some(row)));
+                rows.push((row.stored_clustering(def).unwrap_or_else(|| clustering.clone()), Some(row)));
             }
         }
         rows.sort_by(|(left, _), (right, _)| self.compare(left, right, state.behaviour.release));
         if rows.is_empty() && shared.is_some() {
-            rows.push((&[], None));
+            rows.push((Vec::new(), None));
         }
         let value = |column: &TableColumn, clustering: &[Bytes], row: Option<&CurrentRow>| match column.kind {
             ColumnKind::PartitionKey => keys.get(column.position).cloned(),
@@ -297,8 +297,8 @@ impl<'p> Request<'p> {
             ColumnKind::Static => shared?.value(def, column),
             ColumnKind::Regular | ColumnKind::CompactValue => row?.value(def, column),
         };
-        let shown = |(clustering, row): (&[Bytes], Option<&CurrentRow>)| {
-            columns.iter().map(|column| value(column, clustering, row)).collect()
+        let shown = |(clustering, row): (Vec<Bytes>, Option<&CurrentRow>)| {
+            columns.iter().map(|column| value(column, &clustering, row)).collect()
         };
         rows.into_iter().map(shown).collect()
     }

@@ -111,6 +111,13 @@ impl CurrentRow {
         !self.cells.is_empty()
     }
 
+    /// Returns the clustering values as they are stored, which may be other bytes than those of the statement, as 1.0 and
+    /// 1.00 of a decimal are. `None` for a row without cells, and in a layout whose cell names have no clustering.
+    pub fn stored_clustering(&self, def: &TableDef) -> Option<Vec<Bytes>> {
+        let place = def.place_of(&self.cells.first()?.name)?;
+        (place.clustering.len() == def.clustering.len()).then_some(place.clustering)
+    }
+
     /// Returns the cells of a column, with the names of its elements.
     fn cells_of<'c>(
         &'c self,

@@ -95,6 +95,12 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
+    /// Whether the row of a compact table is one that cannot exist: its cell would have an empty name. A DELETE of it is
+    /// accepted and deletes nothing, as in Cassandra.
+    fn has_no_name(&self) -> bool {
+        self.writing.table.def.layout == Layout::Dense && self.clustering().iter().all(|name| name.is_empty())
+    }
+
     fn live_cell(&self, name: Bytes, value: Bytes) -> Cell {
         let WriteContext { timestamp, ttl_s, now_s, .. } = self.writing;
         match ttl_s {
@@ -207,7 +213,10 @@ impl<'a> RowWriter<'a> {
             (Layout::Dense | Layout::CompositeDense | Layout::Super, _)
                 if clustering.len() == def.clustering.len() =>
             {
-                return self.dense_cell(RowWriter::tombstone_of);
+                return match self.has_no_name() {
+                    true => Ok(()),
+                    false => self.dense_cell(RowWriter::tombstone_of),
+                };
             }
             _ => {
                 let (before, after) = bounds(self.writing.release);
@@ -297,6 +306,7 @@ impl<'a> RowWriter<'a> {
             Action::Delete if column.cql_type.is_multi_cell() => {
                 self.delete_elements(column, self.writing.timestamp)
             }
+            Action::Delete if self.has_no_name() => Ok(()),
             Action::Delete => self.write(column, None, None),
         }
     }

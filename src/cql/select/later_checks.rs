@@ -114,8 +114,12 @@ impl Analysis<'_> {
         let is_any = |is: fn(&Restriction) -> bool| self.found.of_clustering.iter().any(is);
         let has_contains = is_any(|of| matches!(of.asked, RestrictionKind::Contains(_)));
         // With a slice 2.2 no longer knows that there is an IN before it.
-        if self.state.has(FILTERING_BY_VALUES) || !is_any(Restriction::is_slice) {
-            self.check_in_with_collection(projection)?;
+        let has_in = is_any(Restriction::is_in)
+            && (self.state.has(FILTERING_BY_VALUES) || !is_any(Restriction::is_slice));
+        if has_in && !projection.is_count && projection.has_collection(&self.target.def) {
+            return invalid(
+                "Cannot restrict clustering columns by IN relations when a collection is selected by the query",
+            );
         }
         if has_contains && !self.has_index && !may_filter {
             return invalid(texts::contains_on_clustering(self.state.line()));
@@ -129,17 +133,6 @@ impl Analysis<'_> {
             return Err(gap);
         }
         Ok(true)
-    }
-
-    /// Checks that no clustering column has several values if a collection is selected.
-    fn check_in_with_collection(&self, projection: &Projection) -> Result<(), CqlError> {
-        let has_in = self.found.of_clustering.iter().any(Restriction::is_in);
-        if has_in && !projection.is_count && projection.has_collection(&self.target.def) {
-            return invalid(
-                "Cannot restrict clustering columns by IN relations when a collection is selected by the query",
-            );
-        }
-        Ok(())
     }
 
     /// Checks that no clustering column is restricted after a slice, as 2.2 does.

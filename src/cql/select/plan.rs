@@ -185,6 +185,10 @@ impl SelectPlan {
         };
         let sliced = slicing.sliced(marshal::at(&*cf.comparator, release))?;
         let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
+        if is_whole && self.restrictions.is_later {
+            // 2.2 and later read the rows of an aggregate in pages.
+            self.sorted_page_size(options.page_size, &partitions, usize::MAX)?;
+        }
         let page_size = self.sorted_page_size(page_size, &partitions, limit)?;
         let index = self.index(cf, bound, release)?;
         let tests = self.tests(&sliced.rest, bound, release)?;

@@ -18,6 +18,7 @@ mod type_name;
 pub use definition::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties, PropertyValue};
 pub use describe::{Describe, Described, ElementKind};
 pub use keywords::is_reserved;
+pub use lexer::tokens;
 pub use operator_text::operator_text;
 pub(super) use parser::Parser;
 pub use parser::{parse, parse_as};
@@ -29,4 +30,5 @@ pub use statement::{
     TableName,
 };
 pub use term::{ConstantKind, Term};
+pub use token::{Token, TokenKind};
 pub use type_name::TypeName;

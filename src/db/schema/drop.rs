@@ -51,7 +51,7 @@ impl SchemaChanges<'_> {
     async fn try_drop_family(&self, keyspace: &str, name: &str) -> Result<(), Error> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
-        if name.is_empty() && self.behaviour.schema.update_finds_family_first {
+        if name.is_empty() && self.behaviour.schema.drop_finds_family_first {
             return Err(Error::invalid("non-empty columnfamily is required"));
         }
         let Some(cf) = catalog.column_family(keyspace, name).cloned() else {

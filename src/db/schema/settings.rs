@@ -233,6 +233,7 @@ pub(super) fn check(settings: &Settings, release: Release) -> Result<(), Error> 
         return check_memtables(settings);
     }
     if let Some(Setting::Double(chance)) = settings.get("bloom_filter_fp_chance")
+        && rules.bloom_chance_is_above_zero
         && *chance == 0.0
     {
         return Err(Error::invalid(
