@@ -11,7 +11,7 @@ use super::cassandra_cli;
 use super::data::{JsonData, LoadTime};
 use super::error::ControlError;
 use super::operations::Control;
-use super::route::{BodyKind, Call, Input, Json};
+use super::route::{BodyKind, Call, Input, JSON, Json};
 use crate::compat::Behaviour;
 use crate::compat::features::releases::NEWEST;
 use crate::compat::features::{ConsistencyLevel, Language, ReportedVersion};
@@ -25,7 +25,6 @@ static REPORTED: LazyLock<ReportedVersion> = LazyLock::new(ReportedVersion::defa
 
 const CQL: &str = "text/x-cql";
 const CASSANDRA_CLI: &str = "text/x-cassandra-cli";
-const JSON: &str = "application/json";
 const EXAMPLE: &str = "CREATE KEYSPACE IF NOT EXISTS example WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};";
 
 const CLI_EXAMPLE: &str = "use Keyspace1; set Standard1['ada']['email'] = 'ada@example.com' with ttl = 60;";

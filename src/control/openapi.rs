@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::error::ErrorReply;
-use super::route::{NAME, Route};
+use super::route::{JSON, NAME, Route};
 
 /// The document, as JSON.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -57,7 +57,7 @@ fn operation(route: &Route, error: &Schema, generator: &mut SchemaGenerator) -> 
             "200": {"description": "Done.", "content": content(route.reply_type, reply)},
             "default": {
                 "description": "The request failed.",
-                "content": content("application/json", error.clone()),
+                "content": content(JSON, error.clone()),
             },
         },
     });

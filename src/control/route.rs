@@ -81,7 +81,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Json<T> {
 
     fn described(generator: &mut SchemaGenerator) -> Vec<BodyKind> {
         let schema = generator.subschema_for::<T>();
-        vec![BodyKind { content_type: "application/json", schema, example: None }]
+        vec![BodyKind { content_type: JSON, schema, example: None }]
     }
 }
 
@@ -141,43 +141,27 @@ pub struct Route {
 impl Route {
     /// Creates a route. The types of its handler describe the request and the reply.
     pub fn new<Q, A, F>(
-        (method, path): (Method, &'static str),
+        place: (Method, &'static str),
         summary: &'static str,
         handler: fn(Arc<Control>, Call<Q>) -> F,
     ) -> Route
     where
         Q: Input,
-        A: Serialize + JsonSchema,
+        A: Serialize + JsonSchema + 'static,
         F: Future<Output = Result<A, ControlError>> + Send + 'static,
     {
-        let run = move |control, raw: RawCall| -> Answering {
-            Box::pin(async move {
-                let body = Q::read(raw.body, raw.content_type.as_deref())?;
-                let reply = handler(control, Call { name: raw.name, body }).await?;
-                serde_json::to_vec(&reply).map(Answer::Json).map_err(|error| {
-                    ControlError::new(
-                        super::ErrorKind::Internal,
-                        format!("the reply has no JSON form: {error}"),
-                    )
-                })
+        let to_json = |reply: A| {
+            serde_json::to_vec(&reply).map(Answer::Json).map_err(|error| {
+                ControlError::new(super::ErrorKind::Internal, format!("the reply has no JSON form: {error}"))
             })
         };
-        Route {
-            method,
-            path,
-            summary,
-            example: None,
-            input: Q::described,
-            needs_body: !Q::IS_OPTIONAL,
-            reply_type: JSON,
-            output: |generator| generator.subschema_for::<A>(),
-            run: Box::new(run),
-        }
+        let output = (JSON, described::<A> as fn(&mut SchemaGenerator) -> Schema);
+        Route::with(place, summary, handler, to_json, output)
     }
 
     /// Creates a route whose reply is a stream of requests.
     pub fn stream<Q, F>(
-        (method, path): (Method, &'static str),
+        place: (Method, &'static str),
         summary: &'static str,
         handler: fn(Arc<Control>, Call<Q>) -> F,
     ) -> Route
@@ -185,21 +169,40 @@ impl Route {
         Q: Input,
         F: Future<Output = Result<RequestStream, ControlError>> + Send + 'static,
     {
+        let to_stream = |stream| Ok(Answer::Stream(Box::new(stream)));
+        Route::with(place, summary, handler, to_stream, (JSON_LINES, described::<StreamLine<'_>>))
+    }
+
+    /// Creates a route. `answer` makes the answer from what the handler returns; `reply_type` and `output` describe it.
+    fn with<Q, A, F>(
+        (method, path): (Method, &'static str),
+        summary: &'static str,
+        handler: fn(Arc<Control>, Call<Q>) -> F,
+        answer: fn(A) -> Result<Answer, ControlError>,
+        (reply_type, output): (&'static str, fn(&mut SchemaGenerator) -> Schema),
+    ) -> Route
+    where
+        Q: Input,
+        A: 'static,
+        F: Future<Output = Result<A, ControlError>> + Send + 'static,
+    {
         let run = move |control, raw: RawCall| -> Answering {
             Box::pin(async move {
                 let body = Q::read(raw.body, raw.content_type.as_deref())?;
-                handler(control, Call { name: raw.name, body }).await.map(Box::new).map(Answer::Stream)
+                answer(handler(control, Call { name: raw.name, body }).await?)
             })
         };
+        let (input, needs_body) =
+            (Q::described as fn(&mut SchemaGenerator) -> Vec<BodyKind>, !Q::IS_OPTIONAL);
         Route {
             method,
             path,
             summary,
             example: None,
-            input: Q::described,
-            needs_body: !Q::IS_OPTIONAL,
-            reply_type: JSON_LINES,
-            output: |generator| generator.subschema_for::<StreamLine<'_>>(),
+            input,
+            needs_body,
+            reply_type,
+            output,
             run: Box::new(run),
         }
     }
@@ -228,4 +231,8 @@ impl Route {
     pub fn answer(&self, control: Arc<Control>, call: RawCall) -> Answering {
         (self.run)(control, call)
     }
+}
+
+fn described<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
 }

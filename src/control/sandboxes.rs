@@ -58,8 +58,8 @@ pub struct SandboxRequest {
     /// The snapshot of the server that it begins with. Without it, that is the state at the server's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The releases whose behaviour Thrift calls have, as the option --compat sets them: `["0.6", "1.2"]`. Without it, those of
-    /// the server.
+    /// The releases whose behaviour Thrift calls have, as the option --compat sets them: `["0.6", "1.2"]`. Without it,
+    /// those of the server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compat: Vec<String>,
     /// The version that the native protocol reports, as the option --claim sets it. Without it, that of the server.

@@ -55,14 +55,7 @@ pub async fn run(
     clock: Arc<Clock>,
     options: &CopyOptions,
 ) -> Result<(), CopyError> {
-    let work = Work {
-        from,
-        to,
-        clock,
-        rows_at_a_time: options.rows_at_a_time,
-        parallel: options.parallel,
-        interruption: options.interruption.clone(),
-    };
+    let work = work(from, to, clock, options);
     if options.task != Task::Verify {
         let (families, total) = copy_all(&work, options).await?;
         print(&format!("copied: {families} column families, {} rows, {} cells", total.rows, total.cells));
@@ -87,10 +80,20 @@ pub async fn copy_families(
         parallel: DEFAULT_PARALLEL.into(),
         interruption: Interruption::default(),
     };
-    let (rows_at_a_time, parallel) = (options.rows_at_a_time, options.parallel);
-    let work = Work { from, to, clock, rows_at_a_time, parallel, interruption: options.interruption.clone() };
+    let work = work(from, to, clock, &options);
     let (families, total) = copy_all(&work, &options).await?;
     Ok((families, total.rows, total.cells))
+}
+
+fn work(from: Arc<Side>, to: Arc<Side>, clock: Arc<Clock>, options: &CopyOptions) -> Work {
+    Work {
+        from,
+        to,
+        clock,
+        rows_at_a_time: options.rows_at_a_time,
+        parallel: options.parallel,
+        interruption: options.interruption.clone(),
+    }
 }
 
 /// Returns the number of column families, and what was copied in all runs.

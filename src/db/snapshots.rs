@@ -155,6 +155,7 @@ impl Snapshots<'_> {
         snapshot.define_in(&further);
         Ok(further)
     }
+
     /// Removes all rows. Schema and roles stay.
     ///
     /// # Errors

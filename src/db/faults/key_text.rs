@@ -2,9 +2,7 @@
 
 use crate::marshal::{AbstractType, BytesType, TypeRef};
 use crate::schema::CfDef;
-
-/// Length of a key in the journal. Longer keys are cut.
-const SHOWN_CHARS_MAX: usize = 1_000;
+use crate::util::limits::JOURNAL_TEXT_CHARS_MAX;
 
 /// Returns whether a condition's text means this key: as UTF-8, in the text of the key's type, or in hexadecimal
 /// digits.
@@ -17,7 +15,7 @@ pub fn means(text: &str, cf: &CfDef, key: &[u8]) -> bool {
 /// Returns a key for people. Long keys are cut.
 pub fn shown(cf: &CfDef, key: &[u8]) -> String {
     let mut text = bytes_text(cf.key_validator.as_ref(), key);
-    if let Some((end, _)) = text.char_indices().nth(SHOWN_CHARS_MAX) {
+    if let Some((end, _)) = text.char_indices().nth(JOURNAL_TEXT_CHARS_MAX) {
         text.truncate(end);
         text.push('…');
     }
@@ -56,9 +54,9 @@ mod tests {
     #[test]
     fn long_keys_are_cut() {
         let cf = CfDef::new("ks", "plain");
-        let text = shown(&cf, "ä".repeat(SHOWN_CHARS_MAX + 1).as_bytes());
-        assert_eq!(text.chars().count(), SHOWN_CHARS_MAX + 1);
+        let text = shown(&cf, "ä".repeat(JOURNAL_TEXT_CHARS_MAX + 1).as_bytes());
+        assert_eq!(text.chars().count(), JOURNAL_TEXT_CHARS_MAX + 1);
         assert!(text.ends_with("ä…"));
-        assert!(!shown(&cf, "ä".repeat(SHOWN_CHARS_MAX).as_bytes()).ends_with('…'));
+        assert!(!shown(&cf, "ä".repeat(JOURNAL_TEXT_CHARS_MAX).as_bytes()).ends_with('…'));
     }
 }
