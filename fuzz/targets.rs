@@ -15,6 +15,7 @@ use thriftstore::native::{
     self, FailedOperation, Frame, FrameCutter, Handshake, NativeError, NativeService, NextFrame,
     Reply as NativeReply, RequestCode, SegmentCodec, open_body,
 };
+use thriftstore::sstable::{FORMATS, SstableError, TableOptions, TableReader};
 use thriftstore::storage::EmbeddedStore;
 use thriftstore::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
 use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
@@ -235,6 +236,64 @@ pub fn storage_conf(data: &[u8]) -> bool {
         Err(errors) => {
             assert!(!errors.to_string().is_empty(), "an error without a text");
             false
+        }
+    }
+}
+
+/// The components of a fuzzed SSTable, in the order of the input.
+const COMPONENTS: [&str; 5] = ["Data", "Index", "Statistics", "CompressionInfo", "CRC"];
+
+/// Fuzzes an SSTable. The first byte selects the version of the format. Then come the components, each behind three bytes
+/// with its length; a component without bytes is not written. Nothing may panic, each error must have a text, and
+/// skipping damage must end. Returns the number of units that were read.
+pub fn sstable(data: &[u8]) -> usize {
+    let Some((version, mut rest)) = data.split_first() else { return 0 };
+    let format = FORMATS[usize::from(*version) % FORMATS.len()];
+    let folder = format!("thriftstore-fuzz-{}-{:?}", std::process::id(), std::thread::current().id());
+    let directory = std::env::temp_dir().join(folder);
+    std::fs::create_dir_all(&directory).expect("a directory for the files");
+    let prefix = match format.letters {
+        "" => "Cf-1".to_owned(),
+        letters if letters >= "la" => format!("{letters}-1-big"),
+        letters => format!("Ks-Cf-{letters}-1"),
+    };
+    for component in COMPONENTS {
+        let Some((head, tail)) = rest.split_first_chunk::<3>() else { break };
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        let (content, tail) = tail.split_at(length.min(tail.len()));
+        rest = tail;
+        if !content.is_empty() {
+            let path = directory.join(format!("{prefix}-{component}.db"));
+            std::fs::write(path, content).expect("the file can be written");
+        }
+    }
+    let units = read_table(&directory.join(format!("{prefix}-Data.db")), data.len());
+    std::fs::remove_dir_all(&directory).expect("the directory can be removed");
+    units
+}
+
+fn read_table(path: &std::path::Path, input_bytes: usize) -> usize {
+    let mut table = match TableReader::open(path, &TableOptions::default()) {
+        Ok(table) => table,
+        Err(error) => {
+            assert!(!error.to_string().is_empty(), "an error without a text");
+            return 0;
+        }
+    };
+    let (mut units, mut damages) = (0, 0);
+    loop {
+        match table.next_unit() {
+            Ok(None) => return units,
+            Ok(Some(_)) => units += 1,
+            Err(SstableError::Damaged(damage)) => {
+                assert!(!damage.to_string().is_empty(), "an error without a text");
+                damages += 1;
+                assert!(damages <= input_bytes + 1, "skipping damage does not end");
+                if table.skip_damage(&damage).is_err() {
+                    return units;
+                }
+            }
+            Err(_) => return units,
         }
     }
 }

@@ -44,7 +44,8 @@ async fn row_of(args: &CellsArgs, data: &Data) -> Result<String, String> {
     cql::stored_row(&state, &name, &key).await.map_err(|error| error.to_string())
 }
 
-fn bytes_of(hex: &str) -> Option<Bytes> {
+/// Returns the bytes of a text in hex; `None` if it is not hex.
+pub(super) fn bytes_of(hex: &str) -> Option<Bytes> {
     let digits: Option<Vec<u8>> =
         hex.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
     let digits = digits.filter(|digits| digits.len() % 2 == 0)?;

@@ -17,6 +17,7 @@ mod login;
 mod native;
 mod ports;
 mod serve;
+mod sstable;
 mod status;
 mod store;
 mod tls;
@@ -49,6 +50,8 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Control a server for tests: reset it, take snapshots, change its clock, load data.
     Control(control_command::ControlCommandArgs),
+    /// Read the SSTables of Cassandra 0.4 to 3.11.
+    Sstable(sstable::SstableArgs),
     /// Load a Thrift server and measure it.
     Stress(crate::stress::StressArgs),
 }
@@ -62,6 +65,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Copy(args) => copy::copy(&args, types),
         Command::Backup(args) => backup::backup(&args, types),
         Command::Control(args) => control_command::control(&args),
+        Command::Sstable(args) => sstable::sstable(&args),
         Command::Stress(args) => crate::stress::run(args),
     };
     match outcome {

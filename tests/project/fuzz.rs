@@ -10,6 +10,8 @@ mod targets;
 
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use support::Chance;
@@ -21,12 +23,13 @@ use support::native::{NativeClient, Packing, VERSIONS, segment};
 use support::native_body::{Asked, Body, Bound, int};
 use support::value::{Value, fields, map, structs, text, texts};
 use thriftstore::cql::StatementId;
+use thriftstore::sstable::{Descriptor, FORMATS};
 use thriftstore::thrift::wire::{MessageKind, TType};
 
 /// Returns the duration of each test.
 fn duration() -> Duration {
     let seconds = std::env::var("FUZZ_SECONDS").map_or(60.0, |text| text.parse().expect("FUZZ_SECONDS"));
-    Duration::from_secs_f64(seconds / 4.0)
+    Duration::from_secs_f64(seconds / 5.0)
 }
 
 /// An input that takes longer is a failure: the time of some loop grows faster than the input.
@@ -519,4 +522,49 @@ fn cql() {
         input
     };
     fuzz("cql", next, targets::cql);
+}
+
+/// The tables of a keyspace of each release in `tests/fixtures/sstables`, some of them damaged.
+#[test]
+fn sstable() {
+    let mut seeds: Vec<Vec<u8>> = Vec::new();
+    for release in ["0.6.8", "1.2.15", "2.1.22", "3.11.19"] {
+        let archive = support::idl::repository(&format!("tests/fixtures/sstables/{release}-data.tar.gz"));
+        let directory = tempfile::tempdir().unwrap();
+        let tar = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(directory.path()).status();
+        assert!(tar.expect("tar runs").success());
+        for keyspace in ["BloggyAppy", "key_space_test", "Cmp"] {
+            collect_tables(&directory.path().join("data").join(keyspace), &mut seeds);
+        }
+    }
+    // Small tables, so that many inputs are read.
+    seeds.retain(|seed| seed.len() < 16 * 1024);
+    let next = |chance: &mut Chance| {
+        let mut input = chance.pick(&seeds).clone();
+        mutate(chance, &mut input, &[], &seeds);
+        input
+    };
+    fuzz("sstable", next, targets::sstable);
+}
+
+/// Adds the SSTables of a folder in the form of `targets::sstable`.
+fn collect_tables(folder: &Path, seeds: &mut Vec<Vec<u8>>) {
+    // A keyspace that a release does not have.
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect_tables(&path, seeds);
+        }
+        let Some(prefix) = path.to_str().unwrap().strip_suffix("Data.db") else { continue };
+        let letters = Descriptor::of_data_file(&path).unwrap().format.letters;
+        let version = FORMATS.iter().position(|format| format.letters == letters).unwrap();
+        let mut seed = vec![u8::try_from(version).unwrap()];
+        for component in ["Data", "Index", "Statistics", "CompressionInfo", "CRC"] {
+            let content = std::fs::read(format!("{prefix}{component}.db")).unwrap_or_default();
+            seed.extend(&u32::try_from(content.len()).unwrap().to_be_bytes()[1..]);
+            seed.extend(content);
+        }
+        seeds.push(seed);
+    }
 }

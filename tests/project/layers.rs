@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Each layer uses only those before it.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "util",
     "compat",
     "marshal",
@@ -31,6 +31,7 @@ const LAYERS: [&str; 18] = [
     "control",
     "testing",
     "stress",
+    "sstable",
     "copy",
     "cli",
 ];

@@ -1,0 +1,179 @@
+//! `thriftstore sstable show`: prints the rows of an SSTable of an old server.
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::cells::bytes_of;
+use crate::partitioner;
+use crate::schema::Layout;
+use crate::sstable::{Form, Shower, SstableError, TableOptions, TableReader, Unit};
+
+#[derive(Debug, Args)]
+pub struct SstableArgs {
+    #[command(subcommand)]
+    command: SstableCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum SstableCommand {
+    /// Print the rows of an SSTable, as JSON or for people.
+    Show(ShowArgs),
+}
+
+/// How the cells of a family are named, where the file does not show it.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LayoutArg {
+    /// A CQL table
+    Table,
+    /// COMPACT STORAGE without clustering columns, or a column family with defined columns
+    StaticCompact,
+    /// A column family without defined columns, or COMPACT STORAGE with one clustering column
+    Dense,
+    /// COMPACT STORAGE with several clustering columns, or a column family with composite names
+    CompositeDense,
+    /// A super column family
+    Super,
+}
+
+#[derive(Debug, Args)]
+struct ShowArgs {
+    /// The Data file, such as `Standard1-5-Data.db`. Its other components must be beside it
+    file: PathBuf,
+    /// Print the rows as JSON: keys, names and values in hex, in one form for all releases
+    #[arg(long)]
+    json: bool,
+    /// Print only the row with this key: a text, or its bytes as 0x...
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+    /// How cells are named. Files of 0.4 to 1.2 show it; files of 3.x are read as those of CQL tables, and super columns
+    /// of 2.0 to 2.2 as composite names
+    #[arg(long, value_enum)]
+    layout: Option<LayoutArg>,
+    /// Check the order of rows by this partitioner [default: the one in the Statistics file of 2.1 and later]
+    #[arg(long, value_name = "CLASS")]
+    partitioner: Option<String>,
+    /// Report damage, and go on with the next row that can be found
+    #[arg(long)]
+    skip_damaged: bool,
+}
+
+pub fn sstable(args: &SstableArgs) -> Result<(), String> {
+    let SstableCommand::Show(args) = &args.command;
+    match show(args) {
+        Err(Failure::Closed) => Ok(()),
+        Err(Failure::Message(why)) => Err(why),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Why the output ends early.
+enum Failure {
+    /// The reader of the output, such as `head`, has seen enough.
+    Closed,
+    Message(String),
+}
+
+impl From<SstableError> for Failure {
+    fn from(error: SstableError) -> Failure {
+        Failure::Message(error.to_string())
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::Closed,
+            _ => Failure::Message(format!("cannot print it: {error}")),
+        }
+    }
+}
+
+fn show(args: &ShowArgs) -> Result<(), Failure> {
+    let partitioner = match &args.partitioner {
+        Some(name) => Some(partitioner::resolve(name).ok_or_else(|| {
+            let known: Vec<&str> = partitioner::PARTITIONERS.iter().map(|(name, _)| *name).collect();
+            Failure::Message(format!("unknown partitioner {name:?}: use one of {}", known.join(", ")))
+        })?),
+        None => None,
+    };
+    let mut table =
+        TableReader::open(&args.file, &TableOptions { layout: args.layout.map(layout), partitioner })?;
+    let form = if args.json { Form::Json } else { Form::Text };
+    let mut damages = 0;
+    if let Some(text) = &args.key {
+        let row_key = match text.strip_prefix("0x") {
+            Some(digits) => {
+                bytes_of(digits).ok_or_else(|| Failure::Message(format!("{text} is not hex")))?.to_vec()
+            }
+            None => text.clone().into_bytes(),
+        };
+        if !table.seek_to_key(&row_key)? {
+            return Err(Failure::Message(format!("{} has no row with the key {text}", args.file.display())));
+        }
+    } else if let Err(error) = table.check_digest() {
+        report(error, args.skip_damaged)?;
+        damages += 1;
+    }
+    let mut shower = Shower::new(BufWriter::new(io::stdout().lock()), form)?;
+    let shown = show_rows(&mut table, &mut shower, args);
+    shower.end_damaged_row()?;
+    shower.finish()?;
+    damages += shown?;
+    match damages {
+        0 => Ok(()),
+        count => Err(Failure::Message(format!("{} is damaged: {count} places", args.file.display()))),
+    }
+}
+
+/// Prints the rows, and returns the number of damaged places.
+fn show_rows<W: Write>(
+    table: &mut TableReader,
+    shower: &mut Shower<W>,
+    args: &ShowArgs,
+) -> Result<u64, Failure> {
+    let mut damages = 0;
+    loop {
+        match table.next_unit() {
+            Ok(None) => return Ok(damages),
+            Ok(Some(unit)) => {
+                shower.show(&unit)?;
+                if args.key.is_some() && unit == Unit::EndOfRow {
+                    return Ok(damages);
+                }
+            }
+            Err(SstableError::Damaged(damage)) if args.skip_damaged => {
+                damages += 1;
+                shower.end_damaged_row()?;
+                let skipped = table.skip_damage(&damage)?;
+                let end = skipped.end.map_or("the end".to_owned(), |end| format!("byte {end}"));
+                eprintln!("{damage}\n  not read: from byte {} up to {end}", skipped.start);
+                if args.key.is_some() {
+                    return Ok(damages);
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Prints damage that does not stop the output, if it may go on.
+fn report(error: SstableError, may_go_on: bool) -> Result<(), Failure> {
+    if !may_go_on {
+        let hint = "use --skip-damaged to print what can be read";
+        return Err(Failure::Message(format!("{error}; {hint}")));
+    }
+    eprintln!("{error}");
+    Ok(())
+}
+
+fn layout(arg: LayoutArg) -> Layout {
+    match arg {
+        LayoutArg::Table => Layout::Sparse,
+        LayoutArg::StaticCompact => Layout::StaticCompact,
+        LayoutArg::Dense => Layout::Dense,
+        LayoutArg::CompositeDense => Layout::CompositeDense,
+        LayoutArg::Super => Layout::Super,
+    }
+}

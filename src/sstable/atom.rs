@@ -1,0 +1,72 @@
+//! The content of a row as it is read from a file of an old server.
+
+use bytes::Bytes;
+
+use super::counter::CounterCell;
+use crate::model::{Cell, Change, DeletionTime, RangeTombstone};
+
+/// A part of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Atom {
+    /// A value, an expiring value or a tombstone.
+    Cell {
+        /// The super column's name; `None` in a Standard row.
+        super_column: Option<Bytes>,
+        /// Never a counter.
+        cell: Cell,
+    },
+    /// A counter.
+    Counter {
+        /// The super column's name; `None` in a Standard row.
+        super_column: Option<Bytes>,
+        /// The name and the shards.
+        counter: CounterCell,
+    },
+    /// The deletion of a super column.
+    SuperDeletion {
+        /// The super column's name.
+        name: Bytes,
+        /// Up to when its columns are shadowed.
+        deletion: DeletionTime,
+    },
+    /// The deletion of a range of names.
+    Range(RangeTombstone),
+}
+
+impl Atom {
+    /// Returns the change that writes the atom to a store. `None` for a counter, whose shards are merged first.
+    pub fn into_change(self) -> Option<Change> {
+        match self {
+            Atom::Cell { super_column, cell } => Some(Change::Cell { super_column, cell }),
+            Atom::Counter { .. } => None,
+            Atom::SuperDeletion { name, deletion } => Some(Change::DeleteSuper { name, deletion }),
+            Atom::Range(range) => Some(Change::DeleteRange(range)),
+        }
+    }
+}
+
+/// What follows in a table: rows, each with its atoms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unit {
+    /// A row begins.
+    Row {
+        /// The row's key.
+        key: Bytes,
+        /// The deletion of the whole row; `LIVE` if it was not deleted.
+        deletion: DeletionTime,
+    },
+    /// A part of the row. Up to 2.2, range tombstones come before what they cover and may be repeated; later they come
+    /// where they end.
+    Atom(Atom),
+    /// The row ends.
+    EndOfRow,
+}
+
+/// Returns a deletion as files store it. Up to 2.2 rows that were not deleted have other local deletion times than
+/// [`DeletionTime::LIVE`].
+pub(super) fn deletion_of(marked_for_delete_at: i64, local_deletion_time: i32) -> DeletionTime {
+    if marked_for_delete_at == i64::MIN {
+        return DeletionTime::LIVE;
+    }
+    DeletionTime { marked_for_delete_at, local_deletion_time }
+}

@@ -1,0 +1,124 @@
+//! Checksums of SSTable files.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use sha1::{Digest, Sha1};
+use simd_adler32::Adler32;
+
+use super::error::{SstableError, hex};
+use super::format::ChecksumKind;
+
+/// Bytes that are read at a time for the checksum of a whole file.
+const READ_BYTES: usize = 256 * 1024;
+
+/// Longest digest component, in bytes: a SHA-1 in hex, two spaces and the name of a file.
+const DIGEST_FILE_BYTES_MAX: u64 = 4096;
+
+/// Returns the checksum of some bytes.
+pub(super) fn checksum_of(kind: ChecksumKind, bytes: &[u8]) -> u32 {
+    match kind {
+        ChecksumKind::Crc32 => crc32fast::hash(bytes),
+        ChecksumKind::Adler32 => simd_adler32::adler32(&bytes),
+    }
+}
+
+/// The checksum in a digest component. Its form shows which it is, and its name does not: 2.1 writes Adler-32 into a
+/// file named `Digest.sha1`.
+#[derive(Debug, PartialEq, Eq)]
+enum FileDigest {
+    Sha1(String),
+    Number(u32),
+}
+
+impl FileDigest {
+    fn parse(text: &str) -> Option<FileDigest> {
+        let word = text.split_whitespace().next()?;
+        if word.len() == 40 && word.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Some(FileDigest::Sha1(word.to_ascii_lowercase()));
+        }
+        word.parse().ok().map(FileDigest::Number)
+    }
+}
+
+/// Compares a Data file with its digest component. Reads the whole file.
+pub(super) fn check_digest(data: &Path, digest: &Path, numbers: ChecksumKind) -> Result<(), SstableError> {
+    let mut text = String::new();
+    let opened = File::open(digest).map_err(SstableError::io_at(digest))?;
+    let read = opened.take(DIGEST_FILE_BYTES_MAX).read_to_string(&mut text);
+    let parsed = read.ok().and_then(|_| FileDigest::parse(&text));
+    let stored = parsed.ok_or_else(|| SstableError::damaged(digest, 0, "it is not a checksum"))?;
+    let is_equal = match &stored {
+        FileDigest::Sha1(stored) => {
+            let mut sha1 = Sha1::new();
+            read_all(data, |bytes| sha1.update(bytes))?;
+            hex(&sha1.finalize()) == *stored
+        }
+        FileDigest::Number(stored) => {
+            let computed = match numbers {
+                ChecksumKind::Crc32 => {
+                    let mut crc = crc32fast::Hasher::new();
+                    read_all(data, |bytes| crc.update(bytes))?;
+                    crc.finalize()
+                }
+                ChecksumKind::Adler32 => {
+                    let mut adler = Adler32::new();
+                    read_all(data, |bytes| adler.write(bytes))?;
+                    adler.finish()
+                }
+            };
+            computed == *stored
+        }
+    };
+    if is_equal {
+        return Ok(());
+    }
+    let name = digest.file_name().unwrap_or_default().to_string_lossy();
+    Err(SstableError::damaged(data, 0, format!("the checksum of the whole file is not that in {name}")))
+}
+
+fn read_all(path: &Path, mut each: impl FnMut(&[u8])) -> Result<(), SstableError> {
+    let mut file = File::open(path).map_err(SstableError::io_at(path))?;
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) => each(buffer.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(SstableError::io_at(path)(error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_read_in_both_forms() {
+        let sha1 = "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709  Ks-Cf-ic-1-Data.db";
+        let lower = "da39a3ee5e6b4b0d3255bfef95601890afd80709".to_owned();
+        assert_eq!(FileDigest::parse(sha1), Some(FileDigest::Sha1(lower)));
+        assert_eq!(FileDigest::parse("3735928559"), Some(FileDigest::Number(3_735_928_559)));
+        assert_eq!(FileDigest::parse("x"), None);
+        assert_eq!(FileDigest::parse(""), None);
+    }
+
+    #[test]
+    fn a_changed_file_differs_from_its_digest() {
+        let directory = tempfile::tempdir().unwrap();
+        let (data, digest) = (directory.path().join("Data.db"), directory.path().join("Digest.sha1"));
+        for (text, kind) in [
+            ("7c4a8d09ca3762af61e59520943dc26494f8941b  Data.db", ChecksumKind::Crc32),
+            ("158520161", ChecksumKind::Crc32),
+            ("70123830", ChecksumKind::Adler32),
+        ] {
+            std::fs::write(&digest, text).unwrap();
+            std::fs::write(&data, "123456").unwrap();
+            check_digest(&data, &digest, kind).unwrap();
+            std::fs::write(&data, "123457").unwrap();
+            check_digest(&data, &digest, kind).expect_err("the file is another one");
+        }
+    }
+}

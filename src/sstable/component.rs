@@ -1,0 +1,202 @@
+//! The files of one SSTable, and what their names and directories say.
+//!
+//! ```text
+//!   0.4 to 0.6    <keyspace>/<family>-<generation>-Data.db
+//!   0.7 to 1.0    <keyspace>/<family>-<letters>-<generation>-Data.db
+//!   1.1 to 2.0    <keyspace>/<family>/<keyspace>-<family>-<letters>-<generation>-Data.db
+//!   2.1           <keyspace>/<family>-<id>/<keyspace>-<family>-<letters>-<generation>-Data.db
+//!   2.2 to 3.11   <keyspace>/<family>-<id>/<letters>-<generation>-big-Data.db
+//! ```
+//!
+//! An index is a family of its own: `<family>.<index>` up to 2.1, the directory `.<index>` in that of its family later.
+//! Snapshots are in `snapshots/<name>`, incremental backups in `backups`, below the directory of the table files.
+
+use std::path::{Path, PathBuf};
+
+use super::error::SstableError;
+use super::format::{Format, format_of};
+
+/// A file of an SSTable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Component {
+    /// The rows.
+    Data,
+    /// The positions of rows.
+    Index,
+    /// Positions of compressed chunks.
+    CompressionInfo,
+    /// Checksums of the blocks of an uncompressed Data file.
+    Crc,
+    /// What was known when the file was written: timestamps, positions in the commit log, types.
+    Statistics,
+}
+
+impl Component {
+    fn name(self) -> &'static str {
+        match self {
+            Component::Data => "Data.db",
+            Component::Index => "Index.db",
+            Component::CompressionInfo => "CompressionInfo.db",
+            Component::Crc => "CRC.db",
+            Component::Statistics => "Statistics.db",
+        }
+    }
+}
+
+/// The names of the component with the checksum of the whole Data file.
+const DIGESTS: [&str; 3] = ["Digest.sha1", "Digest.adler32", "Digest.crc32"];
+
+/// What the name of a Data file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Descriptor {
+    /// The directory of the files.
+    pub directory: PathBuf,
+    /// The name of all components up to the last hyphen, which is included.
+    prefix: String,
+    /// The version of the format.
+    pub format: Format,
+    /// The number of the SSTable in its column family.
+    pub generation: u64,
+    /// The keyspace, if the name or the directory has it.
+    pub keyspace: Option<String>,
+    /// The column family, if the name or the directory has it. An index has a full stop in it.
+    pub family: Option<String>,
+    /// Whether the server had not finished the file.
+    pub is_temporary: bool,
+}
+
+impl Descriptor {
+    /// Reads the name of a Data file. Fails if it is not the name of a Data file of a release that can be read.
+    pub fn of_data_file(path: &Path) -> Result<Descriptor, SstableError> {
+        let unsupported = |why: &str| SstableError::unsupported(path, why);
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let stem = name.strip_suffix(Component::Data.name()).and_then(|stem| stem.strip_suffix('-'));
+        let stem = stem.ok_or_else(|| unsupported("not a Data file: its name must end in -Data.db"))?;
+        let parts: Vec<&str> = stem.split('-').collect();
+        let is_temporary = parts.iter().any(|part| matches!(*part, "tmp" | "tmplink"));
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !matches!(*part, "tmp" | "tmplink")).collect();
+        let directory = path.parent().unwrap_or(Path::new("")).to_owned();
+        let of_directory = place_of(&directory);
+        let (letters, generation, keyspace, family) = match parts[..] {
+            [letters, generation, "big"] => (letters, generation, None, None),
+            [family, generation] => ("", generation, None, Some(family)),
+            [family, letters, generation] => (letters, generation, None, Some(family)),
+            [keyspace, family, letters, generation] => (letters, generation, Some(keyspace), Some(family)),
+            _ => return Err(unsupported("not named like a Data file of Cassandra 0.4 to 3.11")),
+        };
+        let format = format_of(letters).ok_or_else(|| {
+            SstableError::unsupported(
+                path,
+                format!("the version {letters:?} of the SSTable format is not supported: 0.4 to 3.11 are"),
+            )
+        })?;
+        let generation: u64 =
+            generation.parse().map_err(|_| unsupported("the name has no number of the SSTable"))?;
+        let own = |text: &str| text.to_owned();
+        let (directory_keyspace, directory_family) = of_directory.unwrap_or_default();
+        Ok(Descriptor {
+            prefix: format!("{stem}-"),
+            format,
+            generation,
+            keyspace: keyspace.map(own).or_else(|| match family {
+                // Up to 1.0 the directory of the file is that of the keyspace.
+                Some(_) => keyspace_directory(&directory),
+                None => directory_keyspace,
+            }),
+            family: family.map(own).or(directory_family),
+            directory,
+            is_temporary,
+        })
+    }
+
+    /// Returns the path of a component, which need not exist.
+    pub fn path(&self, component: Component) -> PathBuf {
+        self.directory.join(format!("{}{}", self.prefix, component.name()))
+    }
+
+    /// Returns the path of the checksum of the whole Data file, if there is one.
+    pub fn digest_path(&self) -> Option<PathBuf> {
+        let path = |name: &&str| self.directory.join(format!("{}{name}", self.prefix));
+        DIGESTS.iter().map(path).find(|path| path.is_file())
+    }
+}
+
+/// Returns the directory without `snapshots/<name>` or `backups` at its end.
+fn without_snapshot(directory: &Path) -> &Path {
+    let is_named = |path: &Path, name: &str| path.file_name().is_some_and(|found| found == name);
+    match directory.parent() {
+        Some(parent) if is_named(directory, "backups") => parent,
+        Some(parent) if is_named(parent, "snapshots") => parent.parent().unwrap_or(parent),
+        _ => directory,
+    }
+}
+
+fn name_of(directory: &Path) -> Option<String> {
+    Some(directory.file_name()?.to_str()?.to_owned())
+}
+
+/// Returns the keyspace of files that are in its directory (up to 1.0).
+fn keyspace_directory(directory: &Path) -> Option<String> {
+    name_of(without_snapshot(directory))
+}
+
+/// Returns the keyspace and the family of a directory `<keyspace>/<family>-<id>`, or of the directory of an index in it.
+fn place_of(directory: &Path) -> Option<(Option<String>, Option<String>)> {
+    let mut directory = directory;
+    let own_name = name_of(directory)?;
+    let index = own_name.strip_prefix('.');
+    if index.is_some() {
+        directory = directory.parent()?;
+    }
+    let directory = without_snapshot(directory);
+    let name = name_of(directory)?;
+    // The id of a table is 32 hexadecimal digits; directories of older releases have none.
+    let family = match name.rsplit_once('-') {
+        Some((family, id)) if id.len() == 32 && id.bytes().all(|digit| digit.is_ascii_hexdigit()) => family,
+        _ => &name,
+    };
+    let family = match index {
+        Some(index) => format!("{family}.{index}"),
+        None => family.to_owned(),
+    };
+    Some((directory.parent().and_then(name_of), Some(family)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(path: &str) -> (String, u64, Option<String>, Option<String>) {
+        let found = Descriptor::of_data_file(Path::new(path)).unwrap();
+        assert_eq!(found.path(Component::Data), Path::new(path));
+        (found.format.letters.to_owned(), found.generation, found.keyspace, found.family)
+    }
+
+    #[test]
+    fn names_of_all_releases_are_read() {
+        let expected = |letters: &str, generation, keyspace: &str, family: &str| {
+            (letters.to_owned(), generation, Some(keyspace.to_owned()), Some(family.to_owned()))
+        };
+        let id = "9786ac1cdd583201a7cdad556410c985";
+        assert_eq!(read("data/Ks/Cf-12-Data.db"), expected("", 12, "Ks", "Cf"));
+        assert_eq!(read("data/Ks/Cf.idx-f-3-Data.db"), expected("f", 3, "Ks", "Cf.idx"));
+        assert_eq!(read("data/Ks/snapshots/s1/Cf-hc-3-Data.db"), expected("hc", 3, "Ks", "Cf"));
+        assert_eq!(read("data/Ks/Cf/Ks-Cf-ic-7-Data.db"), expected("ic", 7, "Ks", "Cf"));
+        assert_eq!(read(&format!("data/Ks/Cf-{id}/Ks-Cf-ka-7-Data.db")), expected("ka", 7, "Ks", "Cf"));
+        assert_eq!(read(&format!("data/Ks/Cf-{id}/me-9-big-Data.db")), expected("me", 9, "Ks", "Cf"));
+        let index = format!("data/Ks/Cf-{id}/.by_age/me-9-big-Data.db");
+        assert_eq!(read(&index), expected("me", 9, "Ks", "Cf.by_age"));
+        let snapshot = format!("data/Ks/Cf-{id}/snapshots/before/.by_age/la-9-big-Data.db");
+        assert_eq!(read(&snapshot), expected("la", 9, "Ks", "Cf.by_age"));
+        let temporary = Descriptor::of_data_file(Path::new("Ks/Cf/Ks-Cf-tmp-ic-7-Data.db")).unwrap();
+        assert!(temporary.is_temporary);
+        assert_eq!(temporary.family.as_deref(), Some("Cf"));
+    }
+
+    #[test]
+    fn other_names_are_refused() {
+        for name in ["Cf-1-Index.db", "Data.db", "na-1-big-Data.db", "a-b-c-d-e-f-Data.db", "Cf-x-Data.db"] {
+            Descriptor::of_data_file(Path::new(name)).expect_err(name);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The versions of the SSTable format, as letters in the names of files.
+//!
+//! ```text
+//!   letters        releases       what changed for a reader of the Data file
+//!   none           0.4 to 0.6     keys are text: "<token>:<key>", or the key alone with an order-preserving partitioner
+//!   a to d         0.7 betas      (d) the size of a row has eight bytes
+//!   e, f           0.7            keys are bytes without a token
+//!   g              0.8            counters
+//!   h, hb to hf    1.0, 1.1       compression
+//!   ia, ib, ic     1.2            no Bloom filter and column index in front of a row; range tombstones
+//!   ja, jb         2.0            no size and count of a row; super columns are composites; (jb) Adler-32 of chunks
+//!   ka             2.1            another Statistics file
+//!   la, lb         2.2            another form of file names
+//!   ma to me       3.0 to 3.11    the rows of the new storage engine
+//! ```
+
+/// How a Data file stores row keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyForm {
+    /// Java's modified UTF-8; the partitioner may have put its token and a colon in front.
+    TokenAndText,
+    /// Bytes; the partitioner may have put its token and a colon in front.
+    TokenAndBytes,
+    /// The bytes of the key.
+    Bytes,
+}
+
+/// How the size of a row is stored before the row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowSize {
+    /// Four bytes.
+    Int,
+    /// Eight bytes.
+    Long,
+    /// The size and the number of columns are not stored: an empty name ends the row.
+    Absent,
+}
+
+/// The algorithm of checksums that have four bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChecksumKind {
+    /// CRC-32.
+    Crc32,
+    /// Adler-32.
+    Adler32,
+}
+
+/// What a version of the format has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Format {
+    /// The letters in names of files; empty up to 0.6.
+    pub letters: &'static str,
+    /// The releases that write it.
+    pub releases: &'static str,
+    /// How row keys are stored.
+    pub keys: KeyForm,
+    /// How the size of a row is stored.
+    pub row_size: RowSize,
+    /// Whether a Bloom filter and an index of columns are stored in front of the columns of a row.
+    pub has_row_index: bool,
+    /// The bits that the flags of a column may have.
+    pub column_flags: u8,
+    /// Whether the columns of a super column family are super columns, and not composite names.
+    pub has_super_columns: bool,
+    /// The checksum of compressed chunks.
+    pub chunk_checksum: ChecksumKind,
+    /// Whether that checksum is of the compressed bytes, and not of the content.
+    pub checks_compressed_bytes: bool,
+    /// The checksum of blocks in the CRC component of uncompressed files.
+    pub block_checksum: ChecksumKind,
+    /// Whether the Statistics component has a table of contents.
+    pub has_statistics_contents: bool,
+    /// Whether rows are those of the new storage engine.
+    pub has_modern_rows: bool,
+}
+
+/// Flags of a column.
+pub mod flags {
+    /// A tombstone.
+    pub const DELETED: u8 = 0x01;
+    /// An expiring column.
+    pub const EXPIRING: u8 = 0x02;
+    /// A counter.
+    pub const COUNTER: u8 = 0x04;
+    /// A range tombstone.
+    pub const RANGE: u8 = 0x10;
+}
+
+/// The format without letters, from which the later ones are derived.
+const BASE: Format = Format {
+    letters: "",
+    releases: "0.4 to 0.6",
+    keys: KeyForm::TokenAndText,
+    row_size: RowSize::Int,
+    has_row_index: true,
+    column_flags: flags::DELETED,
+    has_super_columns: true,
+    chunk_checksum: ChecksumKind::Crc32,
+    checks_compressed_bytes: false,
+    block_checksum: ChecksumKind::Crc32,
+    has_statistics_contents: false,
+    has_modern_rows: false,
+};
+
+const OF_0_7_BETA: Format = Format {
+    letters: "b",
+    releases: "0.7 betas",
+    keys: KeyForm::TokenAndBytes,
+    column_flags: flags::DELETED | flags::EXPIRING,
+    ..BASE
+};
+
+const OF_0_7: Format =
+    Format { letters: "e", releases: "0.7", keys: KeyForm::Bytes, row_size: RowSize::Long, ..OF_0_7_BETA };
+
+const OF_0_8: Format = Format {
+    letters: "g",
+    releases: "0.8",
+    column_flags: flags::DELETED | flags::EXPIRING | flags::COUNTER,
+    ..OF_0_7
+};
+
+const OF_1_0: Format = Format { letters: "h", releases: "1.0", ..OF_0_8 };
+
+const OF_1_2: Format = Format {
+    letters: "ia",
+    releases: "1.2",
+    has_row_index: false,
+    column_flags: OF_0_8.column_flags | flags::RANGE,
+    ..OF_0_8
+};
+
+const OF_2_0: Format =
+    Format { letters: "ja", releases: "2.0", row_size: RowSize::Absent, has_super_columns: false, ..OF_1_2 };
+
+const OF_2_0_1: Format =
+    Format { letters: "jb", chunk_checksum: ChecksumKind::Adler32, checks_compressed_bytes: true, ..OF_2_0 };
+
+const OF_2_1: Format = Format {
+    letters: "ka",
+    releases: "2.1",
+    block_checksum: ChecksumKind::Adler32,
+    has_statistics_contents: true,
+    ..OF_2_0_1
+};
+
+const OF_3_0: Format = Format {
+    letters: "ma",
+    releases: "3.0",
+    chunk_checksum: ChecksumKind::Crc32,
+    block_checksum: ChecksumKind::Crc32,
+    has_modern_rows: true,
+    ..OF_2_1
+};
+
+/// All versions of the format that can be read.
+pub const FORMATS: [Format; 27] = [
+    BASE,
+    Format { letters: "a", ..OF_0_7_BETA },
+    OF_0_7_BETA,
+    Format { letters: "c", ..OF_0_7_BETA },
+    Format { letters: "d", row_size: RowSize::Long, ..OF_0_7_BETA },
+    OF_0_7,
+    Format { letters: "f", ..OF_0_7 },
+    OF_0_8,
+    OF_1_0,
+    Format { letters: "hb", ..OF_1_0 },
+    Format { letters: "hc", ..OF_1_0 },
+    Format { letters: "hd", releases: "1.0, 1.1", ..OF_1_0 },
+    Format { letters: "he", releases: "1.1", ..OF_1_0 },
+    Format { letters: "hf", releases: "1.1", ..OF_1_0 },
+    OF_1_2,
+    Format { letters: "ib", ..OF_1_2 },
+    Format { letters: "ic", ..OF_1_2 },
+    OF_2_0,
+    OF_2_0_1,
+    OF_2_1,
+    Format { letters: "la", releases: "2.2", ..OF_2_1 },
+    Format { letters: "lb", releases: "2.2", ..OF_2_1 },
+    OF_3_0,
+    Format { letters: "mb", releases: "3.0, 3.7", ..OF_3_0 },
+    Format { letters: "mc", releases: "3.0 to 3.11", ..OF_3_0 },
+    Format { letters: "md", releases: "3.0 to 3.11", ..OF_3_0 },
+    Format { letters: "me", releases: "3.0 to 3.11", ..OF_3_0 },
+];
+
+/// Returns the version with these letters. `None` if there is none that can be read.
+pub fn format_of(letters: &str) -> Option<Format> {
+    FORMATS.iter().find(|format| format.letters == letters).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_differ_where_releases_changed_them() {
+        let of = |letters: &str| format_of(letters).unwrap();
+        assert_eq!(of("c").row_size, RowSize::Int);
+        assert_eq!((of("d").row_size, of("d").keys), (RowSize::Long, KeyForm::TokenAndBytes));
+        assert_eq!((of("f").row_size, of("f").keys), (RowSize::Long, KeyForm::Bytes));
+        assert!(of("hf").has_row_index && !of("ia").has_row_index);
+        assert!(of("ic").has_super_columns && !of("ja").has_super_columns);
+        assert!(!of("ja").checks_compressed_bytes && of("jb").checks_compressed_bytes);
+        assert_eq!(of("jb").block_checksum, ChecksumKind::Crc32);
+        assert_eq!(of("lb").block_checksum, ChecksumKind::Adler32);
+        assert_eq!((of("me").chunk_checksum, of("lb").has_modern_rows), (ChecksumKind::Crc32, false));
+        assert_eq!(format_of("na"), None);
+        let mut letters: Vec<&str> = FORMATS.iter().map(|format| format.letters).collect();
+        assert!(letters.is_sorted());
+        letters.dedup();
+        assert_eq!(letters.len(), FORMATS.len());
+    }
+}

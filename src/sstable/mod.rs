@@ -1,0 +1,39 @@
+//! Reads the files of old servers: the SSTables of Cassandra 0.4 to 3.11.
+//!
+//! ```text
+//!   component   names and directories of files          input        numbers, bytes and blocks of a file
+//!   format      what each version of the format has     compressed   chunks and their checksums
+//!   table       one SSTable, its rows and damage        checksum     checksums of blocks and whole files
+//!   old         rows of 0.4 to 2.2                       statistics   types and baselines of rows of 3.x
+//!   modern      rows of 3.0 to 3.11                      index        positions of rows
+//!   atom        the content of rows, for both           counter      shards of counters
+//!   show        rows as JSON and as text                key_order    row keys, tokens, the order of rows
+//! ```
+//!
+//! Rows are read as a stream: a row can be larger than the memory. What is read are the cells of this server's model
+//! (`model::Cell`), with the names that they have in 2.1, whatever the release. Counters keep their shards, because the
+//! shards of several tables must be merged before their total is known.
+
+mod atom;
+mod checksum;
+mod component;
+mod compressed;
+mod counter;
+mod error;
+mod format;
+mod index;
+mod input;
+mod key_order;
+mod modern;
+mod old;
+mod show;
+mod statistics;
+mod table;
+
+pub use atom::{Atom, Unit};
+pub use component::{Component, Descriptor};
+pub use counter::{CounterCell, CounterState, Shard, ShardKind};
+pub use error::{Damage, SstableError};
+pub use format::{FORMATS, Format};
+pub use show::{Form, Shower};
+pub use table::{SkippedRow, TableOptions, TableReader};

@@ -1,0 +1,166 @@
+//! The parts of rows of 3.x: flags, times relative to the baselines of the file, clustering values, sets of columns.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::super::error::SstableError;
+use super::super::input::Input;
+use super::super::statistics::{Column, RowHeader, ValueType, low_half};
+use crate::model::DeletionTime;
+
+/// Flags of a row or of a bound of a range tombstone.
+pub(super) mod row_flags {
+    /// Ends the partition.
+    pub const END: u8 = 0x01;
+    /// A bound of a range tombstone, and not a row.
+    pub const MARKER: u8 = 0x02;
+    /// The row has a timestamp of its own: CQL's row marker.
+    pub const TIMESTAMP: u8 = 0x04;
+    /// The row marker expires.
+    pub const TTL: u8 = 0x08;
+    /// The row was deleted.
+    pub const DELETION: u8 = 0x10;
+    /// The row has all columns of the file.
+    pub const ALL_COLUMNS: u8 = 0x20;
+    /// Complex columns have deletions.
+    pub const COMPLEX_DELETION: u8 = 0x40;
+    /// A second byte of flags follows.
+    pub const EXTENDED: u8 = 0x80;
+    /// In the second byte: the static row.
+    pub const STATIC: u8 = 0x01;
+    /// In the second byte: the deletion is shadowed by newer cells, in materialized views.
+    pub const SHADOWABLE: u8 = 0x02;
+}
+
+/// Clustering values that share one bit field of what is null or empty.
+const BATCH: usize = 32;
+
+/// From this number of columns on, the set of a row's columns is a list of positions and not of bits.
+const LARGE_SET: usize = 64;
+
+/// Reads values relative to the baselines of the file.
+impl RowHeader {
+    pub(super) fn timestamp(&self, input: &mut Input) -> Result<i64, SstableError> {
+        Ok(self.least_timestamp.wrapping_add(input.vint()?.cast_signed()))
+    }
+
+    pub(super) fn deletion_time_s(&self, input: &mut Input) -> Result<i32, SstableError> {
+        Ok(self.least_deletion_time.wrapping_add(low_half(input.vint()?)))
+    }
+
+    pub(super) fn ttl_s(&self, input: &mut Input) -> Result<i32, SstableError> {
+        Ok(self.least_ttl.wrapping_add(low_half(input.vint()?)))
+    }
+
+    pub(super) fn deletion(&self, input: &mut Input) -> Result<DeletionTime, SstableError> {
+        let marked_for_delete_at = self.timestamp(input)?;
+        let local_deletion_time = self.deletion_time_s(input)?;
+        Ok(DeletionTime { marked_for_delete_at, local_deletion_time })
+    }
+}
+
+/// Reads a value of a type.
+pub(super) fn read_value(input: &mut Input, of: &ValueType) -> Result<Bytes, SstableError> {
+    match of.length {
+        Some(length) => input.bytes(length),
+        None => input.vint_bytes(),
+    }
+}
+
+/// Reads clustering values. A value can be null in dense tables, where it ends the name.
+pub(super) fn read_clustering(
+    input: &mut Input,
+    types: &[ValueType],
+) -> Result<Vec<Option<Bytes>>, SstableError> {
+    let mut values = Vec::with_capacity(types.len());
+    for batch in types.chunks(BATCH) {
+        let bits = input.vint()?;
+        for (at, of) in batch.iter().enumerate() {
+            let (is_empty, is_null) = (bits >> (2 * at) & 1 == 1, bits >> (2 * at + 1) & 1 == 1);
+            values.push(match (is_null, is_empty) {
+                (true, _) => None,
+                (false, true) => Some(Bytes::new()),
+                (false, false) => Some(read_value(input, of)?),
+            });
+        }
+    }
+    Ok(values)
+}
+
+/// Reads which columns of the file the row has, and returns their positions in order.
+pub(super) fn read_columns(input: &mut Input, columns: &[Arc<Column>]) -> Result<Vec<usize>, SstableError> {
+    let number = input.vint()?;
+    if columns.len() >= LARGE_SET {
+        return read_large_set(input, number, columns.len());
+    }
+    if number >> columns.len() != 0 {
+        return Err(input.damaged("a row with more columns than the file"));
+    }
+    // A bit is set for each column that is missing.
+    Ok((0..columns.len()).filter(|at| number >> at & 1 == 0).collect())
+}
+
+/// Reads the positions of the columns that the row has, or those of the others if they are fewer. `missing` is the
+/// number of columns that it does not have.
+fn read_large_set(input: &mut Input, missing: u64, columns: usize) -> Result<Vec<usize>, SstableError> {
+    let missing = usize::try_from(missing).ok().filter(|missing| *missing <= columns);
+    let missing = missing.ok_or_else(|| input.damaged("a row with fewer than no columns"))?;
+    let present = columns - missing;
+    let lists_present = present < columns / 2;
+    let mut listed = Vec::new();
+    for _ in 0..if lists_present { present } else { missing } {
+        let position = usize::try_from(input.vint()?).unwrap_or(usize::MAX);
+        if position >= columns || listed.last().is_some_and(|last| *last >= position) {
+            return Err(input.damaged("a row with columns that the file does not have"));
+        }
+        listed.push(position);
+    }
+    if lists_present {
+        return Ok(listed);
+    }
+    Ok((0..columns).filter(|at| listed.binary_search(at).is_err()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn over(content: &[u8]) -> Input {
+        Input::of_memory(Path::new("memory"), content.to_vec())
+    }
+
+    fn columns(count: usize) -> Vec<Arc<Column>> {
+        let value = ValueType { class: String::new(), length: None };
+        let column =
+            Column { name: Bytes::new(), value, is_complex: false, is_user_type: false, is_counter: false };
+        let column = Arc::new(column);
+        vec![column; count]
+    }
+
+    #[test]
+    fn sets_of_columns_are_read_in_all_forms() {
+        assert_eq!(read_columns(&mut over(&[0]), &columns(3)).unwrap(), [0, 1, 2]);
+        assert_eq!(read_columns(&mut over(&[0b101]), &columns(3)).unwrap(), [1]);
+        read_columns(&mut over(&[0b1000]), &columns(3)).expect_err("a fourth column");
+        assert_eq!(read_columns(&mut over(&[68, 3, 69]), &columns(70)).unwrap(), [3, 69]);
+        let most = read_columns(&mut over(&[2, 0, 69]), &columns(70)).unwrap();
+        assert_eq!(most, (1..69).collect::<Vec<_>>());
+        assert_eq!(read_columns(&mut over(&[0]), &columns(70)).unwrap().len(), 70);
+        for wrong in [&[71][..], &[69, 70], &[2, 5, 5], &[68, 1]] {
+            read_columns(&mut over(wrong), &columns(70)).expect_err("a wrong set");
+        }
+    }
+
+    #[test]
+    fn clustering_values_can_be_null_and_empty() {
+        let types = [
+            ValueType { class: String::new(), length: Some(2) },
+            ValueType { class: String::new(), length: None },
+            ValueType { class: String::new(), length: None },
+        ];
+        let found = read_clustering(&mut over(&[0b10_01_00, 7, 8]), &types).unwrap();
+        assert_eq!(found, [Some(Bytes::from_static(&[7, 8])), Some(Bytes::new()), None]);
+    }
+}

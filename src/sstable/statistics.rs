@@ -1,0 +1,212 @@
+//! The Statistics component of 2.1 and later: the partitioner, and the types and baselines of rows of 3.x.
+//!
+//! ```text
+//!   number of parts | (kind, offset) of each | parts
+//!   validation part   class name of the partitioner | ...
+//!   header part       least timestamp, deletion time and ttl | type of the key | types of clustering columns
+//!                     | static columns | regular columns            each column: name, type
+//! ```
+//!
+//! The part of statistics proper is not needed to read rows.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::error::SstableError;
+use super::input::Input;
+use crate::marshal::{split_arguments, split_class};
+use crate::util::limits::{TABLE_COLUMNS_MAX, TYPE_NESTING_MAX, TYPE_TEXT_BYTES_MAX};
+
+/// The kinds of parts.
+const VALIDATION: i32 = 0;
+const HEADER: i32 = 3;
+
+/// Parts of a file: four are known.
+const PARTS_MAX: i32 = 16;
+
+/// The timestamp that baselines are relative to: 2015-09-22, in microseconds.
+const TIMESTAMP_EPOCH_US: i64 = 1_442_880_000_000_000;
+
+/// The local deletion time that baselines are relative to: 2015-09-22, in seconds.
+const DELETION_EPOCH_S: i32 = 1_442_880_000;
+
+/// What the Statistics component says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Statistics {
+    /// The class name of the partitioner.
+    pub partitioner: Option<String>,
+    /// How rows of 3.x are stored.
+    pub header: Option<RowHeader>,
+}
+
+/// The types and baselines of rows of 3.x.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RowHeader {
+    /// Timestamps are stored as their distance to this one.
+    pub least_timestamp: i64,
+    /// Local deletion times are stored as their distance to this one.
+    pub least_deletion_time: i32,
+    /// Times to live are stored as their distance to this one.
+    pub least_ttl: i32,
+    /// The clustering columns.
+    pub clustering: Vec<ValueType>,
+    /// The static columns, in the order of rows.
+    pub static_columns: Vec<Arc<Column>>,
+    /// The regular columns, in the order of rows.
+    pub regular_columns: Vec<Arc<Column>>,
+}
+
+/// How values of a type are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ValueType {
+    /// The class name.
+    pub class: String,
+    /// The length of values in bytes, if all have the same and it is not stored.
+    pub length: Option<u64>,
+}
+
+/// A column of a table of 3.x.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Column {
+    /// The name.
+    pub name: Bytes,
+    /// The type of values.
+    pub value: ValueType,
+    /// Whether the column has several cells in a row: a collection or user type that is not frozen.
+    pub is_complex: bool,
+    /// Whether the column has a user type that is not frozen, or seems to: see `ModernRows::find_frozen_types`.
+    pub is_user_type: bool,
+    /// Whether the values are counters.
+    pub is_counter: bool,
+}
+
+/// Reads the file.
+pub(super) fn read_statistics(path: &Path) -> Result<Statistics, SstableError> {
+    let mut input = Input::of_file(path)?;
+    let count = input.i32()?;
+    if !(0..=PARTS_MAX).contains(&count) {
+        return Err(input.damaged(format!("{count} parts")));
+    }
+    let mut found = Statistics::default();
+    for part in 0..u64::from(count.unsigned_abs()) {
+        input.seek(4 + 8 * part)?;
+        let (kind, offset) = (input.i32()?, input.u32()?);
+        match kind {
+            VALIDATION => {
+                input.seek(u64::from(offset))?;
+                found.partitioner = Some(input.utf()?);
+            }
+            HEADER => {
+                input.seek(u64::from(offset))?;
+                found.header = Some(read_header(&mut input)?);
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+fn read_header(input: &mut Input) -> Result<RowHeader, SstableError> {
+    let least_timestamp = TIMESTAMP_EPOCH_US.wrapping_add(input.vint()?.cast_signed());
+    let least_deletion_time = DELETION_EPOCH_S.wrapping_add(low_half(input.vint()?));
+    let least_ttl = low_half(input.vint()?);
+    read_type(input)?;
+    let mut clustering = Vec::new();
+    for _ in 0..count_of_columns(input)? {
+        clustering.push(read_type(input)?);
+    }
+    Ok(RowHeader {
+        least_timestamp,
+        least_deletion_time,
+        least_ttl,
+        clustering,
+        static_columns: read_columns(input)?,
+        regular_columns: read_columns(input)?,
+    })
+}
+
+/// Returns the number that Java gets from a long by a cast to int.
+pub(super) fn low_half(number: u64) -> i32 {
+    let [_, _, _, _, a, b, c, d] = number.to_be_bytes();
+    i32::from_be_bytes([a, b, c, d])
+}
+
+fn count_of_columns(input: &mut Input) -> Result<u64, SstableError> {
+    let count = input.vint()?;
+    if count > TABLE_COLUMNS_MAX as u64 {
+        return Err(input.damaged(format!("{count} columns; at most {TABLE_COLUMNS_MAX} are read")));
+    }
+    Ok(count)
+}
+
+fn read_columns(input: &mut Input) -> Result<Vec<Arc<Column>>, SstableError> {
+    let mut columns = Vec::new();
+    for _ in 0..count_of_columns(input)? {
+        let name = input.vint_bytes()?;
+        let value = read_type(input)?;
+        let (class, held) = split_class(&value.class);
+        let is_user_type = class == "UserType";
+        let is_complex = is_user_type || matches!(class, "ListType" | "SetType" | "MapType");
+        // The columns of super columns are the elements of a map.
+        let of_map = held.filter(|_| class == "MapType").and_then(|held| split_arguments(held).pop());
+        let is_counter = split_class(of_map.unwrap_or(class)).0 == "CounterColumnType";
+        columns.push(Arc::new(Column { name, value, is_complex, is_user_type, is_counter }));
+    }
+    Ok(columns)
+}
+
+fn read_type(input: &mut Input) -> Result<ValueType, SstableError> {
+    let length = input.vint()?;
+    if length > TYPE_TEXT_BYTES_MAX as u64 {
+        return Err(input.damaged(format!("a type of {length} bytes")));
+    }
+    let class = String::from_utf8_lossy(&input.bytes(length)?).into_owned();
+    let length = fixed_length(&class);
+    Ok(ValueType { class, length })
+}
+
+/// Returns the length of values of a type if 3.x does not store it. Types that came with 2.2 have a fixed length too,
+/// and 3.x stores it nevertheless.
+fn fixed_length(class: &str) -> Option<u64> {
+    let mut class = class;
+    for _ in 0..TYPE_NESTING_MAX {
+        match split_class(class) {
+            ("ReversedType" | "FrozenType", Some(inner)) => class = inner,
+            (name, _) => {
+                return match name {
+                    "BooleanType" => Some(1),
+                    "FloatType" | "Int32Type" => Some(4),
+                    "DateType" | "DoubleType" | "LongType" | "TimestampType" => Some(8),
+                    "LexicalUUIDType" | "TimeUUIDType" | "UUIDType" => Some(16),
+                    "EmptyType" => Some(0),
+                    _ => None,
+                };
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_those_of_the_innermost_type() {
+        const PACKAGE: &str = crate::marshal::PACKAGE;
+        assert_eq!(fixed_length(&format!("{PACKAGE}Int32Type")), Some(4));
+        assert_eq!(fixed_length(&format!("{PACKAGE}ReversedType({PACKAGE}UUIDType)")), Some(16));
+        assert_eq!(fixed_length(&format!("{PACKAGE}ShortType")), None);
+        assert_eq!(fixed_length(&format!("{PACKAGE}ListType({PACKAGE}Int32Type)")), None);
+        assert_eq!(fixed_length(&"ReversedType(".repeat(5000)), None);
+    }
+
+    #[test]
+    fn casts_are_those_of_java() {
+        assert_eq!(low_half(5), 5);
+        assert_eq!(low_half(0xFFFF_FFFF), -1);
+        assert_eq!(low_half(0x1_0000_0002), 2);
+    }
+}

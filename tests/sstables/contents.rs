@@ -1,0 +1,94 @@
+//! What a real server answered for every row.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use serde_json::Value;
+use thriftstore::model::{Cell, CellKind, RowColumns};
+
+/// A live column: super column, name, value, timestamp and time to live. Counters have no timestamp.
+pub type Column = (Option<String>, String, String, Option<i64>, Option<i64>);
+
+/// Live rows by their keys, in hex.
+pub type Rows = BTreeMap<String, Vec<Column>>;
+
+/// Returns the rows of a column family as they are in the SSTables, without the commit log.
+pub fn rows_in_tables(contents: &Value, keyspace: &str, family: &str) -> Rows {
+    let mut rows = Rows::new();
+    for row in contents["rows"][keyspace][family].as_array().unwrap() {
+        rows.insert(row["key"].as_str().unwrap().to_owned(), columns_of(row));
+    }
+    if let Some(before) = contents["rows_before_commitlog_writes"][keyspace][family].as_object() {
+        for (key, row) in before {
+            rows.insert(key.clone(), columns_of(row));
+        }
+    }
+    rows.retain(|_, columns| !columns.is_empty());
+    rows
+}
+
+fn columns_of(row: &Value) -> Vec<Column> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut found = Vec::new();
+    found.extend(list(&row["columns"]).iter().map(|column| column_of(None, column)));
+    found.extend(list(&row["counter_columns"]).iter().map(|counter| counter_of(None, counter)));
+    for holder in list(&row["super_columns"]) {
+        found.extend(list(&holder[1]).iter().map(|column| column_of(holder[0].as_str(), column)));
+    }
+    for holder in list(&row["counter_super_columns"]) {
+        found.extend(list(&holder[1]).iter().map(|counter| counter_of(holder[0].as_str(), counter)));
+    }
+    // A row of a counter table can have both kinds of columns, and their common order is not known.
+    if !list(&row["columns"]).is_empty() && !list(&row["counter_columns"]).is_empty() {
+        found.sort();
+    }
+    found
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+fn column_of(holder: Option<&str>, column: &Value) -> Column {
+    let holder = holder.map(str::to_owned);
+    (holder, text(&column[0]), text(&column[1]), column[2].as_i64(), column[3].as_i64())
+}
+
+fn counter_of(holder: Option<&str>, counter: &Value) -> Column {
+    let count = counter[1].as_i64().unwrap();
+    (holder.map(str::to_owned), text(&counter[0]), count.to_string(), None, None)
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
+/// Returns the columns that a store returned in the same form.
+pub fn columns_read(columns: &RowColumns) -> Vec<Column> {
+    let column = |holder: Option<&Bytes>, cell: &Cell| {
+        let (holder, name) = (holder.map(|holder| hex(holder)), hex(&cell.name));
+        match cell.kind {
+            CellKind::Counter => (holder, name, cell.count().unwrap().to_string(), None, None),
+            CellKind::Expiring { ttl_s, .. } => {
+                (holder, name, hex(&cell.value), Some(cell.timestamp), Some(i64::from(ttl_s)))
+            }
+            _ => (holder, name, hex(&cell.value), Some(cell.timestamp), None),
+        }
+    };
+    let mut found: Vec<Column> = match columns {
+        RowColumns::Cells(cells) => cells.iter().map(|cell| column(None, cell)).collect(),
+        RowColumns::Supers(supers) => {
+            let cells = supers.iter().flat_map(|holder| holder.cells.iter().map(|cell| (&holder.name, cell)));
+            cells.map(|(holder, cell)| column(Some(holder), cell)).collect()
+        }
+    };
+    let has = |counts: bool| found.iter().any(|(.., timestamp, _)| timestamp.is_none() == counts);
+    if has(true) && has(false) {
+        found.sort();
+    }
+    found
+}

@@ -1,0 +1,121 @@
+//! Damaged files: reported, without a panic.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use thriftstore::sstable::{Component, Descriptor, SstableError, TableOptions, TableReader, Unit};
+
+use crate::fixture::{Fixture, RELEASES};
+
+/// Reads all rows, and skips damage. Returns the units that were read and the number of damaged places.
+fn read_all(data: &Path) -> Result<(Vec<Unit>, usize), SstableError> {
+    let mut table = TableReader::open(data, &TableOptions::default())?;
+    let (mut units, mut damages) = (Vec::new(), usize::from(table.check_digest().is_err()));
+    loop {
+        match table.next_unit() {
+            Ok(None) => return Ok((units, damages)),
+            Ok(Some(unit)) => units.push(unit),
+            Err(SstableError::Damaged(damage)) => {
+                damages += 1;
+                assert!(!damage.to_string().is_empty());
+                let skipped = table.skip_damage(&damage)?;
+                assert!(skipped.end.is_none_or(|end| end >= skipped.start));
+            }
+            Err(other) => return Err(other),
+        }
+    }
+}
+
+/// Returns the smallest table of a keyspace with rows enough.
+fn small_table(fixture: &Fixture, family: &str) -> PathBuf {
+    fixture.files_of("BloggyAppy", family).swap_remove(0)
+}
+
+/// Returns the files of an SSTable that rows are read from.
+fn files_of(data: &Path) -> Vec<PathBuf> {
+    let descriptor = Descriptor::of_data_file(data).unwrap();
+    let of = |component| descriptor.path(component);
+    let all = [
+        Component::Data,
+        Component::Index,
+        Component::CompressionInfo,
+        Component::Crc,
+        Component::Statistics,
+    ];
+    all.into_iter().map(of).filter(|path| path.is_file()).collect()
+}
+
+/// Each byte of each file is changed in turn. What has a checksum is reported, or does not change the rows. The Statistics
+/// file of 3.x, whose baselines all timestamps of the file depend on, has none.
+#[test]
+fn every_changed_byte_is_survived_and_checksums_report_theirs() {
+    for release in RELEASES {
+        let fixture = Fixture::unpack(release);
+        let data = small_table(&fixture, "Authors");
+        let (rows, damages) = read_all(&data).unwrap();
+        assert_eq!(damages, 0);
+        let has_checksums = release != "0.6.8";
+        for file in files_of(&data) {
+            let content = fs::read(&file).unwrap();
+            for at in 0..content.len() {
+                let mut changed = content.clone();
+                changed[at] ^= 1 << (at % 8);
+                fs::write(&file, &changed).unwrap();
+                let read = read_all(&data);
+                if has_checksums && file == data {
+                    let is_reported =
+                        read.as_ref().is_err() || read.as_ref().is_ok_and(|(_, count)| *count > 0);
+                    assert!(is_reported, "{release}: byte {at} of the Data file is changed");
+                }
+                if let Ok((read, 0)) = read
+                    && has_checksums
+                    && !file.ends_with("me-1-big-Statistics.db")
+                {
+                    assert_eq!(read, rows, "{release}: byte {at} of {}", file.display());
+                }
+            }
+            fs::write(&file, &content).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_cut_is_survived_and_reported() {
+    for release in RELEASES {
+        let fixture = Fixture::unpack(release);
+        let data = small_table(&fixture, "Authors");
+        let (rows, _) = read_all(&data).unwrap();
+        for file in files_of(&data) {
+            let content = fs::read(&file).unwrap();
+            for length in 0..content.len() {
+                fs::write(&file, &content[..length]).unwrap();
+                if let Ok((read, 0)) = read_all(&data) {
+                    assert_eq!(read, rows, "{release}: {length} bytes of {}", file.display());
+                }
+                if file == data {
+                    assert!(!matches!(read_all(&data), Ok((_, 0))), "{release}: cut to {length} bytes");
+                }
+            }
+            fs::write(&file, &content).unwrap();
+        }
+    }
+}
+
+/// Rows behind a damaged one are read, if the Index component has them.
+#[test]
+fn rows_behind_damage_are_read() {
+    let fixture = Fixture::unpack("0.6.8");
+    let data = small_table(&fixture, "BlogEntries");
+    let (rows, _) = read_all(&data).unwrap();
+    let of_rows = rows.iter().filter(|unit| matches!(unit, Unit::Row { .. })).count();
+    assert!(of_rows > 3);
+    // The size of the first row, behind its key.
+    let mut content = fs::read(&data).unwrap();
+    let key_length = usize::from(u16::from_be_bytes([content[0], content[1]]));
+    content[2 + key_length] ^= 0x40;
+    fs::write(&data, &content).unwrap();
+    let (read, damages) = read_all(&data).unwrap();
+    assert_eq!(damages, 1);
+    let second = rows.iter().position(|unit| *unit == Unit::EndOfRow).unwrap() + 1;
+    assert_eq!(read, rows[second..]);
+}

@@ -1,0 +1,60 @@
+//! A data directory of a real server, unpacked.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use thriftstore::sstable::Descriptor;
+
+/// The releases with a directory and what the server answered.
+pub const RELEASES: [&str; 4] = ["0.6.8", "1.2.15", "2.1.22", "3.11.19"];
+
+pub struct Fixture {
+    directory: tempfile::TempDir,
+    pub contents: Value,
+}
+
+impl Fixture {
+    pub fn unpack(release: &str) -> Fixture {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sstables");
+        let directory = tempfile::tempdir().unwrap();
+        let archive = folder.join(format!("{release}-data.tar.gz"));
+        let tar = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(directory.path()).status();
+        assert!(tar.expect("tar runs").success());
+        let contents = File::open(folder.join(format!("{release}-contents.json.gz"))).unwrap();
+        let contents = serde_json::from_reader(GzDecoder::new(contents)).unwrap();
+        Fixture { directory, contents }
+    }
+
+    /// Returns the Data files of a keyspace, sorted by their names.
+    pub fn data_files(&self, keyspace: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        collect(&self.directory.path().join("data").join(keyspace), &mut found);
+        found.sort();
+        assert!(!found.is_empty(), "{keyspace} has no files");
+        found
+    }
+
+    /// Returns the Data files of a column family.
+    pub fn files_of(&self, keyspace: &str, family: &str) -> Vec<PathBuf> {
+        let is_of = |path: &PathBuf| {
+            let descriptor = Descriptor::of_data_file(path).unwrap();
+            assert_eq!(descriptor.keyspace.as_deref(), Some(keyspace));
+            descriptor.family.as_deref() == Some(family)
+        };
+        self.data_files(keyspace).into_iter().filter(is_of).collect()
+    }
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.to_str().unwrap().ends_with("-Data.db") {
+            found.push(path);
+        }
+    }
+}
