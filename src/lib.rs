@@ -1,7 +1,8 @@
 //! thriftstore: a server for applications written for Thrift-era Cassandra.
 //!
 //! Layers, each using only those above it: `util`, `compat`, `marshal`, `schema`, `model`, `partitioner`, `config`,
-//! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `control`, `testing`, `stress`, `sstable`, `copy`, `cli`.
+//! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `control`, `testing`, `stress`, `sstable`, `copy`, `traffic`,
+//! `cli`.
 
 // The lint `missing_docs` is on for the layers that other code implements or builds on: comparators, partitioners, the
 // schema, the types of reads and writes, stores, and the database, on which all protocols build. It is also on for the
@@ -26,10 +27,11 @@ pub mod partitioner;
 #[warn(missing_docs)]
 pub mod schema;
 pub mod server;
-#[warn(missing_docs)]
 pub mod sstable;
+#[warn(missing_docs)]
 pub mod storage;
 pub mod stress;
 pub mod testing;
 pub mod thrift;
+pub mod traffic;
 pub mod util;

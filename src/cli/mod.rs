@@ -16,7 +16,11 @@ mod load_place;
 mod login;
 mod native;
 mod ports;
+mod process;
+mod record;
+mod report;
 mod serve;
+mod shadow;
 mod sstable;
 mod status;
 mod store;
@@ -48,10 +52,14 @@ enum Command {
     Copy(copy::CopyArgs),
     /// Back up a data directory, whether a server is running on it or not.
     Backup(backup::BackupArgs),
+    /// Record the traffic between clients and a server.
+    Record(Box<record::RecordArgs>),
     /// Control a server for tests: reset it, take snapshots, change its clock, load data.
     Control(control_command::ControlCommandArgs),
     /// Read the SSTables of Cassandra 0.4 to 3.11.
     Sstable(sstable::SstableArgs),
+    /// Answer clients by one server, send their calls to another server too, and compare the answers.
+    Shadow(Box<shadow::ShadowArgs>),
     /// Load a Thrift server and measure it.
     Stress(crate::stress::StressArgs),
 }
@@ -64,8 +72,10 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Cells(args) => cells::cells(&args, types),
         Command::Copy(args) => copy::copy(&args, types),
         Command::Backup(args) => backup::backup(&args, types),
+        Command::Record(args) => record::record(&args),
         Command::Control(args) => control_command::control(&args),
         Command::Sstable(args) => sstable::sstable(&args),
+        Command::Shadow(args) => shadow::shadow(&args),
         Command::Stress(args) => crate::stress::run(args),
     };
     match outcome {

@@ -1,12 +1,10 @@
 //! `thriftstore serve`: starts a server from a configuration, and shuts it down.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::control::ControlArgs;
 use super::gateway;
@@ -15,6 +13,7 @@ use super::limits::LimitArgs;
 use super::login::LoginArgs;
 use super::native::NativeArgs;
 use super::ports::{Addresses, Ports, Services};
+use super::process::{self, StopSignals};
 use super::status::StatusArgs;
 use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
@@ -23,15 +22,12 @@ use crate::control::{ClientPorts, Sandboxes};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::native::NativeService;
-use crate::server::{Admission, BusyPoll, Encryption, Shutdown, StatusService, request_short_slices};
+use crate::server::{Admission, BusyPoll, Encryption, Shutdown, StatusService};
 use crate::thrift::{Compat, Service};
 use crate::util::limits::LOGGED_KEYSPACES_MAX;
 use crate::util::meter::RequestLimits;
 use crate::util::{Clock, Release, process_memory};
 
-/// The default log filter, without THRIFTSTORE_LOG. Of the driver to a cluster only warnings; connection errors are
-/// logged by the gateway itself.
-const LOG: &str = "info,scylla=warn,scylla::cluster::metadata::cc_establisher=off";
 /// How long connections may take to finish their requests at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
 
@@ -80,7 +76,7 @@ pub struct ServeArgs {
 
 /// Serves until SIGTERM or SIGINT.
 pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
-    start_log();
+    process::start_log();
     let compat = Compat::of(&args.compat).map_err(|error| format!("--compat: {error}"))?;
     tracing::info!("thriftstore {}", env!("CARGO_PKG_VERSION"));
     let config =
@@ -90,38 +86,9 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
         tracing::info!("{note}");
     }
     let compat = compat.or_expecting(config.expected_generation);
-    raise_descriptor_limit();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(worker_threads())
-        .enable_all()
-        .on_thread_start(request_short_slices)
-        .build()
-        .map_err(|error| format!("cannot start: {error}"))?;
+    process::raise_descriptor_limit();
+    let runtime = process::runtime()?;
     runtime.block_on(serve_config(args, compat, config, types.clone()))
-}
-
-fn start_log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("THRIFTSTORE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOG));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // An embedding program may have set its own subscriber.
-    let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();
-}
-
-/// Returns one thread per processor, at least two. More threads only wait for each other at the commit log, as measured
-/// with 4 threads on two processors.
-fn worker_threads() -> usize {
-    std::thread::available_parallelism().map_or(2, usize::from).max(2)
-}
-
-/// Raises the limit of file descriptors, usually 1024: thousands of connections need as many.
-fn raise_descriptor_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::debug!("cannot raise the limit of open files: {error}");
-    }
 }
 
 async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: Types) -> Result<(), String> {
@@ -162,7 +129,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let shutdown = Shutdown::new();
     let signal = shutdown.signal().ok_or("the server is stopping")?;
     if let Some(encryption) = &encryption {
-        tokio::spawn(reload_at_hangup(hangup()?, encryption.clone()));
+        tokio::spawn(process::reload_at_hangup(process::hangup()?, encryption.clone()));
     }
     let busy_poll = if args.no_busy_poll { BusyPoll::off() } else { BusyPoll::start() };
     let admission = Admission::new(signal.clone()).with_encryption(encryption).with_busy_poll(busy_poll);
@@ -267,43 +234,6 @@ fn encryption(args: &ServeArgs, config: &Config) -> Result<Option<Arc<Encryption
     Ok(Some(Arc::new(encryption)))
 }
 
-/// Reads the certificates again at each SIGHUP.
-async fn reload_at_hangup(mut hangup: Signal, encryption: Arc<Encryption>) {
-    while hangup.recv().await.is_some() {
-        match encryption.reload() {
-            Ok(()) => tracing::info!("certificates read again: new connections use them"),
-            Err(error) => tracing::error!("the former certificates stay in use: {error}"),
-        }
-    }
-}
-
-fn hangup() -> Result<Signal, String> {
-    signal(SignalKind::hangup()).map_err(|error| format!("cannot listen for signals: {error}"))
-}
-
 fn configured_address(config: &Config) -> String {
     format!("{}:{}", config.thrift_host(), config.thrift_port)
-}
-
-/// The signals that end the server.
-struct StopSignals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl StopSignals {
-    fn listen() -> Result<StopSignals, String> {
-        let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
-        Ok(StopSignals {
-            terminate: listen(SignalKind::terminate())?,
-            interrupt: listen(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
 }

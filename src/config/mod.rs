@@ -30,6 +30,7 @@ mod xml;
 mod xml_reader;
 mod yaml;
 
+pub use characters::is_invisible;
 pub use cluster::{CLUSTER_ELEMENTS, authorities};
 pub use column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
 pub use contact_point::contact_point;

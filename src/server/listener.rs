@@ -132,8 +132,8 @@ async fn serve(
     handler.serve(Client { stream, peer, local, place, limits, budget, shutdown, busy_poll }).await
 }
 
-/// Enables TCP keepalive, which notices a client whose machine has gone.
-fn keep_alive(stream: &TcpStream) -> std::io::Result<()> {
+/// Enables TCP keepalive, which notices a peer whose machine has gone.
+pub fn keep_alive(stream: &TcpStream) -> std::io::Result<()> {
     let keepalive = TcpKeepalive::new()
         .with_time(Duration::from_secs(KEEPALIVE_IDLE_S))
         .with_interval(Duration::from_secs(KEEPALIVE_INTERVAL_S))

@@ -5,12 +5,16 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio_rustls::rustls::client::WebPkiServerVerifier;
+use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use tokio_rustls::rustls::server::{VerifierBuilderError, WebPkiClientVerifier, danger::ClientCertVerifier};
 use tokio_rustls::rustls::version::{TLS12, TLS13};
-use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
+use tokio_rustls::rustls::{
+    self, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
+};
 
 use crate::config::ClientEncryption;
 use crate::util::limits::PEM_BYTES_MAX;
@@ -64,6 +68,93 @@ fn verifier(file: &Path, is_required: bool) -> Result<Arc<dyn ClientCertVerifier
         builder = builder.allow_unauthenticated();
     }
     builder.build().map_err(|error: VerifierBuilderError| wrong(error.to_string()))
+}
+
+/// Which servers a client trusts, and how it identifies itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerTrust {
+    /// Certificates of authorities, or of servers themselves.
+    pub authorities: PathBuf,
+    /// The client's own certificate and its key.
+    pub own: Option<(PathBuf, PathBuf)>,
+}
+
+/// Reads the files and returns a client configuration for TLS 1.2 and 1.3.
+///
+/// A server is trusted if its certificate is in the file, whatever name it has, or if an authority in the file has signed
+/// it for the server's name. Old clusters often have certificates without a name, which clients trusted one by one.
+pub fn client_config(trust: &ServerTrust) -> Result<ClientConfig, TlsError> {
+    let provider = Arc::new(ring::default_provider());
+    let known = certificates(&trust.authorities)?;
+    let mut roots = RootCertStore::empty();
+    let wrong = |reason: String| TlsError::Authorities { file: trust.authorities.clone(), reason };
+    for certificate in &known {
+        roots.add(certificate.clone()).map_err(|error| wrong(error.to_string()))?;
+    }
+    let signed = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone()).build();
+    let signed = signed.map_err(|error| wrong(error.to_string()))?;
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS12, &TLS13])
+        .map_err(TlsError::Protocol)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(KnownOrSigned { known, signed }));
+    match &trust.own {
+        None => Ok(builder.with_no_client_auth()),
+        Some((certificate, key)) => {
+            let pair = builder.with_client_auth_cert(certificates(certificate)?, private_key(key)?);
+            pair.map_err(|reason| TlsError::Pair {
+                certificate: certificate.clone(),
+                key: key.clone(),
+                reason,
+            })
+        }
+    }
+}
+
+/// Verifies that a server's certificate is known, or signed by a known authority. The signatures of the handshake, which
+/// prove that the server has the key of its certificate, are verified in both cases.
+#[derive(Debug)]
+struct KnownOrSigned {
+    known: Vec<CertificateDer<'static>>,
+    signed: Arc<WebPkiServerVerifier>,
+}
+
+impl ServerCertVerifier for KnownOrSigned {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self.known.iter().any(|known| known == end_entity) {
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.signed.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.signed.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.signed.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.signed.supported_verify_schemes()
+    }
 }
 
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {

@@ -1,0 +1,85 @@
+//! What a process that serves clients does at its start and end: its log, threads, limits and signals.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::server::{Encryption, request_short_slices};
+
+/// The default log filter, without THRIFTSTORE_LOG. Of the driver to a cluster only warnings; connection errors are
+/// logged by the gateway itself.
+const LOG: &str = "info,scylla=warn,scylla::cluster::metadata::cc_establisher=off";
+/// Starts the log, on standard error.
+pub fn start_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("THRIFTSTORE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOG));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // An embedding program may have set its own subscriber.
+    let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();
+}
+
+/// Returns one thread per processor, at least two. More threads only wait for each other at the commit log, as measured
+/// with 4 threads on two processors.
+fn worker_threads() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from).max(2)
+}
+
+/// Returns the runtime of a process that serves clients.
+pub fn runtime() -> Result<Runtime, String> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(worker_threads())
+        .enable_all()
+        .on_thread_start(request_short_slices)
+        .build()
+        .map_err(|error| format!("cannot start: {error}"))
+}
+
+/// Raises the limit of file descriptors, usually 1024: thousands of connections need as many.
+pub fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::debug!("cannot raise the limit of open files: {error}");
+    }
+}
+
+/// Reads the certificates again at each SIGHUP.
+pub async fn reload_at_hangup(mut hangup: Signal, encryption: Arc<Encryption>) {
+    while hangup.recv().await.is_some() {
+        match encryption.reload() {
+            Ok(()) => tracing::info!("certificates read again: new connections use them"),
+            Err(error) => tracing::error!("the former certificates stay in use: {error}"),
+        }
+    }
+}
+
+/// Returns the signal SIGHUP.
+pub fn hangup() -> Result<Signal, String> {
+    signal(SignalKind::hangup()).map_err(|error| format!("cannot listen for signals: {error}"))
+}
+
+/// The signals that end the process.
+pub struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    pub fn listen() -> Result<StopSignals, String> {
+        let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
+        Ok(StopSignals {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+        })
+    }
+
+    pub async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}

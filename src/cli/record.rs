@@ -1,0 +1,146 @@
+//! `thriftstore record`: a proxy that records what passes.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::process::{self, StopSignals};
+use super::tls::TlsArgs;
+use crate::server::{
+    Admission, ConnectionLimits, Encryption, Listener, ServerTrust, Shutdown, client_config,
+};
+use crate::traffic::Header;
+use crate::traffic::file::{PartWriter, RotationLimits};
+use crate::traffic::record::{Proxy, Recorder, RecorderSummary, TapQueue, Upstream, now_us};
+use crate::util::limits::{RECORDER_CONNECTIONS_MAX, RECORDER_QUEUE_BYTES_MAX};
+
+/// How long connections may take to end at shutdown: they are closed, not finished.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+
+const MIB: u64 = 1024 * 1024;
+
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// The address for clients; port 0 picks a free one. Thrift and the native protocol are told apart by their first
+    /// bytes. May be given several times, with as many --upstream in the same order
+    #[arg(long, value_name = "HOST:PORT", required = true)]
+    listen: Vec<String>,
+    /// The server that answers
+    #[arg(long, value_name = "HOST:PORT", required = true)]
+    upstream: Vec<String>,
+    /// The file of the recording, which must not exist
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+    /// Continue in another file, FILE.2, FILE.3 and so on, once a file has this size
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    rotate_mb: Option<u64>,
+    /// Continue in another file once a file covers this time
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=60 * 24 * 366))]
+    rotate_minutes: Option<u32>,
+    #[command(flatten)]
+    tls: TlsArgs,
+    /// Connect to the upstreams with TLS. They are trusted if their certificate is in this file of PEM certificates, or if
+    /// an authority in it has signed their certificate and their name
+    #[arg(long, value_name = "FILE")]
+    upstream_tls_ca: Option<PathBuf>,
+    /// The recorder's own certificate, for upstreams that require one
+    #[arg(long, value_name = "FILE", requires_all = ["upstream_tls_ca", "upstream_tls_key"])]
+    upstream_tls_certificate: Option<PathBuf>,
+    /// The key of the recorder's own certificate
+    #[arg(long, value_name = "FILE", requires = "upstream_tls_certificate")]
+    upstream_tls_key: Option<PathBuf>,
+}
+
+/// Records until SIGTERM or SIGINT.
+pub fn record(args: &RecordArgs) -> Result<(), String> {
+    process::start_log();
+    process::raise_descriptor_limit();
+    process::runtime()?.block_on(serve(args))
+}
+
+async fn serve(args: &RecordArgs) -> Result<(), String> {
+    if args.listen.len() != args.upstream.len() {
+        return Err(format!(
+            "{} --listen and {} --upstream were given: give one --upstream for each --listen",
+            args.listen.len(),
+            args.upstream.len()
+        ));
+    }
+    let upstreams = upstreams(args)?;
+    let encryption = encryption(args)?;
+    let mut stop = StopSignals::listen()?;
+    let bind = |address: &String| Listener::bind(address).map_err(|error| error.to_string());
+    let listeners: Vec<Listener> = args.listen.iter().map(bind).collect::<Result<_, _>>()?;
+    let rotation = RotationLimits {
+        bytes: args.rotate_mb.map(|megabytes| megabytes * MIB),
+        age_us: args.rotate_minutes.map(|minutes| i64::from(minutes) * 60_000_000),
+    };
+    let header = Header::new(now_us(), args.upstream.clone());
+    let writer = PartWriter::create(&args.to, header, rotation).map_err(|error| error.to_string())?;
+    let queue = TapQueue::new(RECORDER_QUEUE_BYTES_MAX);
+    let recorder = Recorder::start(&queue, writer).map_err(|error| format!("cannot start: {error}"))?;
+    let shutdown = Shutdown::new();
+    let signal = shutdown.signal().ok_or("the recorder is stopping")?;
+    if let Some(encryption) = &encryption {
+        tokio::spawn(process::reload_at_hangup(process::hangup()?, encryption.clone()));
+    }
+    let limits = ConnectionLimits {
+        connections_max: RECORDER_CONNECTIONS_MAX,
+        unproven_max: RECORDER_CONNECTIONS_MAX,
+        ..ConnectionLimits::default()
+    };
+    let admission = Admission::limited(signal, limits).with_encryption(encryption);
+    let proxy = Proxy::new(queue);
+    for (listener, upstream) in listeners.into_iter().zip(upstreams) {
+        say(&format!(
+            "listening for recorded clients on {}, answered by {}",
+            listener.address, upstream.address
+        ));
+        tokio::spawn(listener.run(proxy.to(upstream), admission.clone()));
+    }
+    drop((proxy, admission));
+    stop.wait().await;
+    tracing::info!("stopping");
+    shutdown.end(SHUTDOWN_TIMEOUT).await;
+    let finished = tokio::task::spawn_blocking(|| recorder.finish()).await;
+    report(args, &finished.map_err(|error| format!("the recorder failed: {error}"))?)
+}
+
+fn upstreams(args: &RecordArgs) -> Result<Vec<Upstream>, String> {
+    let own = args.upstream_tls_certificate.clone().zip(args.upstream_tls_key.clone());
+    let trust = args.upstream_tls_ca.clone().map(|authorities| ServerTrust { authorities, own });
+    let tls = trust.as_ref().map(client_config).transpose().map_err(|error| error.to_string())?;
+    let tls = tls.map(Arc::new);
+    let upstream = |address: &String| Upstream::new(address, tls.clone()).map_err(|error| error.to_string());
+    args.upstream.iter().map(upstream).collect()
+}
+
+fn encryption(args: &RecordArgs) -> Result<Option<Arc<Encryption>>, String> {
+    let Some(options) = args.tls.over(None)? else { return Ok(None) };
+    Encryption::open(options).map(|encryption| Some(Arc::new(encryption))).map_err(|error| error.to_string())
+}
+
+/// Prints what was recorded.
+fn report(args: &RecordArgs, summary: &RecorderSummary) -> Result<(), String> {
+    let RecorderSummary { connections, calls, bytes, parts, .. } = summary;
+    let files = if *parts > 1 { format!("{parts} files, the first is ") } else { String::new() };
+    let file = args.to.display();
+    say(&format!("recorded {calls} calls of {connections} connections in {files}{file} ({bytes} bytes)"));
+    if let Some(losses) = summary.losses_text() {
+        say(&format!("not recorded: {losses}"));
+    }
+    match &summary.stopped {
+        None => Ok(()),
+        Some(why) => Err(format!("recording stopped before the end: {why}")),
+    }
+}
+
+/// Prints a line. Standard output may be closed, which must not end the recorder.
+fn say(line: &str) {
+    if let Err(error) = writeln!(std::io::stdout(), "{line}") {
+        tracing::warn!("cannot print {line:?}: {error}");
+    }
+}

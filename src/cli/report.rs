@@ -1,0 +1,60 @@
+//! The options of commands that end with a report.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::traffic::report::{DifferenceKind, Report};
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ReportForm {
+    Text,
+    Json,
+    Html,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The form of the report
+    #[arg(long = "report", value_name = "FORM", value_enum, default_value = "text")]
+    form: ReportForm,
+    /// Write the report to this file, and print it as text too [default: only print it]
+    #[arg(long = "report-to", value_name = "FILE")]
+    to: Option<PathBuf>,
+    /// Fail if there is a difference of this kind or a more serious one: `data`, `exception` (or data), `text` (or any)
+    #[arg(long, value_name = "KIND")]
+    fail_on: Option<DifferenceKind>,
+}
+
+impl ReportArgs {
+    /// Writes the report.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written, or the report has differences of `--fail-on`.
+    pub fn write(&self, report: &Report) -> Result<(), String> {
+        let summary = report.summary();
+        let written = match self.form {
+            ReportForm::Text => summary.text(),
+            ReportForm::Json => summary.json(),
+            ReportForm::Html => summary.html(),
+        };
+        match &self.to {
+            None => print!("{written}"),
+            Some(file) => {
+                let failed = |error| format!("cannot write the report to {}: {error}", file.display());
+                fs::write(file, written).map_err(failed)?;
+                print!("{}", summary.text());
+                println!("\nThe report is in {}", file.display());
+            }
+        }
+        match self.fail_on {
+            Some(kind) if report.has_differences(kind) => {
+                Err(format!("{} (--fail-on {kind})", summary.verdict.headline(&summary)))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Follows one connection of a recording.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use super::super::value::{Fields, Value};
+use super::super::{Protocol, ThriftMessage};
+use super::thrift_place::{effect_of, place_of, row_of};
+use super::{
+    Answer, Call, CallError, Effect, NativeReply, NativeRequest, PreparedTexts, ReplyContent, Request,
+    StatementText, StatementWords,
+};
+use crate::compat::features::ApiGeneration;
+use crate::native::RequestCode;
+use crate::thrift::decompressed_statement;
+use crate::thrift::frame::Transport;
+use crate::thrift::wire::MessageKind;
+use crate::traffic::report::Interface;
+use crate::util::limits::TRAFFIC_PREPARED_OF_CONNECTION_MAX;
+
+/// The state of a connection, as far as its calls show it.
+#[derive(Debug)]
+pub struct Conversation {
+    protocol: Protocol,
+    keyspace: Option<String>,
+    generation: Option<ApiGeneration>,
+    /// Statements that were prepared over Thrift: whether of CQL 3, and the id.
+    prepared: HashMap<(bool, i64), String>,
+}
+
+impl Conversation {
+    pub fn new(protocol: Protocol) -> Conversation {
+        Conversation { protocol, keyspace: None, generation: None, prepared: HashMap::new() }
+    }
+
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// Returns the keyspace that the connection uses.
+    pub fn keyspace(&self) -> Option<&str> {
+        self.keyspace.as_deref()
+    }
+
+    /// Decodes a request.
+    ///
+    /// # Errors
+    ///
+    /// If the message is damaged.
+    pub fn request(&mut self, message: &Bytes, prepared: &PreparedTexts) -> Result<Call, CallError> {
+        match self.protocol {
+            Protocol::Thrift { is_framed } => {
+                let transport = if is_framed { Transport::Framed } else { Transport::Unframed };
+                let decoded = ThriftMessage::read(message)?;
+                Ok(self.thrift_call(decoded, message.clone(), transport))
+            }
+            Protocol::Native => Ok(self.native_call(NativeRequest::read(message)?, prepared)),
+        }
+    }
+
+    /// Decodes the reply to a request, and learns from it.
+    ///
+    /// # Errors
+    ///
+    /// If the message is damaged.
+    pub fn reply(
+        &mut self,
+        call: &Call,
+        message: &Bytes,
+        prepared: &mut PreparedTexts,
+    ) -> Result<Answer, CallError> {
+        match &call.request {
+            Request::Thrift { message: request, .. } => {
+                let reply = ThriftMessage::read(message)?;
+                self.learn_from_thrift(call, request, &reply);
+                Ok(Answer::Thrift(reply))
+            }
+            Request::Native(_) => {
+                let reply = NativeReply::read(message)?;
+                match &reply.content {
+                    ReplyContent::Keyspace(keyspace) => self.keyspace = Some(keyspace.clone()),
+                    ReplyContent::Prepared { id, .. } => {
+                        if let Some(text) = &call.statement {
+                            prepared.put(id, text);
+                        }
+                    }
+                    _ => {}
+                }
+                Ok(Answer::Native(reply))
+            }
+        }
+    }
+
+    fn thrift_call(&mut self, message: ThriftMessage, bytes: Bytes, transport: Transport) -> Call {
+        let method = message.method();
+        let row = row_of(&message.name, &message.fields, self.generation, transport);
+        if let Some((row, true)) = row {
+            self.generation = Some(row.generation());
+        }
+        let statement = self.thrift_statement(&method, &message.fields);
+        let words = statement.as_deref().map(StatementWords::of);
+        let place = row.map(|(row, _)| place_of(row, &message.fields)).unwrap_or_default();
+        let generation = row.map(|(row, _)| row.generation()).or(self.generation);
+        let effect = words.as_ref().map(|words| words.effect);
+        // Preparing changes nothing.
+        let effect = if method.starts_with("prepare_") { Some(Effect::Session) } else { effect };
+        let used = |words: StatementWords| (words.keyspace, words.table);
+        let (of_statement, table) = words.map(used).unwrap_or_default();
+        Call {
+            interface: Interface::Thrift(generation.unwrap_or(ApiGeneration::AfterSetKeyspace)),
+            keyspace: place.keyspace.or(of_statement).or_else(|| self.keyspace.clone()),
+            family: place.family.or(table),
+            effect: row.map_or(Effect::Session, |(row, _)| effect_of(row, effect)),
+            statement,
+            method,
+            request: Request::Thrift { message, bytes },
+        }
+    }
+
+    /// Returns the statement of a call: its text, or that of the statement that it executes.
+    fn thrift_statement(&self, method: &str, fields: &Fields) -> Option<String> {
+        match method {
+            "execute_cql_query" | "execute_cql3_query" | "prepare_cql_query" | "prepare_cql3_query" => {
+                let compression = fields.get(&2).and_then(Value::as_int).unwrap_or_default();
+                let text = fields.get(&1)?.as_binary()?;
+                let text = decompressed_statement(text, i32::try_from(compression).ok()?)?;
+                String::from_utf8(text).ok()
+            }
+            "execute_prepared_cql_query" | "execute_prepared_cql3_query" => {
+                let id = fields.get(&1)?.as_int()?;
+                self.prepared.get(&(method.contains("cql3"), id)).cloned()
+            }
+            _ => None,
+        }
+    }
+
+    fn learn_from_thrift(&mut self, call: &Call, request: &ThriftMessage, reply: &ThriftMessage) {
+        let is_refused = reply.kind == MessageKind::Exception || reply.fields.keys().any(|id| *id != 0);
+        if is_refused {
+            return;
+        }
+        let result = reply.fields.get(&0);
+        match (&call.method[..], &call.statement) {
+            ("set_keyspace", _) => {
+                let keyspace = request.fields.get(&1).and_then(Value::as_binary);
+                self.keyspace = keyspace.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            }
+            ("prepare_cql_query" | "prepare_cql3_query", Some(text)) => {
+                let id = result.and_then(|result| result.get(1)).and_then(Value::as_int);
+                if let Some(id) = id.filter(|_| self.prepared.len() < TRAFFIC_PREPARED_OF_CONNECTION_MAX) {
+                    self.prepared.insert((call.method.contains("cql3"), id), text.clone());
+                }
+            }
+            (_, Some(text)) => {
+                if let Some(keyspace) = StatementWords::used_keyspace(text) {
+                    self.keyspace = Some(keyspace);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn native_call(&mut self, request: NativeRequest, prepared: &PreparedTexts) -> Call {
+        let texts = request.statements.iter().filter_map(|statement| match &statement.text {
+            StatementText::Text(text) => Some(text.clone()),
+            StatementText::Prepared(id) => prepared.get(&id.bytes).map(str::to_owned),
+        });
+        let mut texts: Vec<String> = texts.collect();
+        let words: Vec<_> = texts.iter().map(|text| StatementWords::of(text)).collect();
+        let code = request.code;
+        let effect = match code {
+            RequestCode::Batch => Effect::Write,
+            RequestCode::Query | RequestCode::Execute => {
+                words.first().map_or(Effect::Session, |words| words.effect)
+            }
+            _ => Effect::Session,
+        };
+        let is_same = |of: fn(&StatementWords) -> &Option<String>| {
+            let first = words.first().map(of).cloned().flatten();
+            first.filter(|first| words.iter().all(|words| of(words).as_ref() == Some(first)))
+        };
+        let verb = match code {
+            RequestCode::Query | RequestCode::Execute => words.first().map(|words| words.verb.clone()),
+            _ => None,
+        };
+        Call {
+            method: verb.filter(|verb| !verb.is_empty()).unwrap_or_else(|| code.name().to_owned()),
+            interface: Interface::Native(request.frame.version.number()),
+            keyspace: is_same(|words| &words.keyspace).or_else(|| self.keyspace.clone()),
+            family: is_same(|words| &words.table),
+            effect,
+            statement: if texts.len() == 1 { texts.pop() } else { None },
+            request: Request::Native(request),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::NativeFrame;
+    use super::*;
+    use crate::native::ProtocolVersion;
+    use crate::traffic::value::fields_from_json;
+
+    fn message(name: &'static str, kind: MessageKind, fields: &str) -> Bytes {
+        let fields = fields_from_json(&serde_json::from_str(fields).unwrap()).unwrap();
+        ThriftMessage { name: name.into(), kind, seqid: 1, fields }.write()
+    }
+
+    fn place(call: &Call) -> (Option<&str>, Option<&str>, Effect) {
+        (call.keyspace.as_deref(), call.family.as_deref(), call.effect)
+    }
+
+    #[test]
+    fn a_thrift_connection_remembers_its_keyspace_and_statements() {
+        let mut prepared = PreparedTexts::default();
+        let mut connection = Conversation::new(Protocol::Thrift { is_framed: true });
+        let mut exchange = |name, request: &str, reply: &str| {
+            let call = connection.request(&message(name, MessageKind::Call, request), &prepared).unwrap();
+            connection.reply(&call, &message(name, MessageKind::Reply, reply), &mut prepared).unwrap();
+            call
+        };
+        let refused = r#"{"1": {"s": {"1": {"t": "no"}}}}"#;
+        exchange("set_keyspace", r#"{"1": {"t": "Blog"}}"#, "{}");
+        exchange("set_keyspace", r#"{"1": {"t": "None"}}"#, refused);
+        let parent = r#"{"s": {"3": {"t": "Posts"}}}"#;
+        let insert = exchange("insert", &format!(r#"{{"1": {{"t": "k"}}, "2": {parent}}}"#), "{}");
+        assert_eq!(place(&insert), (Some("Blog"), Some("Posts"), Effect::Write));
+        assert_eq!(insert.interface, Interface::Thrift(ApiGeneration::AfterSetKeyspace));
+        let text = r#"{"1": {"t": "SELECT * FROM t WHERE k = ?"}, "2": {"i": 2}}"#;
+        let prepare = exchange("prepare_cql3_query", text, r#"{"0": {"s": {"1": {"i": 9}}}}"#);
+        assert_eq!(prepare.effect, Effect::Session);
+        let execute = exchange("execute_prepared_cql3_query", r#"{"1": {"i": 9}}"#, "{}");
+        assert_eq!(place(&execute), (Some("Blog"), Some("t"), Effect::Read));
+        assert_eq!(execute.statement.as_deref(), Some("SELECT * FROM t WHERE k = ?"));
+    }
+
+    #[test]
+    fn calls_of_old_generations_name_their_keyspace() {
+        let prepared = PreparedTexts::default();
+        let mut connection = Conversation::new(Protocol::Thrift { is_framed: false });
+        let fields = r#"{"1": {"t": "Blog"}, "2": {"t": "k"}, "3": {"s": {"3": {"t": "Posts"}}}}"#;
+        let get = connection.request(&message("get", MessageKind::Call, fields), &prepared).unwrap();
+        assert_eq!(place(&get), (Some("Blog"), Some("Posts"), Effect::Read));
+        assert_eq!(get.interface, Interface::Thrift(ApiGeneration::WithKeyspace));
+        let fields = r#"{"1": {"t": "Table1"}, "2": {"t": "k"}, "3": {"t": "Standard1:a"}, "4": {"t": "v"}}"#;
+        let insert = connection.request(&message("insert", MessageKind::Call, fields), &prepared).unwrap();
+        assert_eq!(place(&insert), (Some("Table1"), Some("Standard1"), Effect::Write));
+        assert_eq!(insert.interface, Interface::Thrift(ApiGeneration::WithTextPaths));
+    }
+
+    #[test]
+    fn a_native_connection_knows_prepared_statements() {
+        let frame = |is_from_server, opcode, body: &'static [u8]| {
+            let body = Bytes::from_static(body);
+            let version = ProtocolVersion::V4;
+            NativeFrame { version, is_from_server, flags: 0, stream: 0, opcode, body }.write()
+        };
+        let mut prepared = PreparedTexts::default();
+        let mut connection = Conversation::new(Protocol::Native);
+        let query = frame(false, 0x07, b"\0\0\0\x06USE ks\0\x01\0");
+        let call = connection.request(&query, &prepared).unwrap();
+        connection.reply(&call, &frame(true, 8, b"\0\0\0\x03\0\x02ks"), &mut prepared).unwrap();
+        let call = connection.request(&frame(false, 0x09, b"\0\0\0\x0fSELECT a FROM t"), &prepared).unwrap();
+        assert_eq!((&call.method[..], call.effect), ("PREPARE", Effect::Session));
+        connection.reply(&call, &frame(true, 8, b"\0\0\0\x04\0\x02id"), &mut prepared).unwrap();
+        let mut other = Conversation::new(Protocol::Native);
+        let execute = other.request(&frame(false, 0x0a, b"\0\x02id\0\x01\0"), &prepared).unwrap();
+        assert_eq!(&execute.method[..], "SELECT");
+        assert_eq!(place(&execute), (None, Some("t"), Effect::Read));
+        let execute = connection.request(&frame(false, 0x0a, b"\0\x02id\0\x01\0"), &prepared).unwrap();
+        assert_eq!(place(&execute), (Some("ks"), Some("t"), Effect::Read));
+    }
+}

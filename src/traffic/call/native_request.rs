@@ -1,0 +1,279 @@
+//! Decodes the requests of the native protocol.
+//!
+//! Ids of prepared statements and states of paging come from the recorded server. Another server has its own, so the
+//! request remembers where they are in the body, and can be written with others.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use super::{CallError, NativeFrame};
+use crate::cql::BoundValue;
+use crate::native::{BodyReader, ProtocolVersion, RequestCode};
+
+/// The flags of a statement's parameters.
+mod flag {
+    pub const VALUES: u32 = 0x01;
+    pub const PAGE_SIZE: u32 = 0x04;
+    pub const PAGING_STATE: u32 = 0x08;
+    pub const NAMES: u32 = 0x40;
+}
+/// The flag of a frame whose body begins with a custom payload.
+const CUSTOM_PAYLOAD: u8 = 0x04;
+
+/// A request, decoded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NativeRequest {
+    pub frame: NativeFrame,
+    pub code: RequestCode,
+    /// The options of STARTUP. Empty for other requests.
+    pub options: BTreeMap<String, String>,
+    /// The statement of QUERY, PREPARE and EXECUTE; those of BATCH.
+    pub statements: Vec<NativeStatement>,
+    /// The id of the columns that the client knows (EXECUTE of version 5).
+    pub result_id: Option<Part>,
+    /// Where the page begins that is requested.
+    pub paging_state: Option<Part>,
+}
+
+/// A statement of a request, with its values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NativeStatement {
+    pub text: StatementText,
+    pub values: Vec<BoundValue>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum StatementText {
+    Text(String),
+    /// The id of a prepared statement.
+    Prepared(Part),
+}
+
+/// Bytes of a body that other servers have other ones for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub bytes: Bytes,
+    /// The position in the body, with the length field before the bytes.
+    range: Range<usize>,
+    /// The size of the length field, in bytes: 2 or 4.
+    length_bytes: usize,
+}
+
+impl NativeRequest {
+    /// Decodes the frame of a client.
+    ///
+    /// # Errors
+    ///
+    /// If the frame is of a server, its opcode is unknown, or the body is damaged.
+    pub fn read(message: &Bytes) -> Result<NativeRequest, CallError> {
+        let frame = NativeFrame::read(message)?;
+        let code = RequestCode::of_number(frame.opcode).filter(|_| !frame.is_from_server);
+        let code = code.ok_or(CallError::Opcode(frame.opcode))?;
+        let mut request = NativeRequest {
+            code,
+            options: BTreeMap::new(),
+            statements: Vec::new(),
+            result_id: None,
+            paging_state: None,
+            frame,
+        };
+        let mut body = Body::of(&request.frame);
+        if request.frame.flags & CUSTOM_PAYLOAD != 0 {
+            body.reader.skip_payload()?;
+        }
+        match code {
+            RequestCode::Startup => request.options = body.reader.string_map()?,
+            RequestCode::Query => {
+                let text = StatementText::Text(body.reader.long_string()?);
+                request.read_parameters(text, &mut body)?;
+            }
+            RequestCode::Prepare => {
+                let text = StatementText::Text(body.reader.long_string()?);
+                request.statements.push(NativeStatement { text, values: Vec::new() });
+            }
+            RequestCode::Execute => request.read_execute(&mut body)?,
+            RequestCode::Batch => request.read_batch(&mut body)?,
+            RequestCode::Credentials
+            | RequestCode::Options
+            | RequestCode::Register
+            | RequestCode::AuthResponse => {}
+        }
+        Ok(request)
+    }
+
+    fn read_execute(&mut self, body: &mut Body) -> Result<(), CallError> {
+        let id = StatementText::Prepared(body.short_part()?);
+        let version = self.frame.version;
+        if version >= ProtocolVersion::V5 {
+            self.result_id = Some(body.short_part()?);
+        }
+        if version >= ProtocolVersion::V2 {
+            return self.read_parameters(id, body);
+        }
+        let values = body.values(false)?;
+        self.statements.push(NativeStatement { text: id, values });
+        Ok(())
+    }
+
+    /// Reads the parameters of a statement up to the state of paging. What follows is not decoded.
+    fn read_parameters(&mut self, text: StatementText, body: &mut Body) -> Result<(), CallError> {
+        let version = self.frame.version;
+        body.reader.u16()?;
+        let flags = match version {
+            ProtocolVersion::V1 => 0,
+            ProtocolVersion::V5 => body.reader.u32()?,
+            _ => body.reader.u8()?.into(),
+        };
+        let values =
+            if flags & flag::VALUES == 0 { Vec::new() } else { body.values(flags & flag::NAMES != 0)? };
+        self.statements.push(NativeStatement { text, values });
+        if flags & flag::PAGE_SIZE != 0 {
+            body.reader.i32()?;
+        }
+        if flags & flag::PAGING_STATE != 0 {
+            self.paging_state = body.part()?;
+        }
+        Ok(())
+    }
+
+    fn read_batch(&mut self, body: &mut Body) -> Result<(), CallError> {
+        body.reader.u8()?;
+        for _ in 0..body.reader.u16()? {
+            let text = match body.reader.u8()? {
+                0 => StatementText::Text(body.reader.long_string()?),
+                _ => StatementText::Prepared(body.short_part()?),
+            };
+            let values = body.values(false)?;
+            self.statements.push(NativeStatement { text, values });
+        }
+        Ok(())
+    }
+
+    /// Returns the ids of the prepared statements that the request executes.
+    pub fn prepared_ids(&self) -> impl Iterator<Item = &Part> {
+        self.statements.iter().filter_map(|statement| match &statement.text {
+            StatementText::Prepared(id) => Some(id),
+            StatementText::Text(_) => None,
+        })
+    }
+
+    /// Returns the frame with other bytes in place of some parts of this request. The header has the stream of the
+    /// request.
+    pub fn with_parts(&self, parts: &[(&Part, Bytes)]) -> NativeFrame {
+        let mut parts: Vec<_> = parts.iter().collect();
+        parts.sort_by_key(|(part, _)| part.range.start);
+        let mut body = BytesMut::new();
+        let mut at = 0;
+        for (part, bytes) in parts {
+            body.put_slice(self.frame.body.get(at..part.range.start).unwrap_or_default());
+            match part.length_bytes {
+                2 => body.put_u16(u16::try_from(bytes.len()).unwrap_or(u16::MAX)),
+                _ => body.put_u32(u32::try_from(bytes.len()).unwrap_or(u32::MAX)),
+            }
+            body.put_slice(bytes);
+            at = part.range.end;
+        }
+        body.put_slice(self.frame.body.get(at..).unwrap_or_default());
+        NativeFrame { body: body.freeze(), ..self.frame.clone() }
+    }
+}
+
+/// Reads a body and knows the position.
+struct Body {
+    length: usize,
+    reader: BodyReader,
+}
+
+impl Body {
+    fn of(frame: &NativeFrame) -> Body {
+        Body { length: frame.body.len(), reader: BodyReader::new(frame.body.clone(), frame.version) }
+    }
+
+    fn position(&self) -> usize {
+        self.length - self.reader.bytes_left()
+    }
+
+    fn short_part(&mut self) -> Result<Part, CallError> {
+        let start = self.position();
+        let bytes = self.reader.short_bytes()?;
+        Ok(Part { bytes, range: start..self.position(), length_bytes: 2 })
+    }
+
+    fn part(&mut self) -> Result<Option<Part>, CallError> {
+        let start = self.position();
+        let bytes = self.reader.bytes()?;
+        Ok(bytes.map(|bytes| Part { bytes, range: start..self.position(), length_bytes: 4 }))
+    }
+
+    fn values(&mut self, has_names: bool) -> Result<Vec<BoundValue>, CallError> {
+        let mut values = Vec::new();
+        for _ in 0..self.reader.u16()? {
+            if has_names {
+                self.reader.string()?;
+            }
+            values.push(self.reader.value()?);
+        }
+        Ok(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(version: u8, opcode: u8, body: &[u8]) -> Bytes {
+        let mut out = BytesMut::from(&[version, 0, 0, 1, opcode][..]);
+        out.put_u32(u32::try_from(body.len()).unwrap());
+        out.put_slice(body);
+        out.freeze()
+    }
+
+    #[test]
+    fn ids_and_states_of_paging_can_be_replaced() {
+        let body = b"\0\x02id\0\x01r\0\x01\0\0\0\x0d\0\x01\0\0\0\x01v\0\0\0\x0a\0\0\0\x05state";
+        let request = NativeRequest::read(&frame(5, 0x0a, body)).unwrap();
+        let id = request.prepared_ids().next().unwrap();
+        assert_eq!(id.bytes, "id");
+        assert_eq!(request.statements[0].values, [BoundValue::Value("v".into())]);
+        let (result, state) = (request.result_id.as_ref().unwrap(), request.paging_state.as_ref().unwrap());
+        assert_eq!((&result.bytes[..], &state.bytes[..]), (&b"r"[..], &b"state"[..]));
+        assert_eq!(request.with_parts(&[]), request.frame);
+        let parts = [(state, Bytes::from_static(b"s")), (id, "other".into()), (result, Bytes::new())];
+        let other = request.with_parts(&parts);
+        assert_eq!(
+            &other.body[..],
+            &b"\0\x05other\0\0\0\x01\0\0\0\x0d\0\x01\0\0\0\x01v\0\0\0\x0a\0\0\0\x01s"[..]
+        );
+    }
+
+    #[test]
+    fn requests_of_old_versions_are_read() {
+        let execute = NativeFrame {
+            version: ProtocolVersion::V1,
+            is_from_server: false,
+            flags: 0,
+            stream: 3,
+            opcode: 0x0a,
+            body: Bytes::from_static(b"\0\x02id\0\x02\0\0\0\x01a\xff\xff\xff\xff\0\x01"),
+        };
+        let request = NativeRequest::read(&execute.write()).unwrap();
+        assert_eq!(request.statements[0].values, [BoundValue::Value("a".into()), BoundValue::Null]);
+        let query = frame(4, 0x07, b"\0\0\0\x08SELECT 1\0\x01\0");
+        let request = NativeRequest::read(&query).unwrap();
+        assert_eq!(request.statements[0].text, StatementText::Text("SELECT 1".to_owned()));
+    }
+
+    #[test]
+    fn damaged_bodies_are_errors() {
+        let batch = b"\0\0\x02\0\0\0\0\x08SELECT 1\0\0\x01\0\x02id\0\x01\0\0\0\x01v\0\x01\0";
+        assert_eq!(NativeRequest::read(&frame(4, 0x0d, batch)).unwrap().statements.len(), 2);
+        for end in 0..batch.len() - 3 {
+            let read = NativeRequest::read(&frame(4, 0x0d, &batch[..end]));
+            assert!(matches!(read, Err(CallError::Body(_))), "{end}");
+        }
+        assert_eq!(NativeRequest::read(&frame(4, 0x55, b"")), Err(CallError::Opcode(0x55)));
+        assert_eq!(NativeRequest::read(&frame(0x84, 0x07, b"")), Err(CallError::Opcode(0x07)));
+    }
+}

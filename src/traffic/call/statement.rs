@@ -1,0 +1,163 @@
+//! What a CQL statement does, and to which table, by its words.
+//!
+//! Statements of all languages are described (CQL 1 to 3), also those that this server cannot parse. The words before a
+//! table's name are the same in all of them.
+
+use crate::cql::syntax::{Token, TokenKind, tokens};
+
+use super::Effect;
+
+/// A statement by its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementWords {
+    /// The first word in capitals: `SELECT`. Empty if the text has none.
+    pub verb: String,
+    pub effect: Effect,
+    pub keyspace: Option<String>,
+    /// The table; `None` if the statement has none or several.
+    pub table: Option<String>,
+    /// Functions that return another value each time: `now`, `uuid`.
+    pub is_random: bool,
+}
+
+/// Functions whose values are new each time.
+const RANDOM_FUNCTIONS: [&str; 6] =
+    ["now", "uuid", "currenttimestamp", "currentdate", "currenttimeuuid", "currenttime"];
+
+impl StatementWords {
+    pub fn of(text: &str) -> StatementWords {
+        let tokens = tokens(text).unwrap_or_default();
+        let words: Vec<&Token> = tokens.iter().filter(|token| token.kind != TokenKind::Hidden).collect();
+        let verb = words.first().map(|token| token.raw(text).to_ascii_uppercase()).unwrap_or_default();
+        let effect = match &verb[..] {
+            "SELECT" => Effect::Read,
+            "INSERT" | "UPDATE" | "DELETE" | "BEGIN" | "TRUNCATE" | "CREATE" | "ALTER" | "DROP" | "GRANT"
+            | "REVOKE" => Effect::Write,
+            _ => Effect::Session,
+        };
+        let is_random = words.windows(2).any(|pair| {
+            pair[1].raw(text) == "("
+                && RANDOM_FUNCTIONS.iter().any(|name| name.eq_ignore_ascii_case(pair[0].raw(text)))
+        });
+        let (keyspace, table) = table_of(&words, text, &verb);
+        StatementWords { verb, effect, keyspace, table, is_random }
+    }
+
+    /// Returns the keyspace that `USE` selects.
+    pub fn used_keyspace(text: &str) -> Option<String> {
+        let tokens = tokens(text).ok()?;
+        let mut words = tokens.iter().filter(|token| token.kind != TokenKind::Hidden);
+        let verb = words.next()?.raw(text);
+        verb.eq_ignore_ascii_case("USE").then(|| words.next().map(|token| name_of(token, text)))?
+    }
+}
+
+/// Returns the keyspace and the name of the only table.
+fn table_of(words: &[&Token], text: &str, verb: &str) -> (Option<String>, Option<String>) {
+    let mut found: Option<(Option<String>, String)> = None;
+    for at in 0..words.len() {
+        let Some(token) = words.get(at).filter(|token| token.kind == TokenKind::Word) else { continue };
+        if !precedes_table(&token.raw(text).to_ascii_uppercase(), at, verb) {
+            continue;
+        }
+        let Some(table) = table_at(words, at + 1, text) else { continue };
+        match &found {
+            Some(other) if *other != table => return (None, None),
+            _ => found = Some(table),
+        }
+    }
+    found.map_or((None, None), |(keyspace, table)| (keyspace, Some(table)))
+}
+
+/// Returns whether the name of a table follows a word.
+fn precedes_table(word: &str, at: usize, verb: &str) -> bool {
+    match word {
+        "FROM" | "INTO" | "TABLE" | "COLUMNFAMILY" => true,
+        "UPDATE" | "TRUNCATE" => at == 0 || verb == "BEGIN",
+        "ON" => matches!(verb, "CREATE"),
+        _ => false,
+    }
+}
+
+/// Returns the name at a position, which may follow `TABLE` or `IF NOT EXISTS`.
+fn table_at(words: &[&Token], mut at: usize, text: &str) -> Option<(Option<String>, String)> {
+    let is_skipped = |token: &&Token| {
+        ["TABLE", "COLUMNFAMILY", "IF", "NOT", "EXISTS"]
+            .iter()
+            .any(|word| token.kind == TokenKind::Word && word.eq_ignore_ascii_case(token.raw(text)))
+    };
+    while words.get(at).is_some_and(is_skipped) {
+        at += 1;
+    }
+    let first = name_at(words, at, text)?;
+    if words.get(at + 1).is_some_and(|token| token.raw(text) == ".") {
+        return Some((Some(first), name_at(words, at + 2, text)?));
+    }
+    Some((None, first))
+}
+
+fn name_at(words: &[&Token], at: usize, text: &str) -> Option<String> {
+    let named = [TokenKind::Word, TokenKind::QuotedName, TokenKind::String];
+    words.get(at).filter(|token| named.contains(&token.kind)).map(|token| name_of(token, text))
+}
+
+/// Returns a name: in lower case unless it is quoted, as CQL 3 does.
+fn name_of(token: &Token, text: &str) -> String {
+    match token.kind {
+        TokenKind::Word => token.raw(text).to_ascii_lowercase(),
+        _ => token.value(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_name_their_table() {
+        for (text, effect, keyspace, table) in [
+            ("SELECT a FROM ks.T WHERE k = 'from x'", Effect::Read, Some("ks"), Some("t")),
+            ("select FIRST 3 '1'..'5' from \"Cf\"", Effect::Read, None, Some("Cf")),
+            ("INSERT INTO t (k) VALUES (now())", Effect::Write, None, Some("t")),
+            ("UPDATE t USING TTL 5 SET a = 1 WHERE k = 2", Effect::Write, None, Some("t")),
+            (
+                "BEGIN BATCH UPDATE t SET a = 1 WHERE k = 2; INSERT INTO t (k) VALUES (1) APPLY BATCH",
+                Effect::Write,
+                None,
+                Some("t"),
+            ),
+            (
+                "BEGIN BATCH INSERT INTO a (k) VALUES (1); INSERT INTO b (k) VALUES (1) APPLY BATCH",
+                Effect::Write,
+                None,
+                None,
+            ),
+            ("DELETE FROM t WHERE k = 1", Effect::Write, None, Some("t")),
+            ("TRUNCATE t", Effect::Write, None, Some("t")),
+            ("TRUNCATE TABLE t", Effect::Write, None, Some("t")),
+            ("CREATE TABLE IF NOT EXISTS ks.t (k int PRIMARY KEY)", Effect::Write, Some("ks"), Some("t")),
+            ("CREATE INDEX ON t (a)", Effect::Write, None, Some("t")),
+            ("CREATE KEYSPACE ks WITH x", Effect::Write, None, None),
+            ("USE ks", Effect::Session, None, None),
+            ("", Effect::Session, None, None),
+            ("\u{1}", Effect::Session, None, None),
+        ] {
+            let words = StatementWords::of(text);
+            let got = (words.effect, words.keyspace.as_deref(), words.table.as_deref());
+            assert_eq!(got, (effect, keyspace, table), "{text}");
+        }
+    }
+
+    #[test]
+    fn statements_with_random_functions_are_found() {
+        assert!(StatementWords::of("INSERT INTO t (k) VALUES (NOW())").is_random);
+        assert!(!StatementWords::of("SELECT now FROM t WHERE a = 'now()'").is_random);
+    }
+
+    #[test]
+    fn use_names_a_keyspace() {
+        assert_eq!(StatementWords::used_keyspace("USE Ks;").as_deref(), Some("ks"));
+        assert_eq!(StatementWords::used_keyspace("use \"Ks\"").as_deref(), Some("Ks"));
+        assert_eq!(StatementWords::used_keyspace("SELECT use FROM t"), None);
+    }
+}

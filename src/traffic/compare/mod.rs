@@ -1,0 +1,139 @@
+//! Compares two replies to the same call.
+//!
+//! Replies are equal if a client cannot tell them apart, or if all their differences are by a [`Rule`]: things that no
+//! two servers have in common, such as the ids of schemas. A rule is never silent: the comparison lists it.
+//!
+//! ```text
+//!   result     <> other result          data        the first place where they differ
+//!   result     <> exception             exception
+//!   exception  <> other exception       exception
+//!   exception  <> same, other text      text
+//!   any answer <> none                  exception
+//! ```
+
+mod context;
+mod field_names;
+mod native;
+mod rule;
+mod shown;
+mod texts;
+mod thrift;
+mod tree;
+
+pub use context::{Context, Span};
+pub use rule::Rule;
+
+use super::call::{Answer, Call};
+use super::report::{Difference, DifferenceKind, Outcome};
+
+/// The result of comparing two replies.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Comparison {
+    /// The rules that were applied, each once.
+    pub rules: Vec<Rule>,
+    pub outcome: Compare,
+}
+
+/// How two replies compare.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Compare {
+    /// Equal, if there are rules by them.
+    #[default]
+    Equal,
+    Differs(Found),
+    NotCompared(&'static str),
+}
+
+/// A difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub kind: DifferenceKind,
+    /// The place in the reply; empty for the whole reply.
+    pub path: String,
+    pub recorded: Option<String>,
+    pub candidate: Option<String>,
+}
+
+/// Why a call is not compared.
+pub const NO_RECORDED_ANSWER: &str = "the recording has no answer";
+
+impl Found {
+    fn data(path: &str, recorded: Option<String>, candidate: Option<String>) -> Found {
+        Found { kind: DifferenceKind::Data, path: path.to_owned(), recorded, candidate }
+    }
+
+    fn whole(kind: DifferenceKind, recorded: String, candidate: String) -> Found {
+        Found { kind, path: String::new(), recorded: Some(recorded), candidate: Some(candidate) }
+    }
+}
+
+impl Comparison {
+    /// Returns the names of the rules.
+    pub fn rule_names(&self) -> Vec<&'static str> {
+        self.rules.iter().map(|rule| rule.name()).collect()
+    }
+
+    pub fn differs(&self) -> bool {
+        matches!(self.outcome, Compare::Differs(_))
+    }
+}
+
+impl Compare {
+    /// Returns the outcome as reports have it.
+    pub fn outcome(&self) -> Outcome<'_> {
+        match self {
+            Compare::Equal => Outcome::Equal,
+            Compare::NotCompared(reason) => Outcome::NotCompared(reason),
+            Compare::Differs(found) => Outcome::Differs(Difference {
+                kind: found.kind,
+                path: &found.path,
+                recorded: found.recorded.as_deref(),
+                candidate: found.candidate.as_deref(),
+            }),
+        }
+    }
+}
+
+/// Compares the replies to a call. `None` is no reply.
+pub fn compare(
+    call: &Call,
+    recorded: Option<&Answer>,
+    candidate: Option<&Answer>,
+    context: &Context,
+) -> Comparison {
+    let mut rules = Vec::new();
+    let found = match (recorded, candidate) {
+        _ if call.is_oneway() => None,
+        (None, _) => {
+            return Comparison { rules, outcome: Compare::NotCompared(NO_RECORDED_ANSWER) };
+        }
+        (Some(Answer::Thrift(left)), Some(Answer::Thrift(right))) => {
+            thrift::difference(call, left, right, context, &mut rules)
+        }
+        (Some(Answer::Native(left)), Some(Answer::Native(right))) => {
+            native::difference(left, right, context, &mut rules)
+        }
+        (Some(recorded), _) => Some(Found {
+            kind: DifferenceKind::Exception,
+            path: String::new(),
+            recorded: Some(shown_answer(recorded)),
+            candidate: None,
+        }),
+    };
+    rules.sort_unstable();
+    rules.dedup();
+    Comparison { rules, outcome: found.map_or(Compare::Equal, Compare::Differs) }
+}
+
+/// Returns an answer as text, cut if it is long.
+pub fn shown_answer(answer: &Answer) -> String {
+    match answer {
+        Answer::Thrift(reply) => thrift::shown_reply(reply, None),
+        Answer::Native(reply) => native::shown_reply(reply),
+    }
+}
+
+/// Returns whether a name is of a keyspace of the server itself.
+fn is_system_keyspace(name: &str) -> bool {
+    name == "system" || name.starts_with("system_")
+}

@@ -1,0 +1,330 @@
+//! Compares replies of the native protocol.
+
+use bytes::Bytes;
+
+use super::super::call::{Column, NativeReply, ReplyContent, Rows};
+use super::context::Context;
+use super::shown::{shown_bytes, shown_cell};
+use super::texts::without_java_objects;
+use super::{Found, Rule, is_system_keyspace};
+use crate::traffic::report::DifferenceKind;
+
+/// Returns the difference of two replies, and adds the rules that were applied.
+pub fn difference(
+    recorded: &NativeReply,
+    candidate: &NativeReply,
+    context: &Context,
+    rules: &mut Vec<Rule>,
+) -> Option<Found> {
+    contents(recorded, candidate, context, rules).or_else(|| {
+        let (left, right) = (&recorded.warnings, &candidate.warnings);
+        (left != right).then(|| Found {
+            kind: DifferenceKind::Text,
+            path: "warnings".to_owned(),
+            recorded: Some(left.join("; ")),
+            candidate: Some(right.join("; ")),
+        })
+    })
+}
+
+fn contents(
+    recorded: &NativeReply,
+    candidate: &NativeReply,
+    context: &Context,
+    rules: &mut Vec<Rule>,
+) -> Option<Found> {
+    use ReplyContent::{Authentication, Error, Prepared, Supported};
+    match (&recorded.content, &candidate.content) {
+        (left, right) if left == right => None,
+        (Error { code: SERVER_ERROR, .. }, Error { .. }) => {
+            rules.push(Rule::InternalError);
+            None
+        }
+        (Error { code, text, fields }, Error { code: other, text: other_text, fields: other_fields }) => {
+            if code == other && fields == other_fields {
+                if text == other_text {
+                    return None;
+                }
+                if without_java_objects(text) == without_java_objects(other_text) {
+                    rules.push(Rule::JavaObject);
+                    return None;
+                }
+            }
+            let kind = if code == other { DifferenceKind::Text } else { DifferenceKind::Exception };
+            // The id of a statement that the server does not know is the server's own.
+            let is_unprepared = code == other && *code == UNPREPARED;
+            if is_unprepared {
+                rules.push(Rule::Handle);
+                return None;
+            }
+            Some(Found::whole(kind, shown_reply(recorded), shown_reply(candidate)))
+        }
+        (ReplyContent::Rows(left), ReplyContent::Rows(right)) => rows(left, right, context, rules),
+        (Prepared { metadata: left, .. }, Prepared { metadata: right, .. }) => {
+            rules.push(Rule::Handle);
+            (left != right)
+                .then(|| Found::data("metadata", Some(shown_bytes(left)), Some(shown_bytes(right))))
+        }
+        (Supported, Supported) | (Authentication(_), Authentication(_)) => {
+            rules.push(Rule::Identity);
+            None
+        }
+        (Error { .. }, _) | (_, Error { .. }) => {
+            Some(Found::whole(DifferenceKind::Exception, shown_reply(recorded), shown_reply(candidate)))
+        }
+        _ => Some(Found::whole(DifferenceKind::Data, shown_reply(recorded), shown_reply(candidate))),
+    }
+}
+
+const SERVER_ERROR: u32 = 0x0000;
+const UNPREPARED: u32 = 0x2500;
+
+/// Returns the name of an error's code.
+fn error_name(code: u32) -> String {
+    match code {
+        SERVER_ERROR => "ServerError",
+        0x000a => "ProtocolError",
+        0x0100 => "BadCredentials",
+        0x1000 => "Unavailable",
+        0x1001 => "Overloaded",
+        0x1002 => "IsBootstrapping",
+        0x1003 => "TruncateError",
+        0x1100 => "WriteTimeout",
+        0x1200 => "ReadTimeout",
+        0x1300 => "ReadFailure",
+        0x1400 => "FunctionFailure",
+        0x1500 => "WriteFailure",
+        0x2000 => "SyntaxError",
+        0x2100 => "Unauthorized",
+        0x2200 => "Invalid",
+        0x2300 => "ConfigError",
+        0x2400 => "AlreadyExists",
+        UNPREPARED => "Unprepared",
+        other => return format!("Error{other:04x}"),
+    }
+    .to_owned()
+}
+
+/// Returns a reply as text: an error as `NAME: text`.
+pub fn shown_reply(reply: &NativeReply) -> String {
+    match &reply.content {
+        ReplyContent::Error { code, text, .. } => format!("{}: {text}", error_name(*code)),
+        ReplyContent::Ready => "READY".to_owned(),
+        ReplyContent::Authenticate(class) => format!("AUTHENTICATE {class}"),
+        ReplyContent::Supported => "SUPPORTED".to_owned(),
+        ReplyContent::Void => "VOID".to_owned(),
+        ReplyContent::Rows(rows) => format!("{} rows", rows.rows.len()),
+        ReplyContent::Keyspace(keyspace) => format!("keyspace {keyspace}"),
+        ReplyContent::Prepared { .. } => "PREPARED".to_owned(),
+        ReplyContent::SchemaChange(change) => format!("schema change {}", shown_bytes(change)),
+        ReplyContent::Authentication(_) => "AUTH".to_owned(),
+    }
+}
+
+fn rows(left: &Rows, right: &Rows, context: &Context, rules: &mut Vec<Rule>) -> Option<Found> {
+    let columns = if left.columns.is_empty() { &right.columns } else { &left.columns };
+    if columns.first().is_some_and(|column| is_system_keyspace(&column.keyspace)) {
+        rules.push(Rule::SystemTables);
+        return None;
+    }
+    // Without metadata on one side the client has wanted none.
+    if !left.columns.is_empty() && !right.columns.is_empty() && left.columns != right.columns {
+        return Some(columns_differ(&left.columns, &right.columns));
+    }
+    for (number, (one, other)) in left.rows.iter().zip(&right.rows).enumerate() {
+        if one.len() != other.len() {
+            let count = |row: &[_]| Some(format!("{} columns", row.len()));
+            return Some(Found::data(&format!("[{number}]"), count(one), count(other)));
+        }
+        for (at, (one, other)) in one.iter().zip(other).enumerate() {
+            if one == other {
+                continue;
+            }
+            let column = columns.get(at);
+            if let Some(rule) = cell_rule(column, one.as_ref(), other.as_ref(), context) {
+                rules.push(rule);
+                continue;
+            }
+            let name = column.map_or_else(|| at.to_string(), |column| column.name.clone());
+            let path = format!("[{number}].{name}");
+            return Some(Found::data(
+                &path,
+                Some(shown_cell(one.as_ref())),
+                Some(shown_cell(other.as_ref())),
+            ));
+        }
+    }
+    if left.rows.len() != right.rows.len() {
+        let at = left.rows.len().min(right.rows.len());
+        let row = |rows: &Rows| {
+            rows.rows
+                .get(at)
+                .map(|row| row.iter().map(|cell| shown_cell(cell.as_ref())).collect::<Vec<_>>().join(", "))
+        };
+        return Some(Found::data(&format!("[{at}]"), row(left), row(right)));
+    }
+    match (&left.paging_state, &right.paging_state) {
+        (Some(_), None) => Some(Found::data("paging_state", Some("more pages".to_owned()), None)),
+        (None, Some(_)) => Some(Found::data("paging_state", None, Some("more pages".to_owned()))),
+        (left, right) => {
+            if left != right {
+                rules.push(Rule::Handle);
+            }
+            None
+        }
+    }
+}
+
+fn columns_differ(left: &[Column], right: &[Column]) -> Found {
+    let shown =
+        |column: &Column| format!("{}.{}.{} {}", column.keyspace, column.table, column.name, column.cql_type);
+    let at = left.iter().zip(right).position(|(one, other)| one != other);
+    let at = at.unwrap_or(left.len().min(right.len()));
+    Found::data(&format!("columns[{at}]"), left.get(at).map(shown), right.get(at).map(shown))
+}
+
+/// Returns the rule by which two different values of a column count as equal.
+fn cell_rule(
+    column: Option<&Column>,
+    recorded: Option<&Bytes>,
+    candidate: Option<&Bytes>,
+    context: &Context,
+) -> Option<Rule> {
+    let (column, recorded, candidate) = (column?, recorded?, candidate?);
+    let number = |bytes: &Bytes| <[u8; 8]>::try_from(&bytes[..]).ok().map(i64::from_be_bytes);
+    let times = || number(recorded).zip(number(candidate));
+    match &column.cql_type[..] {
+        "bigint" if column.name.starts_with("writetime(") => {
+            times().filter(|(left, right)| context.are_times_us(*left, *right)).map(|_| Rule::ServerTime)
+        }
+        "timestamp" => {
+            let is_now = |(left, right): &(i64, i64)| {
+                context.are_times_us(left.saturating_mul(1000), right.saturating_mul(1000))
+            };
+            times().filter(is_now).map(|_| Rule::ServerTime)
+        }
+        "int" if column.name.starts_with("ttl(") => {
+            let number = |bytes: &Bytes| <[u8; 4]>::try_from(&bytes[..]).ok().map(i32::from_be_bytes);
+            let (left, right) = number(recorded).zip(number(candidate))?;
+            // One second, because times to live have whole seconds.
+            let passed = context.recorded.seconds().max(context.candidate.seconds()).saturating_add(1);
+            let apart = i64::from(left).abs_diff(i64::from(right));
+            (apart <= passed.unsigned_abs()).then_some(Rule::TimeToLive)
+        }
+        "timeuuid" | "uuid" if context.are_time_uuids(recorded, candidate) => Some(Rule::ServerTime),
+        "uuid" if context.are_random_uuids(recorded, candidate) => Some(Rule::RandomUuid),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::context::testing::context;
+    use super::*;
+    use crate::native::ProtocolVersion;
+    use crate::traffic::call::NativeFrame;
+
+    fn reply(content: ReplyContent) -> NativeReply {
+        let frame = NativeFrame {
+            version: ProtocolVersion::V4,
+            is_from_server: true,
+            flags: 0,
+            stream: 0,
+            opcode: 8,
+            body: Bytes::new(),
+        };
+        NativeReply { frame, warnings: Vec::new(), content }
+    }
+
+    fn told(left: ReplyContent, right: ReplyContent) -> String {
+        let mut rules = Vec::new();
+        match difference(&reply(left), &reply(right), &context(), &mut rules) {
+            Some(found) => {
+                let or_nothing = |text: Option<String>| text.unwrap_or_else(|| "nothing".to_owned());
+                let (left, right) = (or_nothing(found.recorded), or_nothing(found.candidate));
+                format!("{} at {:?}: {left} <> {right}", found.kind, found.path)
+            }
+            None => rules.iter().map(|rule| rule.name()).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    fn error(code: u32, text: &str) -> ReplyContent {
+        ReplyContent::Error { code, text: text.to_owned(), fields: Bytes::new() }
+    }
+
+    /// Returns rows of one column.
+    fn rows_of(keyspace: &str, (name, cql_type): (&str, &str), cells: &[&[u8]]) -> ReplyContent {
+        let column = Column {
+            keyspace: keyspace.to_owned(),
+            table: "t".to_owned(),
+            name: name.to_owned(),
+            cql_type: cql_type.to_owned(),
+        };
+        ReplyContent::Rows(Rows {
+            columns: vec![column],
+            paging_state: None,
+            result_id: None,
+            rows: cells.iter().map(|cell| vec![Some(Bytes::copy_from_slice(cell))]).collect(),
+        })
+    }
+
+    #[test]
+    fn errors_differ_by_code_or_text() {
+        assert_eq!(told(error(0x2200, "a"), error(0x2200, "a")), "");
+        assert_eq!(told(error(0x2200, "a"), error(0x2200, "b")), r#"text at "": Invalid: a <> Invalid: b"#);
+        assert_eq!(
+            told(error(0x2200, "a"), error(0x2000, "a")),
+            r#"exception at "": Invalid: a <> SyntaxError: a"#
+        );
+        assert_eq!(told(error(0, "a"), error(0x2000, "b")), "internal-error");
+        assert_eq!(told(ReplyContent::Void, error(0, "b")), r#"exception at "": VOID <> ServerError: b"#);
+        assert_eq!(told(error(0x2500, "a"), error(0x2500, "b")), "handle");
+    }
+
+    #[test]
+    fn the_first_cell_that_differs_is_named() {
+        let rows = |cells: &[&[u8]]| rows_of("ks", ("a", "text"), cells);
+        assert_eq!(told(rows(&[b"x", b"y"]), rows(&[b"x", b"z"])), r#"data at "[1].a": "y" <> "z""#);
+        assert_eq!(told(rows(&[b"x"]), rows(&[b"x", b"z"])), r#"data at "[1]": nothing <> "z""#);
+        let other = rows_of("ks", ("a", "blob"), &[b"x"]);
+        assert_eq!(told(rows(&[b"x"]), other), r#"data at "columns[0]": ks.t.a text <> ks.t.a blob"#);
+        let system = |cell: &'static [u8]| rows_of("system", ("host_id", "uuid"), &[cell]);
+        assert_eq!(told(system(b"x"), system(b"y")), "system-tables");
+    }
+
+    #[test]
+    fn values_that_servers_make_are_equal_by_rules() {
+        let (then, now) = (1_000_000_005_000_000_i64, 1_500_000_007_000_000_i64);
+        let number =
+            |name: &str, cql_type: &str, value: i64| rows_of("ks", (name, cql_type), &[&value.to_be_bytes()]);
+        let write_time = |value| number("writetime(a)", "bigint", value);
+        assert_eq!(told(write_time(then), write_time(now)), "server-time");
+        assert!(told(write_time(then), write_time(5)).starts_with("data"));
+        let plain = |value| number("a", "bigint", value);
+        assert!(told(plain(then), plain(now)).starts_with("data"), "no server makes this number");
+        let date = |value: i64| number("a", "timestamp", value / 1000);
+        assert_eq!(told(date(then), date(now)), "server-time");
+        let ttl = |value: i32| rows_of("ks", ("ttl(a)", "int"), &[&value.to_be_bytes()]);
+        assert_eq!(told(ttl(500), ttl(400)), "time-to-live");
+        assert!(told(ttl(500), ttl(300)).starts_with("data"));
+    }
+
+    #[test]
+    fn handles_of_servers_are_not_compared() {
+        let prepared = |id: &'static str, metadata: &'static str| ReplyContent::Prepared {
+            id: id.into(),
+            result_id: None,
+            metadata: metadata.into(),
+        };
+        assert_eq!(told(prepared("a", "m"), prepared("b", "m")), "handle");
+        assert!(told(prepared("a", "m"), prepared("b", "n")).starts_with("data at \"metadata\""));
+        let page = |state: Option<&'static str>| match rows_of("ks", ("a", "text"), &[b"x"]) {
+            ReplyContent::Rows(rows) => {
+                ReplyContent::Rows(Rows { paging_state: state.map(Bytes::from), ..rows })
+            }
+            other => other,
+        };
+        assert_eq!(told(page(Some("a")), page(Some("b"))), "handle");
+        assert!(told(page(Some("a")), page(None)).starts_with("data at \"paging_state\""));
+    }
+}

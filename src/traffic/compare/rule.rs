@@ -1,0 +1,90 @@
+//! The rules by which unequal parts of two answers count as equal.
+
+/// A rule. Each use is counted in the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// Maps and sets have no order.
+    MapOrder,
+    /// The server's clock set the time.
+    ServerTime,
+    /// The rest of a time to live, which has become shorter.
+    TimeToLive,
+    /// A random UUID that the server made.
+    RandomUuid,
+    /// The version of the schema, and ids of column families.
+    SchemaId,
+    /// The ring: tokens, addresses, splits.
+    Ring,
+    /// Name and version of the cluster and of its protocols.
+    Identity,
+    /// System tables and system keyspaces.
+    SystemTables,
+    /// Ids of prepared statements, and states of paging.
+    Handle,
+    /// Texts with the printed fields or the address of a Java object.
+    JavaObject,
+    /// The recorded server failed inside: any error is as good.
+    InternalError,
+    /// The id of a trace.
+    TraceId,
+}
+
+impl Rule {
+    pub const ALL: [Rule; 12] = [
+        Rule::MapOrder,
+        Rule::ServerTime,
+        Rule::TimeToLive,
+        Rule::RandomUuid,
+        Rule::SchemaId,
+        Rule::Ring,
+        Rule::Identity,
+        Rule::SystemTables,
+        Rule::Handle,
+        Rule::JavaObject,
+        Rule::InternalError,
+        Rule::TraceId,
+    ];
+
+    /// Returns the name of the rule in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::MapOrder => "map-order",
+            Rule::ServerTime => "server-time",
+            Rule::TimeToLive => "time-to-live",
+            Rule::RandomUuid => "random-uuid",
+            Rule::SchemaId => "schema-id",
+            Rule::Ring => "ring",
+            Rule::Identity => "identity",
+            Rule::SystemTables => "system-tables",
+            Rule::Handle => "handle",
+            Rule::JavaObject => "java-object",
+            Rule::InternalError => "internal-error",
+            Rule::TraceId => "trace-id",
+        }
+    }
+
+    /// Returns what the rule means.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Rule::MapOrder => "maps and sets have the same elements in another order",
+            Rule::ServerTime => {
+                "both values are times within the run of their side: the server's clock set them (now(), timestamps \
+                 of statements)"
+            }
+            Rule::TimeToLive => {
+                "the remaining times to live differ by the time that passed on both sides, or by less"
+            }
+            Rule::RandomUuid => "both values are random UUIDs, and statements of the recording call uuid()",
+            Rule::SchemaId => "versions of the schema and ids of column families, which each server makes",
+            Rule::Ring => "tokens, addresses and splits of the ring, which each cluster has its own of",
+            Rule::Identity => "name and version of the cluster and of its protocols",
+            Rule::SystemTables => "rows of system tables, and names of system keyspaces",
+            Rule::Handle => "ids of prepared statements and states of paging, which each server makes",
+            Rule::JavaObject => "texts that print the fields or the address of a Java object",
+            Rule::InternalError => {
+                "the recorded server failed inside, so any error of the candidate is as good"
+            }
+            Rule::TraceId => "ids of traces, which each server makes",
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! Compares replies of Thrift methods.
+
+use super::super::ThriftMessage;
+use super::super::call::{Call, Request};
+use super::super::value::{Fields, Value};
+use super::context::Context;
+use super::field_names::Names;
+use super::shown::shown;
+use super::texts::without_java_objects;
+use super::tree::TreeComparison;
+use super::{Found, Rule, is_system_keyspace};
+use crate::thrift::methods::{DeclaredException, named};
+use crate::thrift::wire::MessageKind;
+use crate::traffic::report::DifferenceKind;
+
+/// The kind of a TApplicationException for a failure inside the server.
+const INTERNAL_ERROR: i64 = 6;
+
+/// The content of a reply.
+enum Content<'a> {
+    /// The result; `None` if the method has none.
+    Result(Option<&'a Value>),
+    Exception {
+        name: String,
+        text: String,
+        fields: &'a Fields,
+        /// Whether the server failed inside.
+        is_internal: bool,
+    },
+}
+
+/// Returns the difference of two replies, and adds the rules that were applied.
+pub fn difference(
+    call: &Call,
+    recorded: &ThriftMessage,
+    candidate: &ThriftMessage,
+    context: &Context,
+    rules: &mut Vec<Rule>,
+) -> Option<Found> {
+    match (content_of(recorded), content_of(candidate)) {
+        (Content::Result(left), Content::Result(right)) => results(call, left, right, context, rules),
+        (Content::Exception { is_internal: true, .. }, Content::Exception { .. }) => {
+            if recorded.fields != candidate.fields {
+                rules.push(Rule::InternalError);
+            }
+            None
+        }
+        (
+            Content::Exception { name, text, fields, .. },
+            Content::Exception { name: other_name, text: other_text, fields: other_fields, .. },
+        ) => {
+            if fields == other_fields && name == other_name {
+                return None;
+            }
+            let is_same_kind = name == other_name;
+            if is_same_kind && without_texts(fields) == without_texts(other_fields) {
+                let (left, right) = (without_java_objects(&text), without_java_objects(&other_text));
+                if left == right {
+                    rules.push(Rule::JavaObject);
+                    return None;
+                }
+            }
+            let kind = if is_same_kind { DifferenceKind::Text } else { DifferenceKind::Exception };
+            Some(Found::whole(kind, shown_reply(recorded, Some(call)), shown_reply(candidate, Some(call))))
+        }
+        _ => Some(Found::whole(
+            DifferenceKind::Exception,
+            shown_reply(recorded, Some(call)),
+            shown_reply(candidate, Some(call)),
+        )),
+    }
+}
+
+/// Returns a reply as text: an exception as `NAME: text`.
+pub fn shown_reply(reply: &ThriftMessage, _call: Option<&Call>) -> String {
+    match content_of(reply) {
+        Content::Result(None) => "nothing".to_owned(),
+        Content::Result(Some(value)) => shown(value),
+        Content::Exception { name, text, .. } if text.is_empty() => name,
+        Content::Exception { name, text, .. } => format!("{name}: {text}"),
+    }
+}
+
+fn content_of(reply: &ThriftMessage) -> Content<'_> {
+    let text = |fields: &Fields| {
+        let text = fields.get(&1).and_then(Value::as_binary);
+        text.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
+    };
+    if reply.kind == MessageKind::Exception {
+        let is_internal = reply.fields.get(&2).and_then(Value::as_int) == Some(INTERNAL_ERROR);
+        let kind = reply.fields.get(&2).and_then(Value::as_int).unwrap_or_default();
+        let name = match kind {
+            1 => "UnknownMethod".to_owned(),
+            INTERNAL_ERROR => "InternalError".to_owned(),
+            7 => "ProtocolError".to_owned(),
+            kind => format!("TApplicationException{kind}"),
+        };
+        return Content::Exception { name, text: text(&reply.fields), fields: &reply.fields, is_internal };
+    }
+    let declared = reply.fields.iter().find_map(|(id, value)| match value {
+        Value::Struct(fields) if *id != 0 => Some((*id, fields)),
+        _ => None,
+    });
+    match declared {
+        Some((id, fields)) => Content::Exception {
+            name: exception_name(&reply.name, id),
+            text: text(fields),
+            fields,
+            is_internal: false,
+        },
+        None => Content::Result(reply.fields.get(&0)),
+    }
+}
+
+/// Returns the name of an exception by its field in the result of a method. The newest row that declares it counts: the
+/// fields of a method's exceptions hardly changed between releases.
+fn exception_name(method: &[u8], id: i16) -> String {
+    let declared = named(method).iter().rev().flat_map(|row| row.throws).find(|(field, _)| *field == id);
+    match declared.map(|(_, exception)| exception) {
+        Some(DeclaredException::InvalidRequest) => "InvalidRequestException",
+        Some(DeclaredException::NotFound) => "NotFoundException",
+        Some(DeclaredException::Unavailable) => "UnavailableException",
+        Some(DeclaredException::TimedOut) => "TimedOutException",
+        Some(DeclaredException::Authentication) => "AuthenticationException",
+        Some(DeclaredException::Authorization) => "AuthorizationException",
+        Some(DeclaredException::SchemaDisagreement) => "SchemaDisagreementException",
+        None => return format!("Exception{id}"),
+    }
+    .to_owned()
+}
+
+/// Returns the fields of an exception without its texts.
+fn without_texts(fields: &Fields) -> Fields {
+    let is_text = |value: &Value| matches!(value, Value::Binary(_));
+    fields.iter().filter(|(_, value)| !is_text(value)).map(|(id, value)| (*id, value.clone())).collect()
+}
+
+fn results(
+    call: &Call,
+    recorded: Option<&Value>,
+    candidate: Option<&Value>,
+    context: &Context,
+    rules: &mut Vec<Rule>,
+) -> Option<Found> {
+    if recorded == candidate {
+        return None;
+    }
+    if let Some(rule) = rule_of_method(call) {
+        rules.push(rule);
+        return None;
+    }
+    let (left, right) = match (recorded, candidate) {
+        (Some(left), Some(right)) => (left, right),
+        (left, right) => return Some(Found::data("", left.map(shown), right.map(shown))),
+    };
+    let (left, right) = match &call.method[..] {
+        "describe_keyspaces" => {
+            (without_system_keyspaces(left.clone()), without_system_keyspaces(right.clone()))
+        }
+        "get_string_list_property" => (sorted(left.clone()), sorted(right.clone())),
+        _ => (left.clone(), right.clone()),
+    };
+    if left == right {
+        rules.push(if call.method == "describe_keyspaces" { Rule::SystemTables } else { Rule::MapOrder });
+        return None;
+    }
+    let is_statement = call.method.starts_with("execute_");
+    let is_description = call.method.starts_with("describe_keyspace");
+    let accepts = |field: &str, left: &Value, right: &Value| match (left, right) {
+        (Value::I64(left), Value::I64(right)) if is_statement && field == "timestamp" => {
+            context.are_times_us(*left, *right).then_some(Rule::ServerTime)
+        }
+        (Value::I32(_), Value::I32(_)) if is_description && field == "16" => Some(Rule::SchemaId),
+        (Value::Binary(left), Value::Binary(right)) => {
+            if is_statement && field == "value" {
+                return of_bytes(left, right, context);
+            }
+            let texts = (std::str::from_utf8(left), std::str::from_utf8(right));
+            let (Ok(left), Ok(right)) = texts else { return None };
+            let is_same = is_description && without_java_objects(left) == without_java_objects(right);
+            is_same.then_some(Rule::JavaObject)
+        }
+        _ => None,
+    };
+    TreeComparison { accepts: &accepts, rules }.difference(&left, &right, Names::of_result(&call.method))
+}
+
+/// Returns the rule by which values that servers make may differ.
+fn of_bytes(left: &[u8], right: &[u8], context: &Context) -> Option<Rule> {
+    if context.are_time_uuids(left, right) {
+        return Some(Rule::ServerTime);
+    }
+    if context.are_random_uuids(left, right) {
+        return Some(Rule::RandomUuid);
+    }
+    let number = |bytes: &[u8]| bytes.try_into().ok().map(i64::from_be_bytes);
+    let times = number(left).zip(number(right))?;
+    // Results of writetime().
+    context.are_times_us(times.0, times.1).then_some(Rule::ServerTime)
+}
+
+/// Returns the rule by which any two results of a method count as equal.
+fn rule_of_method(call: &Call) -> Option<Rule> {
+    let property = || match &call.request {
+        Request::Thrift { message, .. } => {
+            message.fields.values().next().and_then(Value::as_binary).map(|bytes| bytes.to_vec())
+        }
+        Request::Native(_) => None,
+    };
+    let is_system = || call.keyspace.as_deref().is_some_and(is_system_keyspace);
+    Some(match &call.method[..] {
+        "describe_schema_versions" => Rule::SchemaId,
+        method if method.starts_with("system_") => Rule::SchemaId,
+        "describe_ring"
+        | "describe_local_ring"
+        | "describe_token_map"
+        | "describe_splits"
+        | "describe_splits_ex" => Rule::Ring,
+        "describe_cluster_name" | "describe_version" | "describe_snitch" => Rule::Identity,
+        "get_string_property" | "getStringProperty" => match property().as_deref() {
+            Some(b"token map") => Rule::Ring,
+            Some(b"version" | b"cluster name" | b"config file") => Rule::Identity,
+            _ => return None,
+        },
+        "trace_next_query" => Rule::TraceId,
+        "prepare_cql_query" | "prepare_cql3_query" => Rule::Handle,
+        method if method.starts_with("execute_") && is_system() => Rule::SystemTables,
+        _ => return None,
+    })
+}
+
+fn without_system_keyspaces(value: Value) -> Value {
+    let name = |value: &Value| {
+        // A name, or since 0.7 the definition of a keyspace.
+        let name = value.as_binary().or_else(|| value.get(1)?.as_binary());
+        name.is_some_and(|name| std::str::from_utf8(name).is_ok_and(is_system_keyspace))
+    };
+    match value {
+        Value::List(of, items) => {
+            Value::List(of, items.into_iter().filter(|item| !name(item)).collect()).canonical()
+        }
+        Value::Set(of, items) => {
+            Value::Set(of, items.into_iter().filter(|item| !name(item)).collect()).canonical()
+        }
+        other => other,
+    }
+}
+
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::List(of, mut items) => {
+            items.sort_by_cached_key(Value::encoded);
+            Value::List(of, items)
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::super::context::testing::context;
+    use super::super::{Compare, Comparison, compare};
+    use super::*;
+    use crate::traffic::Protocol;
+    use crate::traffic::call::{Answer, Conversation, PreparedTexts};
+    use crate::traffic::value::fields_from_json;
+
+    fn message(name: &'static str, kind: MessageKind, fields: &str) -> ThriftMessage {
+        let fields = fields_from_json(&serde_json::from_str(fields).unwrap()).unwrap();
+        ThriftMessage { name: name.into(), kind, seqid: 1, fields }
+    }
+
+    fn compared(
+        name: &'static str,
+        args: &str,
+        recorded: &ThriftMessage,
+        candidate: &ThriftMessage,
+    ) -> Comparison {
+        let mut connection = Conversation::new(Protocol::Thrift { is_framed: true });
+        let request = message(name, MessageKind::Call, args).write();
+        let call = connection.request(&request, &PreparedTexts::default()).unwrap();
+        let answer = |reply: &ThriftMessage| Answer::Thrift(reply.clone());
+        compare(&call, Some(&answer(recorded)), Some(&answer(candidate)), &context())
+    }
+
+    /// Compares results, and returns the difference as text, or the rules.
+    fn of_results(name: &'static str, recorded: &str, candidate: &str) -> String {
+        let reply = |fields: &str| message(name, MessageKind::Reply, fields);
+        told(&compared(name, "{}", &reply(recorded), &reply(candidate)))
+    }
+
+    fn told(comparison: &Comparison) -> String {
+        let or_nothing = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
+        match &comparison.outcome {
+            Compare::Differs(found) => {
+                let (left, right) = (or_nothing(&found.recorded), or_nothing(&found.candidate));
+                format!("{} at {:?}: {left} <> {right}", found.kind, found.path)
+            }
+            Compare::Equal if comparison.rules.is_empty() => "equal".to_owned(),
+            Compare::Equal => format!("equal by {}", comparison.rule_names().join(", ")),
+            Compare::NotCompared(why) => (*why).to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_first_difference_of_results_is_named() {
+        let column = |value: &str, timestamp: i64| {
+            format!(
+                r#"{{"s": {{"1": {{"s": {{"1": {{"t": "n"}}, "2": {{"t": "{value}"}}, "3": {{"l": {timestamp}}}}}}}}}}}"#
+            )
+        };
+        let list = |items: &[String]| format!(r#"{{"0": {{"L": ["s", [{}]]}}}}"#, items.join(", "));
+        let (a, b, later) = (column("a", 1), column("b", 1), column("a", 2));
+        let both = list(&[a.clone(), b.clone()]);
+        assert_eq!(of_results("get_slice", &both, &both), "equal");
+        assert_eq!(
+            of_results("get_slice", &both, &list(&[a.clone(), a.clone()])),
+            r#"data at "[1].column.value": "b" <> "a""#
+        );
+        assert_eq!(
+            of_results("get_slice", &list(&[later]), &both),
+            r#"data at "[0].column.timestamp": 2 <> 1"#
+        );
+        assert_eq!(
+            of_results("get_slice", &both, &list(&[a])),
+            r#"data at "[1]": {1: {1: "n", 2: "b", 3: 1}} <> nothing"#
+        );
+    }
+
+    #[test]
+    fn maps_have_no_order() {
+        let map = |pairs: &str| format!(r#"{{"0": {{"M": ["t", "i", [{pairs}]]}}}}"#);
+        let (one, two) = (r#"[{"t": "a"}, {"i": 1}]"#, r#"[{"t": "b"}, {"i": 2}]"#);
+        let (ab, ba) = (map(&format!("{one}, {two}")), map(&format!("{two}, {one}")));
+        assert_eq!(of_results("multiget_count", &ab, &ba), "equal by map-order");
+        assert_eq!(of_results("multiget_count", &ab, &map(one)), r#"data at "[\"b\"]": 2 <> nothing"#);
+        // A list has an order.
+        let list = |items: &str| format!(r#"{{"0": {{"L": ["i", [{items}]]}}}}"#);
+        let text = of_results("get_count", &list(r#"{"i": 1}, {"i": 2}"#), &list(r#"{"i": 2}, {"i": 1}"#));
+        assert!(text.starts_with("data"), "{text}");
+    }
+
+    #[test]
+    fn exceptions_differ_by_name_or_by_text() {
+        let refused = |text: &str| format!(r#"{{"1": {{"s": {{"1": {{"t": "{text}"}}}}}}}}"#);
+        assert_eq!(of_results("get", &refused("a"), &refused("a")), "equal");
+        assert_eq!(
+            of_results("get", &refused("a"), &refused("b")),
+            r#"text at "": InvalidRequestException: a <> InvalidRequestException: b"#
+        );
+        assert_eq!(
+            of_results("get", &refused("a"), r#"{"2": {"s": {}}}"#),
+            r#"exception at "": InvalidRequestException: a <> NotFoundException"#
+        );
+        assert_eq!(
+            of_results("insert", "{}", &refused("a")),
+            r#"exception at "": nothing <> InvalidRequestException: a"#
+        );
+        let java = |address: &str| refused(&format!("in LongType@{address}"));
+        assert_eq!(of_results("get", &java("1f"), &java("2a")), "equal by java-object");
+    }
+
+    #[test]
+    fn any_error_is_as_good_as_a_failure_inside() {
+        let exception = |kind: i32, text: &str| {
+            let fields = format!(r#"{{"1": {{"t": "{text}"}}, "2": {{"i": {kind}}}}}"#);
+            message("get", MessageKind::Exception, &fields)
+        };
+        let reply = |fields: &str| message("get", MessageKind::Reply, fields);
+        let told = |left: &ThriftMessage, right: &ThriftMessage| told(&compared("get", "{}", left, right));
+        let inside = exception(6, "Internal error");
+        assert_eq!(told(&inside, &inside), "equal");
+        assert_eq!(told(&inside, &reply(r#"{"2": {"s": {}}}"#)), "equal by internal-error");
+        assert_eq!(
+            told(&inside, &reply("{}")),
+            r#"exception at "": InternalError: Internal error <> nothing"#
+        );
+        assert_eq!(
+            told(&exception(7, "a"), &inside),
+            r#"exception at "": ProtocolError: a <> InternalError: Internal error"#
+        );
+    }
+
+    #[test]
+    fn what_each_server_makes_is_equal_by_rules() {
+        for (method, recorded, candidate, expected) in [
+            ("system_add_keyspace", r#"{"0": {"t": "a"}}"#, r#"{"0": {"t": "b"}}"#, "equal by schema-id"),
+            ("describe_cluster_name", r#"{"0": {"t": "a"}}"#, r#"{"0": {"t": "b"}}"#, "equal by identity"),
+            ("describe_ring", r#"{"0": {"t": "a"}}"#, r#"{"0": {"t": "b"}}"#, "equal by ring"),
+            ("trace_next_query", r#"{"0": {"x": "00"}}"#, r#"{"0": {"x": "01"}}"#, "equal by trace-id"),
+            (
+                "describe_partitioner",
+                r#"{"0": {"t": "a"}}"#,
+                r#"{"0": {"t": "b"}}"#,
+                r#"data at "": "a" <> "b""#,
+            ),
+        ] {
+            assert_eq!(of_results(method, recorded, candidate), expected, "{method}");
+        }
+        // An exception is never equal to a result.
+        let refused = r#"{"1": {"s": {"1": {"t": "no"}}}}"#;
+        assert!(of_results("system_add_keyspace", r#"{"0": {"t": "a"}}"#, refused).starts_with("exception"));
+        let keyspaces = |names: &[&str]| {
+            let names: Vec<_> =
+                names.iter().map(|name| format!(r#"{{"s": {{"1": {{"t": "{name}"}}}}}}"#)).collect();
+            format!(r#"{{"0": {{"L": ["s", [{}]]}}}}"#, names.join(", "))
+        };
+        let (more, less) = (keyspaces(&["a", "system", "system_auth"]), keyspaces(&["system", "a"]));
+        assert_eq!(of_results("describe_keyspaces", &more, &less), "equal by system-tables");
+        assert!(of_results("describe_keyspaces", &more, &keyspaces(&["b"])).starts_with("data"));
+    }
+
+    #[test]
+    fn times_of_servers_are_equal_within_their_runs() {
+        let row = |timestamp: i64| {
+            format!(
+                r#"{{"0": {{"s": {{"2": {{"L": ["s", [{{"s": {{"2": {{"L": ["s", [{{"s": {{"3": {{"l": {timestamp}}}}}}}]]}}}}}}]]}}}}}}}}"#
+            )
+        };
+        let (then, now) = (row(1_000_000_005_000_000), row(1_500_000_007_000_000));
+        assert_eq!(of_results("execute_cql_query", &then, &now), "equal by server-time");
+        assert!(
+            of_results("execute_cql_query", &then, &row(5))
+                .starts_with("data at \"rows[0].columns[0].timestamp\"")
+        );
+        let uuid = |time: &str| {
+            format!(
+                r#"{{"0": {{"s": {{"2": {{"L": ["s", [{{"s": {{"2": {{"L": ["s", [{{"s": {{"2": {{"x": "{time}"}}}}}}]]}}}}}}]]}}}}}}}}"#
+            )
+        };
+        let other = uuid("13814001 1dd2 11b2 8080808080808080".replace(' ', "").as_str());
+        let text = of_results("execute_cql3_query", &uuid("138140001dd211b28080808080808080"), &other);
+        assert!(text.starts_with("data"), "UUIDs of 1970 are not of these runs: {text}");
+    }
+
+    #[test]
+    fn a_call_without_answer_differs() {
+        let mut connection = Conversation::new(Protocol::Thrift { is_framed: true });
+        let request: Bytes = message("get", MessageKind::Call, "{}").write();
+        let call = connection.request(&request, &PreparedTexts::default()).unwrap();
+        let answer = Answer::Thrift(message("get", MessageKind::Reply, r#"{"2": {"s": {}}}"#));
+        let lost = compare(&call, Some(&answer), None, &context());
+        assert_eq!(told(&lost), r#"exception at "": NotFoundException <> nothing"#);
+        assert_eq!(told(&compare(&call, None, Some(&answer), &context())), "the recording has no answer");
+    }
+}

@@ -1,0 +1,30 @@
+//! Records the traffic of applications, and uses recordings.
+//!
+//! `event` defines what a recording has, `file` the files in which it is stored, `record` the proxy that records.
+//! `value` and `message` decode Thrift messages without their interface; `call` decodes requests and replies of both
+//! protocols, and describes what they do. `compare` compares two replies, `replay` sends the calls of a recording to
+//! another server. `report` describes how the answers of two servers to the same calls differ.
+
+pub mod call;
+pub mod compare;
+mod error;
+mod event;
+mod family_names;
+pub mod file;
+mod json_lines;
+mod message;
+mod native_message;
+pub mod record;
+pub mod replay;
+pub mod report;
+pub mod shadow;
+mod type_letter;
+mod value;
+
+pub use error::TrafficError;
+pub use event::{Event, EventKind, FORMAT_VERSION, Header, Loss, LossReason, Protocol, Side};
+pub use json_lines::JsonLines;
+pub use message::ThriftMessage;
+pub use value::{
+    Fields, Value, ValueError, fields_from_json, fields_to_json, plain_text, read_fields, write_fields,
+};

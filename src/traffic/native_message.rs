@@ -1,0 +1,211 @@
+//! The parts of a recorded native frame that say what it asks for.
+//!
+//! Nothing is copied, and values are skipped: the recorder looks into each frame. A recorded frame is not compressed.
+
+use std::ops::Range;
+
+use crate::native::{ProtocolVersion, RequestCode, ResponseCode};
+
+const FROM_SERVER: u8 = 0x80;
+const TRACING: u8 = 0x02;
+const CUSTOM_PAYLOAD: u8 = 0x04;
+const WARNING: u8 = 0x08;
+const TRACE_ID_BYTES: usize = 16;
+
+/// The kind of RESULT that answers PREPARE.
+const RESULT_PREPARED: i32 = 4;
+
+/// A frame, borrowed from a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NativeMessage<'a> {
+    pub version: ProtocolVersion,
+    pub is_reply: bool,
+    pub flags: u8,
+    pub stream: i16,
+    pub opcode: u8,
+    /// The body without a trace id, warnings and a custom payload.
+    pub body: &'a [u8],
+    /// Where `body` starts in the frame.
+    body_at: usize,
+}
+
+/// A statement of a request, and where it is in the frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Statement<'a> {
+    Text(&'a [u8]),
+    /// The id that PREPARE returned.
+    Prepared(&'a [u8]),
+}
+
+impl<'a> NativeMessage<'a> {
+    /// Returns the parts of a whole frame; `None` if the bytes are not one.
+    pub fn read(frame: &'a [u8]) -> Option<NativeMessage<'a>> {
+        let (first, flags) = (*frame.first()?, *frame.get(1)?);
+        let version = ProtocolVersion::of_number(first & !FROM_SERVER)?;
+        let header = version.header_bytes();
+        let stream = match version.header_bytes() {
+            8 => i16::from(frame.get(2)?.cast_signed()),
+            _ => i16::from_be_bytes(*frame.get(2..)?.first_chunk()?),
+        };
+        let opcode = *frame.get(header - 5)?;
+        let length = u32::from_be_bytes(*frame.get(header - 4..)?.first_chunk()?);
+        let whole = frame.get(header..)?;
+        if whole.len() != usize::try_from(length).ok()? {
+            return None;
+        }
+        let is_reply = first & FROM_SERVER != 0;
+        let mut fields = Fields { rest: whole };
+        if is_reply && flags & TRACING != 0 {
+            fields.take(TRACE_ID_BYTES)?;
+        }
+        if is_reply && version >= ProtocolVersion::V4 && flags & WARNING != 0 {
+            for _ in 0..fields.u16()? {
+                fields.short_bytes()?;
+            }
+        }
+        if version >= ProtocolVersion::V4 && flags & CUSTOM_PAYLOAD != 0 {
+            for _ in 0..fields.u16()? {
+                fields.short_bytes()?;
+                fields.value()?;
+            }
+        }
+        let body_at = frame.len() - fields.rest.len();
+        Some(NativeMessage { version, is_reply, flags, stream, opcode, body: fields.rest, body_at })
+    }
+
+    /// Passes the statements of a request to `add`. Statements after one that cannot be read are not passed.
+    pub fn statements(&self, mut add: impl FnMut(Statement<'a>)) {
+        let _ = self.each_statement(&mut |statement, _| add(statement));
+    }
+
+    /// Passes the texts of a request's statements with their places in the frame.
+    pub fn texts(&self, mut add: impl FnMut(&'a [u8], Range<usize>)) {
+        let _ = self.each_statement(&mut |statement, end| {
+            if let Statement::Text(text) = statement {
+                add(text, end - text.len()..end);
+            }
+        });
+    }
+
+    /// Passes each statement with the place of its end in the frame.
+    fn each_statement(&self, add: &mut impl FnMut(Statement<'a>, usize)) -> Option<()> {
+        let mut fields = Fields { rest: self.body };
+        let end = self.body_at + self.body.len();
+        match RequestCode::of_number(self.opcode)? {
+            RequestCode::Query | RequestCode::Prepare => {
+                let text = fields.value()??;
+                add(Statement::Text(text), end - fields.rest.len());
+            }
+            RequestCode::Execute => {
+                let id = fields.short_bytes()?;
+                add(Statement::Prepared(id), end - fields.rest.len());
+            }
+            RequestCode::Batch => {
+                fields.take(1)?;
+                for _ in 0..fields.u16()? {
+                    let statement = match fields.take(1)? {
+                        [0] => Statement::Text(fields.value()??),
+                        _ => Statement::Prepared(fields.short_bytes()?),
+                    };
+                    add(statement, end - fields.rest.len());
+                    for _ in 0..fields.u16()? {
+                        fields.value()?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Returns the id in the answer to PREPARE; `None` for other frames.
+    pub fn prepared_id(&self) -> Option<&'a [u8]> {
+        if !self.is_reply || self.opcode != ResponseCode::Result as u8 {
+            return None;
+        }
+        let mut fields = Fields { rest: self.body };
+        if fields.i32()? == RESULT_PREPARED { fields.short_bytes() } else { None }
+    }
+
+    /// Returns where the body starts in the frame.
+    pub fn body_at(&self) -> usize {
+        self.body_at
+    }
+}
+
+/// Reads fields of a body.
+struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        self.take(2)?.first_chunk().map(|bytes| u16::from_be_bytes(*bytes))
+    }
+
+    fn i32(&mut self) -> Option<i32> {
+        self.take(4)?.first_chunk().map(|bytes| i32::from_be_bytes(*bytes))
+    }
+
+    fn short_bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.u16()?;
+        self.take(length.into())
+    }
+
+    /// Reads bytes with a length of 32 bits. Negative lengths stand for null and for unset values.
+    fn value(&mut self) -> Option<Option<&'a [u8]>> {
+        match usize::try_from(self.i32()?) {
+            Ok(length) => self.take(length).map(Some),
+            Err(_) => Some(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statements(frame: &[u8]) -> Vec<Statement<'_>> {
+        let mut found = Vec::new();
+        NativeMessage::read(frame).unwrap().statements(|statement| found.push(statement));
+        found
+    }
+
+    #[test]
+    fn statements_of_requests_are_found() {
+        let query = b"\x04\0\0\x07\x07\0\0\0\x08\0\0\0\x04USE k";
+        assert!(NativeMessage::read(&query[..]).is_none(), "the length is wrong");
+        let query = b"\x04\0\0\x07\x07\0\0\0\x09\0\0\0\x05USE k";
+        assert_eq!(statements(query), [Statement::Text(b"USE k")]);
+        let old = b"\x01\0\x07\x07\0\0\0\x09\0\0\0\x05USE k";
+        assert_eq!(statements(old), [Statement::Text(b"USE k")]);
+        let payload = b"\x04\x04\0\x07\x0a\0\0\0\x0d\0\x01\0\x01a\0\0\0\x01b\0\x01i";
+        assert_eq!(statements(payload), [Statement::Prepared(b"i")]);
+        let batch = b"\x03\0\0\x07\x0d\0\0\0\x19\0\0\x02\0\0\0\0\x01a\0\x01\0\0\0\x01v\x01\0\x02id\0\0\0\x01";
+        assert_eq!(statements(batch), [Statement::Text(b"a"), Statement::Prepared(b"id")]);
+        let mut places = Vec::new();
+        NativeMessage::read(batch).unwrap().texts(|_, place| places.push(place));
+        let [place] = places.as_slice() else { unreachable!("one text") };
+        assert_eq!(*place, 17..18);
+    }
+
+    #[test]
+    fn the_id_of_a_prepared_statement_is_found_behind_a_trace_and_warnings() {
+        let mut reply = b"\x84\x0a\0\x01\x08\0\0\0\x21".to_vec();
+        reply.extend([7; 16]);
+        reply.extend(b"\0\x01\0\x05warns\0\0\0\x04\0\x02id");
+        assert_eq!(NativeMessage::read(&reply).unwrap().prepared_id(), Some(&b"id"[..]));
+        for end in 0..reply.len() {
+            assert_eq!(NativeMessage::read(&reply[..end]), None);
+        }
+        let mut cut = reply[..9].to_vec();
+        cut[8] = 0;
+        assert_eq!(NativeMessage::read(&cut), None, "the flags announce more");
+    }
+}

@@ -1,0 +1,206 @@
+//! One connection of the recorder.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+
+use super::native::NativeStreams;
+use super::thrift::ThriftStreams;
+use crate::native::ProtocolVersion;
+use crate::thrift::frame::{Detection, Transport, detect};
+use crate::traffic::{EventKind, Loss, LossReason, Protocol, Side};
+use crate::util::limits::MESSAGE_BYTES_MAX;
+
+/// The numbers of calls.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    last: u64,
+}
+
+impl Numbers {
+    pub fn next(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+}
+
+/// What was found in the bytes of a chunk.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub kinds: Vec<EventKind>,
+}
+
+impl Found {
+    pub fn request(&mut self, call: u64, message: Bytes) {
+        self.kinds.push(EventKind::Request { call, message });
+    }
+
+    pub fn reply(&mut self, call: u64, message: Bytes) {
+        self.kinds.push(EventKind::Reply { call, message });
+    }
+}
+
+/// What was not recorded since the last event, by reason.
+#[derive(Debug, Default)]
+pub struct Losses {
+    losses: Vec<Loss>,
+}
+
+impl Losses {
+    pub fn add(&mut self, why: LossReason, messages: u64, bytes: u64) {
+        match self.losses.iter_mut().find(|loss| loss.why == why) {
+            Some(loss) => {
+                loss.messages += messages;
+                loss.bytes += bytes;
+            }
+            None => self.losses.push(Loss { messages, bytes, why }),
+        }
+    }
+
+    pub fn report(&mut self, found: &mut Found) {
+        self.losses.drain(..).for_each(|loss| found.add_loss(loss));
+    }
+}
+
+/// Why the rest of a connection cannot be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unreadable(pub LossReason);
+
+/// A connection: its protocol, and the bytes that are no whole message yet.
+#[derive(Debug)]
+pub struct Connection {
+    client: SocketAddr,
+    upstream: Arc<str>,
+    streams: Streams,
+    losses: Losses,
+    /// Whether `Opened` was recorded.
+    is_opened: bool,
+}
+
+#[derive(Debug)]
+enum Streams {
+    /// The client's first bytes.
+    Undetected(BytesMut),
+    Thrift(Box<ThriftStreams>),
+    Native(Box<NativeStreams>),
+    /// The bytes cannot be decoded: they are only counted.
+    Ignored(LossReason),
+}
+
+impl Connection {
+    pub fn new(client: SocketAddr, upstream: Arc<str>) -> Connection {
+        let streams = Streams::Undetected(BytesMut::new());
+        Connection { client, upstream, streams, losses: Losses::default(), is_opened: false }
+    }
+
+    /// Decodes bytes of a side.
+    pub fn take(&mut self, from: Side, bytes: &[u8], (numbers, found): (&mut Numbers, &mut Found)) {
+        let outcome = match &mut self.streams {
+            Streams::Undetected(first) => {
+                if from == Side::Server {
+                    // No server sends first. These bytes belong to requests that were lost.
+                    self.losses.add(LossReason::Behind, 0, bytes.len() as u64);
+                    return;
+                }
+                first.extend_from_slice(bytes);
+                let first = first.clone();
+                match self.detect(&first, found) {
+                    Some(Ok(())) => return self.take(from, &first, (numbers, found)),
+                    Some(Err(unreadable)) => {
+                        self.losses.add(unreadable.0, 0, first.len() as u64);
+                        Err(unreadable)
+                    }
+                    None => Ok(()),
+                }
+            }
+            Streams::Thrift(streams) => streams.take(from, bytes, (numbers, &mut self.losses, found)),
+            Streams::Native(streams) => streams.take(from, bytes, (numbers, &mut self.losses, found)),
+            Streams::Ignored(why) => {
+                self.losses.add(*why, 0, bytes.len() as u64);
+                return;
+            }
+        };
+        if let Err(Unreadable(why)) = outcome {
+            self.losses.add(why, 0, self.partial_bytes() as u64);
+            self.streams = Streams::Ignored(why);
+        }
+        if !found.kinds.is_empty() {
+            self.losses.report(found);
+        }
+    }
+
+    /// Detects the protocol from the client's first bytes. `None` if there are too few.
+    fn detect(&mut self, first: &[u8], found: &mut Found) -> Option<Result<(), Unreadable>> {
+        let version = first.first().copied().and_then(ProtocolVersion::of_number);
+        // The first byte of a Thrift frame of so many bytes is 1 to 5, too. Then the fifth or sixth byte is that of a
+        // message's header; as an opcode it is none of STARTUP and OPTIONS, with which native clients begin.
+        if let Some(version) = version {
+            let opcode = *first.get(version.header_bytes() - 5)?;
+            if matches!(opcode, 0x01 | 0x05) {
+                self.streams = Streams::Native(Box::default());
+                self.open(Protocol::Native, found);
+                return Some(Ok(()));
+            }
+        }
+        match detect(first, MESSAGE_BYTES_MAX) {
+            Detection::Found(transport) => {
+                self.streams = Streams::Thrift(Box::new(ThriftStreams::new(transport)));
+                self.open(Protocol::Thrift { is_framed: transport == Transport::Framed }, found);
+                Some(Ok(()))
+            }
+            Detection::Needed(_) => None,
+            Detection::Refused(_) => Some(Err(Unreadable(LossReason::Unreadable))),
+        }
+    }
+
+    fn open(&mut self, protocol: Protocol, found: &mut Found) {
+        if !std::mem::replace(&mut self.is_opened, true) {
+            let (client, upstream) = (self.client.to_string(), self.upstream.to_string());
+            found.kinds.push(EventKind::Opened { protocol, client, upstream });
+        }
+    }
+
+    /// Records that bytes of a side are missing.
+    pub fn gap(&mut self, from: Side, bytes: u64) {
+        let why = match self.streams {
+            Streams::Ignored(why) => why,
+            _ => LossReason::Behind,
+        };
+        self.losses.add(why, 0, bytes);
+        match &mut self.streams {
+            Streams::Undetected(first) => first.clear(),
+            Streams::Thrift(streams) => streams.gap(from),
+            Streams::Native(streams) => streams.gap(from),
+            Streams::Ignored(_) => {}
+        }
+    }
+
+    /// Drops the bytes of messages that have arrived in part.
+    pub fn forget(&mut self, why: LossReason) {
+        self.losses.add(why, 0, self.partial_bytes() as u64);
+        self.gap(Side::Client, 0);
+        self.gap(Side::Server, 0);
+    }
+
+    pub fn close(&mut self, by: Side, found: &mut Found) {
+        let rest = self.partial_bytes() as u64;
+        if rest > 0 {
+            self.losses.add(LossReason::Unreadable, 0, rest);
+        }
+        self.losses.report(found);
+        if self.is_opened {
+            found.kinds.push(EventKind::Closed { by });
+        }
+    }
+
+    /// Returns the bytes that are no whole message yet.
+    pub fn partial_bytes(&self) -> usize {
+        match &self.streams {
+            Streams::Undetected(first) => first.len(),
+            Streams::Thrift(streams) => streams.partial_bytes(),
+            Streams::Native(streams) => streams.partial_bytes(),
+            Streams::Ignored(_) => 0,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Turns the bytes of connections into events.
+//!
+//! The first bytes of a client show the protocol of its connection. From then on, the bytes of each side are cut into
+//! messages, and replies are paired with requests: in Thrift by their order, in the native protocol by the number of
+//! their stream.
+//!
+//! After a gap, the place of the next message is unknown. Then bytes are dropped until those that arrive together begin
+//! like a message, which is soon: clients send a request at once, and wait for its reply. Calls from before the gap stay
+//! without a reply.
+
+mod connection;
+mod native;
+mod secrets;
+mod thrift;
+
+use std::collections::HashMap;
+
+use connection::{Connection, Found, Numbers};
+
+use super::queue::{Chunk, ChunkKind};
+use crate::traffic::{Event, EventKind, Loss, LossReason};
+use crate::util::limits::RECORDER_PARTIAL_BYTES_MAX;
+
+/// Decodes the connections of a recorder.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    connections: HashMap<u64, Connection>,
+    numbers: Numbers,
+    /// Bytes of messages that have arrived in part, of all connections.
+    partial_bytes: usize,
+}
+
+impl Decoder {
+    /// Decodes the next chunk and appends its events. `buffer` has the bytes of the chunk.
+    pub fn decode(&mut self, chunk: &Chunk, buffer: &[u8], events: &mut Vec<Event>) {
+        let event = |kind| Event { at_us: chunk.at_us, connection: chunk.connection, kind };
+        if let ChunkKind::Opened { client, upstream } = &chunk.kind {
+            self.connections.insert(chunk.connection, Connection::new(*client, upstream.clone()));
+            return;
+        }
+        let Some(connection) = self.connections.get_mut(&chunk.connection) else { return };
+        let before = connection.partial_bytes();
+        let mut found = Found::default();
+        match &chunk.kind {
+            ChunkKind::Opened { .. } => {}
+            ChunkKind::Bytes { from, at } => {
+                let bytes = buffer.get(at.clone()).unwrap_or_default();
+                connection.take(*from, bytes, (&mut self.numbers, &mut found));
+            }
+            ChunkKind::Gap { from, bytes } => connection.gap(*from, *bytes),
+            ChunkKind::Closed { by } => connection.close(*by, &mut found),
+        }
+        self.partial_bytes = (self.partial_bytes + connection.partial_bytes()).saturating_sub(before);
+        if self.partial_bytes > RECORDER_PARTIAL_BYTES_MAX {
+            self.partial_bytes -= connection.partial_bytes();
+            connection.forget(LossReason::TooLong);
+        }
+        events.extend(found.kinds.into_iter().map(event));
+        if let ChunkKind::Closed { .. } = chunk.kind
+            && let Some(closed) = self.connections.remove(&chunk.connection)
+        {
+            self.partial_bytes = self.partial_bytes.saturating_sub(closed.partial_bytes());
+        }
+    }
+}
+
+impl Found {
+    /// Adds what could not be recorded.
+    fn add_loss(&mut self, loss: Loss) {
+        if loss.messages > 0 || loss.bytes > 0 {
+            self.kinds.push(EventKind::Lost(loss));
+        }
+    }
+}

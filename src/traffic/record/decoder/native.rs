@@ -1,0 +1,274 @@
+//! The two sides of a connection of the native protocol.
+
+use std::collections::HashMap;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+
+use super::connection::{Found, Losses, Numbers, Unreadable};
+use super::secrets::{self, Hidden, Secrets};
+use crate::native::{BodyReader, Compression, ProtocolVersion, RequestCode, ResponseCode, SegmentCodec};
+use crate::traffic::{EventKind, LossReason, Side};
+use crate::util::limits::{NATIVE_FRAME_BYTES_MAX, RECORDED_MESSAGE_BYTES_MAX};
+
+const FROM_SERVER: u8 = 0x80;
+const COMPRESSED: u8 = 0x01;
+
+/// Both sides, and the calls without a reply.
+#[derive(Debug, Default)]
+pub struct NativeStreams {
+    client: Half,
+    server: Half,
+    compression: Option<Compression>,
+    /// Version 5: STARTUP was sent, and after its answer frames are in segments.
+    segments_follow: bool,
+    segments: Option<SegmentCodec>,
+    open: HashMap<i16, OpenCall>,
+}
+
+#[derive(Debug)]
+struct OpenCall {
+    /// Why the request was not recorded: then the reply is not, either.
+    call: Result<u64, LossReason>,
+    secrets: Secrets,
+}
+
+/// The bytes of one side.
+#[derive(Debug, Default)]
+struct Half {
+    /// Bytes as they passed; with segments, those of a segment that is not complete.
+    input: BytesMut,
+    /// With segments, the frames that were in them.
+    frames: BytesMut,
+    /// Bytes of a long frame that are skipped.
+    to_skip: usize,
+    /// Whether the start of the next frame or segment is unknown.
+    is_lost: bool,
+}
+
+impl Half {
+    fn lose(&mut self) {
+        *self = Half { is_lost: true, ..Half::default() };
+    }
+
+    fn partial_bytes(&self) -> usize {
+        self.input.len() + self.frames.len()
+    }
+}
+
+/// The header of a frame.
+#[derive(Debug, Clone, Copy)]
+struct FrameHead {
+    version: ProtocolVersion,
+    flags: u8,
+    stream: i16,
+    opcode: u8,
+    length: usize,
+}
+
+impl FrameHead {
+    /// Reads the head of a side's frame. `Ok(None)` if it is incomplete.
+    fn read(bytes: &[u8], from: Side) -> Result<Option<FrameHead>, Unreadable> {
+        let unreadable = Unreadable(LossReason::Unreadable);
+        let Some(first) = bytes.first().copied() else { return Ok(None) };
+        if (first & FROM_SERVER != 0) != (from == Side::Server) {
+            return Err(unreadable);
+        }
+        let version = ProtocolVersion::of_number(first & !FROM_SERVER).ok_or(unreadable)?;
+        let Some(mut rest) = bytes.get(1..version.header_bytes()) else { return Ok(None) };
+        let flags = rest.get_u8();
+        let stream = if version < ProtocolVersion::V3 { i16::from(rest.get_i8()) } else { rest.get_i16() };
+        let opcode = rest.get_u8();
+        let length = rest.get_u32() as usize;
+        if length > NATIVE_FRAME_BYTES_MAX {
+            return Err(Unreadable(LossReason::TooLong));
+        }
+        Ok(Some(FrameHead { version, flags, stream, opcode, length }))
+    }
+}
+
+type Outputs<'a> = (&'a mut Numbers, &'a mut Losses, &'a mut Found);
+
+impl NativeStreams {
+    pub fn partial_bytes(&self) -> usize {
+        self.client.partial_bytes() + self.server.partial_bytes()
+    }
+
+    fn half(&mut self, side: Side) -> &mut Half {
+        if side == Side::Client { &mut self.client } else { &mut self.server }
+    }
+
+    pub fn gap(&mut self, from: Side) {
+        self.half(from).lose();
+        // A lost request may use the stream of a known one, and a lost reply may be that of a known request.
+        self.open.clear();
+    }
+
+    pub fn take(
+        &mut self,
+        from: Side,
+        bytes: &[u8],
+        (numbers, losses, found): Outputs<'_>,
+    ) -> Result<(), Unreadable> {
+        if self.half(from).is_lost && !self.is_start(from, bytes) {
+            losses.add(LossReason::Behind, 0, bytes.len() as u64);
+            return Ok(());
+        }
+        let half = self.half(from);
+        half.is_lost = false;
+        half.input.extend_from_slice(bytes);
+        loop {
+            let codec = self.segments;
+            let half = self.half(from);
+            if let Some(codec) = codec {
+                let Half { input, frames, .. } = half;
+                while codec.take(input, frames).map_err(|_| Unreadable(LossReason::Unreadable))? {}
+            }
+            let source = if codec.is_some() { &mut half.frames } else { &mut half.input };
+            let skipped = half.to_skip.min(source.len());
+            source.advance(skipped);
+            half.to_skip -= skipped;
+            let Some(head) = FrameHead::read(source, from)? else { return Ok(()) };
+            let header = head.version.header_bytes();
+            if head.length > RECORDED_MESSAGE_BYTES_MAX {
+                half.to_skip = header + head.length;
+                self.lose_frame(from, &head, losses);
+                continue;
+            }
+            if source.len() < header + head.length {
+                return Ok(());
+            }
+            let frame = source.split_to(header + head.length).freeze();
+            self.frame(from, (head, frame), (numbers, losses, found));
+        }
+    }
+
+    /// Returns whether bytes begin with a frame, or with a segment that begins with one.
+    fn is_start(&self, from: Side, bytes: &[u8]) -> bool {
+        let is_frame = |bytes: &[u8]| {
+            FrameHead::read(bytes, from).is_ok_and(|head| {
+                head.is_some_and(|head| match from {
+                    Side::Client => RequestCode::of_number(head.opcode).is_some(),
+                    Side::Server => head.opcode <= ResponseCode::AuthSuccess as u8,
+                })
+            })
+        };
+        match self.segments {
+            None => is_frame(bytes),
+            Some(codec) => {
+                let (mut input, mut frames) = (BytesMut::from(bytes), BytesMut::new());
+                matches!(codec.take(&mut input, &mut frames), Ok(true)) && is_frame(&frames)
+            }
+        }
+    }
+
+    /// Counts a frame that is not recorded.
+    fn lose_frame(&mut self, from: Side, head: &FrameHead, losses: &mut Losses) {
+        losses.add(LossReason::TooLong, 1, head.length as u64);
+        match from {
+            Side::Client => {
+                self.open.insert(
+                    head.stream,
+                    OpenCall { call: Err(LossReason::TooLong), secrets: Secrets::default() },
+                );
+            }
+            Side::Server => drop(self.open.remove(&head.stream)),
+        }
+    }
+
+    fn frame(
+        &mut self,
+        from: Side,
+        (head, frame): (FrameHead, Bytes),
+        (numbers, losses, found): Outputs<'_>,
+    ) {
+        let length = frame.len() as u64;
+        match self.decompressed(&head, frame) {
+            Some(message) => match from {
+                Side::Client => self.request(&head, message, (numbers, losses, found)),
+                Side::Server => self.reply(&head, message, (losses, found)),
+            },
+            None => {
+                losses.add(LossReason::Unreadable, 1, length);
+                if from == Side::Client {
+                    self.open.insert(
+                        head.stream,
+                        OpenCall { call: Err(LossReason::Unreadable), secrets: Secrets::default() },
+                    );
+                } else {
+                    self.open.remove(&head.stream);
+                }
+            }
+        }
+    }
+
+    /// Returns the frame with its body decompressed; `None` if that fails.
+    fn decompressed(&self, head: &FrameHead, frame: Bytes) -> Option<Bytes> {
+        let header = head.version.header_bytes();
+        if head.flags & COMPRESSED == 0 {
+            return Some(frame);
+        }
+        let body = self.compression?.decompress(&frame.slice(header..), RECORDED_MESSAGE_BYTES_MAX).ok()?;
+        let mut message = BytesMut::with_capacity(header + body.len());
+        message.extend_from_slice(&frame[..header - 4]);
+        if let Some(flags) = message.get_mut(1) {
+            *flags &= !COMPRESSED;
+        }
+        message.put_u32(u32::try_from(body.len()).ok()?);
+        message.extend_from_slice(&body);
+        Some(message.freeze())
+    }
+
+    fn request(
+        &mut self,
+        head: &FrameHead,
+        message: Bytes,
+        (numbers, losses, found): (&mut Numbers, &mut Losses, &mut Found),
+    ) {
+        if head.opcode == STARTUP {
+            self.startup(head, &message);
+        }
+        let length = message.len() as u64;
+        let (call, shown, secrets) = match secrets::hide_in_native(&message) {
+            Hidden::Nothing => (Ok(numbers.next()), message, Secrets::default()),
+            Hidden::Replaced(shown, secrets) => (Ok(numbers.next()), shown, secrets),
+            Hidden::Refused => {
+                losses.add(LossReason::Secret, 1, length);
+                (Err(LossReason::Secret), message, Secrets::default())
+            }
+        };
+        self.open.insert(head.stream, OpenCall { call, secrets });
+        if let Ok(call) = call {
+            found.request(call, shown);
+        }
+    }
+
+    /// Remembers the compression that a client selects.
+    fn startup(&mut self, head: &FrameHead, message: &Bytes) {
+        let mut body = BodyReader::new(message.slice(head.version.header_bytes()..), head.version);
+        let options = body.string_map().unwrap_or_default();
+        let selected = options.iter().find(|(name, _)| name.eq_ignore_ascii_case("COMPRESSION"));
+        self.compression = selected.and_then(|(_, name)| Compression::named(&name.to_ascii_lowercase()));
+        self.segments_follow = head.version.has_segments();
+    }
+
+    fn reply(&mut self, head: &FrameHead, message: Bytes, (losses, found): (&mut Losses, &mut Found)) {
+        let has_started =
+            head.opcode == ResponseCode::Ready as u8 || head.opcode == ResponseCode::Authenticate as u8;
+        if has_started && self.segments_follow && self.segments.is_none() {
+            self.segments = Some(SegmentCodec { is_compressed: self.compression.is_some() });
+        }
+        if head.stream < 0 {
+            found.kinds.push(EventKind::Pushed { message });
+            return;
+        }
+        match self.open.remove(&head.stream) {
+            Some(OpenCall { call: Ok(call), secrets }) => {
+                found.reply(call, secrets.blanked(message, head.version.header_bytes()));
+            }
+            Some(OpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
+            None => losses.add(LossReason::Behind, 1, message.len() as u64),
+        }
+    }
+}
+
+const STARTUP: u8 = 0x01;

@@ -1,0 +1,183 @@
+//! The two sides of a Thrift connection.
+
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+
+use super::connection::{Found, Losses, Numbers, Unreadable};
+use super::secrets::{self, Secrets};
+use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Transport, detect};
+use crate::thrift::wire::{MessageHeader, MessageKind, Reader, WireError};
+use crate::traffic::{LossReason, Side};
+use crate::util::limits::{MESSAGE_BYTES_MAX, RECORDED_MESSAGE_BYTES_MAX, RECORDER_OPEN_CALLS_MAX};
+
+/// Both sides, and the calls without a reply.
+#[derive(Debug)]
+pub struct ThriftStreams {
+    transport: Transport,
+    client: Half,
+    server: Half,
+    open: VecDeque<OpenCall>,
+}
+
+/// A call that waits for its reply. Replies come in the order of the calls.
+#[derive(Debug)]
+struct OpenCall {
+    /// Why the request was not recorded: then the reply is not, either.
+    call: Result<u64, LossReason>,
+    name: Bytes,
+    seqid: i32,
+    secrets: Secrets,
+}
+
+/// The bytes of one side.
+#[derive(Debug)]
+struct Half {
+    buffer: BytesMut,
+    cutter: MessageCutter,
+    /// Whether the start of the next message is unknown.
+    is_lost: bool,
+}
+
+impl Half {
+    fn new(transport: Transport) -> Half {
+        let mut cutter = MessageCutter::new(transport, MESSAGE_BYTES_MAX);
+        cutter.refuse_above(RECORDED_MESSAGE_BYTES_MAX);
+        Half { buffer: BytesMut::new(), cutter, is_lost: false }
+    }
+
+    /// Forgets what has arrived in part.
+    fn lose(&mut self) {
+        *self = Half { is_lost: true, ..Half::new(self.cutter.transport()) };
+    }
+}
+
+impl ThriftStreams {
+    pub fn new(transport: Transport) -> ThriftStreams {
+        let (client, server) = (Half::new(transport), Half::new(transport));
+        ThriftStreams { transport, client, server, open: VecDeque::new() }
+    }
+
+    pub fn partial_bytes(&self) -> usize {
+        self.client.buffer.len() + self.server.buffer.len()
+    }
+
+    pub fn gap(&mut self, from: Side) {
+        // Replies to calls before the gap can no longer be told from others.
+        self.open.clear();
+        self.server.lose();
+        if from == Side::Client {
+            self.client.lose();
+        }
+    }
+
+    pub fn take(
+        &mut self,
+        from: Side,
+        bytes: &[u8],
+        (numbers, losses, found): (&mut Numbers, &mut Losses, &mut Found),
+    ) -> Result<(), Unreadable> {
+        if !self.is_found(from, bytes) {
+            losses.add(LossReason::Behind, 0, bytes.len() as u64);
+            return Ok(());
+        }
+        let half = if from == Side::Client { &mut self.client } else { &mut self.server };
+        half.is_lost = false;
+        half.buffer.extend_from_slice(bytes);
+        loop {
+            let half = if from == Side::Client { &mut self.client } else { &mut self.server };
+            match half.cutter.next_message(&mut half.buffer) {
+                Ok(NextMessage::Message(message)) => match from {
+                    Side::Client => self.request(message, numbers, (losses, found)),
+                    Side::Server => self.reply(message, losses, found),
+                },
+                Ok(NextMessage::Needed(_)) => return Ok(()),
+                Ok(NextMessage::TooLong { front, length }) => {
+                    losses.add(LossReason::TooLong, 1, length as u64);
+                    match from {
+                        Side::Client => self.add_open(Err(LossReason::TooLong), &front, Secrets::default()),
+                        Side::Server => drop(self.open.pop_front()),
+                    }
+                }
+                Err(FrameError::TooLong { .. } | FrameError::Wire(WireError::MessageTooLong { .. })) => {
+                    return Err(Unreadable(LossReason::TooLong));
+                }
+                Err(_) => return Err(Unreadable(LossReason::Unreadable)),
+            }
+        }
+    }
+
+    /// Returns whether it is known where messages start. After a gap, bytes that begin like a message are one; those of
+    /// the server must be a reply to the first open call.
+    fn is_found(&self, from: Side, bytes: &[u8]) -> bool {
+        let half = if from == Side::Client { &self.client } else { &self.server };
+        if !half.is_lost {
+            return true;
+        }
+        if detect(bytes, MESSAGE_BYTES_MAX) != Detection::Found(self.transport) {
+            return false;
+        }
+        let message = if self.transport == Transport::Framed { bytes.get(4..) } else { Some(bytes) };
+        let Some(header) = message.and_then(|rest| MessageHeader::read(&mut Reader::over(rest)).ok()) else {
+            return false;
+        };
+        match from {
+            Side::Client => matches!(header.kind, MessageKind::Call | MessageKind::Oneway),
+            Side::Server => {
+                matches!(header.kind, MessageKind::Reply | MessageKind::Exception)
+                    && self
+                        .open
+                        .front()
+                        .is_some_and(|open| open.name == header.name && open.seqid == header.seqid)
+            }
+        }
+    }
+
+    fn request(&mut self, message: Bytes, numbers: &mut Numbers, (losses, found): (&mut Losses, &mut Found)) {
+        let length = message.len() as u64;
+        let Ok(header) = MessageHeader::read(&mut Reader::new(&message)) else {
+            // Servers close such a connection.
+            return losses.add(LossReason::Unreadable, 1, length);
+        };
+        let is_oneway = header.kind == MessageKind::Oneway;
+        let hidden = secrets::hide_in_thrift(header.name, &message);
+        let (call, shown, secrets) = match hidden {
+            secrets::Hidden::Nothing => (Ok(numbers.next()), Some(message.clone()), Secrets::default()),
+            secrets::Hidden::Replaced(shown, secrets) => (Ok(numbers.next()), Some(shown), secrets),
+            secrets::Hidden::Refused => {
+                losses.add(LossReason::Secret, 1, length);
+                (Err(LossReason::Secret), None, Secrets::default())
+            }
+        };
+        if !is_oneway {
+            self.add_open(call, &message, secrets);
+        }
+        if let (Ok(call), Some(shown)) = (call, shown) {
+            found.request(call, shown);
+        }
+    }
+
+    /// Adds a call that will be answered. `front` has the header of its message.
+    fn add_open(&mut self, call: Result<u64, LossReason>, front: &Bytes, secrets: Secrets) {
+        if self.open.len() >= RECORDER_OPEN_CALLS_MAX {
+            return self.gap(Side::Client);
+        }
+        let header = MessageHeader::read(&mut Reader::new(front)).ok();
+        let name = header.map_or_else(Bytes::new, |header| front.slice_ref(header.name));
+        // A copy, so that the message does not stay in memory.
+        let name = Bytes::copy_from_slice(&name);
+        let seqid = header.map_or(0, |header| header.seqid);
+        self.open.push_back(OpenCall { call, name, seqid, secrets });
+    }
+
+    fn reply(&mut self, message: Bytes, losses: &mut Losses, found: &mut Found) {
+        match self.open.pop_front() {
+            Some(OpenCall { call: Ok(call), secrets, .. }) => {
+                let start = message.len().min(8);
+                found.reply(call, secrets.blanked(message, start));
+            }
+            Some(OpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
+            None => losses.add(LossReason::Behind, 1, message.len() as u64),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! `thriftstore record`: a proxy that records what passes.
+//!
+//! ```text
+//!   client ----> relay ----> server        bytes pass unchanged and at once
+//!                  | copy
+//!                queue                     bounded; bytes that find no room are counted
+//!                  |
+//!               recorder (a thread)        decoder: messages, calls, no passwords
+//!                  |                       redaction
+//!                 file
+//! ```
+//!
+//! Nothing that happens below the queue reaches a connection: a message that cannot be decoded, a full disk and a slow
+//! recorder cost events of the recording, which `Lost` events count.
+
+mod decoder;
+mod proxy;
+mod queue;
+mod recorder;
+mod relay;
+mod upstream;
+
+pub use decoder::Decoder;
+pub use proxy::{Proxy, ProxyPort};
+pub use queue::{Chunk, ChunkKind, Pending, Tap, TapQueue, now_us};
+pub use recorder::{Recorder, RecorderSummary};
+pub use relay::relay;
+pub use upstream::{ServerStream, Upstream, UpstreamError};

@@ -1,0 +1,187 @@
+//! The thread that writes the recording.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::decoder::Decoder;
+use super::queue::{Pending, TapQueue, now_us};
+use crate::traffic::file::PartWriter;
+use crate::traffic::{Event, EventKind, Loss, LossReason, TrafficError};
+use crate::util::limits::LOG_PERIOD_S;
+
+/// How often the recorder comes for what has passed. A shorter time would wake a processor more often, a longer one needs
+/// more memory.
+const PERIOD: Duration = Duration::from_millis(10);
+
+/// What a recorder has recorded so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecorderSummary {
+    pub connections: u64,
+    pub calls: u64,
+    pub replies: u64,
+    /// What could not be recorded.
+    pub losses: BTreeMap<LossReason, Loss>,
+    /// Bytes and number of files.
+    pub bytes: u64,
+    pub parts: u32,
+    /// Why recording has stopped, if it has.
+    pub stopped: Option<String>,
+}
+
+impl RecorderSummary {
+    fn count(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Opened { .. } => self.connections += 1,
+            EventKind::Request { .. } => self.calls += 1,
+            EventKind::Reply { .. } => self.replies += 1,
+            EventKind::Lost(loss) => self.lose(*loss),
+            EventKind::Pushed { .. } | EventKind::Closed { .. } => {}
+        }
+    }
+
+    fn lose(&mut self, loss: Loss) {
+        let none = Loss { messages: 0, bytes: 0, why: loss.why };
+        let sum = self.losses.entry(loss.why).or_insert(none);
+        sum.messages += loss.messages;
+        sum.bytes += loss.bytes;
+    }
+
+    /// Returns the losses as text: `behind: 3 messages and 400 bytes`. `None` if there are none.
+    pub fn losses_text(&self) -> Option<String> {
+        let one =
+            |loss: &Loss| format!("{}: {} messages, {} bytes", loss.why.name(), loss.messages, loss.bytes);
+        let all: Vec<String> = self.losses.values().map(one).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+}
+
+/// A running recorder.
+pub struct Recorder {
+    queue: TapQueue,
+    thread: JoinHandle<()>,
+    summary: Arc<Mutex<RecorderSummary>>,
+}
+
+impl Recorder {
+    /// Starts a thread that writes what passes the taps of `queue`.
+    pub fn start(queue: &TapQueue, writer: PartWriter) -> io::Result<Recorder> {
+        let summary = Arc::<Mutex<RecorderSummary>>::default();
+        let work = Work {
+            queue: queue.clone(),
+            writer: Some(writer),
+            decoder: Decoder::default(),
+            summary: summary.clone(),
+            logged: (Instant::now(), BTreeMap::new()),
+        };
+        let thread = std::thread::Builder::new().name("recorder".to_owned()).spawn(|| work.run())?;
+        Ok(Recorder { queue: queue.clone(), thread, summary })
+    }
+
+    pub fn summary(&self) -> RecorderSummary {
+        self.summary.lock().clone()
+    }
+
+    /// Writes the rest and closes the file. Blocks until that is done.
+    pub fn finish(self) -> RecorderSummary {
+        self.queue.end();
+        let ended = self.thread.join();
+        let mut summary = self.summary.lock().clone();
+        if ended.is_err() {
+            summary.stopped.get_or_insert_with(|| "the recorder failed".to_owned());
+        }
+        summary
+    }
+}
+
+/// The state of the thread.
+struct Work {
+    queue: TapQueue,
+    /// `None` once writing has failed.
+    writer: Option<PartWriter>,
+    decoder: Decoder,
+    summary: Arc<Mutex<RecorderSummary>>,
+    /// When losses were logged, and which.
+    logged: (Instant, BTreeMap<LossReason, Loss>),
+}
+
+impl Work {
+    fn run(mut self) {
+        let mut pending = Pending::default();
+        loop {
+            pending.clear();
+            self.queue.take(&mut pending, PERIOD);
+            self.record(&pending);
+            self.log_losses();
+            if pending.is_last {
+                break;
+            }
+        }
+        if let Some(writer) = self.writer.take()
+            && let Err(error) = writer.finish()
+        {
+            self.stop(&error);
+        }
+    }
+
+    fn record(&mut self, pending: &Pending) {
+        let mut events = Vec::new();
+        for chunk in &pending.chunks {
+            self.decoder.decode(chunk, &pending.bytes, &mut events);
+            for event in events.drain(..) {
+                self.write(event);
+            }
+        }
+        if let Some(writer) = &mut self.writer {
+            let written = writer.write_old(now_us());
+            let (bytes, parts) = (writer.bytes(), writer.parts());
+            let mut summary = self.summary.lock();
+            (summary.bytes, summary.parts) = (bytes, parts);
+            drop(summary);
+            if let Err(error) = written {
+                self.stop(&error);
+            }
+        }
+    }
+
+    fn write(&mut self, event: Event) {
+        let Some(writer) = &mut self.writer else {
+            let (EventKind::Request { message, .. } | EventKind::Reply { message, .. }) = &event.kind else {
+                return;
+            };
+            let bytes = message.len() as u64;
+            return self.summary.lock().lose(Loss { messages: 1, bytes, why: LossReason::Disk });
+        };
+        let written = writer.write(&event);
+        self.summary.lock().count(&event);
+        if let Err(error) = written {
+            self.stop(&error);
+        }
+    }
+
+    /// Stops recording for good: the file ends with its last whole block.
+    fn stop(&mut self, error: &TrafficError) {
+        self.writer = None;
+        self.summary.lock().stopped = Some(error.to_string());
+        tracing::error!("recording has stopped, and traffic goes on: {error}");
+    }
+
+    /// Logs what was lost since the last time, at most once in a period.
+    fn log_losses(&mut self) {
+        let (at, logged) = &self.logged;
+        if at.elapsed() < Duration::from_secs(LOG_PERIOD_S) {
+            return;
+        }
+        let summary = self.summary.lock().clone();
+        if summary.losses != *logged
+            && let Some(losses) = summary.losses_text()
+        {
+            tracing::warn!("not recorded so far: {losses}");
+        }
+        self.logged = (Instant::now(), summary.losses);
+    }
+}

@@ -1,0 +1,72 @@
+//! Passes bytes between a client and a server, unchanged and at once.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use super::queue::Tap;
+use crate::traffic::Side;
+
+/// Bytes that are read at a time: first, and once a read has filled the buffer. Most connections have small messages.
+const BUFFER_BYTES: usize = 8 * 1024;
+const LARGE_BUFFER_BYTES: usize = 64 * 1024;
+
+/// Passes the bytes of both sides until both have ended, or one is lost. Each side's bytes are tapped before they are
+/// passed on, so the tap sees a request before its reply.
+///
+/// # Errors
+///
+/// The error of the side that was lost.
+pub async fn relay(
+    client: impl AsyncRead + AsyncWrite,
+    server: impl AsyncRead + AsyncWrite,
+    tap: Tap,
+) -> io::Result<()> {
+    let (mut client_reads, mut client_writes) = tokio::io::split(client);
+    let (mut server_reads, mut server_writes) = tokio::io::split(server);
+    let (mut lost_of_client, mut lost_of_server) = (0, 0);
+    let mut first_end = None;
+    let outcome = {
+        let requests = pass(&mut client_reads, &mut server_writes, (&tap, Side::Client), &mut lost_of_client);
+        let replies = pass(&mut server_reads, &mut client_writes, (&tap, Side::Server), &mut lost_of_server);
+        tokio::pin!(requests, replies);
+        tokio::select! {
+            ended = &mut requests => {
+                first_end = Some(Side::Client);
+                // A client that stops sending may still read replies.
+                match ended { Ok(()) => replies.await, lost => lost }
+            }
+            ended = &mut replies => {
+                first_end.get_or_insert(Side::Server);
+                match ended { Ok(()) => requests.await, lost => lost }
+            }
+        }
+    };
+    let by = first_end.unwrap_or(Side::Client);
+    tap.close(by, [(Side::Client, lost_of_client), (Side::Server, lost_of_server)]);
+    outcome
+}
+
+/// Passes bytes in one direction until they end.
+async fn pass(
+    from: &mut (impl AsyncRead + Unpin),
+    to: &mut (impl AsyncWrite + Unpin),
+    (tap, side): (&Tap, Side),
+    lost: &mut u64,
+) -> io::Result<()> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        let count = from.read(&mut buffer).await?;
+        let bytes = &buffer[..count];
+        if count == 0 {
+            return to.shutdown().await;
+        }
+        tap.pass(side, bytes, lost);
+        to.write_all(bytes).await?;
+        // TLS may hold bytes back.
+        to.flush().await?;
+        if count == buffer.len() && count < LARGE_BUFFER_BYTES {
+            buffer = vec![0; LARGE_BUFFER_BYTES];
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The servers behind the recorder.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::ClientConfig;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+use crate::server::keep_alive;
+
+/// How long connecting may take, with the handshake of TLS: as long as old clients wait for a reply.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why a server cannot be reached.
+#[derive(Debug, thiserror::Error)]
+pub enum UpstreamError {
+    #[error("{0:?} is not HOST:PORT")]
+    Address(String),
+    #[error("cannot connect to the upstream {address}: {why}")]
+    Connect { address: Arc<str>, why: io::Error },
+    #[error("the upstream {address} did not accept a connection within {CONNECT_TIMEOUT:?}")]
+    Slow { address: Arc<str> },
+}
+
+/// A server, and how to connect to it.
+#[derive(Clone)]
+pub struct Upstream {
+    /// `HOST:PORT`.
+    pub address: Arc<str>,
+    tls: Option<(TlsConnector, ServerName<'static>)>,
+}
+
+impl Upstream {
+    /// Returns the server at `HOST:PORT`. With `tls`, connections to it are encrypted.
+    ///
+    /// # Errors
+    ///
+    /// If the address is not of that form.
+    pub fn new(address: &str, tls: Option<Arc<ClientConfig>>) -> Result<Upstream, UpstreamError> {
+        let wrong = || UpstreamError::Address(address.to_owned());
+        let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
+        port.parse::<u16>().map_err(|_| wrong())?;
+        let name = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        if name.is_empty() {
+            return Err(wrong());
+        }
+        let tls = match tls {
+            Some(config) => {
+                let name = ServerName::try_from(name).map_err(|_| wrong())?;
+                Some((TlsConnector::from(config), name))
+            }
+            None => None,
+        };
+        Ok(Upstream { address: address.into(), tls })
+    }
+
+    /// Connects to the server.
+    pub async fn connect(&self) -> Result<ServerStream, UpstreamError> {
+        let connected = timeout(CONNECT_TIMEOUT, self.connect_slowly()).await;
+        let connected = connected.map_err(|_| UpstreamError::Slow { address: self.address.clone() })?;
+        connected.map_err(|why| UpstreamError::Connect { address: self.address.clone(), why })
+    }
+
+    async fn connect_slowly(&self) -> io::Result<ServerStream> {
+        let stream = TcpStream::connect(&*self.address).await?;
+        stream.set_nodelay(true)?;
+        keep_alive(&stream)?;
+        match &self.tls {
+            None => Ok(ServerStream::Plain(stream)),
+            Some((connector, name)) => {
+                let stream = connector.connect(name.clone(), stream).await?;
+                Ok(ServerStream::Tls(Box::new(stream)))
+            }
+        }
+    }
+}
+
+/// A connection to a server.
+#[derive(Debug)]
+pub enum ServerStream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl AsyncRead for ServerStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            ServerStream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
+            ServerStream::Tls(stream) => Pin::new(stream.as_mut()).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for ServerStream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            ServerStream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
+            ServerStream::Tls(stream) => Pin::new(stream.as_mut()).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            ServerStream::Plain(stream) => Pin::new(stream).poll_flush(context),
+            ServerStream::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            ServerStream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
+            ServerStream::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(context),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_checked() {
+        for address in ["old:9160", "127.0.0.1:1", "[::1]:9160"] {
+            assert!(Upstream::new(address, None).is_ok(), "{address}");
+        }
+        for address in ["old", ":9160", "old:port", "old:70000", ""] {
+            assert!(Upstream::new(address, None).is_err(), "{address}");
+        }
+    }
+}

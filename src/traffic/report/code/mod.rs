@@ -1,0 +1,83 @@
+//! Reproductions as code.
+//!
+//! `interface` reads the names and types of arguments from the files in `idl/`, `term` gives them to the values of a
+//! message, and `language` prints calls as a program: `python`, `java`, `node` and `go`. `cql` prints statements.
+
+mod cql;
+mod go;
+mod interface;
+mod java;
+mod language;
+mod node;
+mod python;
+mod term;
+
+use serde::Serialize;
+use serde_json::json;
+
+use self::go::Go;
+use self::java::Java;
+use self::language::{Language, program, visible_json};
+use self::node::Node;
+use self::python::Python;
+use self::term::TypedCall;
+use super::reproduction::{ReproducedCall, ReproducedRequest, Reproduction};
+use crate::traffic::{ThriftMessage, fields_to_json};
+
+/// The calls of a reproduction as code of one language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Snippet {
+    pub language: &'static str,
+    pub text: String,
+}
+
+/// Returns the calls as code of each language that has a client for them. Thrift calls and statements are apart: no
+/// client sends both.
+pub fn snippets(reproduction: &Reproduction) -> Vec<Snippet> {
+    let mut found = Vec::new();
+    let messages: Vec<_> = reproduction.calls.iter().filter_map(message).collect();
+    if !messages.is_empty() {
+        let typed: Option<Vec<TypedCall>> = messages
+            .iter()
+            .map(|(call, message)| TypedCall::new(call.connection, message.method(), &message.fields))
+            .collect();
+        // A call that no interface has is only printed as a line of a recording.
+        if let Some(calls) = typed {
+            for language in [&Python as &dyn Language, &Java, &Node, &Go] {
+                found.push(Snippet { language: language.name(), text: program(language, &calls) });
+            }
+        }
+        found.push(Snippet { language: "Lines of a recording", text: lines(&messages) });
+    }
+    let statements: String = reproduction
+        .calls
+        .iter()
+        .filter_map(|call| match &call.request {
+            ReproducedRequest::Cql { statement, values } => Some(cql::statement(statement, values)),
+            ReproducedRequest::Other(opcode) => Some(format!("-- a request {opcode}\n")),
+            ReproducedRequest::Thrift(_) => None,
+        })
+        .collect();
+    if !statements.is_empty() {
+        found.push(Snippet { language: "cqlsh", text: statements });
+    }
+    found
+}
+
+/// Returns the message of a Thrift call that can be decoded.
+fn message(call: &ReproducedCall) -> Option<(&ReproducedCall, ThriftMessage)> {
+    match &call.request {
+        ReproducedRequest::Thrift(bytes) => Some((call, ThriftMessage::read(bytes).ok()?)),
+        ReproducedRequest::Cql { .. } | ReproducedRequest::Other(_) => None,
+    }
+}
+
+/// Returns messages as lines of a recording, without replies.
+fn lines(messages: &[(&ReproducedCall, ThriftMessage)]) -> String {
+    let line = |(call, message): &(&ReproducedCall, ThriftMessage)| {
+        let json =
+            json!({ "m": message.method(), "a": fields_to_json(&message.fields), "c": call.connection });
+        visible_json(&json.to_string()) + "\n"
+    };
+    messages.iter().map(line).collect()
+}

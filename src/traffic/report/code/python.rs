@@ -1,0 +1,86 @@
+//! Python: the client that the Thrift compiler generates, as pycassa has it.
+
+use std::fmt::Write;
+
+use super::language::{Language, separated};
+use super::term::{Term, TypedCall};
+
+pub struct Python;
+
+impl Language for Python {
+    fn name(&self) -> &'static str {
+        "Python (pycassa's Thrift client)"
+    }
+
+    fn begin(&self, is_framed: bool) -> String {
+        let transport = if is_framed { "TFramedTransport" } else { "TBufferedTransport" };
+        format!(
+            "from pycassa.cassandra import Cassandra\nfrom pycassa.cassandra.ttypes import *\n\
+             from thrift.protocol import TBinaryProtocol\nfrom thrift.transport import TSocket, TTransport\n\n\
+             def connect():\n    transport = TTransport.{transport}(TSocket.TSocket(\"localhost\", 9160))\n    \
+             transport.open()\n    return Cassandra.Client(TBinaryProtocol.TBinaryProtocol(transport))\n\n"
+        )
+    }
+
+    fn connect(&self, client: &str) -> String {
+        format!("{client} = connect()\n")
+    }
+
+    fn call(&self, client: &str, call: &TypedCall, is_last: bool) -> String {
+        let arguments = separated(&call.arguments, |(_, argument)| match argument {
+            None => "None".to_owned(),
+            Some(argument) => term(argument),
+        });
+        let text = format!("{client}.{}({arguments})", call.method);
+        if is_last { format!("print({text})\n") } else { format!("{text}\n") }
+    }
+
+    fn end(&self) -> String {
+        String::new()
+    }
+}
+
+fn term(value: &Term) -> String {
+    match value {
+        Term::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
+        Term::Byte(value) => value.to_string(),
+        Term::I16(value) => value.to_string(),
+        Term::I32(value) => value.to_string(),
+        Term::I64(value) => value.to_string(),
+        Term::Double(value) if value.is_finite() => format!("{value:?}"),
+        Term::Double(value) => format!("float(\"{value}\")"),
+        Term::Text(text) => literal(text.as_bytes(), ""),
+        Term::Binary(bytes) => literal(bytes, "b"),
+        Term::Enum { name, member } => format!("{name}.{member}"),
+        Term::Struct { name, fields } => {
+            format!(
+                "{name}({})",
+                separated(fields, |(field, value)| format!("{}={}", field.name, term(value)))
+            )
+        }
+        Term::List(_, items) => format!("[{}]", separated(items, term)),
+        Term::Set(_, items) => format!("set([{}])", separated(items, term)),
+        Term::Map(_, _, pairs) => {
+            format!("{{{}}}", separated(pairs, |(key, value)| format!("{}: {}", term(key), term(value))))
+        }
+    }
+}
+
+/// Returns a string literal. In a text (`prefix` is empty) characters beyond ASCII stay as they are.
+fn literal(bytes: &[u8], prefix: &str) -> String {
+    let mut out = format!("{prefix}\"");
+    match std::str::from_utf8(bytes) {
+        Ok(text) if prefix.is_empty() => super::language::escape(&mut out, text, |out, letter| {
+            let _ = write!(out, "\\U{:08x}", u32::from(letter));
+        }),
+        _ => bytes.iter().for_each(|byte| match byte {
+            b'"' | b'\\' => out.extend(['\\', char::from(*byte)]),
+            b' '..=b'~' => out.push(char::from(*byte)),
+            other => {
+                let _ = write!(out, "\\x{other:02x}");
+            }
+        }),
+    }
+    out.push('"');
+    out
+}

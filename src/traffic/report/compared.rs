@@ -1,0 +1,118 @@
+//! What a report is made of: calls whose two answers were compared.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::compat::features::ApiGeneration;
+
+/// One call, and how the answers of both sides compare.
+#[derive(Debug, Clone, Copy)]
+pub struct Compared<'a> {
+    /// The number of the call in the recording, or in the run of the shadow.
+    pub call: u64,
+    /// When the client sent the call, in microseconds since 1970.
+    pub at_us: i64,
+    /// The Thrift method; for the native protocol the kind of the statement, such as `SELECT`, or the opcode.
+    pub method: &'a str,
+    /// Empty if the call has no keyspace.
+    pub keyspace: &'a str,
+    /// The column family. Empty if the call has none or several.
+    pub family: &'a str,
+    pub interface: Interface,
+    /// The host of the client, without its port.
+    pub client: &'a str,
+    pub is_write: bool,
+    /// From the request to the reply of the recorded server or the primary, in microseconds. `None` without a reply.
+    pub recorded_us: Option<u64>,
+    /// The same of the candidate.
+    pub candidate_us: Option<u64>,
+    /// The rules by which unequal parts of the answers count as equal, each at most once.
+    pub rules: &'a [&'a str],
+    pub outcome: Outcome<'a>,
+}
+
+/// The interface of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interface {
+    Thrift(ApiGeneration),
+    /// The native protocol, in this version.
+    Native(u8),
+}
+
+impl fmt::Display for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Interface::Thrift(ApiGeneration::WithTextPaths) => f.write_str("Thrift of 0.3"),
+            Interface::Thrift(ApiGeneration::WithKeyspace) => f.write_str("Thrift of 0.4 to 0.6"),
+            Interface::Thrift(ApiGeneration::AfterSetKeyspace) => f.write_str("Thrift of 0.7 and later"),
+            Interface::Native(version) => write!(f, "native protocol v{version}"),
+        }
+    }
+}
+
+/// How the answers of one call compare.
+#[derive(Debug, Clone, Copy)]
+pub enum Outcome<'a> {
+    /// They are equal, by the rules of [`Compared::rules`] if there are any.
+    Equal,
+    Differs(Difference<'a>),
+    /// They were not compared, for this reason.
+    NotCompared(&'a str),
+}
+
+/// How the answers of one call differ.
+#[derive(Debug, Clone, Copy)]
+pub struct Difference<'a> {
+    pub kind: DifferenceKind,
+    /// The place of the difference in the answer, such as `[3].column.value`. Empty for the answer as a whole.
+    pub path: &'a str,
+    /// The recorded answer, or its part at `path`, as text. An exception is written as `NAME: text`. `None` if nothing is
+    /// at `path`; with an empty path, if there is no answer.
+    pub recorded: Option<&'a str>,
+    /// The same of the candidate.
+    pub candidate: Option<&'a str>,
+}
+
+/// Kinds of differences, the least serious first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DifferenceKind {
+    /// The same exception with another text.
+    Text,
+    /// Another exception, an exception instead of a result, or no answer.
+    Exception,
+    /// Another result.
+    Data,
+}
+
+impl DifferenceKind {
+    /// All kinds, the most serious first.
+    pub const ALL: [DifferenceKind; 3] =
+        [DifferenceKind::Data, DifferenceKind::Exception, DifferenceKind::Text];
+
+    /// Returns the name of the kind in options and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            DifferenceKind::Text => "text",
+            DifferenceKind::Exception => "exception",
+            DifferenceKind::Data => "data",
+        }
+    }
+}
+
+impl fmt::Display for DifferenceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DifferenceKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<DifferenceKind, String> {
+        let found = DifferenceKind::ALL.into_iter().find(|kind| kind.name() == text);
+        found.ok_or_else(|| format!("unknown kind of difference {text:?}: use data, exception or text"))
+    }
+}

@@ -1,0 +1,24 @@
+//! The report of a replay or a shadow: what was asked, what differed, and why.
+//!
+//! A [`Report`] is given one [`Compared`] for each call, and a [`Reproduction`] for each cause of differences (`cause`).
+//! Its memory is bounded however many calls there are. [`Report::summary`] returns it as data, which is printed as
+//! `text`, as JSON, or as a page of `html`.
+
+mod cause;
+mod code;
+mod collect;
+mod compared;
+mod html;
+mod latency;
+mod names;
+mod reproduction;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod text;
+mod visible;
+
+pub use collect::{CauseId, Report, RunKind, Subject};
+pub use compared::{Compared, Difference, DifferenceKind, Interface, Outcome};
+pub use reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};
+pub use summary::{Summary, Verdict};

@@ -1,0 +1,81 @@
+//! Selects the calls for the candidate.
+
+use super::super::call::Effect;
+use super::plan::{Only, ShadowPlan};
+use crate::util::SplitMix64;
+
+/// Why a call is not sent to the candidate.
+const NOT_READ: &str = "not sent to the candidate: only reads are";
+const NOT_WRITE: &str = "not sent to the candidate: only writes are";
+const NOT_IN_SHARE: &str = "not sent to the candidate: outside of the share of reads";
+const BEHIND: &str = "not sent to the candidate: it was too far behind";
+
+/// Selects calls.
+#[derive(Debug)]
+pub struct Selection {
+    only: Option<Only>,
+    share: f64,
+    random: SplitMix64,
+}
+
+impl Selection {
+    /// Creates the selection of a plan. The same seed selects the same reads.
+    pub fn new(plan: &ShadowPlan, seed: u64) -> Selection {
+        Selection { only: plan.only, share: plan.share, random: SplitMix64(seed) }
+    }
+
+    /// Returns why a call is not sent; `None` if it is. Calls that only concern the connection, such as `set_keyspace`,
+    /// are always sent: without them all later calls of the connection would differ.
+    pub fn refusal(&mut self, effect: Effect, has_room: bool) -> Option<&'static str> {
+        let is_chosen = match (effect, self.only) {
+            (Effect::Session, _) => return None,
+            (Effect::Write, Some(Only::Reads)) => Err(NOT_READ),
+            (Effect::Read, Some(Only::Writes)) => Err(NOT_WRITE),
+            (Effect::Write, _) => Ok(()),
+            (Effect::Read, _) if self.is_in_share() => Ok(()),
+            (Effect::Read, _) => Err(NOT_IN_SHARE),
+        };
+        is_chosen.err().or((!has_room).then_some(BEHIND))
+    }
+
+    fn is_in_share(&mut self) -> bool {
+        // 53 bits are exact in a double.
+        let chance = (self.random.next_number() >> 11) as f64 / (1_u64 << 53) as f64;
+        chance < self.share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn selection(share: f64, only: Option<Only>) -> Selection {
+        Selection::new(&ShadowPlan { share, only, timeout: Duration::from_secs(1) }, 7)
+    }
+
+    #[test]
+    fn a_share_is_of_reads() {
+        let mut selection = selection(0.25, None);
+        let sent = (0..10_000).filter(|_| selection.refusal(Effect::Read, true).is_none()).count();
+        assert!((2_300..2_700).contains(&sent), "{sent}");
+        assert!((0..1_000).all(|_| selection.refusal(Effect::Write, true).is_none()));
+        let mut none = self::selection(0.0, None);
+        assert!((0..1_000).all(|_| none.refusal(Effect::Read, true) == Some(NOT_IN_SHARE)));
+        let mut all = self::selection(1.0, None);
+        assert!((0..1_000).all(|_| all.refusal(Effect::Read, true).is_none()));
+    }
+
+    #[test]
+    fn kinds_and_room_are_reasons() {
+        let mut reads = selection(1.0, Some(Only::Reads));
+        assert_eq!(reads.refusal(Effect::Write, true), Some(NOT_READ));
+        assert_eq!(reads.refusal(Effect::Read, true), None);
+        assert_eq!(reads.refusal(Effect::Read, false), Some(BEHIND));
+        assert_eq!(reads.refusal(Effect::Session, false), None);
+        let mut writes = selection(1.0, Some(Only::Writes));
+        assert_eq!(writes.refusal(Effect::Read, true), Some(NOT_WRITE));
+        assert_eq!(writes.refusal(Effect::Write, true), None);
+    }
+}

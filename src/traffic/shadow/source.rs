@@ -1,0 +1,147 @@
+//! The thread that decodes what passes the relay, and selects the calls for the candidate.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::super::call::{Call, Conversation, PreparedTexts};
+use super::super::record::{Decoder, Pending, TapQueue};
+use super::super::report::{Compared, Outcome};
+use super::super::{Event, EventKind};
+use super::selection::Selection;
+use super::status::ShadowState;
+
+/// How often the thread comes for what has passed.
+const PERIOD: Duration = Duration::from_millis(5);
+
+/// Starts the thread. It ends after the last tap of a queue that was ended.
+pub fn start(queue: TapQueue, state: Arc<ShadowState>, selection: Selection) -> io::Result<JoinHandle<()>> {
+    let source = Source {
+        state,
+        selection,
+        decoder: Decoder::default(),
+        connections: HashMap::new(),
+        prepared: PreparedTexts::default(),
+    };
+    std::thread::Builder::new().name("shadow".to_owned()).spawn(move || source.run(&queue))
+}
+
+struct Source {
+    state: Arc<ShadowState>,
+    selection: Selection,
+    decoder: Decoder,
+    connections: HashMap<u64, Connection>,
+    prepared: PreparedTexts,
+}
+
+struct Connection {
+    conversation: Conversation,
+    client: String,
+    /// Calls without a reply.
+    open: HashMap<u64, OpenCall>,
+}
+
+struct OpenCall {
+    call: Call,
+    at_us: i64,
+    /// Why the call is not sent to the candidate; `None` if it is.
+    refusal: Option<&'static str>,
+}
+
+impl Source {
+    fn run(mut self, queue: &TapQueue) {
+        let (mut pending, mut events) = (Pending::default(), Vec::new());
+        loop {
+            pending.clear();
+            queue.take(&mut pending, PERIOD);
+            for chunk in &pending.chunks {
+                self.decoder.decode(chunk, &pending.bytes, &mut events);
+                for event in events.drain(..) {
+                    if self.is_sent(&event) {
+                        self.state.backlog.push(event);
+                    }
+                }
+            }
+            if pending.is_last {
+                return self.state.backlog.end();
+            }
+        }
+    }
+
+    /// Returns whether the candidate gets an event. Calls that it does not get are added to the report here.
+    fn is_sent(&mut self, event: &Event) -> bool {
+        match &event.kind {
+            EventKind::Opened { protocol, client, .. } => {
+                let host = client.rsplit_once(':').map_or(client.as_str(), |(host, _)| host);
+                let conversation = Conversation::new(*protocol);
+                let opened = Connection { conversation, client: host.to_owned(), open: HashMap::new() };
+                self.connections.insert(event.connection, opened);
+                true
+            }
+            EventKind::Request { call, message } => self.is_sent_request(event, *call, message),
+            EventKind::Reply { call, message } => self.is_sent_reply(event, *call, message),
+            EventKind::Closed { .. } => {
+                if let Some(closed) = self.connections.remove(&event.connection) {
+                    for (number, open) in closed.open {
+                        self.add_refused(number, &open, &closed.client, None);
+                    }
+                }
+                true
+            }
+            EventKind::Pushed { .. } | EventKind::Lost(_) => true,
+        }
+    }
+
+    fn is_sent_request(&mut self, event: &Event, number: u64, message: &Bytes) -> bool {
+        let Some(known) = self.connections.get_mut(&event.connection) else { return true };
+        // The replay counts messages that cannot be decoded.
+        let Ok(call) = known.conversation.request(message, &self.prepared) else { return true };
+        let refusal = self.selection.refusal(call.effect, self.state.backlog.has_room());
+        let is_oneway = call.is_oneway();
+        let open = OpenCall { call, at_us: event.at_us, refusal };
+        if !is_oneway {
+            known.open.insert(number, open);
+        } else if refusal.is_some() {
+            let client = known.client.clone();
+            self.add_refused(number, &open, &client, None);
+        }
+        refusal.is_none()
+    }
+
+    fn is_sent_reply(&mut self, event: &Event, number: u64, message: &Bytes) -> bool {
+        let Some(known) = self.connections.get_mut(&event.connection) else { return true };
+        let Some(open) = known.open.remove(&number) else { return true };
+        // What the connection learns from a reply that cannot be decoded is nothing.
+        let _ = known.conversation.reply(&open.call, message, &mut self.prepared);
+        if open.refusal.is_none() {
+            return true;
+        }
+        let (client, latency) = (known.client.clone(), event.at_us.saturating_sub(open.at_us));
+        self.add_refused(number, &open, &client, u64::try_from(latency).ok());
+        false
+    }
+
+    /// Counts a call that the candidate does not get.
+    fn add_refused(&self, number: u64, open: &OpenCall, client: &str, recorded_us: Option<u64>) {
+        let Some(reason) = open.refusal else { return };
+        let call = &open.call;
+        self.state.report.add(&Compared {
+            call: number,
+            at_us: open.at_us,
+            method: &call.method,
+            keyspace: call.keyspace.as_deref().unwrap_or_default(),
+            family: call.family.as_deref().unwrap_or_default(),
+            interface: call.interface,
+            client,
+            is_write: call.is_write(),
+            recorded_us,
+            candidate_us: None,
+            rules: &[],
+            outcome: Outcome::NotCompared(reason),
+        });
+    }
+}

@@ -1,0 +1,8 @@
+//! Recordings of traffic: the recorder before servers of this project, and what uses its files.
+
+mod attacks;
+mod record;
+mod recorder;
+mod shadow;
+#[path = "../support/mod.rs"]
+mod support;
