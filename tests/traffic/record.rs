@@ -13,7 +13,7 @@ use support::certificates::Authority;
 use support::client::{Client, PATIENCE, Reply, Style};
 use support::native::opcode::*;
 use support::native::{NativeClient, Packing, VERSIONS};
-use support::native_body::Body;
+use support::native_body::{Asked, Body};
 use support::value::{Value, fields, map, text};
 use thriftstore::testing::Server;
 use thriftstore::thrift::wire::{MessageKind, TType};
@@ -104,7 +104,7 @@ fn native_frames_of_every_version_are_recorded_decompressed() {
             let statement = format!("SELECT * FROM system.local WHERE key = '{}'", "local ".repeat(40));
             client.query(&statement).rows();
             let prepared = client.prepare("SELECT * FROM k.\"Standard1\" WHERE key = 0x00");
-            client.execute(&prepared, &Default::default()).rows();
+            client.execute(&prepared, &Asked::values([])).rows();
             client.register(&["SCHEMA_CHANGE"]);
             server.cql(&format!("CREATE TABLE k.t{version}{} (k int PRIMARY KEY)", packing.name())).unwrap();
             assert_eq!(client.receive().opcode, EVENT);
