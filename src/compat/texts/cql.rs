@@ -88,6 +88,12 @@ texts! {
         V3_0: "Clustering columns can only be restricted with CONTAINS with a secondary index or filtering"
     }
 
+    /// Null in WHERE for a column that is not in the key (`SelectStatement`, later `RowFilter`).
+    null_for_column(column: &str) {
+        "Unsupported null value for indexed column {column}";
+        V3_0: "Unsupported null value for column {column}"
+    }
+
     /// SELECT DISTINCT with a condition on other columns than those of the partition (`SelectStatement`).
     distinct_rows() {
         "SELECT DISTINCT with WHERE clause only supports restriction by partition key.";
@@ -115,7 +121,8 @@ texts! {
     /// A write to a dense table without a clustering column (`UpdateStatement`).
     missing_clustering(column: &str) {
         "Invalid empty value for clustering column of COMPACT TABLE";
-        V2_1: "Missing PRIMARY KEY part {column}"
+        V2_1: "Missing PRIMARY KEY part {column}";
+        V3_0: "Invalid empty or null value for column {column}"
     }
 
     /// A batch with USING TTL (`BatchStatement`).

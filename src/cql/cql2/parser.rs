@@ -169,13 +169,14 @@ impl Reader<'_> {
         if self.0.is_word(0, "COUNT") && self.0.is_symbol(1, "(") {
             self.0.advance();
             self.0.advance();
-            let counts_rows = self.0.is_symbol(0, "*") || self.0.raw(0) == "1";
+            let is_one = self.0.raw(0) == "1";
+            let counts_rows = self.0.is_symbol(0, "*") || is_one;
             self.0.advance();
             if !counts_rows {
                 self.0.complain("Only COUNT(*) and COUNT(1) operations are currently supported.".to_owned());
             }
             self.0.expect_symbol(")")?;
-            return Ok(Columns2::Count);
+            return Ok(Columns2::Count(is_one.then(|| Term2::Text("1".to_owned()))));
         }
         let first = self.term()?;
         if self.0.eat_symbol(".") {

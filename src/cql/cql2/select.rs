@@ -53,7 +53,7 @@ pub async fn run(
     let reader = Reader { state, family: &family, select, values };
     let conditions = reader.conditions()?;
     let rows = reader.rows(&conditions).await?;
-    if matches!(select.columns, Columns2::Count) {
+    if matches!(select.columns, Columns2::Count(_)) {
         return Ok(Cql2Outcome::Rows(count(rows.len())));
     }
     let absent = reader.absent_rows(&conditions, &rows).await?;
@@ -203,7 +203,11 @@ impl Reader<'_> {
             Columns2::Range(start, finish) => {
                 (start.bytes(comparator, self.values)?, finish.bytes(comparator, self.values)?)
             }
-            Columns2::All | Columns2::Count => (Bytes::new(), Bytes::new()),
+            Columns2::Count(Some(one)) => {
+                one.bytes(comparator, self.values)?;
+                (Bytes::new(), Bytes::new())
+            }
+            Columns2::All | Columns2::Count(None) => (Bytes::new(), Bytes::new()),
         };
         self.check_column_order(&start, &finish)?;
         let count = self.select.first.unwrap_or(COLUMNS);

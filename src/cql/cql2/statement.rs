@@ -93,7 +93,8 @@ pub struct Select2 {
 #[derive(Debug, Clone)]
 pub enum Columns2 {
     All,
-    Count,
+    /// `COUNT(*)`, or `COUNT(1)` with the term 1: a real server takes it for a column name, which must be valid.
+    Count(Option<Term2>),
     Range(Term2, Term2),
     Names(Vec<Term2>),
 }

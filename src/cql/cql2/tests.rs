@@ -486,3 +486,17 @@ proptest! {
         let _ = prepare(&words.join(" "));
     }
 }
+
+#[tokio::test]
+async fn the_one_of_count_is_a_column_name() {
+    let tables = ["bytes WITH comparator = blob", "numbers WITH comparator = bigint"];
+    let create = tables.map(|table| {
+        let (name, with) = table.split_once(' ').unwrap();
+        format!("CREATE COLUMNFAMILY {name} (KEY varchar PRIMARY KEY) {with}")
+    });
+    let mut session = Session::with(&[&create[0], &create[1]]).await;
+    let error = session.run("SELECT COUNT(1) FROM bytes WHERE KEY = 'k'", &[]).await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot parse '1' as hex bytes");
+    session.run("SELECT COUNT(*) FROM bytes WHERE KEY = 'k'", &[]).await.unwrap();
+    session.run("SELECT COUNT(1) FROM numbers WHERE KEY = 'k'", &[]).await.unwrap();
+}

@@ -112,7 +112,10 @@ impl ModifyPlan {
     }
 
     fn check_conditional(&self, rows: &ChangedRows) -> Result<(), CqlError> {
-        if rows.is_by_whole_key() {
+        // From 3.0 on, the columns of a compact table without clustering columns are static, and the table has a
+        // clustering column without a name.
+        let lacks_hidden_key = self.table.def.layout == Layout::StaticCompact && self.operations.is_empty();
+        if rows.is_by_whole_key() && !lacks_hidden_key {
             return Ok(());
         }
         let all =

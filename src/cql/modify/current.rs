@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::keys::Prefix;
 use super::row_writer::Lists;
 use crate::compat::features::ConsistencyLevel;
+use crate::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
 use crate::cql::values::{list_to_bytes, map_to_bytes, whole_from_fields};
 use crate::cql::{CollectionForm, CqlError, QueryState, Table};
 use crate::marshal::{CqlType, STATIC_PREFIX, push_component};
@@ -37,6 +38,12 @@ async fn read(
 
 fn between(start: Bytes, finish: Bytes) -> Predicate {
     Predicate::Range(SliceRange { start, finish, ..SliceRange::all() })
+}
+
+/// Returns a predicate for the first cell of a slice. In a compact table a condition on a row whose clustering values are
+/// not all given is one on the first row with the given values (Cassandra 2.0 to 2.2).
+fn first_of(slice: SliceRange) -> Predicate {
+    Predicate::Range(SliceRange { count: 1, ..slice })
 }
 
 /// Returns the prefix of the names of static cells, as a bound.
@@ -83,6 +90,7 @@ impl CurrentRow {
         consistency: ConsistencyLevel,
     ) -> Result<CurrentRow, CqlError> {
         let def = &table.def;
+        let reads_first = !state.has(CHANGES_OF_SEVERAL_ROWS);
         let declared = || def.others.values().map(|column| column.cell_name.clone()).collect();
         let (super_column, predicate) = match (def.layout, prefix) {
             (_, Prefix::Range { start, finish }) => (None, between(start.clone(), finish.clone())),
@@ -93,6 +101,20 @@ impl CurrentRow {
                 [super_column] => (Some(super_column.clone()), Predicate::Names(declared())),
                 _ => (None, Predicate::Names(Vec::new())),
             },
+            (Layout::Dense, Prefix::Row(values))
+                if reads_first && values.iter().all(|value| value.is_empty()) =>
+            {
+                (None, first_of(SliceRange::all()))
+            }
+            (Layout::CompositeDense, Prefix::Row(values))
+                if reads_first && values.len() < def.clustering.len() =>
+            {
+                let (start, finish) = match values.is_empty() {
+                    true => (Bytes::new(), Bytes::new()),
+                    false => (def.clustering_prefix(values, 0), def.clustering_prefix(values, 1)),
+                };
+                (None, first_of(SliceRange { start, finish, ..SliceRange::all() }))
+            }
             (Layout::Dense | Layout::CompositeDense, Prefix::Row(values)) => {
                 (None, Predicate::Names(vec![def.dense_name(values)]))
             }

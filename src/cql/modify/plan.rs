@@ -254,6 +254,7 @@ impl ModifyPlan {
             options,
             database,
             release: state.behaviour.release,
+            line: state.line(),
             prefix,
             timestamp,
             ttl_s,
@@ -289,7 +290,7 @@ impl ModifyPlan {
             }
         };
         if let Some(column) = lacking {
-            return Err(CqlError::invalid(texts::missing_clustering(writing.release, &column.name)));
+            return Err(CqlError::invalid(texts::missing_clustering(writing.line, &column.name)));
         }
         let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
             || def.layout == Layout::Super && def.clustering.len() > 1;

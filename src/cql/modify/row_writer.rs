@@ -7,6 +7,8 @@ use bytes::Bytes;
 use super::keys::Prefix;
 use super::operation::{Action, Operation};
 use crate::compat::Behaviour;
+use crate::compat::Line;
+use crate::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
 use crate::cql::values::{TypedTerm, Value, append_uuid, prepend_uuids};
 use crate::cql::{CqlError, QueryOptions, Table};
 use crate::db::{Database, INDEX_ENTRIES, entry_value};
@@ -25,6 +27,7 @@ pub(super) struct WriteContext<'a> {
     pub options: &'a QueryOptions,
     pub database: &'a Database,
     pub release: Release,
+    pub line: Line,
     pub prefix: &'a Prefix,
     pub timestamp: i64,
     pub ttl_s: Option<i32>,
@@ -95,10 +98,17 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// Whether the row of a compact table is one that cannot exist: its cell would have an empty name. A DELETE of it is
-    /// accepted and deletes nothing, as in Cassandra.
-    fn has_no_name(&self) -> bool {
-        self.writing.table.def.layout == Layout::Dense && self.clustering().iter().all(|name| name.is_empty())
+    /// Whether the row of a compact table is one that cannot exist: its cell would have an empty name. Up to 2.2 a DELETE
+    /// of it deletes the whole partition, and one of its column deletes nothing. From 3.0 on both are refused.
+    fn has_no_name(&self) -> Result<bool, CqlError> {
+        let def = &self.writing.table.def;
+        let has_none = def.layout == Layout::Dense && self.clustering().iter().all(|name| name.is_empty());
+        match def.clustering.first() {
+            Some(column) if has_none && CHANGES_OF_SEVERAL_ROWS.is_in(self.writing.line) => {
+                Err(CqlError::invalid(format!("Invalid empty or null value for column {}", column.name)))
+            }
+            _ => Ok(has_none),
+        }
     }
 
     fn live_cell(&self, name: Bytes, value: Bytes) -> Cell {
@@ -213,10 +223,10 @@ impl<'a> RowWriter<'a> {
             (Layout::Dense | Layout::CompositeDense | Layout::Super, _)
                 if clustering.len() == def.clustering.len() =>
             {
-                return match self.has_no_name() {
-                    true => Ok(()),
-                    false => self.dense_cell(RowWriter::tombstone_of),
-                };
+                if !self.has_no_name()? {
+                    return self.dense_cell(RowWriter::tombstone_of);
+                }
+                Change::DeleteRow { deletion }
             }
             _ => {
                 let (before, after) = bounds(self.writing.release);
@@ -306,7 +316,7 @@ impl<'a> RowWriter<'a> {
             Action::Delete if column.cql_type.is_multi_cell() => {
                 self.delete_elements(column, self.writing.timestamp)
             }
-            Action::Delete if self.has_no_name() => Ok(()),
+            Action::Delete if self.has_no_name()? => Ok(()),
             Action::Delete => self.write(column, None, None),
         }
     }

@@ -185,12 +185,7 @@ impl<'a> Analysis<'a> {
                 }
             }
             ColumnKind::Clustering => self.set_clustering(restriction),
-            ColumnKind::CompactValue => {
-                return invalid(format!(
-                    "Predicates on the non-primary-key column ({}) of a COMPACT table are not yet supported",
-                    column.name
-                ));
-            }
+            ColumnKind::CompactValue => return check_has_predicates(column),
             ColumnKind::Static | ColumnKind::Regular => {
                 self.found.others.push((column.name.clone(), restriction));
             }
@@ -226,6 +221,7 @@ impl<'a> Analysis<'a> {
         markers: &mut Markers,
     ) -> Result<(), CqlError> {
         let name = &column.name;
+        check_has_predicates(column)?;
         let is_contains = matches!(operator, Operator::Contains | Operator::ContainsKey);
         if column.cql_type.is_multi_cell() && !is_contains {
             return invalid(format!(
@@ -313,6 +309,7 @@ impl<'a> Analysis<'a> {
         markers: &mut Markers,
     ) -> Result<(), CqlError> {
         let name = &column.name;
+        check_has_predicates(column)?;
         if column.cql_type.is_multi_cell() {
             return invalid(format!(
                 "Collection column '{name}' ({}) cannot be restricted by a 'IN' relation",
@@ -511,4 +508,15 @@ pub(super) fn set_end(
     }
     *end = Some(SliceEnd { operand, is_inclusive: matches!(operator, Operator::Gte | Operator::Lte) });
     Ok(())
+}
+
+/// Checks that a column may be in WHERE, before its value is looked at.
+fn check_has_predicates(column: &TableColumn) -> Result<(), CqlError> {
+    if column.kind != ColumnKind::CompactValue {
+        return Ok(());
+    }
+    invalid(format!(
+        "Predicates on the non-primary-key column ({}) of a COMPACT table are not yet supported",
+        column.name
+    ))
 }

@@ -39,6 +39,18 @@ pub(super) enum Reads {
     Supers(Vec<SuperSlice>),
 }
 
+impl Reads {
+    /// Whether no cell can be read, because the bounds exclude each other.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            // The table may have no columns but those of its key.
+            Reads::Names(_) => false,
+            Reads::Cells(slices) => slices.is_empty(),
+            Reads::Supers(slices) => slices.is_empty(),
+        }
+    }
+}
+
 /// Returns the slice that contains the static cells of a partition.
 pub(super) fn static_slice(def: &TableDef) -> Option<CellSlice> {
     let bound = |end: u8| {

@@ -170,7 +170,7 @@ impl ChangedRows {
 
     /// Returns the keys of the partitions.
     pub fn row_keys(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
-        let bound = Bound { options, database: state.database };
+        let bound = Bound { options, database: state.database, line: state.line() };
         match partitions(&self.target, &self.restrictions, bound, state.behaviour)? {
             Partitions::Keys(keys) => Ok(keys),
             Partitions::Range(_) => Ok(Vec::new()),
@@ -183,7 +183,7 @@ impl ChangedRows {
         let slicing = Slicing {
             target: &self.target,
             restrictions: &self.restrictions,
-            bound: Bound { options, database: state.database },
+            bound: Bound { options, database: state.database, line: state.line() },
             is_in_words_of_2_1: false,
         };
         if !self.restrictions.of_clustering.iter().any(Restriction::is_slice) {

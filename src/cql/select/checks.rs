@@ -4,7 +4,7 @@ use super::analysis::Analysis;
 use super::messages::{NEEDS_FILTERING, NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
 use super::restrictions::{RestrictionKind, Restrictions};
 use super::selection::Projection;
-use crate::compat::features::restrictions::IN_ON_ANY_KEY_COLUMN;
+use crate::compat::features::restrictions::{FILTERING_BY_VALUES, IN_ON_ANY_KEY_COLUMN};
 use crate::compat::rules::{KEY_INDEX_NEEDS_OPEN_KEY, STRICT_BOUNDS_ARE_REFUSED};
 use crate::compat::texts;
 use crate::cql::CqlError;
@@ -34,15 +34,17 @@ impl Analysis<'_> {
         if self.found.is_key_range && self.has_clustering_index {
             self.found.uses_index = true;
         }
-        self.leave_to_slices();
+        let left_to_slices = self.leave_to_slices();
         if !self.restricted.is_empty() {
             if !self.has_index && self.rules().conditions_need_index_first {
                 return invalid("No indexed columns present in by-columns clause with Equal operator");
             }
             self.found.uses_index = true;
         }
-        self.found.skips_key_index =
-            !self.found.is_key_range && KEY_INDEX_NEEDS_OPEN_KEY.has_line(self.state.line());
+        if !self.found.is_key_range && KEY_INDEX_NEEDS_OPEN_KEY.has_line(self.state.line()) {
+            let keys = self.target.def.partition_key.iter().map(|column| column.name.clone());
+            self.found.without_index = keys.chain(left_to_slices).collect();
+        }
         if self.found.uses_index {
             if self.found.is_key_in {
                 return invalid(
@@ -211,15 +213,15 @@ impl Analysis<'_> {
         Ok(())
     }
 
-    /// Removes the clustering columns whose restrictions are covered by the slices. The other restrictions are checked
-    /// row by row.
-    fn leave_to_slices(&mut self) {
-        let mut slice = None;
+    /// Removes the clustering columns whose restrictions are covered by the slices, and returns their names. The other
+    /// restrictions are checked row by row.
+    fn leave_to_slices(&mut self) -> Vec<String> {
+        let (mut slice, mut left) = (None, Vec::new());
         for (at, column) in self.target.def.clustering.iter().enumerate() {
             let place = self.found.clustering.get(at).copied().flatten();
-            let Some(restriction) = self.found.of_clustering_at(at) else { return };
+            let Some(restriction) = self.found.of_clustering_at(at) else { return left };
             if slice.is_some_and(|slice| Some(slice) != place) {
-                return;
+                return left;
             }
             let is_by_index = self.found.uses_index && self.by_index.contains(&column.name);
             if is_by_index || matches!(restriction.asked, RestrictionKind::Contains(_)) {
@@ -227,7 +229,9 @@ impl Analysis<'_> {
             }
             slice = place.filter(|_| restriction.is_slice());
             self.restricted.retain(|restricted| restricted.name != column.name);
+            left.push(column.name.clone());
         }
+        left
     }
 
     /// Returns the error for a clustering column that may not be restricted because of the column before it.
@@ -350,9 +354,18 @@ impl Analysis<'_> {
     }
 
     pub fn distinct(&self, projection: &Projection) -> Result<(), CqlError> {
-        let requested = projection.columns(&self.target.def);
-        let is_wrong =
-            |column: &&&TableColumn| !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Static);
+        let mut requested = projection.columns(&self.target.def);
+        if self.found.is_key_in {
+            // The columns of ORDER BY are read too, to sort the rows of several partitions.
+            requested
+                .extend(self.select.order_by.iter().filter_map(|(name, _)| self.target.def.column(name)));
+        }
+        // From 3.0 on, the columns of a compact table without clustering columns are static.
+        let are_all_static =
+            self.target.def.layout == Layout::StaticCompact && self.state.has(FILTERING_BY_VALUES);
+        let is_wrong = |column: &&&TableColumn| {
+            !are_all_static && !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Static)
+        };
         if let Some(wrong) = requested.iter().find(is_wrong) {
             return invalid(format!(
                 "SELECT DISTINCT queries must only request partition key columns and/or static columns (not {})",

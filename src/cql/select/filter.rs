@@ -8,6 +8,7 @@ use super::element_condition::WantedElement;
 use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, SliceEnd};
 use super::rows::{CellColumns, Place, Row};
+use crate::compat::texts;
 use crate::cql::CqlError;
 use crate::marshal::{self, CqlType, Native, TypeRef};
 use crate::schema::{ColumnKind, TableColumn};
@@ -78,7 +79,7 @@ impl RowTest {
         let null = |at: usize| match cells.place(columns.get(at).copied().unwrap_or(columns[0])) {
             Place::Key(_) => format!("Invalid null value for partition key part {}", name(at)),
             Place::Clustering(_) => format!("Invalid null value for clustering key part {}", name(at)),
-            _ => format!("Unsupported null value for indexed column {}", name(at)),
+            _ => texts::null_for_column(bound.line, name(at)),
         };
         let end = |end: &Option<SliceEnd>| match end {
             None => Ok(None),

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::filter::present;
 use super::operands::Bound;
 use super::restrictions::{IndexedBy, Restriction, RestrictionKind};
+use crate::compat::texts;
 use crate::cql::CqlError;
 use crate::cql::syntax::{Operator, operator_text};
 use crate::schema::TableColumn;
@@ -17,7 +18,7 @@ pub(super) fn indexed_value(
     bound: Bound<'_>,
     (column, release): (&TableColumn, Release),
 ) -> Result<Option<Bytes>, CqlError> {
-    let null = |_| format!("Unsupported null value for indexed column {}", column.name);
+    let null = |_| texts::null_for_column(bound.line, &column.name);
     if restriction.asked.is_unset(bound.options) {
         return Err(CqlError::invalid(format!("Unsupported unset value for column {}", column.name)));
     }

@@ -1,7 +1,6 @@
 //! Turns restrictions on the partition key into the partitions to read.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
@@ -112,16 +111,22 @@ fn keys(
         // From 2.1 on the keys are sorted by value and duplicates are removed.
         let types = bound.database.types();
         let comparators: Vec<_> = columns.iter().map(|column| column.cql_type.type_ref(types)).collect();
-        each.sort_by(|a, b| {
+        let compare = |a: &[Bytes], b: &[Bytes]| {
             let orders = comparators.iter().zip(a.iter().zip(b));
             let mut orders =
                 orders.map(|(comparator, (a, b))| marshal::at(&**comparator, release).compare(a, b));
             orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-        });
-        let mut known = BTreeSet::new();
-        each.retain(|values| known.insert(values.clone()));
+        };
+        each.sort_by(|a, b| compare(a, b));
+        // Of equal values with different bytes, as the decimals 1.0 and 1.00 are, the first is read.
+        each.dedup_by(|later, earlier| compare(later, earlier).is_eq());
     }
-    each.iter().map(|values| checked(row_key(values))).collect()
+    let keys = each.iter().map(|values| row_key(values));
+    match restrictions.uses_index {
+        // Real servers read ranges then, in which no empty key is.
+        true => Ok(keys.filter(|key| !key.is_empty()).collect()),
+        false => keys.map(checked).collect(),
+    }
 }
 
 fn checked(key: Bytes) -> Result<Bytes, CqlError> {

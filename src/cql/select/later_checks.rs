@@ -209,8 +209,10 @@ impl Analysis<'_> {
     /// Checks that DISTINCT is restricted by the partition key, or by static columns.
     fn distinct_rows(&self) -> Result<(), CqlError> {
         let is_static = |(name, _): &(String, Restriction)| {
-            let column = self.target.def.column(name);
-            column.is_some_and(|column| column.kind == ColumnKind::Static)
+            // From 3.0 on, the columns of a compact table without clustering columns are static.
+            let def = &self.target.def;
+            let is_static = |column: &TableColumn| column.kind == ColumnKind::Static;
+            def.layout == Layout::StaticCompact || def.column(name).is_some_and(is_static)
         };
         let filters_statics = self.state.has(FILTERING_BY_VALUES);
         let others = &self.found.others;

@@ -270,7 +270,7 @@ impl Analysis<'_> {
                 later.map_or("", |column| &column.name)
             ));
         }
-        let merged = merged(existing, new, &names.join(", "))?;
+        let merged = merged(existing, new, &names.join(" ,"))?;
         self.set_clustering(merged);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use crate::compat::Line;
 use crate::cql::syntax::{InValues, Term};
 use crate::cql::values::{Markers, TypeScope, TypedTerm, Value, term_text, tuple_from_bytes};
 use crate::cql::{ColumnSpec, CqlError, QueryOptions};
@@ -13,6 +14,8 @@ use crate::marshal::CqlType;
 pub(super) struct Bound<'a> {
     pub options: &'a QueryOptions,
     pub database: &'a Database,
+    /// The release whose words errors have.
+    pub line: Line,
 }
 
 impl Bound<'_> {

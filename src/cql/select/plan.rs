@@ -144,7 +144,7 @@ impl SelectPlan {
         let mut execution = self.begin(state, options)?;
         if let Some(Start { partitions, index, resume }) = execution.start.take() {
             if self.target.is_system {
-                let wanted = self.wanted(&partitions, Bound { options, database: state.database })?;
+                let wanted = self.wanted(&partitions, bound_of(state, options))?;
                 execution.walk.system_rows(&wanted, partitions, resume)?;
             } else {
                 execution.walk.run(partitions, index, resume).await?;
@@ -162,7 +162,7 @@ impl SelectPlan {
         let release = state.behaviour.release;
         let cf = &self.target.cf;
         self.check(state, options)?;
-        let bound = Bound { options, database: state.database };
+        let bound = bound_of(state, options);
         let per_partition = match &self.per_partition_limit {
             Some(term) => limit_of(term, bound)?,
             None => usize::MAX,
@@ -184,14 +184,24 @@ impl SelectPlan {
             is_in_words_of_2_1: state.is_in_words_of_2_1(),
         };
         let sliced = slicing.sliced(marshal::at(&*cf.comparator, release))?;
+        // Where the slices are empty, real servers read nothing and check no more. Otherwise they look for an index before
+        // they look at the keys.
+        let is_empty = sliced.reads.is_empty();
+        let tests = || match is_empty {
+            true => Ok(Vec::new()),
+            false => self.tests(&sliced.rest, bound, release),
+        };
+        let index = match is_empty {
+            true => None,
+            false => self.index(cf, &sliced.rest, bound, release)?,
+        };
         let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
         if is_whole && self.restrictions.is_later {
             // 2.2 and later read the rows of an aggregate in pages.
             self.sorted_page_size(options.page_size, &partitions, usize::MAX)?;
         }
         let page_size = self.sorted_page_size(page_size, &partitions, limit)?;
-        let index = self.index(cf, bound, release)?;
-        let tests = self.tests(&sliced.rest, bound, release)?;
+        let tests = tests()?;
         let walk = self.walk(state, bound, (sliced.reads, tests), index.as_ref());
         // With GROUP BY or aggregates, the limit counts whole groups, not rows.
         let rows = if self.projection.is_grouped() { usize::MAX } else { limit };
@@ -452,7 +462,13 @@ impl SelectPlan {
 
     /// Returns the index to use. As in Cassandra 2.1, the error that no index supports the relations is found only
     /// here.
-    fn index(&self, cf: &CfDef, bound: Bound<'_>, release: Release) -> Result<Option<ByIndex>, CqlError> {
+    fn index(
+        &self,
+        cf: &CfDef,
+        rest: &[&Restriction],
+        bound: Bound<'_>,
+        release: Release,
+    ) -> Result<Option<ByIndex>, CqlError> {
         if !self.restrictions.uses_index {
             return Ok(None);
         }
@@ -460,7 +476,7 @@ impl SelectPlan {
         let mut others = Vec::new();
         for (columns, restriction) in self.restricted() {
             let [column] = columns[..] else { continue };
-            if self.restrictions.skips_key_index && column.kind == ColumnKind::PartitionKey {
+            if self.restrictions.without_index.contains(&column.name) {
                 continue;
             }
             let Some(indexed) = self.target.index(column) else { continue };
@@ -476,11 +492,17 @@ impl SelectPlan {
         if is_supported || self.restrictions.is_later {
             return Ok(None);
         }
+        // An invalid value is reported first.
+        self.tests(rest, bound, release)?;
         Err(CqlError::invalid(format!(
             "No secondary indexes on the restricted columns support the provided operators: {}",
             others.join(", ")
         )))
     }
+}
+
+fn bound_of<'a>(state: &QueryState<'a>, options: &'a QueryOptions) -> Bound<'a> {
+    Bound { options, database: state.database, line: state.line() }
 }
 
 fn limit_of(term: &TypedTerm, bound: Bound<'_>) -> Result<usize, CqlError> {

@@ -146,8 +146,8 @@ pub(super) struct Restrictions {
     pub is_key_range: bool,
     pub is_key_in: bool,
     pub uses_index: bool,
-    /// Whether indexes on partition key columns are not used.
-    pub skips_key_index: bool,
+    /// Names of primary key columns whose indexes are not used, because keys and slices cover their restrictions.
+    pub without_index: Vec<String>,
     pub is_reversed: bool,
     /// Whether the relations were merged as 2.2 and later do. Null values and filters have other messages then.
     pub is_later: bool,
