@@ -193,7 +193,7 @@ impl<'p> Request<'p> {
                 ConditionalTest::Columns(conditions) => {
                     let mut holds = row.exists() || !state.behaviour.cql.conditions_need_row;
                     for (condition, options) in conditions {
-                        holds = holds && condition.holds(row, testing(options))?;
+                        holds = holds && condition.holds(row.named(), testing(options))?;
                     }
                     holds
                 }

@@ -16,6 +16,8 @@ use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
 #[derive(Debug)]
 pub(super) struct CurrentRow {
     cells: Vec<Cell>,
+    /// Whether it is not the row of the statement, but the first row that has the given clustering values.
+    is_other: bool,
 }
 
 /// An element of a collection: its name and its value.
@@ -125,8 +127,16 @@ impl CurrentRow {
                 (None, between(def.clustering_prefix(values, 0), def.clustering_prefix(values, 1)))
             }
         };
+        let is_other = matches!(predicate, Predicate::Range(SliceRange { count: 1, .. }));
         let cells = read(state, table, (key, super_column), predicate, consistency).await?;
-        Ok(CurrentRow { cells: cells.into_iter().filter(Cell::is_live).collect() })
+        Ok(CurrentRow { cells: cells.into_iter().filter(Cell::is_live).collect(), is_other })
+    }
+
+    /// Returns the row whose columns conditions look at. A row whose clustering values are not all given has none, although
+    /// the answer shows the values of the first row that has the given ones (Cassandra 2.0 to 2.2).
+    pub fn named(&self) -> &CurrentRow {
+        static NONE: CurrentRow = CurrentRow { cells: Vec::new(), is_other: false };
+        if self.is_other { &NONE } else { self }
     }
 
     pub fn exists(&self) -> bool {
