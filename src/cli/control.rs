@@ -67,10 +67,7 @@ impl ControlArgs {
     /// Loads the data of `--load`.
     pub async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
         for source in &self.load {
-            match source {
-                LoadSource::File(file) => load_file(database, file).await?,
-                LoadSource::Place(place) => load_place(database, place).await?,
-            }
+            source.load(database).await?;
         }
         Ok(())
     }
@@ -89,10 +86,20 @@ impl ControlArgs {
 
 /// What `--load` loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum LoadSource {
+pub enum LoadSource {
     File(PathBuf),
     /// A data directory, or a Thrift server.
     Place(Place),
+}
+
+impl LoadSource {
+    /// Loads the data into a server in memory.
+    pub async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
+        match self {
+            LoadSource::File(file) => load_file(database, file).await,
+            LoadSource::Place(place) => load_place(database, place).await,
+        }
+    }
 }
 
 impl FromStr for LoadSource {

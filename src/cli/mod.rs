@@ -18,6 +18,8 @@ mod native;
 mod ports;
 mod process;
 mod record;
+mod replay;
+mod replay_server;
 mod report;
 mod serve;
 mod shadow;
@@ -54,6 +56,8 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Record the traffic between clients and a server.
     Record(Box<record::RecordArgs>),
+    /// Send the calls of a recording to a server, and compare its answers with the recorded ones.
+    Replay(Box<replay::ReplayArgs>),
     /// Control a server for tests: reset it, take snapshots, change its clock, load data.
     Control(control_command::ControlCommandArgs),
     /// Read the SSTables of Cassandra 0.4 to 3.11.
@@ -73,6 +77,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Copy(args) => copy::copy(&args, types),
         Command::Backup(args) => backup::backup(&args, types),
         Command::Record(args) => record::record(&args),
+        Command::Replay(args) => replay::replay(&args),
         Command::Control(args) => control_command::control(&args),
         Command::Sstable(args) => sstable::sstable(&args),
         Command::Shadow(args) => shadow::shadow(&args),

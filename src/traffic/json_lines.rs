@@ -76,6 +76,11 @@ impl JsonLines {
         Ok(lines)
     }
 
+    /// Returns the server that answered, as the header has it.
+    pub fn upstream(&self) -> &str {
+        &self.upstream
+    }
+
     /// Returns an error at the line that was read last.
     fn wrong(&self, why: impl Into<String>) -> TrafficError {
         TrafficError::Json { file: self.path.clone(), line: self.line.saturating_sub(1), why: why.into() }

@@ -15,6 +15,7 @@ mod json_lines;
 mod message;
 mod native_message;
 pub mod record;
+mod recording;
 pub mod replay;
 pub mod report;
 pub mod shadow;
@@ -25,6 +26,7 @@ pub use error::TrafficError;
 pub use event::{Event, EventKind, FORMAT_VERSION, Header, Loss, LossReason, Protocol, Side};
 pub use json_lines::JsonLines;
 pub use message::ThriftMessage;
+pub use recording::Recording;
 pub use value::{
     Fields, Value, ValueError, fields_from_json, fields_to_json, plain_text, read_fields, write_fields,
 };

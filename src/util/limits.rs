@@ -417,6 +417,10 @@ pub const JSON_LINE_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// other data.
 pub const TRAFFIC_OWN_ROWS_MAX: usize = 10_000_000;
 
+/// Causes of differences that a replay shrinks, and bytes of the messages before a call that is shrunk: they are in memory.
+pub const SHRUNK_CAUSES_MAX: usize = 20;
+pub const SHRUNK_BYTES_MAX: usize = 512 * 1024 * 1024;
+
 /// Bytes that passed a shadow and are not decoded yet. Further bytes are counted and not compared.
 pub const SHADOW_QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 

@@ -3,6 +3,7 @@
 mod attacks;
 mod record;
 mod recorder;
+mod replay;
 mod shadow;
 #[path = "../support/mod.rs"]
 mod support;

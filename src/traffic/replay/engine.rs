@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::super::call::{Call, Conversation, PreparedTexts, Request};
 use super::super::compare::{Comparison, Context, Rule, Span, compare};
-use super::super::report::{CauseId, Compared, Outcome, Report, ReproducedCall, Reproduction};
+use super::super::report::{Cause, CauseId, Compared, Outcome, Report, ReproducedCall, Reproduction};
 use super::super::{Event, EventKind, Protocol};
 use super::handles::Handles;
 use super::link::{Arrival, Link};
@@ -44,8 +44,8 @@ pub struct DifferentCall {
 pub struct ReplaySummary {
     /// The first call of each cause of differences.
     pub differences: Vec<DifferentCall>,
-    /// Whether the watched call differs.
-    pub watched_differs: bool,
+    /// The cause of the difference of the watched call, if it differs.
+    pub watched: Option<Cause>,
 }
 
 /// A running replay.
@@ -115,7 +115,7 @@ impl<'a> Replay<'a> {
         Replay { progress: Some(progress), ..self }
     }
 
-    /// Makes the summary say whether this call differs.
+    /// Makes the summary say whether this call differs, and why.
     pub fn watch(&mut self, call: u64) {
         self.watched = Some(call);
     }
@@ -370,7 +370,11 @@ impl<'a> Replay<'a> {
         if !comparison.differs() {
             return;
         }
-        self.summary.watched_differs |= self.watched == Some(number);
+        if let (true, Outcome::Differs(difference)) =
+            (self.watched == Some(number), comparison.outcome.outcome())
+        {
+            self.summary.watched = Some(Cause::of(&pending.call.method, &difference));
+        }
         if cause.is_some() || self.summary.differences.is_empty() {
             self.summary.differences.push(DifferentCall { call: number, cause });
         }

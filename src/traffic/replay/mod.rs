@@ -20,7 +20,7 @@ use std::time::Duration;
 
 pub use engine::{Replay, ReplaySummary};
 pub use progress::Progress;
-pub use shrink::{FreshServer, Shrunk, shrink};
+pub use shrink::{FreshServer, Shrunk, reproduction, selected, shrink};
 
 /// The server that calls are sent to.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ impl Default for ReplayOptions {
 
 /// Why a call is not compared.
 pub mod reason {
-    pub const NO_NATIVE_PORT: &str = "the candidate has no native port (--cql)";
+    pub const NO_NATIVE_PORT: &str = "no address of the candidate's native protocol was given";
     pub const NOT_OWN: &str = "reads of what the recording has not written (--only-own-reads)";
     pub const UNREADABLE: &str = "the recorded message cannot be decoded";
     pub const NOT_OPENED: &str = "the recording does not have the beginning of the connection";

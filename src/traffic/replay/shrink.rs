@@ -11,11 +11,12 @@
 //!         4       8     still differs: the shortest
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use super::super::report::{Report, RunKind, Subject};
+use super::super::call::{Call, Conversation, PreparedTexts};
+use super::super::report::{Cause, Report, ReproducedCall, Reproduction, RunKind, Subject};
 use super::super::{Event, EventKind};
 use super::{Candidate, Replay, ReplayOptions, Speed};
 
@@ -48,6 +49,8 @@ struct Search<'a, S> {
     options: ReplayOptions,
     attempts: u64,
     deadline: Instant,
+    /// The cause of the difference, as the first attempt has shown it.
+    cause: Option<Cause>,
 }
 
 /// Shrinks a recording to the calls that a difference of the call `failing` needs. Stops after `patience`.
@@ -63,7 +66,7 @@ pub async fn shrink<S: FreshServer + Send>(
 ) -> Result<Shrunk, String> {
     let options = ReplayOptions { speed: Speed::Max, ..ReplayOptions::default() };
     let deadline = Instant::now() + patience;
-    let mut search = Search { events, failing, servers, options, attempts: 0, deadline };
+    let mut search = Search { events, failing, servers, options, attempts: 0, deadline, cause: None };
     let mut calls: Vec<u64> = Vec::new();
     for event in events {
         match event.kind {
@@ -126,9 +129,46 @@ impl<S: FreshServer + Send> Search<'_, S> {
         for event in selected(self.events, &wanted) {
             replay.take(event.clone()).await;
         }
-        let differs = replay.finish().await.watched_differs;
+        // Without the calls that it needs, a call may differ for another reason: its keyspace does not exist.
+        let found = replay.finish().await.watched;
+        let differs =
+            found.is_some() && self.cause.as_ref().is_none_or(|cause| found.as_ref() == Some(cause));
+        if differs {
+            self.cause = found;
+        }
         Ok(differs)
     }
+}
+
+/// Returns the calls of a shrunk recording for the report. `command` replays them.
+pub fn reproduction(events: &[Event], shrunk: &Shrunk, command: String) -> Reproduction {
+    let wanted: BTreeSet<u64> = shrunk.calls.iter().copied().collect();
+    let mut prepared = PreparedTexts::default();
+    let mut connections: HashMap<u64, Conversation> = HashMap::new();
+    let mut open: HashMap<u64, Call> = HashMap::new();
+    let mut calls = Vec::new();
+    for Event { connection, kind, .. } in selected(events, &wanted) {
+        match kind {
+            EventKind::Opened { protocol, .. } => {
+                connections.entry(*connection).or_insert_with(|| Conversation::new(*protocol));
+            }
+            EventKind::Request { call: number, message } => {
+                let of = connections.get_mut(connection);
+                let Some(Ok(call)) = of.map(|of| of.request(message, &prepared)) else { continue };
+                let request = call.reproduced(&prepared);
+                calls.push(ReproducedCall { call: *number, connection: *connection, request });
+                open.insert(*number, call);
+            }
+            EventKind::Reply { call, message } => {
+                if let (Some(of), Some(call)) = (connections.get_mut(connection), open.remove(call)) {
+                    // A reply that cannot be decoded prepares nothing.
+                    let _ = of.reply(&call, message, &mut prepared);
+                }
+            }
+            EventKind::Closed { .. } | EventKind::Pushed { .. } | EventKind::Lost(_) => {}
+        }
+    }
+    Reproduction { calls, command: Some(command), is_shortest: shrunk.is_shortest }
 }
 
 /// Returns the events of some calls, up to the reply of the last of them, with those that open their connections.

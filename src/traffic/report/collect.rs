@@ -1,6 +1,7 @@
 //! Collects compared calls, with bounded memory: counts, distributions of latencies, and one group for each cause of
 //! differences.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -170,10 +171,12 @@ impl Report {
         }
     }
 
-    /// Returns all causes, each with the call in which it was first seen.
+    /// Returns all causes, each with the call in which it was first seen. The most serious ones come first.
     pub fn causes(&self) -> Vec<(CauseId, u64)> {
         let collected = self.0.lock();
-        collected.groups.iter().enumerate().map(|(at, group)| (CauseId(at), group.first.call)).collect()
+        let mut causes: Vec<_> = collected.groups.iter().enumerate().collect();
+        causes.sort_by_key(|(_, group)| Reverse((group.cause.kind, group.calls)));
+        causes.into_iter().map(|(at, group)| (CauseId(at), group.first.call)).collect()
     }
 
     /// Returns whether there is a difference of this kind or of a more serious one.

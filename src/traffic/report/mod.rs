@@ -18,6 +18,7 @@ mod tests;
 mod text;
 mod visible;
 
+pub use cause::Cause;
 pub use collect::{CauseId, Report, RunKind, Subject};
 pub use compared::{Compared, Difference, DifferenceKind, Interface, Outcome};
 pub use reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};

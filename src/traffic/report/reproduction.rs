@@ -1,5 +1,7 @@
 //! Calls that show a difference again.
 
+use std::cmp::Ordering;
+
 use bytes::Bytes;
 
 /// Calls that show a difference again, in their order. The answer to the last of them differs.
@@ -52,10 +54,11 @@ impl Reproduction {
 
     /// Returns whether this reproduction is to replace `other`: calls that were searched for, or fewer calls.
     pub(super) fn is_better_than(&self, other: &Reproduction) -> bool {
-        match (self.is_shortest, other.is_shortest) {
-            (true, false) => true,
-            (false, true) => false,
-            _ => self.calls.len() < other.calls.len(),
+        // One that was tried has a command.
+        let proof = |one: &Reproduction| (one.is_shortest, one.command.is_some());
+        match proof(self).cmp(&proof(other)) {
+            Ordering::Equal => self.calls.len() < other.calls.len(),
+            order => order.is_gt(),
         }
     }
 }

@@ -1,0 +1,62 @@
+//! Reads a recording, whether it is a file of the recorder or lines of JSON.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::file::{Ending, PartReader};
+use super::json_lines::JsonLines;
+use super::{Event, TrafficError};
+
+/// Iterates over the events of a recording, with the memory of one block or line.
+///
+/// After [`TrafficError::Damaged`] the iteration goes on behind the damage. Other errors end it.
+#[derive(Debug)]
+pub enum Recording {
+    File(Box<PartReader>),
+    Json(Box<JsonLines>),
+}
+
+impl Recording {
+    /// Opens a recording. A file that begins with `{` has lines of JSON.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is no recording.
+    pub fn open(path: &Path) -> Result<Recording, TrafficError> {
+        let unreadable = |why| TrafficError::Unreadable { file: path.to_owned(), why };
+        let mut first = [0];
+        let read = File::open(path).and_then(|mut file| file.read(&mut first)).map_err(unreadable)?;
+        match (read, first) {
+            (1, [b'{']) => Ok(Recording::Json(Box::new(JsonLines::open(path)?))),
+            _ => Ok(Recording::File(Box::new(PartReader::open(path)?))),
+        }
+    }
+
+    /// Returns the servers that answered.
+    pub fn upstreams(&self) -> String {
+        match self {
+            Recording::File(reader) => reader.header().upstreams.join(", "),
+            Recording::Json(lines) => lines.upstream().to_owned(),
+        }
+    }
+
+    /// Returns whether the recorder did not close the file, once all events have been read.
+    pub fn was_cut_off(&self) -> bool {
+        match self {
+            Recording::File(reader) => matches!(reader.ending(), Some(Ending::Open { .. })),
+            Recording::Json(_) => false,
+        }
+    }
+}
+
+impl Iterator for Recording {
+    type Item = Result<Event, TrafficError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Recording::File(reader) => reader.next(),
+            Recording::Json(lines) => lines.next(),
+        }
+    }
+}
