@@ -27,6 +27,7 @@ mod sstable;
 mod status;
 mod store;
 mod tls;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -58,6 +59,8 @@ enum Command {
     Record(Box<record::RecordArgs>),
     /// Send the calls of a recording to a server, and compare its answers with the recorded ones.
     Replay(Box<replay::ReplayArgs>),
+    /// Print, count, filter, merge and convert recordings.
+    Traffic(traffic::TrafficArgs),
     /// Control a server for tests: reset it, take snapshots, change its clock, load data.
     Control(control_command::ControlCommandArgs),
     /// Read the SSTables of Cassandra 0.4 to 3.11.
@@ -78,6 +81,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Backup(args) => backup::backup(&args, types),
         Command::Record(args) => record::record(&args),
         Command::Replay(args) => replay::replay(&args),
+        Command::Traffic(args) => traffic::traffic(&args),
         Command::Control(args) => control_command::control(&args),
         Command::Sstable(args) => sstable::sstable(&args),
         Command::Shadow(args) => shadow::shadow(&args),

@@ -19,6 +19,7 @@ mod recording;
 pub mod replay;
 pub mod report;
 pub mod shadow;
+pub mod tools;
 mod type_letter;
 mod value;
 

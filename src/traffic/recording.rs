@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::file::{Ending, PartReader};
+use super::file::{Ending, PartReader, Selection};
 use super::json_lines::JsonLines;
 use super::{Event, TrafficError};
 
@@ -30,6 +30,15 @@ impl Recording {
         match (read, first) {
             (1, [b'{']) => Ok(Recording::Json(Box::new(JsonLines::open(path)?))),
             _ => Ok(Recording::File(Box::new(PartReader::open(path)?))),
+        }
+    }
+
+    /// Reads only blocks that may have events of the selection. Lines of JSON have no blocks.
+    #[must_use]
+    pub fn only(self, selection: Selection) -> Recording {
+        match self {
+            Recording::File(reader) => Recording::File(Box::new(reader.only(selection))),
+            lines @ Recording::Json(_) => lines,
         }
     }
 

@@ -7,3 +7,4 @@ mod replay;
 mod shadow;
 #[path = "../support/mod.rs"]
 mod support;
+mod tools;

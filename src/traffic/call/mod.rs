@@ -85,6 +85,19 @@ pub enum Answer {
     Native(NativeReply),
 }
 
+impl Answer {
+    /// Returns whether the call failed: by an exception that the method declares, or one of the protocol.
+    pub fn is_exception(&self) -> bool {
+        use crate::thrift::wire::MessageKind;
+        match self {
+            Answer::Thrift(reply) => {
+                reply.kind == MessageKind::Exception || reply.fields.keys().any(|field| *field != 0)
+            }
+            Answer::Native(reply) => matches!(reply.content, ReplyContent::Error { .. }),
+        }
+    }
+}
+
 impl Call {
     pub fn is_write(&self) -> bool {
         self.effect == Effect::Write

@@ -22,6 +22,7 @@ mod tree;
 
 pub use context::{Context, Span};
 pub use rule::Rule;
+pub use shown::shown;
 
 use super::call::{Answer, Call};
 use super::report::{Difference, DifferenceKind, Outcome};

@@ -21,5 +21,8 @@ mod visible;
 pub use cause::Cause;
 pub use collect::{CauseId, Report, RunKind, Subject};
 pub use compared::{Compared, Difference, DifferenceKind, Interface, Outcome};
+pub use latency::{Latencies, LatencySummary};
+pub use names::NameTable;
 pub use reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};
 pub use summary::{Summary, Verdict};
+pub use visible::{Micros, Thousands, Visible};
