@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::condition::ColumnCondition;
 use super::keys::{Keys, Prefix};
+use super::operation::Operation;
 use super::plan::{Kind, ModifyPlan, RowTest};
 use super::terms::Terms;
 use crate::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, IN_ON_ANY_KEY_COLUMN};
@@ -11,6 +12,8 @@ use crate::cql::select::{ChangedRows, RowSet};
 use crate::cql::syntax::Relation;
 use crate::cql::{CqlError, QueryOptions, QueryState};
 use crate::schema::{ColumnKind, Layout, TableColumn};
+
+const RANGE_OF_COLUMNS: &str = "Range deletions are not supported for specific columns";
 
 /// How a statement specifies its rows.
 #[derive(Debug)]
@@ -169,20 +172,21 @@ impl ModifyPlan {
         if self.is_static_only() {
             return Ok(vec![Prefix::Static]);
         }
+        let is_of_columns = self.kind == Kind::Delete && !self.operations.is_empty();
+        // Cassandra 3.11 refuses the range also where it can hold no row.
+        if is_of_columns && rows.slices_clustering() {
+            return Err(CqlError::invalid(RANGE_OF_COLUMNS));
+        }
         let count = self.table.def.clustering.len();
         let mut prefixes = Vec::new();
         for set in rows.row_sets(state, options)? {
             let is_row = matches!(&set, RowSet::Prefix(values) if values.len() == count)
                 && (self.kind == Kind::Update || rows.is_by_whole_key());
             let is_partition = !rows.restricts_clustering();
-            let mut operations = self.operations.iter();
-            let deletes = if is_partition {
-                operations.any(|operation| operation.column.kind != ColumnKind::Static)
-            } else {
-                operations.next().is_some()
-            };
-            if self.kind == Kind::Delete && !is_row && deletes {
-                return Err(CqlError::invalid("Range deletions are not supported for specific columns"));
+            let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
+            let is_of_statics = is_partition && self.operations.iter().all(is_static);
+            if is_of_columns && !is_row && !is_of_statics {
+                return Err(CqlError::invalid(RANGE_OF_COLUMNS));
             }
             prefixes.push(match set {
                 RowSet::Prefix(values) => Prefix::Row(values),

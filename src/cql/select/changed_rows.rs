@@ -168,6 +168,11 @@ impl ChangedRows {
         self.restrictions.restricts_clustering()
     }
 
+    /// Whether a clustering column has a slice.
+    pub fn slices_clustering(&self) -> bool {
+        self.restrictions.of_clustering.iter().any(Restriction::is_slice)
+    }
+
     /// Returns the keys of the partitions.
     pub fn row_keys(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
         let bound = Bound { options, database: state.database, line: state.line() };
@@ -186,7 +191,7 @@ impl ChangedRows {
             bound: Bound { options, database: state.database, line: state.line() },
             is_in_words_of_2_1: false,
         };
-        if !self.restrictions.of_clustering.iter().any(Restriction::is_slice) {
+        if !self.slices_clustering() {
             let mut known = HashSet::new();
             let mut prefixes = slicing.equalities()?;
             prefixes.retain(|values| known.insert(values.clone()));
