@@ -18,6 +18,8 @@ mod native;
 mod ports;
 mod process;
 mod record;
+mod redact;
+mod redaction;
 mod replay;
 mod replay_server;
 mod report;

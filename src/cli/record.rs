@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::process::{self, StopSignals};
+use super::redaction::RedactionArgs;
 use super::tls::TlsArgs;
 use crate::server::{
     Admission, ConnectionLimits, Encryption, Listener, ServerTrust, Shutdown, client_config,
@@ -15,6 +16,7 @@ use crate::server::{
 use crate::traffic::Header;
 use crate::traffic::file::{PartWriter, RotationLimits};
 use crate::traffic::record::{Proxy, Recorder, RecorderSummary, TapQueue, Upstream, now_us};
+use crate::traffic::redact::Redactor;
 use crate::util::limits::{RECORDER_CONNECTIONS_MAX, RECORDER_QUEUE_BYTES_MAX};
 
 /// How long connections may take to end at shutdown: they are closed, not finished.
@@ -40,6 +42,8 @@ pub struct RecordArgs {
     /// Continue in another file once a file covers this time
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=60 * 24 * 366))]
     rotate_minutes: Option<u32>,
+    #[command(flatten)]
+    redaction: RedactionArgs,
     #[command(flatten)]
     tls: TlsArgs,
     /// Connect to the upstreams with TLS. They are trusted if their certificate is in this file of PEM certificates, or if
@@ -78,10 +82,15 @@ async fn serve(args: &RecordArgs) -> Result<(), String> {
         bytes: args.rotate_mb.map(|megabytes| megabytes * MIB),
         age_us: args.rotate_minutes.map(|minutes| i64::from(minutes) * 60_000_000),
     };
-    let header = Header::new(now_us(), args.upstream.clone());
+    let mut header = Header::new(now_us(), args.upstream.clone());
+    let redactor = args.redaction.hashes()?.map(Redactor::new);
+    if let Some(redactor) = &redactor {
+        redactor.describe(&mut header);
+    }
     let writer = PartWriter::create(&args.to, header, rotation).map_err(|error| error.to_string())?;
     let queue = TapQueue::new(RECORDER_QUEUE_BYTES_MAX);
-    let recorder = Recorder::start(&queue, writer).map_err(|error| format!("cannot start: {error}"))?;
+    let recorder =
+        Recorder::start(&queue, writer, redactor).map_err(|error| format!("cannot start: {error}"))?;
     let shutdown = Shutdown::new();
     let signal = shutdown.signal().ok_or("the recorder is stopping")?;
     if let Some(encryption) = &encryption {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use super::redact::{RedactArgs, redact};
 use crate::marshal::parse_date;
 use crate::traffic::file::{PartWriter, RotationLimits};
 use crate::traffic::tools::{Filter, JsonWriter, Kept, Merge, PairedCall, Pairing, Stats, line_of};
@@ -25,6 +26,8 @@ enum TrafficCommand {
     Stats(StatsArgs),
     /// Write a recording of the selected calls, with those that prepare their connections.
     Filter(FilterCommandArgs),
+    /// Write the recording with what is secret replaced by keyed hashes.
+    Redact(RedactArgs),
     /// Make one recording of several, in the order of time.
     Merge(MergeArgs),
     /// Write the Thrift calls as lines of JSON.
@@ -149,13 +152,14 @@ pub fn traffic(args: &TrafficArgs) -> Result<(), String> {
         TrafficCommand::Show(args) => show(args),
         TrafficCommand::Stats(args) => stats(args),
         TrafficCommand::Filter(args) => filter(args),
+        TrafficCommand::Redact(args) => redact(args),
         TrafficCommand::Merge(args) => merge(args),
         TrafficCommand::ToJson(args) => to_json(args),
         TrafficCommand::FromJson(args) => from_json(args),
     }
 }
 
-fn open(file: &Path) -> Result<Recording, String> {
+pub(super) fn open(file: &Path) -> Result<Recording, String> {
     Recording::open(file).map_err(|error| error.to_string())
 }
 
@@ -236,11 +240,10 @@ fn stats(args: &StatsArgs) -> Result<(), String> {
 fn filter(args: &FilterCommandArgs) -> Result<(), String> {
     let (filter, recording) = (args.select.filter(), open(&args.file)?);
     let mut kept = Kept::new(&filter);
-    let origin = format!("selected from {}", args.file.display());
-    let upstreams = recording.upstreams();
+    let header = header_of(&recording, format!("selected from {}", args.file.display()));
     write_recording(
         &args.to,
-        (upstreams, origin),
+        header,
         recording.filter(|event| event.as_ref().map_or(true, |event| kept.keeps(event))),
     )?;
     println!("{}: {} calls", args.to.display(), kept.calls());
@@ -251,19 +254,41 @@ fn merge(args: &MergeArgs) -> Result<(), String> {
     let recordings: Vec<Recording> = args.files.iter().map(|file| open(file)).collect::<Result<_, _>>()?;
     let upstreams: Vec<String> = recordings.iter().map(Recording::upstreams).collect();
     let origin = format!("merged from {} recordings", args.files.len());
-    write_recording(&args.to, (upstreams.join(", "), origin), Merge::new(recordings))
+    let header = Header { upstreams, ..merged(recordings.iter().map(|one| header_of(one, origin.clone()))) };
+    write_recording(&args.to, header, Merge::new(recordings))
 }
 
 fn from_json(args: &FromJsonArgs) -> Result<(), String> {
     let recording = open(&args.file)?;
-    let origin = format!("lines of JSON in {}", args.file.display());
-    write_recording(&args.to, (recording.upstreams(), origin), recording)
+    let header = header_of(&recording, format!("lines of JSON in {}", args.file.display()));
+    write_recording(&args.to, header, recording)
 }
 
-/// Writes events as a recording. `about` has the servers and where the events are from.
-fn write_recording(
+/// Returns the header of a recording that is made of another one.
+pub(super) fn header_of(recording: &Recording, origin: String) -> Header {
+    let (redacted, redaction_key) = recording.redaction();
+    let header = Header::new(0, vec![recording.upstreams()]);
+    Header { origin: Some(origin), redacted, redaction_key, ..header }
+}
+
+/// Returns one header for all. What is redacted in one of them is said of the whole; the key only if it is the same.
+fn merged(headers: impl Iterator<Item = Header>) -> Header {
+    let both = |mut one: Header, other: Header| {
+        for role in other.redacted {
+            if !one.redacted.contains(&role) {
+                one.redacted.push(role);
+            }
+        }
+        one.redaction_key = one.redaction_key.filter(|key| other.redaction_key.as_ref() == Some(key));
+        one
+    };
+    headers.reduce(both).unwrap_or_else(|| Header::new(0, Vec::new()))
+}
+
+/// Writes events as a recording, with the time of the first one in the header.
+pub(super) fn write_recording(
     to: &Path,
-    about: (String, String),
+    header: Header,
     events: impl Iterator<Item = Result<Event, TrafficError>>,
 ) -> Result<(), String> {
     let mut events = events.peekable();
@@ -271,7 +296,7 @@ fn write_recording(
         Some(Ok(event)) => event.at_us,
         _ => 0,
     };
-    let header = Header { origin: Some(about.1), ..Header::new(started_us, vec![about.0]) };
+    let header = Header { started_us, ..header };
     let mut writer =
         PartWriter::create(to, header, RotationLimits::default()).map_err(|error| error.to_string())?;
     let mut damage = None;

@@ -46,15 +46,17 @@ use Shape::{
     Constant, Credentials, Family, Key, Level, List, Map, Name, Place, Plain, Rows, Struct, SuperName, Value,
 };
 
-const COLUMN: Shape =
+pub const COLUMN: Shape =
     Struct(&[(1, "name", Name), (2, "value", Value), (3, "timestamp", Plain), (4, "ttl", Plain)]);
 const SUPER_COLUMN: Shape = Struct(&[(1, "name", SuperName), (2, "columns", List(&COLUMN))]);
-const EITHER: Shape = Struct(&[
+pub const EITHER: Shape = Struct(&[
     (1, "column", COLUMN),
     (2, "super_column", SUPER_COLUMN),
     (3, "counter_column", COLUMN),
     (4, "counter_super_column", SUPER_COLUMN),
 ]);
+/// A row of a result.
+pub const KEY_SLICE: Shape = Struct(&[(1, "key", Key), (2, "columns", List(&EITHER))]);
 const PARENT: Shape = Place(&[(3, "column_family", Family), (4, "super_column", SuperName)]);
 const PATH: Shape =
     Place(&[(3, "column_family", Family), (4, "super_column", SuperName), (5, "column", Name)]);

@@ -4,8 +4,8 @@
 //! one row for each shape of each method. `dialect` finds the row of a call, and `answer` runs it.
 
 pub mod answer;
-mod args;
-mod argument_shapes;
+pub mod args;
+pub mod argument_shapes;
 mod argument_values;
 mod before_login;
 mod cql_results;

@@ -142,7 +142,7 @@ pub enum LossReason {
     TooLong,
     /// The bytes are not of a protocol that is recorded, or are damaged. Nothing more of the connection is recorded.
     Unreadable,
-    /// A message may contain a password.
+    /// A message may contain a password, or something else that would have been redacted.
     Secret,
     /// The disk was full, or writing failed.
     Disk,

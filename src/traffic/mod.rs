@@ -2,7 +2,8 @@
 //!
 //! `event` defines what a recording has, `file` the files in which it is stored, `record` the proxy that records.
 //! `value` and `message` decode Thrift messages without their interface; `call` decodes requests and replies of both
-//! protocols, and describes what they do. `compare` compares two replies, `replay` sends the calls of a recording to
+//! protocols, and describes what they do. `compare` compares two replies, `redact` replaces what
+//! is secret, `replay` sends the calls of a recording to
 //! another server. `report` describes how the answers of two servers to the same calls differ.
 
 pub mod call;
@@ -16,6 +17,7 @@ mod message;
 mod native_message;
 pub mod record;
 mod recording;
+pub mod redact;
 pub mod replay;
 pub mod report;
 pub mod shadow;

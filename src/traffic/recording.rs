@@ -50,6 +50,16 @@ impl Recording {
         }
     }
 
+    /// Returns what is redacted, and the fingerprint of the key of its hashes.
+    pub fn redaction(&self) -> (Vec<String>, Option<String>) {
+        match self {
+            Recording::File(reader) => {
+                (reader.header().redacted.clone(), reader.header().redaction_key.clone())
+            }
+            Recording::Json(_) => (Vec::new(), None),
+        }
+    }
+
     /// Returns whether the recorder did not close the file, once all events have been read.
     pub fn was_cut_off(&self) -> bool {
         match self {

@@ -404,6 +404,9 @@ pub const TRAFFIC_HANDLES_MAX: usize = 200_000;
 pub const RECORDER_QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const RECORDER_PARTIAL_BYTES_MAX: usize = 256 * 1024 * 1024;
 
+/// Bytes of the secret of a redaction.
+pub const REDACTION_KEY_BYTES_MAX: u64 = 64 * 1024;
+
 /// Calls of one Thrift connection without a reply that the recorder knows: clients of the time send one at a time.
 pub const RECORDER_OPEN_CALLS_MAX: usize = 65_536;
 

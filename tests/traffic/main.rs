@@ -3,6 +3,7 @@
 mod attacks;
 mod record;
 mod recorder;
+mod redact;
 mod replay;
 mod shadow;
 #[path = "../support/mod.rs"]

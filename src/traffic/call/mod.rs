@@ -20,6 +20,7 @@ pub use native_reply::{Column, NativeReply, ReplyContent, Rows};
 pub use native_request::{NativeRequest, NativeStatement, Part, StatementText};
 pub use prepared_texts::PreparedTexts;
 pub use statement::StatementWords;
+pub use thrift_place::row_of;
 
 use super::ThriftMessage;
 use super::report::{CqlValue, Interface, ReproducedRequest};

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use super::decoder::Decoder;
 use super::queue::{Pending, TapQueue, now_us};
 use crate::traffic::file::PartWriter;
+use crate::traffic::redact::Redactor;
 use crate::traffic::{Event, EventKind, Loss, LossReason, TrafficError};
 use crate::util::limits::LOG_PERIOD_S;
 
@@ -68,13 +69,14 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts a thread that writes what passes the taps of `queue`.
-    pub fn start(queue: &TapQueue, writer: PartWriter) -> io::Result<Recorder> {
+    /// Starts a thread that writes what passes the taps of `queue`, redacted if there is a `redactor`.
+    pub fn start(queue: &TapQueue, writer: PartWriter, redactor: Option<Redactor>) -> io::Result<Recorder> {
         let summary = Arc::<Mutex<RecorderSummary>>::default();
         let work = Work {
             queue: queue.clone(),
             writer: Some(writer),
             decoder: Decoder::default(),
+            redactor,
             summary: summary.clone(),
             logged: (Instant::now(), BTreeMap::new()),
         };
@@ -104,6 +106,7 @@ struct Work {
     /// `None` once writing has failed.
     writer: Option<PartWriter>,
     decoder: Decoder,
+    redactor: Option<Redactor>,
     summary: Arc<Mutex<RecorderSummary>>,
     /// When losses were logged, and which.
     logged: (Instant, BTreeMap<LossReason, Loss>),
@@ -155,6 +158,10 @@ impl Work {
             };
             let bytes = message.len() as u64;
             return self.summary.lock().lose(Loss { messages: 1, bytes, why: LossReason::Disk });
+        };
+        let event = match &mut self.redactor {
+            Some(redactor) => redactor.redact(event),
+            None => event,
         };
         let written = writer.write(&event);
         self.summary.lock().count(&event);

@@ -1,0 +1,130 @@
+//! The hashes of values by their roles.
+
+use bytes::Bytes;
+
+use super::hash::{hash, hash_of_text, opaque};
+use super::key::RedactionKey;
+use super::order::{NameOrder, OrderedNames};
+use super::roles::{Role, Roles};
+use super::structure::parts;
+
+/// What is redacted, and with which hashes.
+#[derive(Debug)]
+pub struct Hashes {
+    key: RedactionKey,
+    roles: Roles,
+    names: Names,
+}
+
+/// How names are hashed.
+#[derive(Debug)]
+enum Names {
+    AsValues,
+    /// They are only collected.
+    Collected(NameOrder),
+    Ordered(OrderedNames),
+}
+
+impl Hashes {
+    pub fn new(key: RedactionKey, roles: Roles) -> Hashes {
+        Hashes { key, roles, names: Names::AsValues }
+    }
+
+    /// Collects names, so that their order can be kept later.
+    #[must_use]
+    pub fn collecting(self) -> Hashes {
+        Hashes { names: Names::Collected(NameOrder::default()), ..self }
+    }
+
+    /// Returns the hashes that keep the order of the names collected before.
+    ///
+    /// # Errors
+    ///
+    /// With a sentence if there were too many names.
+    pub fn ordered(self) -> Result<Hashes, String> {
+        let names = match self.names {
+            Names::Collected(order) => Names::Ordered(order.finish(&self.key)?),
+            names => names,
+        };
+        Ok(Hashes { names, ..self })
+    }
+
+    pub fn roles(&self) -> &Roles {
+        &self.roles
+    }
+
+    pub fn key(&self) -> &RedactionKey {
+        &self.key
+    }
+
+    /// Replaces bytes of a role, if it is redacted.
+    pub fn replace(&mut self, role: Role, bytes: &mut Bytes) {
+        if !self.roles.has(role) || bytes.is_empty() {
+            return;
+        }
+        *bytes = if role == Role::Name { self.name(bytes) } else { self.data(bytes).into() };
+    }
+
+    /// Returns the hash of bytes whose role is not known, as in CQL.
+    pub fn data(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = bytes.to_vec();
+        for part in parts(bytes) {
+            if let (Some(from), Some(to)) = (bytes.get(part.clone()), out.get_mut(part)) {
+                to.copy_from_slice(&hash(from, &self.key));
+            }
+        }
+        out
+    }
+
+    /// Returns the hash of a text, which is a text.
+    pub fn text(&self, text: &str) -> String {
+        hash_of_text(text, &self.key)
+    }
+
+    fn name(&mut self, bytes: &[u8]) -> Bytes {
+        let mut out = bytes.to_vec();
+        for part in parts(bytes) {
+            let (Some(from), Some(to)) = (bytes.get(part.clone()), out.get_mut(part)) else { continue };
+            match &mut self.names {
+                Names::AsValues => to.copy_from_slice(&hash(from, &self.key)),
+                Names::Collected(names) => names.add(from),
+                Names::Ordered(names) => match names.get(from) {
+                    Some(ordered) => to.copy_from_slice(ordered),
+                    None => to.copy_from_slice(&hash(from, &self.key)),
+                },
+            }
+        }
+        out.into()
+    }
+
+    /// Returns the hash of bytes that only a server decodes.
+    pub fn opaque(&self, bytes: &[u8]) -> Vec<u8> {
+        opaque(bytes, &self.key)
+    }
+
+    /// Returns the hash of a token. Tokens of RandomPartitioner and Murmur3Partitioner are decimal numbers, and stay;
+    /// others contain the key, as text or in hexadecimal.
+    pub fn token(&self, token: &[u8]) -> Vec<u8> {
+        if token.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') {
+            return token.to_vec();
+        }
+        match unhex(token) {
+            Some(bytes) => hex(&self.data(&bytes)).into_bytes(),
+            None => self.data(token),
+        }
+    }
+}
+
+/// Returns the bytes that a text in hexadecimal stands for.
+pub fn unhex(text: &[u8]) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => u8::try_from(digit(high)? * 16 + digit(low)?).ok(),
+        _ => None,
+    };
+    text.chunks(2).map(byte).collect()
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,154 @@
+//! Frames of the native protocol.
+
+use std::ops::Range;
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use super::error_text;
+use super::hashes::Hashes;
+use super::statement::{self, Subject};
+use super::thrift::is_no_data;
+use crate::cql::BoundValue;
+use crate::native::ProtocolVersion;
+use crate::traffic::call::{NativeReply, NativeRequest, ReplyContent, Rows, StatementText};
+use crate::traffic::native_message::NativeMessage;
+
+/// The sizes of an error's code and of the length of its text.
+const CODE_BYTES: usize = 4;
+const LENGTH_BYTES: usize = 2;
+
+const WARNING: u8 = 0x08;
+const TRACING: u8 = 0x02;
+const TRACE_ID_BYTES: usize = 16;
+
+/// What a request is about, and its redacted frame.
+pub struct RedactedRequest {
+    pub frame: Bytes,
+    pub subject: Subject,
+}
+
+/// Redacts a request. `is_of_system` tells whether a prepared statement, by its id, reads the system's tables. `None` if
+/// the request is not understood.
+pub fn request(
+    frame: &Bytes,
+    is_of_system: impl Fn(&[u8]) -> bool,
+    hashes: &Hashes,
+) -> Option<RedactedRequest> {
+    let request = NativeRequest::read(frame).ok()?;
+    let of = |text: &StatementText| match text {
+        StatementText::Text(text) => statement::subject_of(text),
+        StatementText::Prepared(id) if is_of_system(&id.bytes) => Subject::System,
+        StatementText::Prepared(_) => Subject::Data,
+    };
+    let is_data = request.statements.iter().any(|statement| of(&statement.text) == Subject::Data);
+    if !is_data {
+        return Some(RedactedRequest { frame: frame.clone(), subject: Subject::System });
+    }
+    let mut edits = Edits::default();
+    let mut is_text = true;
+    NativeMessage::read(frame)?.texts(|text, place| match str::from_utf8(text) {
+        Ok(text) => edits.replace_with_length(place, statement::redacted(text, hashes).as_bytes()),
+        Err(_) => is_text = false,
+    });
+    is_text.then_some(())?;
+    for value in request.statements.iter().flat_map(|statement| &statement.values) {
+        if let BoundValue::Value(value) = value {
+            edits.replace(place_of(frame, value)?, hashes.data(value));
+        }
+    }
+    if let Some(state) = &request.paging_state {
+        edits.replace(place_of(frame, &state.bytes)?, hashes.opaque(&state.bytes));
+    }
+    Some(RedactedRequest { frame: edits.apply(frame, request.frame.version)?, subject: Subject::Data })
+}
+
+/// Redacts a reply to a request about data. `None` if it is not understood.
+pub fn reply(frame: &Bytes, hashes: &Hashes) -> Option<Bytes> {
+    let reply = NativeReply::read(frame).ok()?;
+    let mut edits = Edits::default();
+    match &reply.content {
+        ReplyContent::Error { text, .. } => {
+            let start = NativeMessage::read(frame)?.body_at() + CODE_BYTES + LENGTH_BYTES;
+            edits.replace(start..start + text.len(), error_text::redacted(text, hashes).into_bytes());
+        }
+        ReplyContent::Rows(rows) => self::rows(frame, rows, &mut edits, hashes)?,
+        _ => {}
+    }
+    if !reply.warnings.is_empty() {
+        let traced = if reply.frame.flags & TRACING != 0 { TRACE_ID_BYTES } else { 0 };
+        debug_assert!(reply.frame.flags & WARNING != 0);
+        let mut at = reply.frame.version.header_bytes() + traced + LENGTH_BYTES;
+        for warning in &reply.warnings {
+            at += LENGTH_BYTES;
+            edits.replace(at..at + warning.len(), error_text::redacted(warning, hashes).into_bytes());
+            at += warning.len();
+        }
+    }
+    edits.apply(frame, reply.frame.version)
+}
+
+fn rows(frame: &Bytes, rows: &Rows, edits: &mut Edits, hashes: &Hashes) -> Option<()> {
+    let is_data = |at: usize| {
+        rows.columns.get(at).is_none_or(|column| column.cql_type != "counter" && !is_no_data(&column.name))
+    };
+    for row in &rows.rows {
+        for (at, value) in row.iter().enumerate() {
+            if let Some(value) = value
+                && is_data(at)
+            {
+                edits.replace(place_of(frame, value)?, hashes.data(value));
+            }
+        }
+    }
+    if let Some(state) = &rows.paging_state {
+        edits.replace(place_of(frame, state)?, hashes.opaque(state));
+    }
+    Some(())
+}
+
+/// Returns where a part is in the frame that it was cut from. Empty parts are anywhere.
+fn place_of(frame: &Bytes, part: &Bytes) -> Option<Range<usize>> {
+    if part.is_empty() {
+        return Some(0..0);
+    }
+    let start = (part.as_ptr() as usize).checked_sub(frame.as_ptr() as usize)?;
+    let place = start..start.checked_add(part.len())?;
+    (frame.get(place.clone())? == part).then_some(place)
+}
+
+/// Changes of a frame, to be made at once.
+#[derive(Debug, Default)]
+struct Edits(Vec<(Range<usize>, Vec<u8>)>);
+
+impl Edits {
+    fn replace(&mut self, place: Range<usize>, bytes: Vec<u8>) {
+        if !place.is_empty() {
+            self.0.push((place, bytes));
+        }
+    }
+
+    /// Replaces a text that follows its length of 32 bits.
+    fn replace_with_length(&mut self, place: Range<usize>, text: &[u8]) {
+        let mut bytes = Vec::with_capacity(4 + text.len());
+        bytes.put_u32(u32::try_from(text.len()).unwrap_or(u32::MAX));
+        bytes.extend_from_slice(text);
+        self.replace(place.start.saturating_sub(4)..place.end, bytes);
+    }
+
+    /// Returns the changed frame, with the length of its new body.
+    fn apply(mut self, frame: &Bytes, version: ProtocolVersion) -> Option<Bytes> {
+        self.0.sort_by_key(|(place, _)| place.start);
+        let mut out = BytesMut::with_capacity(frame.len());
+        let mut at = 0;
+        for (place, bytes) in &self.0 {
+            out.extend_from_slice(frame.get(at..place.start)?);
+            out.extend_from_slice(bytes);
+            at = place.end;
+        }
+        out.extend_from_slice(frame.get(at..)?);
+        let header = version.header_bytes();
+        let length = u32::try_from(out.len().checked_sub(header)?).ok()?;
+        out.get_mut(header - 4..header)?.copy_from_slice(&length.to_be_bytes());
+        Some(out.freeze())
+    }
+}
