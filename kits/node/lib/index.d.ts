@@ -20,6 +20,59 @@ export interface StartOptions {
 /** Starts a server, and returns when it listens. */
 export function start(options?: StartOptions): Promise<Server>;
 
+export interface RecordOptions {
+    /** The address of the server's Thrift port, such as "cassandra:9160". */
+    thrift?: string;
+    /** The address of the server's native port, such as "cassandra:9042". One of the two suffices. */
+    native?: string;
+    /** What is replaced by hashes: "values", "keys", "names", or several of them. */
+    redact?: string | string[];
+    /** Further arguments of `thriftstore record`. */
+    args?: string[];
+    program?: string;
+}
+
+/** Starts a recorder before a real server, and returns when it listens. The file must not exist. */
+export function record(file: string, options: RecordOptions): Promise<Recorder>;
+
+/** A recorder before a server. It stops when the process of the tests ends, too. */
+export class Recorder {
+    private constructor();
+    /** Addresses for the application, HOST:PORT; undefined for a server that was not given. */
+    readonly thrift?: string;
+    readonly native?: string;
+    /** Closes the file. Returns the lines that say how much was recorded. Throws if recording had ended before. */
+    stop(): Promise<string[]>;
+}
+
+export interface ReplayOptions {
+    /** What the server had when the recording began; without `config` and `load` it begins empty. */
+    compat?: string | string[];
+    config?: string;
+    load?: string | string[];
+    /** Throw ReplayDiffers if there are differences of this kind or a more serious one: "data" by default. */
+    failOn?: "data" | "exception" | "text" | null;
+    /** Further arguments of `thriftstore replay`, such as ["--against", "cassandra:9160"]. */
+    args?: string[];
+    program?: string;
+}
+
+/** Replays a recording to a server in memory, and returns the report. */
+export function replay(file: string, options?: ReplayOptions): Promise<Report>;
+
+/** What a replay has found. docs/traffic.md describes all fields. */
+export interface Report {
+    verdict: "same" | "differs" | "nothing";
+    calls: Record<string, number>;
+    causes: Record<string, unknown>[];
+    [field: string]: unknown;
+}
+
+/** Answers differ from the recorded ones. The message has the report as text. */
+export class ReplayDiffers extends Error {
+    readonly report: Report;
+}
+
 /** Returns the path of the program: $THRIFTSTORE, else that of this package, else one on the PATH. */
 export function findProgram(): string;
 

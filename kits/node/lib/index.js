@@ -3,6 +3,19 @@
 const { ControlError } = require("./control");
 const { Database, Sandbox } = require("./database");
 const { findProgram } = require("./program");
+const { Recorder, record } = require("./recording");
+const { ReplayDiffers, replay } = require("./replay");
 const { Server, start } = require("./server");
 
-module.exports = { ControlError, Database, Sandbox, Server, findProgram, start };
+module.exports = {
+  ControlError,
+  Database,
+  Recorder,
+  ReplayDiffers,
+  Sandbox,
+  Server,
+  findProgram,
+  record,
+  replay,
+  start,
+};

@@ -1,4 +1,4 @@
-// The process of a server.
+// The process of a server or a recorder.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -11,12 +11,12 @@ const START_MS = 10000;
 const STOP_MS = 5000;
 const LAST_LINES = 20;
 
-// What the server prints when it listens, by the name of the address.
-const ADDRESSES = {
-  thrift: "listening for Thrift clients on ",
-  native: "listening for CQL clients on ",
-  control: "listening for control clients on ",
-};
+// The names of a server's addresses, and what it prints before each of them.
+const SERVER_ADDRESSES = [
+  ["thrift", "listening for Thrift clients on "],
+  ["native", "listening for CQL clients on "],
+  ["control", "listening for control clients on "],
+];
 
 // Ends the server when standard input ends. That happens when the process of the tests ends, even by SIGKILL.
 const WATCHER = 'cat >/dev/null; kill "$1" 2>/dev/null';
@@ -26,15 +26,17 @@ class ServerProcess {
   #watcher;
   #log;
   #exited;
+  #output = "";
 
-  // Starts the program, and returns when it listens.
-  static async start(program, args, environment, startMs = START_MS) {
+  // Starts the program, and returns when it listens. `expected` are names of addresses and the words before each of
+  // them, in the order of the output.
+  static async start(program, args, { environment, startMs = START_MS, expected = SERVER_ADDRESSES } = {}) {
     const server = new ServerProcess();
     server.#log = temporaryFile();
     // A session of its own keeps Ctrl-C from the server: the tests still use it while they end.
     server.#child = spawn(program, args, {
       stdio: ["ignore", "pipe", server.#log],
-      env: environment,
+      env: environment ?? process.env,
       detached: true,
     });
     server.#exited = new Promise((resolve) => {
@@ -43,7 +45,7 @@ class ServerProcess {
     });
     try {
       server.#watch();
-      server.addresses = await server.#addresses(program, startMs);
+      server.addresses = await server.#addresses(program, startMs, expected);
     } catch (error) {
       await server.stop();
       throw error;
@@ -67,24 +69,17 @@ class ServerProcess {
     this.#watcher.stdin.unref();
   }
 
-  async #addresses(program, startMs) {
+  async #addresses(program, startMs, expected) {
     let timer;
     const late = new Promise((resolve) => {
       timer = setTimeout(resolve, startMs, `does not listen after ${startMs / 1000} s`);
     });
-    const found = {};
+    let found = {};
     const listening = new Promise((resolve) => {
-      let output = "";
       this.#child.stdout.setEncoding("utf8").on("data", (text) => {
-        output += text;
-        for (const line of output.split("\n").slice(0, -1)) {
-          for (const [name, words] of Object.entries(ADDRESSES)) {
-            if (line.startsWith(words)) {
-              found[name] = line.slice(words.length).trim();
-            }
-          }
-        }
-        if (Object.keys(found).length === Object.keys(ADDRESSES).length) {
+        this.#output += text;
+        found = addressesIn(this.#output, expected);
+        if (Object.keys(found).length === expected.length) {
           resolve();
         }
       });
@@ -100,6 +95,16 @@ class ServerProcess {
 
   get pid() {
     return this.#child.pid;
+  }
+
+  // Returns what the program has printed.
+  get output() {
+    return this.#output;
+  }
+
+  // Returns the exit status, null while the program runs or if a signal has ended it.
+  get status() {
+    return this.#child.exitCode;
   }
 
   // Returns a position in the log, for `log`.
@@ -128,7 +133,25 @@ class ServerProcess {
       await this.#exited;
       clearTimeout(force);
     }
+    // What was printed last may not have been read.
+    if (!this.#child.stdout.readableEnded && !this.#child.stdout.destroyed) {
+      this.#child.stdout.ref();
+      await new Promise((resolve) => this.#child.stdout.once("close", resolve));
+    }
   }
+}
+
+// Returns the addresses in an output. Its last line may be incomplete.
+function addressesIn(output, expected) {
+  const found = {};
+  for (const line of output.split("\n").slice(0, -1)) {
+    const next = expected.find(([name, words]) => !(name in found) && line.startsWith(words));
+    if (next) {
+      const [name, words] = next;
+      found[name] = line.slice(words.length).split(",")[0].trim();
+    }
+  }
+  return found;
 }
 
 // Returns an open file without a name, so nothing is left after the tests.

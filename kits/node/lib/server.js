@@ -62,7 +62,7 @@ async function start({ config, compat = [], load = [], args = [], log, program, 
   words.push(...[compat].flat().flatMap((release) => ["--compat", release]));
   words.push(...[load].flat().flatMap((file) => ["--load", file]), ...args);
   const environment = log === undefined ? process.env : { ...process.env, THRIFTSTORE_LOG: log };
-  return new Server(await ServerProcess.start(program ?? findProgram(), words, environment, startMs));
+  return new Server(await ServerProcess.start(program ?? findProgram(), words, { environment, startMs }));
 }
 
 module.exports = { Server, start };

@@ -93,7 +93,7 @@ func TestServerStopsWhenTheTestBinaryIsKilled(t *testing.T) {
 
 func TestErrorHasTheLogIfTheProgramEnds(t *testing.T) {
 	_, err := thriftstore.NewServer(thriftstore.Config("missing.xml"))
-	if err == nil || !strings.HasPrefix(err.Error(), "the server has ended: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "the program has ended: ") {
 		t.Fatal(err)
 	}
 	if _, log, _ := strings.Cut(err.Error(), "\n"); !strings.Contains(log, "missing.xml") {

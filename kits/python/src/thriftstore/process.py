@@ -1,4 +1,4 @@
-"""The process of a server."""
+"""The process of a server or a recorder."""
 
 import os
 import subprocess
@@ -10,12 +10,12 @@ import time
 START_S = 10
 STOP_S = 5
 
-# What the server prints when it listens, by the name of the address.
-ADDRESSES = {
-    "thrift": "listening for Thrift clients on ",
-    "native": "listening for CQL clients on ",
-    "control": "listening for control clients on ",
-}
+# The names of a server's addresses, and what it prints before each of them.
+SERVER_ADDRESSES = (
+    ("thrift", "listening for Thrift clients on "),
+    ("native", "listening for CQL clients on "),
+    ("control", "listening for control clients on "),
+)
 
 # Ends the server when standard input ends. That happens when the process of the tests ends, even by SIGKILL.
 WATCHER = 'cat >/dev/null; kill "$1" 2>/dev/null'
@@ -24,13 +24,17 @@ LAST_LINES = 20
 
 
 class StartError(Exception):
-    """The server did not start. The text has the last lines of its log."""
+    """The program did not start. The text has the last lines of its log."""
 
 
 class Process(object):
-    """A running server. Its log is a temporary file, so the server never waits for a reader."""
+    """A running program that listens. Its log is a temporary file, so it never waits for a reader.
 
-    def __init__(self, command, environment):
+    expected: names of addresses, and the words before each of them in the output, in the order of the output
+    """
+
+    def __init__(self, command, environment, expected=SERVER_ADDRESSES):
+        self._expected = expected
         self._owner = os.getpid()
         self._output = tempfile.NamedTemporaryFile(prefix="thriftstore-", suffix=".out")
         self._log = tempfile.NamedTemporaryFile(prefix="thriftstore-", suffix=".log")
@@ -66,8 +70,8 @@ class Process(object):
         deadline = time.time() + START_S
         while True:
             exited = self._server.poll() is not None
-            found = _addresses(self._read(self._output, 0))
-            if len(found) == len(ADDRESSES):
+            found = _addresses(self.output(), self._expected)
+            if len(found) == len(self._expected):
                 return found
             if exited or time.time() > deadline:
                 reason = (
@@ -85,6 +89,14 @@ class Process(object):
 
     def is_running(self):
         return self._server.poll() is None
+
+    def output(self):
+        """Returns what the program has printed."""
+        return self._read(self._output, 0)
+
+    def status(self):
+        """Returns the exit status of the program, None while it runs."""
+        return self._server.poll()
 
     def log_size(self):
         """Returns a position in the log, for `log`."""
@@ -128,11 +140,13 @@ def _own_session():
     return {"start_new_session": True}
 
 
-def _addresses(output):
-    found = {}
+def _addresses(output, expected):
+    found, missing = {}, list(expected)
     # The last line may be incomplete.
     for line in output.split("\n")[:-1]:
-        for name, words in ADDRESSES.items():
+        for name, words in missing:
             if line.startswith(words):
-                found[name] = line[len(words) :].strip()
+                found[name] = line[len(words) :].split(",")[0].strip()
+                missing.remove((name, words))
+                break
     return found

@@ -69,7 +69,7 @@ class ServerTest {
         UncheckedIOException error = assertThrows(
                 UncheckedIOException.class,
                 () -> Server.start(ServerOptions.defaults().config(missing)));
-        assertTrue(error.getMessage().startsWith("the server has ended: "), error.getMessage());
+        assertTrue(error.getMessage().startsWith("the program has ended: "), error.getMessage());
         assertTrue(error.getMessage().split("\n", 2)[1].contains("missing.xml"), error.getMessage());
     }
 

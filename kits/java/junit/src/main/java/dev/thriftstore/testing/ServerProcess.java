@@ -8,49 +8,82 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** A process {@code thriftstore serve}, its addresses and its log. */
+/** A process {@code thriftstore} that listens: a server or a recorder. It has its addresses, its output and its log. */
 final class ServerProcess {
     private static final int START_LIMIT_S = 10;
     private static final int STOP_LIMIT_S = 5;
     private static final int LINES_OF_ERRORS = 20;
     private static final String SERVE =
             "serve --ephemeral --thrift 127.0.0.1:0 --cql 127.0.0.1:0 --control 127.0.0.1:0";
-    private static final String LISTENING = "listening for ";
-    private static final List<String> CLIENTS = Arrays.asList("Thrift", "CQL", "control");
+    private static final List<Expected> SERVER_ADDRESSES = Arrays.asList(
+            new Expected(Clients.THRIFT, "listening for Thrift clients on "),
+            new Expected(Clients.CQL, "listening for CQL clients on "),
+            new Expected(Clients.CONTROL, "listening for control clients on "));
+
+    /** The clients of an address. */
+    enum Clients {
+        THRIFT,
+        CQL,
+        CONTROL
+    }
+
+    /** An address that the program prints when it listens, and the words before it. */
+    static final class Expected {
+        private final Clients clients;
+        private final String words;
+
+        Expected(Clients clients, String words) {
+            this.clients = clients;
+            this.words = words;
+        }
+    }
 
     /*
-     * The server must not outlive the tests, even if this JVM is killed with SIGKILL and no shutdown hook runs. So a
-     * shell first starts a watcher in the background, and then becomes the server with the same process id. The
+     * The program must not outlive the tests, even if this JVM is killed with SIGKILL and no shutdown hook runs. So a
+     * shell first starts a watcher in the background, and then becomes the program with the same process id. The
      * watcher reads from the pipe that this JVM writes to. The system closes the pipe when this JVM is gone, and then
-     * the watcher kills the server. A line in the pipe ends the watcher. The data is in memory, so nothing is lost.
+     * the watcher kills the program. At a line in the pipe it ends the program with SIGTERM. The data of a server is in
+     * memory, and the file of a killed recorder has all but the last second.
      */
     private static final String SCRIPT =
-            "exec 3<&0;" + " (read -r _ <&3 || kill -9 $$) >/dev/null 2>&1 &" + " exec \"$@\" 3<&- </dev/null";
+            "exec 3<&0; (if read -r _ <&3; then kill $$; else kill -9 $$; fi) >/dev/null 2>&1 &"
+                    + " exec \"$@\" 3<&- </dev/null";
 
     private final Process process;
     private final ServerLog log = new ServerLog();
-    private final Map<String, InetSocketAddress> addresses = new ConcurrentHashMap<>();
+    private final List<String> output = new ArrayList<>();
+    private final List<Expected> expected;
+    private final Map<Clients, InetSocketAddress> addresses = new EnumMap<>(Clients.class);
+    private Thread outputReader;
 
     private final Thread shutdownHook = new Thread(this::end);
 
-    private ServerProcess(Process process) {
+    private ServerProcess(Process process, List<Expected> expected) {
         this.process = process;
+        this.expected = expected;
         Runtime.getRuntime().addShutdownHook(shutdownHook);
     }
 
+    /** Starts a server. */
     static ServerProcess start(ServerOptions options) throws IOException {
+        List<String> arguments = new ArrayList<>(Arrays.asList(SERVE.split(" ")));
+        arguments.addAll(options.arguments());
+        return start(arguments, SERVER_ADDRESSES);
+    }
+
+    /** Starts the program, and waits until it has printed these addresses. Those with the same words are in this order. */
+    static ServerProcess start(List<String> arguments, List<Expected> expected) throws IOException {
         try (Program program = Program.find()) {
             List<String> command = new ArrayList<>(Arrays.asList("sh", "-c", SCRIPT, "sh"));
             command.add(program.path().toString());
-            command.addAll(Arrays.asList(SERVE.split(" ")));
-            command.addAll(options.arguments());
-            ServerProcess server = new ServerProcess(new ProcessBuilder(command).start());
+            command.addAll(arguments);
+            ServerProcess server = new ServerProcess(new ProcessBuilder(command).start(), expected);
             server.waitUntilReady(command);
             return server;
         }
@@ -58,38 +91,41 @@ final class ServerProcess {
 
     private void waitUntilReady(List<String> command) throws IOException {
         Thread log = follow("log", process.getErrorStream(), this.log::add);
-        Thread output = follow("output", process.getInputStream(), this::readAddress);
+        outputReader = follow("output", process.getInputStream(), this::readAddress);
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_LIMIT_S);
         try {
-            synchronized (addresses) {
-                while (addresses.size() < CLIENTS.size() && output.isAlive() && System.nanoTime() < end) {
-                    addresses.wait(50);
+            boolean isReady;
+            synchronized (output) {
+                while (addresses.size() < expected.size() && outputReader.isAlive() && System.nanoTime() < end) {
+                    output.wait(50);
                 }
+                isReady = addresses.size() == expected.size();
             }
-            if (addresses.size() < CLIENTS.size()) {
-                String reason = output.isAlive() ? "is not ready after " + START_LIMIT_S + " seconds" : "has ended";
+            if (!isReady) {
+                String reason = outputReader.isAlive() ? "is not ready after " + START_LIMIT_S + " seconds" : "has ended";
                 stop();
                 log.join(TimeUnit.SECONDS.toMillis(1));
-                throw new IOException("the server " + reason + ": "
+                throw new IOException("the program " + reason + ": "
                         + String.join(" ", command.subList(4, command.size())) + "\n"
                         + String.join("\n", this.log.last(LINES_OF_ERRORS)));
             }
         } catch (InterruptedException error) {
             stop();
             Thread.currentThread().interrupt();
-            throw new IOException("the start of the server was interrupted", error);
+            throw new IOException("the start of the program was interrupted", error);
         }
     }
 
     /** Reads a line such as {@code listening for Thrift clients on 127.0.0.1:40813}. */
     private void readAddress(String line) {
-        for (String clients : CLIENTS) {
-            String start = LISTENING + clients + " clients on ";
-            if (line.startsWith(start)) {
-                synchronized (addresses) {
-                    addresses.put(
-                            clients, address(line.substring(start.length()).trim()));
-                    addresses.notifyAll();
+        synchronized (output) {
+            output.add(line);
+            for (Expected next : expected) {
+                if (!addresses.containsKey(next.clients) && line.startsWith(next.words)) {
+                    String address = line.substring(next.words.length()).split(",")[0];
+                    addresses.put(next.clients, address(address.trim()));
+                    output.notifyAll();
+                    return;
                 }
             }
         }
@@ -110,7 +146,7 @@ final class ServerProcess {
                             consumer.accept(line);
                         }
                     } catch (IOException closed) {
-                        // The server has ended.
+                        // The program has ended.
                     }
                 },
                 "thriftstore-" + name);
@@ -120,15 +156,34 @@ final class ServerProcess {
     }
 
     InetSocketAddress thrift() {
-        return addresses.get("Thrift");
+        return address(Clients.THRIFT);
     }
 
     InetSocketAddress nativeProtocol() {
-        return addresses.get("CQL");
+        return address(Clients.CQL);
     }
 
     InetSocketAddress control() {
-        return addresses.get("control");
+        return address(Clients.CONTROL);
+    }
+
+    /** Returns the address for these clients; null if it was not expected. */
+    private InetSocketAddress address(Clients clients) {
+        synchronized (output) {
+            return addresses.get(clients);
+        }
+    }
+
+    /** Returns the lines that the program has printed. */
+    List<String> output() {
+        synchronized (output) {
+            return new ArrayList<>(output);
+        }
+    }
+
+    /** Returns the exit status of a program that was stopped. */
+    int status() {
+        return process.exitValue();
     }
 
     ServerLog log() {
@@ -139,9 +194,14 @@ final class ServerProcess {
         return process.isAlive();
     }
 
-    /** Stops the server, and waits until it has ended. */
+    /** Stops the program, and waits until it has ended. */
     void stop() {
         end();
+        try {
+            outputReader.join(TimeUnit.SECONDS.toMillis(1));
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
         try {
             Runtime.getRuntime().removeShutdownHook(shutdownHook);
         } catch (IllegalStateException isShuttingDown) {
@@ -149,15 +209,14 @@ final class ServerProcess {
         }
     }
 
-    /** Ends the watcher, then the server. */
+    /** Lets the watcher end the program. {@link Process#destroy} would close the output before its end was read. */
     private void end() {
         try {
             process.getOutputStream().write('\n');
             process.getOutputStream().flush();
         } catch (IOException gone) {
-            // The watcher has ended.
+            process.destroy();
         }
-        process.destroy();
         try {
             if (!process.waitFor(STOP_LIMIT_S, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
