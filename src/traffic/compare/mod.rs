@@ -12,6 +12,7 @@
 //! ```
 
 mod context;
+mod definitions;
 mod field_names;
 mod native;
 mod rule;

@@ -19,6 +19,8 @@ pub enum Rule {
     Identity,
     /// System tables and system keyspaces.
     SystemTables,
+    /// The field `replication_factor` beside the option of the same name.
+    ReplicationFactor,
     /// Ids of prepared statements, and states of paging.
     Handle,
     /// Texts with the printed fields or the address of a Java object.
@@ -30,7 +32,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Rule; 12] = [
+    pub const ALL: [Rule; 13] = [
         Rule::MapOrder,
         Rule::ServerTime,
         Rule::TimeToLive,
@@ -39,6 +41,7 @@ impl Rule {
         Rule::Ring,
         Rule::Identity,
         Rule::SystemTables,
+        Rule::ReplicationFactor,
         Rule::Handle,
         Rule::JavaObject,
         Rule::InternalError,
@@ -56,6 +59,7 @@ impl Rule {
             Rule::Ring => "ring",
             Rule::Identity => "identity",
             Rule::SystemTables => "system-tables",
+            Rule::ReplicationFactor => "replication-factor",
             Rule::Handle => "handle",
             Rule::JavaObject => "java-object",
             Rule::InternalError => "internal-error",
@@ -66,7 +70,7 @@ impl Rule {
     /// Returns what the rule means.
     pub fn meaning(self) -> &'static str {
         match self {
-            Rule::MapOrder => "maps and sets have the same elements in another order",
+            Rule::MapOrder => "maps, sets and lists of definitions have the same elements in another order",
             Rule::ServerTime => {
                 "both values are times within the run of their side: the server's clock set them (now(), timestamps \
                  of statements)"
@@ -79,6 +83,9 @@ impl Rule {
             Rule::Ring => "tokens, addresses and splits of the ring, which each cluster has its own of",
             Rule::Identity => "name and version of the cluster and of its protocols",
             Rule::SystemTables => "rows of system tables, and names of system keyspaces",
+            Rule::ReplicationFactor => {
+                "definitions of keyspaces have the number of copies in a field, too, which 1.1 and later leave out"
+            }
             Rule::Handle => "ids of prepared statements and states of paging, which each server makes",
             Rule::JavaObject => "texts that print the fields or the address of a Java object",
             Rule::InternalError => {

@@ -4,6 +4,7 @@ use super::super::ThriftMessage;
 use super::super::call::{Call, Request};
 use super::super::value::{Fields, Value};
 use super::context::Context;
+use super::definitions;
 use super::field_names::Names;
 use super::shown::shown;
 use super::texts::without_java_objects;
@@ -153,19 +154,19 @@ fn results(
         (Some(left), Some(right)) => (left, right),
         (left, right) => return Some(Found::data("", left.map(shown), right.map(shown))),
     };
-    let (left, right) = match &call.method[..] {
-        "describe_keyspaces" => {
-            (without_system_keyspaces(left.clone()), without_system_keyspaces(right.clone()))
-        }
-        "get_string_list_property" => (sorted(left.clone()), sorted(right.clone())),
-        _ => (left.clone(), right.clone()),
+    let is_description = call.method.starts_with("describe_keyspace");
+    let (left, right) = if is_description {
+        definitions::without_what_differs(left, right, rules)
+    } else if call.method == "get_string_list_property" {
+        rules.push(Rule::MapOrder);
+        (sorted(left.clone()), sorted(right.clone()))
+    } else {
+        (left.clone(), right.clone())
     };
     if left == right {
-        rules.push(if call.method == "describe_keyspaces" { Rule::SystemTables } else { Rule::MapOrder });
         return None;
     }
     let is_statement = call.method.starts_with("execute_");
-    let is_description = call.method.starts_with("describe_keyspace");
     let accepts = |field: &str, left: &Value, right: &Value| match (left, right) {
         (Value::I64(left), Value::I64(right)) if is_statement && field == "timestamp" => {
             context.are_times_us(*left, *right).then_some(Rule::ServerTime)
@@ -227,23 +228,6 @@ fn rule_of_method(call: &Call) -> Option<Rule> {
         method if method.starts_with("execute_") && is_system() => Rule::SystemTables,
         _ => return None,
     })
-}
-
-fn without_system_keyspaces(value: Value) -> Value {
-    let name = |value: &Value| {
-        // A name, or since 0.7 the definition of a keyspace.
-        let name = value.as_binary().or_else(|| value.get(1)?.as_binary());
-        name.is_some_and(|name| std::str::from_utf8(name).is_ok_and(is_system_keyspace))
-    };
-    match value {
-        Value::List(of, items) => {
-            Value::List(of, items.into_iter().filter(|item| !name(item)).collect()).canonical()
-        }
-        Value::Set(of, items) => {
-            Value::Set(of, items.into_iter().filter(|item| !name(item)).collect()).canonical()
-        }
-        other => other,
-    }
 }
 
 fn sorted(value: Value) -> Value {
