@@ -1,7 +1,10 @@
 //! `thriftstore record`: a proxy that records what passes.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +18,7 @@ use crate::server::{
 };
 use crate::traffic::Header;
 use crate::traffic::file::{PartWriter, RotationLimits};
-use crate::traffic::record::{Proxy, Recorder, RecorderSummary, TapQueue, Upstream, now_us};
+use crate::traffic::record::{Proxy, Recorder, RecorderSummary, TapQueue, Upstream, Upstreams, now_us};
 use crate::traffic::redact::Redactor;
 use crate::util::limits::{RECORDER_CONNECTIONS_MAX, RECORDER_QUEUE_BYTES_MAX};
 
@@ -33,6 +36,10 @@ pub struct RecordArgs {
     /// The server that answers
     #[arg(long, value_name = "HOST:PORT", required = true)]
     upstream: Vec<String>,
+    /// Pass the Thrift calls of this keyspace to another server. Calls of the other keyspaces and of none, and all of the
+    /// native protocol, go to --upstream. May be given several times
+    #[arg(long, value_name = "KEYSPACE=HOST:PORT")]
+    upstream_of: Vec<UpstreamOf>,
     /// The file of the recording, which must not exist
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
@@ -56,6 +63,33 @@ pub struct RecordArgs {
     /// The key of the recorder's own certificate
     #[arg(long, value_name = "FILE", requires = "upstream_tls_certificate")]
     upstream_tls_key: Option<PathBuf>,
+}
+
+/// The server of a keyspace.
+#[derive(Debug, Clone)]
+struct UpstreamOf {
+    keyspace: String,
+    /// `HOST:PORT`.
+    address: String,
+}
+
+impl FromStr for UpstreamOf {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<UpstreamOf, String> {
+        match text.split_once('=') {
+            Some((keyspace, address)) if !keyspace.is_empty() => {
+                Ok(UpstreamOf { keyspace: keyspace.to_owned(), address: address.to_owned() })
+            }
+            _ => Err("it must be KEYSPACE=HOST:PORT, such as Blog=old:9160".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for UpstreamOf {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}={}", self.keyspace, self.address)
+    }
 }
 
 /// Records until SIGTERM or SIGINT.
@@ -82,7 +116,8 @@ async fn serve(args: &RecordArgs) -> Result<(), String> {
         bytes: args.rotate_mb.map(|megabytes| megabytes * MIB),
         age_us: args.rotate_minutes.map(|minutes| i64::from(minutes) * 60_000_000),
     };
-    let mut header = Header::new(now_us(), args.upstream.clone());
+    let named = args.upstream_of.iter().map(UpstreamOf::to_string);
+    let mut header = Header::new(now_us(), args.upstream.iter().cloned().chain(named).collect());
     let redactor = args.redaction.hashes()?.map(Redactor::new);
     if let Some(redactor) = &redactor {
         redactor.describe(&mut header);
@@ -106,7 +141,7 @@ async fn serve(args: &RecordArgs) -> Result<(), String> {
     for (listener, upstream) in listeners.into_iter().zip(upstreams) {
         say(&format!(
             "listening for recorded clients on {}, answered by {}",
-            listener.address, upstream.address
+            listener.address, upstream.usual.address
         ));
         tokio::spawn(listener.run(proxy.to(upstream), admission.clone()));
     }
@@ -118,13 +153,23 @@ async fn serve(args: &RecordArgs) -> Result<(), String> {
     report(args, &finished.map_err(|error| format!("the recorder failed: {error}"))?)
 }
 
-fn upstreams(args: &RecordArgs) -> Result<Vec<Upstream>, String> {
+/// Returns the servers of each listener.
+fn upstreams(args: &RecordArgs) -> Result<Vec<Upstreams>, String> {
     let own = args.upstream_tls_certificate.clone().zip(args.upstream_tls_key.clone());
     let trust = args.upstream_tls_ca.clone().map(|authorities| ServerTrust { authorities, own });
     let tls = trust.as_ref().map(client_config).transpose().map_err(|error| error.to_string())?;
     let tls = tls.map(Arc::new);
-    let upstream = |address: &String| Upstream::new(address, tls.clone()).map_err(|error| error.to_string());
-    args.upstream.iter().map(upstream).collect()
+    let upstream = |address: &str| Upstream::new(address, tls.clone()).map_err(|error| error.to_string());
+    let mut by_keyspace = HashMap::new();
+    for named in &args.upstream_of {
+        if by_keyspace.insert(named.keyspace.clone(), upstream(&named.address)?).is_some() {
+            return Err(format!("--upstream-of was given twice for the keyspace {}", named.keyspace));
+        }
+    }
+    let by_keyspace = Arc::new(by_keyspace);
+    let servers =
+        |address: &String| Ok(Upstreams { usual: upstream(address)?, by_keyspace: by_keyspace.clone() });
+    args.upstream.iter().map(servers).collect()
 }
 
 fn encryption(args: &RecordArgs) -> Result<Option<Arc<Encryption>>, String> {

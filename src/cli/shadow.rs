@@ -12,7 +12,7 @@ use super::process::{self, StopSignals};
 use super::report::ReportArgs;
 use super::tls::TlsArgs;
 use crate::server::{Admission, ConnectionLimits, Encryption, Listener, Shutdown};
-use crate::traffic::record::{Proxy, TapQueue, Upstream};
+use crate::traffic::record::{Proxy, TapQueue, Upstream, Upstreams};
 use crate::traffic::replay::Candidate;
 use crate::traffic::report::{Report, RunKind, Subject};
 use crate::traffic::shadow::{Only, Shadow, ShadowPage, ShadowPlan, ShadowState};
@@ -109,7 +109,7 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
     let proxy = Proxy::new(queue);
     for (listener, primary) in listeners.into_iter().zip(primaries) {
         println!("listening for clients on {}, answered by {}", listener.address, primary.address);
-        tokio::spawn(listener.run(proxy.to(primary), admission.clone()));
+        tokio::spawn(listener.run(proxy.to(Upstreams::only(primary)), admission.clone()));
     }
     drop((proxy, admission));
     let progress = tokio::spawn(show(state.clone()));

@@ -1,6 +1,7 @@
 //! Recordings of traffic: the recorder before servers of this project, and what uses its files.
 
 mod attacks;
+mod by_keyspace;
 mod record;
 mod recorder;
 mod redact;

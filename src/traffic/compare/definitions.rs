@@ -1,11 +1,12 @@
 //! Definitions of keyspaces, as describe_keyspace and describe_keyspaces return them.
 //!
 //! ```text
-//!   KsDef   1: name   3: options, one of them replication_factor   4: replication_factor   5: [CfDef  2: name ..]
+//!   KsDef   1: name   3: options, one of them replication_factor   4: replication_factor   5: [CfDef]
+//!   CfDef   2: name   13: [ColumnDef  1: name ..]
 //! ```
 //!
-//! Cassandra lists keyspaces and their column families in the order of a hash map, which differs between releases and
-//! between releases of Java. 1.1 and later leave field 4 out, and others write it where the option has the same number.
+//! Cassandra lists keyspaces, their column families and the columns of these in the order of hash maps, which differs
+//! between releases and between releases of Java. 1.1 and later leave field 4 out, and others write it where the option has the same number.
 
 use super::super::value::{Fields, Value};
 use super::{Rule, is_system_keyspace};
@@ -15,6 +16,8 @@ const OPTIONS: i16 = 3;
 const REPLICATION_FACTOR: i16 = 4;
 const FAMILIES: i16 = 5;
 const FAMILY_NAME: i16 = 2;
+const COLUMNS: i16 = 13;
+const COLUMN_NAME: i16 = 1;
 
 /// Returns two answers without what may differ, and adds the rules that account for it.
 pub fn without_what_differs(left: &Value, right: &Value, rules: &mut Vec<Rule>) -> (Value, Value) {
@@ -36,7 +39,7 @@ pub fn without_what_differs(left: &Value, right: &Value, rules: &mut Vec<Rule>) 
 struct Described {
     /// The names or definitions of system keyspaces.
     system_keyspaces: Vec<Value>,
-    /// The names of keyspaces and column families, as they were listed.
+    /// The names of keyspaces, column families and columns, as they were listed.
     order: Vec<Value>,
     /// The fields 4 whose number is an option, too.
     replication_factors: Vec<Option<Value>>,
@@ -74,10 +77,19 @@ impl Described {
         if is_repeated {
             self.replication_factors.push(fields.remove(&REPLICATION_FACTOR));
         }
-        if let Some(Value::List(_, families)) = fields.get_mut(&FAMILIES) {
-            self.order.extend(families.iter().filter_map(|family| family.get(FAMILY_NAME).cloned()));
-            families.sort_by_cached_key(|family| family.get(FAMILY_NAME).unwrap_or(family).encoded());
+        for family in self.sort(fields, FAMILIES, FAMILY_NAME) {
+            if let Value::Struct(fields) = family {
+                self.sort(fields, COLUMNS, COLUMN_NAME);
+            }
         }
+    }
+
+    /// Sorts the definitions in a list by their names, and returns them.
+    fn sort<'a>(&mut self, fields: &'a mut Fields, list: i16, name: i16) -> &'a mut [Value] {
+        let Some(Value::List(_, items)) = fields.get_mut(&list) else { return &mut [] };
+        self.order.extend(items.iter().filter_map(|item| item.get(name).cloned()));
+        items.sort_by_cached_key(|item| item.get(name).unwrap_or(item).encoded());
+        items
     }
 }
 
@@ -124,6 +136,19 @@ mod tests {
         let (ab, ba) = (described(&["a", "b"], None, "1"), described(&["b", "a"], None, "1"));
         assert_eq!(rules(&ab, &ba), Some(vec![Rule::MapOrder]));
         assert_eq!(rules(&ab, &described(&["a", "c"], None, "1")), None);
+    }
+
+    #[test]
+    fn columns_have_no_order() {
+        let described = |first: &str, second: &str| {
+            let column = |name: &str| format!(r#"{{"s": {{"1": {{"t": "{name}"}}}}}}"#);
+            let columns = format!("{}, {}", column(first), column(second));
+            let family = format!(r#"{{"s": {{"2": {{"t": "f"}}, "13": {{"L": ["s", [{columns}]]}}}}}}"#);
+            let json = format!(r#"{{"s": {{"1": {{"t": "shop"}}, "5": {{"L": ["s", [{family}]]}}}}}}"#);
+            Value::from_json(&serde_json::from_str(&json).unwrap()).unwrap()
+        };
+        assert_eq!(rules(&described("a", "b"), &described("b", "a")), Some(vec![Rule::MapOrder]));
+        assert_eq!(rules(&described("a", "b"), &described("a", "c")), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! Nothing that happens below the queue reaches a connection: a message that cannot be decoded, a full disk and a slow
 //! recorder cost events of the recording, which `Lost` events count.
 
+mod by_keyspace;
 mod decoder;
 mod proxy;
 mod queue;
@@ -20,6 +21,7 @@ mod recorder;
 mod relay;
 mod upstream;
 
+pub use by_keyspace::Upstreams;
 pub use decoder::Decoder;
 pub use proxy::{Proxy, ProxyPort};
 pub use queue::{Chunk, ChunkKind, Pending, Tap, TapQueue, now_us};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::by_keyspace::{RouteError, Upstreams, route};
 use super::queue::TapQueue;
 use super::relay::relay;
-use super::upstream::Upstream;
 use crate::server::{Client, ConnectionEnd, ConnectionHandler};
 
 /// Makes the handlers of all ports of a recorder, which share its queue and the numbers of connections.
@@ -15,11 +15,11 @@ pub struct Proxy {
     last_connection: Arc<AtomicU64>,
 }
 
-/// Connects each client of a port to the upstream.
+/// Connects each client of a port to its server.
 #[derive(Clone)]
 pub struct ProxyPort {
     proxy: Proxy,
-    upstream: Upstream,
+    upstreams: Upstreams,
 }
 
 impl Proxy {
@@ -27,9 +27,9 @@ impl Proxy {
         Proxy { queue, last_connection: Arc::default() }
     }
 
-    /// Returns the handler of a port whose clients are connected to `upstream`.
-    pub fn to(&self, upstream: Upstream) -> ProxyPort {
-        ProxyPort { proxy: self.clone(), upstream }
+    /// Returns the handler of a port whose clients are connected to these servers.
+    pub fn to(&self, upstreams: Upstreams) -> ProxyPort {
+        ProxyPort { proxy: self.clone(), upstreams }
     }
 }
 
@@ -37,12 +37,26 @@ impl ConnectionHandler for ProxyPort {
     async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { stream, peer, mut place, mut shutdown, .. } = client;
         place.prove();
-        let server = self.upstream.connect().await.map_err(|error| ConnectionEnd::Closed(error.into()))?;
-        let connection = self.proxy.last_connection.fetch_add(1, Ordering::Relaxed) + 1;
-        let tap = self.proxy.queue.open(connection, peer, &self.upstream.address);
+        let connection = || self.proxy.last_connection.fetch_add(1, Ordering::Relaxed) + 1;
+        let usual = &self.upstreams.usual;
+        let open = || self.proxy.queue.open(connection(), peer, &usual.address);
+        let passing = async {
+            if !self.upstreams.by_keyspace.is_empty() {
+                return route(stream, &self.upstreams, open()).await.map_err(ended);
+            }
+            let server = usual.connect().await.map_err(|error| ConnectionEnd::Closed(error.into()))?;
+            relay(stream, server, open()).await.map_err(ConnectionEnd::Lost)
+        };
         tokio::select! {
-            ended = relay(stream, server, tap) => ended.map_err(ConnectionEnd::Lost),
+            ended = passing => ended,
             () = shutdown.requested() => Ok(()),
         }
+    }
+}
+
+fn ended(error: RouteError) -> ConnectionEnd {
+    match error {
+        RouteError::Lost(error) => ConnectionEnd::Lost(error),
+        other => ConnectionEnd::Closed(other.into()),
     }
 }
