@@ -47,11 +47,21 @@ pub enum NextFrame {
     Incomplete,
 }
 
+/// Returns the end of the text of [`FrameError::Version`]. 2.2, the first release with version 4, has another one than 1.2
+/// to 2.1.
+fn of_version(number: u8, highest: ProtocolVersion) -> String {
+    if highest < ProtocolVersion::V4 {
+        format!(": {number}")
+    } else {
+        format!(" ({number}); highest supported is {} ", highest.number())
+    }
+}
+
 /// Why frames cannot be read. The connection must be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The text makes drivers try a lower version.
-    #[error("Invalid or unsupported protocol version ({number}); highest supported is {} ", highest.number())]
+    /// The text makes drivers try a lower version. It is that of the releases which have this highest version.
+    #[error("Invalid or unsupported protocol version{}", of_version(*number, *highest))]
     Version { number: u8, highest: ProtocolVersion },
     #[error(
         "Invalid message version. Got {got} but previous messages on this connection had version {expected}"
@@ -235,7 +245,7 @@ mod tests {
         assert_eq!(cut(b"\x84"), Err(FrameError::FromServer));
         let mut old = FrameCutter::up_to(ProtocolVersion::V3);
         let error = old.next_frame(&mut BytesMut::from(&b"\x04"[..])).unwrap_err();
-        assert_eq!(error.to_string(), "Invalid or unsupported protocol version (4); highest supported is 3 ");
+        assert_eq!(error.to_string(), "Invalid or unsupported protocol version: 4");
         assert_eq!(old.version(), ProtocolVersion::V3);
     }
 

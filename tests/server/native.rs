@@ -61,7 +61,12 @@ fn versions_newer_than_the_reported_release_are_refused() {
         let newer = NativeClient::frame(highest + 1, 0, 1, OPTIONS, &[]);
         let answer = answered(address, &newer);
         assert_eq!(answer[0], 0x80 | highest, "{claim}");
-        let text = format!("highest supported is {highest} ");
+        let newer = highest + 1;
+        let text = if highest < 4 {
+            format!("Invalid or unsupported protocol version: {newer}")
+        } else {
+            format!("Invalid or unsupported protocol version ({newer}); highest supported is {highest} ")
+        };
         assert!(String::from_utf8_lossy(&answer).contains(&text), "{claim}");
         server.stop();
     }

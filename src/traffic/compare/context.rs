@@ -7,6 +7,8 @@ pub struct Context {
     pub candidate: Span,
     /// Whether a statement has called `uuid()`.
     pub has_random_uuids: bool,
+    /// Whether a call has let the server set timestamps of columns: a statement, or `cas`.
+    pub has_server_timestamps: bool,
 }
 
 /// A span of time, in microseconds since 1970.
@@ -77,7 +79,12 @@ pub mod testing {
     /// Returns the context of a recording of 100 seconds in 2001 that is replayed in 2017.
     pub fn context() -> Context {
         let span = |from_s: i64| Span { from_us: from_s * 1_000_000, to_us: (from_s + 100) * 1_000_000 };
-        Context { recorded: span(1_000_000_000), candidate: span(1_500_000_000), has_random_uuids: false }
+        Context {
+            recorded: span(1_000_000_000),
+            candidate: span(1_500_000_000),
+            has_random_uuids: false,
+            has_server_timestamps: false,
+        }
     }
 }
 

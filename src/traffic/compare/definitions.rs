@@ -6,7 +6,9 @@
 //! ```
 //!
 //! Cassandra lists keyspaces, their column families and the columns of these in the order of hash maps, which differs
-//! between releases and between releases of Java. 1.1 and later leave field 4 out, and others write it where the option has the same number.
+//! between releases and between releases of Java. So are the aliases of a DynamicCompositeType. 1.1 and later leave field 4 out, and others write it where the option has the same number.
+
+use bytes::Bytes;
 
 use super::super::value::{Fields, Value};
 use super::{Rule, is_system_keyspace};
@@ -81,7 +83,21 @@ impl Described {
             if let Value::Struct(fields) = family {
                 self.sort(fields, COLUMNS, COLUMN_NAME);
             }
+            family.each_binary(&mut |text| self.sort_aliases(text));
         }
+    }
+
+    /// Sorts the aliases of a dynamic composite, if the text is the name of one.
+    fn sort_aliases(&mut self, text: &mut Bytes) {
+        let name = std::str::from_utf8(text).ok().and_then(|text| text.strip_suffix(')')?.split_once('('));
+        let Some((class, aliases)) = name.filter(|(class, _)| class.ends_with("DynamicCompositeType")) else {
+            return;
+        };
+        let mut aliases: Vec<&str> = outer_parts(aliases);
+        aliases.sort_unstable();
+        let sorted = format!("{class}({})", aliases.join(","));
+        self.order.push(Value::Binary(text.clone()));
+        *text = sorted.into();
     }
 
     /// Sorts the definitions in a list by their names, and returns them.
@@ -97,6 +113,16 @@ impl Described {
 fn is_system(keyspace: &Value) -> bool {
     let name = keyspace.as_binary().or_else(|| keyspace.get(NAME)?.as_binary());
     name.is_some_and(|name| std::str::from_utf8(name).is_ok_and(is_system_keyspace))
+}
+
+/// Splits a text at its commas outside of parentheses.
+fn outer_parts(text: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    let split = |letter: char| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        letter == ',' && depth == 0
+    };
+    text.split(split).collect()
 }
 
 /// Returns the number of a replication option.
@@ -149,6 +175,20 @@ mod tests {
         };
         assert_eq!(rules(&described("a", "b"), &described("b", "a")), Some(vec![Rule::MapOrder]));
         assert_eq!(rules(&described("a", "b"), &described("a", "c")), None);
+    }
+
+    #[test]
+    fn aliases_have_no_order() {
+        let described = |aliases: &str| {
+            let family = format!(
+                r#"{{"s": {{"2": {{"t": "f"}}, "5": {{"t": "a.b.DynamicCompositeType({aliases})"}}}}}}"#
+            );
+            let json = format!(r#"{{"s": {{"1": {{"t": "shop"}}, "5": {{"L": ["s", [{family}]]}}}}}}"#);
+            Value::from_json(&serde_json::from_str(&json).unwrap()).unwrap()
+        };
+        let (one, other) = ("s=>UTF8Type,C=>CompositeType(X,Y)", "C=>CompositeType(X,Y),s=>UTF8Type");
+        assert_eq!(rules(&described(one), &described(other)), Some(vec![Rule::MapOrder]));
+        assert_eq!(rules(&described(one), &described("s=>UTF8Type,C=>CompositeType(Y,X)")), None);
     }
 
     #[test]

@@ -23,6 +23,7 @@ const EITHER: Names = Fields(&[
 ]);
 const EITHERS: Names = Each(&EITHER);
 const KEY_SLICE: Names = Fields(&[(1, "key", Unknown), (2, "columns", EITHERS)]);
+const CAS_RESULT: Names = Fields(&[(1, "success", Unknown), (2, "current_values", Each(&COLUMN))]);
 const CQL_ROW: Names = Fields(&[(1, "key", Unknown), (2, "columns", Each(&COLUMN))]);
 const CQL_RESULT: Names =
     Fields(&[(1, "type", Unknown), (2, "rows", Each(&CQL_ROW)), (3, "num", Unknown), (4, "schema", Unknown)]);
@@ -38,6 +39,7 @@ impl Names {
             "get_range_slice" | "get_range_slices" | "get_indexed_slices" | "get_paged_slice" => {
                 Each(&KEY_SLICE)
             }
+            "cas" => CAS_RESULT,
             method if method.starts_with("execute_") => CQL_RESULT,
             _ => Unknown,
         }

@@ -113,7 +113,7 @@ pub fn compare(
             thrift::difference(call, left, right, context, &mut rules)
         }
         (Some(Answer::Native(left)), Some(Answer::Native(right))) => {
-            native::difference(left, right, context, &mut rules)
+            native::difference(call.keyspace.as_deref(), left, right, context, &mut rules)
         }
         (Some(recorded), _) => Some(Found {
             kind: DifferenceKind::Exception,

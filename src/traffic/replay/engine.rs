@@ -73,6 +73,7 @@ pub struct Replay<'a> {
     /// The times of the first and the latest event.
     recorded: Option<Span>,
     has_random_uuids: bool,
+    has_server_timestamps: bool,
     summary: ReplaySummary,
     watched: Option<u64>,
 }
@@ -104,6 +105,7 @@ impl<'a> Replay<'a> {
             clock,
             recorded: None,
             has_random_uuids: false,
+            has_server_timestamps: false,
             summary: ReplaySummary::default(),
             watched: None,
         }
@@ -188,6 +190,7 @@ impl<'a> Replay<'a> {
         let of_client = of.client.clone();
         self.has_random_uuids |=
             call.statement.as_ref().is_some_and(|text| text.to_ascii_lowercase().contains("uuid("));
+        self.has_server_timestamps |= call.is_write() && (call.statement.is_some() || call.method == "cas");
         self.wait_until_clear().await;
         self.wait_for_time(at_us).await;
         let is_own = !self.options.only_own_reads || self.own.has(&call);
@@ -401,6 +404,7 @@ impl<'a> Replay<'a> {
             recorded: self.recorded.unwrap_or(candidate),
             candidate,
             has_random_uuids: self.has_random_uuids,
+            has_server_timestamps: self.has_server_timestamps,
         }
     }
 }
