@@ -69,6 +69,18 @@ texts! {
         V2_0: "PRIMARY KEY column \"{name}\" cannot be restricted (preceding column \"{before}\" {why})"
     }
 
+    /// IN on a clustering column that is not the last (`SelectStatement`).
+    in_before_last_clustering(name: &str) {
+        "PRIMARY KEY part {name} cannot be restricted by IN relation";
+        V2_0: "Clustering column \"{name}\" cannot be restricted by an IN relation"
+    }
+
+    /// IN on a clustering column while a collection is selected (`SelectStatement`).
+    in_with_collection(name: &str) {
+        "Cannot restrict PRIMARY KEY part {name} by IN relation as a collection is selected by the query";
+        V2_0: "Cannot restrict column \"{name}\" by IN relation as a collection is selected by the query"
+    }
+
     /// A SELECT by a part of the partition key, or by a range of it, without ALLOW FILTERING (`StatementRestrictions`).
     partial_key(missing: &str) {
         "Partition key parts: {missing} must be restricted as other parts are";

@@ -187,14 +187,10 @@ impl Analysis<'_> {
                 RestrictionKind::Slice(_) => is_open = true,
                 RestrictionKind::In(_) => {
                     if !restriction.is_tuple && at + 1 != columns.len() {
-                        return invalid(format!(
-                            "Clustering column \"{name}\" cannot be restricted by an IN relation"
-                        ));
+                        return invalid(texts::in_before_last_clustering(self.release(), name));
                     }
                     if projection.has_collection(&self.target.def) {
-                        return invalid(format!(
-                            "Cannot restrict column \"{name}\" by IN relation as a collection is selected by the query"
-                        ));
+                        return invalid(texts::in_with_collection(self.release(), name));
                     }
                     is_open = restriction.is_tuple;
                 }

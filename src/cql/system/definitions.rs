@@ -140,18 +140,20 @@ const TABLES: &[Definition] = &[
          component_index int, index_name text, index_options text, index_type text, type text, validator text, \
          PRIMARY KEY (keyspace_name, columnfamily_name, column_name)) WITH comment = 'column definitions'",
     },
-    table(
-        Span::lines(Line(2, 1), Line(3, 0)),
-        "CREATE TABLE system.schema_usertypes (keyspace_name text, type_name text, field_names list<text>, \
+    Definition {
+        served: Span::since_line(Line(2, 1)),
+        listed: Span::lines(Line(2, 1), Line(3, 0)),
+        text: "CREATE TABLE system.schema_usertypes (keyspace_name text, type_name text, field_names list<text>, \
          field_types list<text>, PRIMARY KEY (keyspace_name, type_name)) \
          WITH comment = 'user defined type definitions'",
-    ),
-    table(
-        Span::lines(Line(2, 0), Line(3, 0)),
-        "CREATE TABLE system.schema_triggers (keyspace_name text, columnfamily_name text, trigger_name text, \
+    },
+    Definition {
+        served: Span::since_line(Line(2, 0)),
+        listed: Span::lines(Line(2, 0), Line(3, 0)),
+        text: "CREATE TABLE system.schema_triggers (keyspace_name text, columnfamily_name text, trigger_name text, \
          trigger_options map<text, text>, PRIMARY KEY (keyspace_name, columnfamily_name, trigger_name)) \
          WITH comment = 'trigger definitions'",
-    ),
+    },
     only(
         Span::lines(FIRST, Line(4, 0)),
         "CREATE TABLE system.\"IndexInfo\" (table_name text, index_name text, PRIMARY KEY (table_name, index_name)) \
