@@ -1,8 +1,8 @@
 //! thriftstore: a server for applications written for Thrift-era Cassandra.
 //!
 //! Layers, each using only those above it: `util`, `compat`, `marshal`, `schema`, `model`, `partitioner`, `config`,
-//! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `control`, `testing`, `stress`, `sstable`, `copy`, `traffic`,
-//! `cli`.
+//! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `control`, `testing`, `stress`, `sstable`, `copy`, `import`,
+//! `traffic`, `cli`.
 
 // The lint `missing_docs` is on for the layers that other code implements or builds on: comparators, partitioners, the
 // schema, the types of reads and writes, stores, and the database, on which all protocols build. It is also on for the
@@ -17,6 +17,7 @@ pub mod copy;
 pub mod cql;
 #[warn(missing_docs)]
 pub mod db;
+pub mod import;
 #[warn(missing_docs)]
 pub mod marshal;
 #[warn(missing_docs)]

@@ -96,7 +96,7 @@ impl LoadSource {
     /// Loads the data into a server in memory.
     pub async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
         match self {
-            LoadSource::File(file) => load_file(database, file).await,
+            LoadSource::File(file) => load_file("--load", database, file).await,
             LoadSource::Place(place) => load_place(database, place).await,
         }
     }
@@ -123,10 +123,11 @@ impl fmt::Display for LoadSource {
     }
 }
 
-async fn load_file(database: &Arc<Database>, file: &Path) -> Result<(), String> {
+/// Loads a file. `option` named it.
+pub async fn load_file(option: &str, database: &Arc<Database>, file: &Path) -> Result<(), String> {
     let name = file.display().to_string();
     let bytes = std::fs::read(file).map_err(|error| format!("cannot read {name}: {error}"))?;
-    let of_file = |error: ControlError| format!("--load {name}: {error}");
+    let of_file = |error: ControlError| format!("{option} {name}: {error}");
     let body = LoadBody::of_file(&name, bytes).map_err(of_file)?;
     let loaded = load(database, &RequestLimits::default(), &body).await.map_err(of_file)?;
     tracing::info!("{name}: {} statements and {} rows loaded", loaded.statements, loaded.rows);

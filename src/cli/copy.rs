@@ -138,7 +138,7 @@ async fn close(sides: &[&Side]) -> Result<(), String> {
 }
 
 /// Makes the first Ctrl-C stop the copy cleanly, and the second end the program.
-fn stop_at_signals() -> Result<Interruption, String> {
+pub fn stop_at_signals() -> Result<Interruption, String> {
     use tokio::signal::unix::{SignalKind, signal};
     let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);

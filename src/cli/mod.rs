@@ -11,6 +11,7 @@ mod explain;
 mod gateway;
 mod http_port;
 mod identity;
+mod import;
 mod limits;
 mod load_place;
 mod login;
@@ -55,6 +56,8 @@ enum Command {
     Cells(cells::CellsArgs),
     /// Copy column families to another data directory or a cluster, or compare both.
     Copy(copy::CopyArgs),
+    /// Import the data directories of old Cassandra servers: 0.4 to 3.11.
+    Import(Box<import::ImportArgs>),
     /// Back up a data directory, whether a server is running on it or not.
     Backup(backup::BackupArgs),
     /// Record the traffic between clients and a server.
@@ -80,6 +83,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Explain(args) => explain::explain(&args, types),
         Command::Cells(args) => cells::cells(&args, types),
         Command::Copy(args) => copy::copy(&args, types),
+        Command::Import(args) => import::import(&args, types),
         Command::Backup(args) => backup::backup(&args, types),
         Command::Record(args) => record::record(&args),
         Command::Replay(args) => replay::replay(&args),

@@ -33,6 +33,7 @@ pub use place::{Place, ThriftPlace};
 pub use run::{CopyOptions, Interruption, Task, copy_families, run};
 pub use schema::Selection;
 pub use side::Side;
+pub use write::Writer;
 
 /// Rows of a page, by default.
 pub const DEFAULT_ROWS: u16 = 256;

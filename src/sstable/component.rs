@@ -32,7 +32,8 @@ pub enum Component {
 }
 
 impl Component {
-    fn name(self) -> &'static str {
+    /// Returns the end of the file names, after a hyphen.
+    pub fn name(self) -> &'static str {
         match self {
             Component::Data => "Data.db",
             Component::Index => "Index.db",

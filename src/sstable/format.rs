@@ -184,6 +184,13 @@ pub const FORMATS: [Format; 27] = [
     Format { letters: "me", releases: "3.0 to 3.11", ..OF_3_0 },
 ];
 
+impl Format {
+    /// Whether the deletion of a counter wins whatever its timestamp (2.1 and later).
+    pub fn counter_deletions_are_final(&self) -> bool {
+        self.letters >= "ka"
+    }
+}
+
 /// Returns the version with these letters. `None` if there is none that can be read.
 pub fn format_of(letters: &str) -> Option<Format> {
     FORMATS.iter().find(|format| format.letters == letters).copied()

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Each layer uses only those before it.
-const LAYERS: [&str; 20] = [
+const LAYERS: [&str; 21] = [
     "util",
     "compat",
     "marshal",
@@ -33,6 +33,7 @@ const LAYERS: [&str; 20] = [
     "stress",
     "sstable",
     "copy",
+    "import",
     "traffic",
     "cli",
 ];

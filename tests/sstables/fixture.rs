@@ -28,6 +28,16 @@ impl Fixture {
         Fixture { directory, contents }
     }
 
+    /// Returns the data directory.
+    pub fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    /// Returns the configuration of 0.6.
+    pub fn storage_conf(&self) -> PathBuf {
+        self.directory.path().join("storage-conf.xml")
+    }
+
     /// Returns the Data files of a keyspace, sorted by their names.
     pub fn data_files(&self, keyspace: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();

@@ -5,4 +5,5 @@
 mod contents;
 mod damage;
 mod fixture;
+mod import;
 mod rows;

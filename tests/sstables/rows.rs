@@ -23,20 +23,20 @@ use crate::contents::{columns_read, hex, rows_in_tables, unhex};
 use crate::fixture::{Fixture, RELEASES};
 
 /// The clock of reads: the columns that expire within seconds have expired, and those of ten years have not.
-const NOW_S: i32 = 1_795_400_000;
+pub const NOW_S: i32 = 1_795_400_000;
 
 /// A counter's row, super column and name.
 type CounterPlace = (Bytes, Option<Bytes>, Bytes);
 
 /// A database in memory with the schema of a server, into which tables are merged.
-struct Merged {
-    runtime: Runtime,
-    database: Arc<Database>,
+pub struct Merged {
+    pub runtime: Runtime,
+    pub database: Arc<Database>,
     behaviour: &'static Behaviour,
 }
 
 impl Merged {
-    fn new(contents: &Value) -> Merged {
+    pub fn new(contents: &Value) -> Merged {
         let release = match contents["version"].as_str().unwrap() {
             "0.6.8" => Release::V0_6,
             "1.2.15" => Release::V1_2,
@@ -145,7 +145,7 @@ impl Merged {
         }
     }
 
-    fn read(&self, cf: &Arc<CfDef>, key: &str) -> Vec<crate::contents::Column> {
+    pub fn read(&self, cf: &Arc<CfDef>, key: &str) -> Vec<crate::contents::Column> {
         let command = ReadCommand {
             cf: cf.clone(),
             super_column: None,

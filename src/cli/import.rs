@@ -1,0 +1,222 @@
+//! `thriftstore import`: imports the data directories of old servers.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use indicatif::HumanBytes;
+
+use super::cluster::{self, ClusterArgs};
+use super::control::load_file;
+use super::copy::stop_at_signals;
+use super::data;
+use crate::config::{self, Config};
+use crate::copy::{self, OpenOptions, Place, Side};
+use crate::import::{self as importing, FamilySummary, ImportOptions, Inventory, Summary};
+use crate::marshal::Types;
+use crate::partitioner;
+use crate::util::Clock;
+
+/// Reports of damage that are printed.
+const DAMAGES_PRINTED: usize = 20;
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// A data directory of an old server, or the directory of a keyspace, of a column family or of a snapshot. Several
+    /// are regarded as those of several nodes
+    #[arg(long, value_name = "DIR", required = true)]
+    from: Vec<PathBuf>,
+    /// The target: `data:DIRECTORY`, which is created if it does not exist, or `cluster:HOST:PORT,HOST:PORT`
+    #[arg(long, value_name = "WHERE", required_unless_present = "dry_run")]
+    to: Option<Place>,
+    /// The configuration of the target: the storage-conf.xml of 0.4 to 0.6 defines its column families [default: as for
+    /// `serve`]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A script that defines the column families: of CQL (.cql) or of cassandra-cli (.cli). May be given several times
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    schema: Vec<PathBuf>,
+    /// The partitioner of the old servers, if it is not the configuration's
+    #[arg(long, value_name = "CLASS")]
+    partitioner: Option<String>,
+    /// Only this keyspace [default: all but those of the servers themselves]
+    #[arg(long, value_name = "NAME")]
+    keyspace: Option<String>,
+    /// Only the column family of this name [default: all]
+    #[arg(long, value_name = "NAME")]
+    column_family: Option<String>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    /// Write nothing: read everything, and report what is there and what is damaged
+    #[arg(long, conflicts_with_all = ["to", "progress_file"])]
+    dry_run: bool,
+    /// Report damage and go on, instead of ending there
+    #[arg(long)]
+    skip_damaged: bool,
+    /// Leave out column families that the target does not define, instead of refusing to import
+    #[arg(long)]
+    skip_undefined: bool,
+    /// Record in this file which SSTables are imported; the same command with the same file goes on there
+    #[arg(long, value_name = "FILE")]
+    progress_file: Option<PathBuf>,
+}
+
+pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
+    let mut inventory = Inventory::of(&args.from).map_err(|error| error.to_string())?;
+    inventory
+        .select(args.keyspace.as_deref(), args.column_family.as_deref())
+        .map_err(|error| error.to_string())?;
+    let config = match &args.config {
+        Some(file) => config::load(file, types).map_err(|errors| errors.to_string())?,
+        // Without a file, only what the target and the scripts define is there.
+        None => Config { catalog: crate::schema::Catalog::default(), ..default_config(types)? },
+    };
+    data::run(import_all(args, types, &config, &inventory))
+}
+
+fn default_config(types: &Types) -> Result<Config, String> {
+    config::load_or_default(None, types).map_err(|errors| errors.to_string())
+}
+
+async fn import_all(
+    args: &ImportArgs,
+    types: &Types,
+    config: &Config,
+    inventory: &Inventory,
+) -> Result<(), String> {
+    for unreadable in &inventory.unreadable {
+        eprintln!("not read: {unreadable}");
+    }
+    if let [first, ..] = &inventory.commit_logs[..] {
+        eprintln!(
+            "not read: {} commit logs such as {}. They have the writes that the old server had not flushed to SSTables",
+            inventory.commit_logs.len(),
+            first.display()
+        );
+    }
+    let clock = Arc::new(Clock::system());
+    let partitioner = match &args.partitioner {
+        Some(name) => partitioner::resolve(name).ok_or_else(|| format!("unknown partitioner {name:?}"))?,
+        None => config.partitioner.clone(),
+    };
+    let options = ImportOptions {
+        partitioner,
+        skips_damage: args.skip_damaged,
+        progress_file: args.progress_file.clone(),
+        interruption: stop_at_signals()?,
+    };
+    let to = match &args.to {
+        Some(place) => Some(Arc::new(open(args, types, config, (place, &clock)).await?)),
+        None => None,
+    };
+    let outcome = match define(args, to.as_ref(), inventory).await {
+        Ok(()) => {
+            importing::import(inventory, to.clone(), clock, &options).await.map_err(|error| error.to_string())
+        }
+        Err(error) => Err(error),
+    };
+    let closed = match &to {
+        Some(to) => to.close().await.map_err(|error| error.to_string()),
+        None => Ok(()),
+    };
+    let summary = outcome?;
+    closed?;
+    report(args, inventory, &summary)
+}
+
+async fn open(
+    args: &ImportArgs,
+    types: &Types,
+    config: &Config,
+    (place, clock): (&Place, &Arc<Clock>),
+) -> Result<Side, String> {
+    let cluster = match place {
+        Place::Cluster(nodes) => {
+            let settings = args.cluster.at(nodes.as_deref(), config.cluster.clone())?;
+            Some(cluster::options(&settings)?)
+        }
+        Place::Data(_) => None,
+        Place::Thrift(_) => {
+            return Err("cannot import into a Thrift server: import into its data directory".to_owned());
+        }
+    };
+    let options = OpenOptions {
+        config,
+        types,
+        clock: clock.clone(),
+        cluster: cluster.as_ref(),
+        keyspace: args.keyspace.as_deref(),
+        creates: true,
+    };
+    copy::open(place, &options).await.map_err(|error| error.to_string())
+}
+
+/// Runs the scripts, and checks that the target defines all column families.
+async fn define(args: &ImportArgs, to: Option<&Arc<Side>>, inventory: &Inventory) -> Result<(), String> {
+    let Some(to) = to else { return Ok(()) };
+    let database = to.writable().map_err(|error| error.to_string())?;
+    for script in &args.schema {
+        load_file("--schema", database, script).await?;
+    }
+    let is_missing = |name: &&importing::FamilyName| to.column_family(&name.keyspace, &name.name).is_none();
+    let missing: Vec<String> =
+        inventory.families.keys().filter(is_missing).map(ToString::to_string).collect();
+    if missing.is_empty() || args.skip_undefined {
+        return Ok(());
+    }
+    Err(format!(
+        "the target does not define {}. Define them with --config storage-conf.xml (0.4 to 0.6), or with --schema and a \
+         script of CQL or cassandra-cli; --skip-undefined leaves them out",
+        missing.join(", ")
+    ))
+}
+
+/// Prints what was imported and what is lost. Losses are an error.
+fn report(args: &ImportArgs, inventory: &Inventory, summary: &Summary) -> Result<(), String> {
+    let width = summary.families.keys().map(|name| name.to_string().len()).max().unwrap_or_default();
+    for (name, family) in &summary.families {
+        println!("{:width$}  {}", name.to_string(), shown(family));
+    }
+    for name in &summary.undefined {
+        println!("{name} was left out: the target does not define it");
+    }
+    let total = summary.total();
+    let done = if args.dry_run { "found" } else { "imported" };
+    println!(
+        "{done}: {} column families, {} in {} SSTables, {} rows, {} cells, {} tombstones",
+        summary.families.len(),
+        HumanBytes(inventory.bytes()),
+        total.tables,
+        total.rows,
+        total.cells,
+        total.tombstones
+    );
+    for lost in summary.lost.iter().take(DAMAGES_PRINTED) {
+        eprintln!("damaged: {}", lost.what);
+    }
+    let unreadable = inventory.unreadable.len() as u64;
+    match summary.losses + unreadable {
+        0 => Ok(()),
+        _ => Err(format!(
+            "{} damages, {unreadable} files that cannot be read: not everything is there",
+            summary.losses
+        )),
+    }
+}
+
+fn shown(family: &FamilySummary) -> String {
+    let FamilySummary { tables, rows, cells, tombstones, timestamps, formats } = family;
+    let formats = formats.iter().map(|(letters, count)| {
+        let letters = if letters.is_empty() { "0.4 to 0.6" } else { letters };
+        (letters, *count)
+    });
+    let formats: BTreeMap<&str, u64> = formats.collect();
+    let formats: Vec<&str> = formats.into_keys().collect();
+    let times =
+        timestamps.map_or_else(String::new, |(first, last)| format!(", timestamps {first} to {last}"));
+    format!(
+        "{tables} SSTables ({}), {rows} rows, {cells} cells, {tombstones} tombstones{times}",
+        formats.join(", ")
+    )
+}

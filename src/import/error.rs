@@ -1,0 +1,40 @@
+//! Errors of an import.
+
+use std::path::PathBuf;
+
+use crate::copy::CopyError;
+use crate::sstable::SstableError;
+
+/// Why an import ends before its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A directory cannot be read.
+    #[error("cannot read {path}: {why}", path = .path.display())]
+    Directory { path: PathBuf, why: String },
+    /// No SSTable was found, or none of those that were asked for.
+    #[error("{0}")]
+    Nothing(String),
+    /// The target does not define a column family, or differently.
+    #[error("{0}")]
+    Schema(String),
+    #[error("{0}; --skip-damaged reports such damage and goes on")]
+    Damaged(SstableError),
+    #[error(transparent)]
+    Table(SstableError),
+    #[error(transparent)]
+    Target(#[from] CopyError),
+    /// The file of `--progress-file`.
+    #[error("the progress file {path}: {why}", path = .path.display())]
+    Progress { path: PathBuf, why: String },
+    #[error("stopped; {0}")]
+    Interrupted(String),
+}
+
+impl From<SstableError> for ImportError {
+    fn from(error: SstableError) -> ImportError {
+        match error {
+            SstableError::Damaged(_) => ImportError::Damaged(error),
+            other => ImportError::Table(other),
+        }
+    }
+}

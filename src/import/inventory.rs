@@ -1,0 +1,226 @@
+//! The SSTables in the directories of old servers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::ImportError;
+use crate::sstable::{Component, Descriptor, SstableError};
+
+/// Directories below a data directory that repeat its tables.
+const COPIES: [&str; 2] = ["snapshots", "backups"];
+/// The usual name of the directory of commit logs, which is beside the data directory.
+const COMMIT_LOGS: &str = "commitlog";
+/// Keyspaces of the servers themselves.
+const SYSTEM_KEYSPACES: [&str; 6] =
+    ["system", "system_auth", "system_distributed", "system_schema", "system_traces", "dse_system"];
+/// How deep directories are searched: keyspace, family, and some above them.
+const DEPTH_MAX: u32 = 8;
+
+/// A column family by its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FamilyName {
+    pub keyspace: String,
+    pub name: String,
+}
+
+impl fmt::Display for FamilyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.keyspace, self.name)
+    }
+}
+
+/// An SSTable.
+#[derive(Debug, Clone)]
+pub struct FoundTable {
+    /// The Data file.
+    pub path: PathBuf,
+    /// The size of the Data file in bytes.
+    pub bytes: u64,
+    pub descriptor: Descriptor,
+    /// The number of the directory that was given. Each is regarded as that of one node.
+    pub node: usize,
+}
+
+/// What directories have.
+#[derive(Debug, Default)]
+pub struct Inventory {
+    /// The SSTables of each column family of users, by node, file version and generation.
+    pub families: BTreeMap<FamilyName, Vec<FoundTable>>,
+    /// Data files that cannot be read, with the reason.
+    pub unreadable: Vec<SstableError>,
+    /// Commit logs in the directories, and in a directory `commitlog` beside one of them.
+    pub commit_logs: Vec<PathBuf>,
+}
+
+impl Inventory {
+    /// Searches directories for SSTables: data directories, or those of a keyspace or of a column family. Snapshots,
+    /// incremental backups, indexes and files that a server has not finished are left out; a directory of a snapshot
+    /// is read if it is given itself.
+    ///
+    /// # Errors
+    ///
+    /// If a directory cannot be read.
+    pub fn of(directories: &[PathBuf]) -> Result<Inventory, ImportError> {
+        let mut inventory = Inventory::default();
+        for (node, directory) in directories.iter().enumerate() {
+            let full = fs::canonicalize(directory).map_err(|error| failed(directory, &error))?;
+            inventory.search(&full, node, DEPTH_MAX)?;
+            let beside = full.with_file_name(COMMIT_LOGS);
+            if beside.is_dir() {
+                inventory.search(&beside, node, 0)?;
+            }
+        }
+        inventory.commit_logs.sort();
+        inventory.commit_logs.dedup();
+        for tables in inventory.families.values_mut() {
+            tables.sort_by(|one, other| {
+                let order =
+                    |table: &FoundTable| (table.node, table.descriptor.generation, table.path.clone());
+                order(one).cmp(&order(other))
+            });
+        }
+        Ok(inventory)
+    }
+
+    fn search(&mut self, directory: &Path, node: usize, depth: u32) -> Result<(), ImportError> {
+        let entries = fs::read_dir(directory).map_err(|error| failed(directory, &error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| failed(directory, &error))?;
+            let path = entry.path();
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            // Links are not followed: they could lead back.
+            let kind = entry.file_type().map_err(|error| failed(&path, &error))?;
+            if kind.is_dir() {
+                // Directories of indexes begin with a full stop.
+                if depth > 0 && !COPIES.contains(&&*name) && !name.starts_with('.') {
+                    self.search(&path, node, depth - 1)?;
+                }
+            } else if name.ends_with(&format!("-{}", Component::Data.name())) {
+                let metadata = entry.metadata().map_err(|error| failed(&path, &error))?;
+                self.add(path, metadata.len(), node);
+            } else if name.starts_with("CommitLog-") && name.ends_with(".log") {
+                self.commit_logs.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, path: PathBuf, bytes: u64, node: usize) {
+        let descriptor = match Descriptor::of_data_file(&path) {
+            Ok(descriptor) => descriptor,
+            Err(error) => return self.unreadable.push(error),
+        };
+        let (Some(keyspace), Some(name)) = (descriptor.keyspace.clone(), descriptor.family.clone()) else {
+            let why = "neither its name nor its directory says of which column family it is".to_owned();
+            return self.unreadable.push(SstableError::Unsupported { path, why });
+        };
+        let is_index = name.contains('.');
+        if is_index || descriptor.is_temporary || SYSTEM_KEYSPACES.contains(&&*keyspace) {
+            return;
+        }
+        let table = FoundTable { path, bytes, descriptor, node };
+        self.families.entry(FamilyName { keyspace, name }).or_default().push(table);
+    }
+
+    /// Leaves only the column families of a keyspace or of a name.
+    ///
+    /// # Errors
+    ///
+    /// If nothing is left.
+    pub fn select(&mut self, keyspace: Option<&str>, family: Option<&str>) -> Result<(), ImportError> {
+        let found: Vec<String> = self.families.keys().map(FamilyName::to_string).collect();
+        self.families.retain(|name, _| {
+            keyspace.is_none_or(|only| name.keyspace == only) && family.is_none_or(|only| name.name == only)
+        });
+        if !self.families.is_empty() {
+            return Ok(());
+        }
+        let why = match found.is_empty() {
+            true if self.unreadable.is_empty() => {
+                "there is no SSTable of a user's column family: no file is named like Standard1-5-Data.db"
+                    .to_owned()
+            }
+            true => format!("no SSTable can be read, for example: {}", self.unreadable[0]),
+            false => format!("there is no such column family; there are {}", found.join(", ")),
+        };
+        Err(ImportError::Nothing(why))
+    }
+
+    /// Returns the size of all Data files in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.families.values().flatten().map(|table| table.bytes).sum()
+    }
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> ImportError {
+    ImportError::Directory { path: path.to_owned(), why: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inventory(files: &[&str], from: &[&str]) -> Result<(tempfile::TempDir, Inventory), ImportError> {
+        let root = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, b"1234").unwrap();
+        }
+        let directories: Vec<PathBuf> = from.iter().map(|name| root.path().join(name)).collect();
+        Inventory::of(&directories).map(|found| (root, found))
+    }
+
+    fn listed(inventory: &Inventory) -> Vec<String> {
+        let tables = |tables: &[FoundTable]| {
+            let one = |table: &FoundTable| format!("{}:{}", table.node, table.descriptor.generation);
+            tables.iter().map(one).collect::<Vec<_>>().join(" ")
+        };
+        inventory.families.iter().map(|(name, of)| format!("{name} {}", tables(of))).collect()
+    }
+
+    const FILES: &[&str] = &[
+        "a/data/Shop/Carts-10-Data.db",
+        "a/data/Shop/Carts-9-Data.db",
+        "a/data/Shop/Carts-9-Index.db",
+        "a/data/Shop/Carts.by_age-f-3-Data.db",
+        "a/data/Shop/snapshots/old/Carts-4-Data.db",
+        "a/data/system/Schema-f-1-Data.db",
+        "a/commitlog/CommitLog-2-1384000000000.log",
+        "a/commitlog/CommitLog-2-1384000000000.log.header",
+        "b/data/Shop/Carts/Shop-Carts-ic-1-Data.db",
+        "b/data/Shop/Carts/Shop-Carts-tmp-ic-2-Data.db",
+        "b/data/Blog/posts-9786ac1cdd583201a7cdad556410c985/.by_age/me-1-big-Data.db",
+        "b/data/Blog/posts-9786ac1cdd583201a7cdad556410c985/me-1-big-Data.db",
+        "b/data/Blog/posts-9786ac1cdd583201a7cdad556410c985/nb-1-big-Data.db",
+    ];
+
+    #[test]
+    fn tables_of_all_directories_are_found() {
+        let (_root, found) = inventory(FILES, &["a/data", "b"]).unwrap();
+        assert_eq!(listed(&found), ["Blog.posts 1:1", "Shop.Carts 0:9 0:10 1:1"]);
+        assert_eq!(found.bytes(), 16);
+        assert_eq!(found.commit_logs.len(), 1);
+        // The version nb is of 4.0.
+        assert_eq!(found.unreadable.len(), 1);
+    }
+
+    #[test]
+    fn a_snapshot_is_read_if_it_is_given() {
+        let (_root, found) = inventory(FILES, &["a/data/Shop/snapshots/old"]).unwrap();
+        assert_eq!(listed(&found), ["Shop.Carts 0:4"]);
+    }
+
+    #[test]
+    fn a_selection_names_what_there_is() {
+        let (_root, mut found) = inventory(FILES, &["a", "b"]).unwrap();
+        let error = found.select(Some("Shop"), Some("posts")).unwrap_err().to_string();
+        assert_eq!(error, "there is no such column family; there are Blog.posts, Shop.Carts");
+        let (_root, mut none) = inventory(&["x/readme"], &["x"]).unwrap();
+        assert!(none.select(None, None).unwrap_err().to_string().contains("no SSTable"));
+        assert!(matches!(inventory(FILES, &["nowhere"]), Err(ImportError::Directory { .. })));
+    }
+}

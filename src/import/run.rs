@@ -1,0 +1,163 @@
+//! Imports one column family after the other.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::counters::CounterMerge;
+use super::progress::Progress;
+use super::reader::{Reader, read_pieces};
+use super::summary::{FamilySummary, Lost, Summary};
+use super::transfer::{PARALLEL, write_all};
+use super::{FamilyName, FoundTable, ImportError, Inventory};
+use crate::compat::features::releases::NEWEST;
+use crate::copy::{Interruption, Side, Writer};
+use crate::partitioner::PartitionerRef;
+use crate::schema::{CfDef, TableDef};
+use crate::sstable::TableOptions;
+use crate::storage::RowPiece;
+use crate::util::Clock;
+
+/// How an import is run.
+#[derive(Debug, Clone)]
+pub struct ImportOptions {
+    /// The partitioner of the files that do not name their own.
+    pub partitioner: PartitionerRef,
+    pub skips_damage: bool,
+    pub progress_file: Option<PathBuf>,
+    pub interruption: Interruption,
+}
+
+/// Imports all that the inventory lists. Without a target everything is read and checked, and nothing written.
+///
+/// # Errors
+///
+/// At damage that is not skipped, if the target has other kinds of names, or fails.
+pub async fn import(
+    inventory: &Inventory,
+    to: Option<Arc<Side>>,
+    clock: Arc<Clock>,
+    options: &ImportOptions,
+) -> Result<Summary, ImportError> {
+    let name = to.as_ref().map(|to| to.name.clone()).unwrap_or_default();
+    let mut progress = Progress::open(options.progress_file.as_deref(), &name)?;
+    let writer = to.clone().map(|to| Writer::new(to, clock)).transpose()?.map(Arc::new);
+    let mut summary = Summary::default();
+    for (name, tables) in &inventory.families {
+        let cf = to.as_ref().and_then(|to| to.column_family(&name.keyspace, &name.name));
+        if to.is_some() && cf.is_none() {
+            summary.undefined.push(name.clone());
+            continue;
+        }
+        let target = writer.clone().zip(cf.clone());
+        let family = Family { name, tables, cf, target, options };
+        family.import(&mut progress, &mut summary).await?;
+    }
+    Ok(summary)
+}
+
+/// A column family that is imported.
+struct Family<'a> {
+    name: &'a FamilyName,
+    tables: &'a [FoundTable],
+    /// The definition; `None` if there is no target.
+    cf: Option<Arc<CfDef>>,
+    target: Option<(Arc<Writer>, Arc<CfDef>)>,
+    options: &'a ImportOptions,
+}
+
+/// What a thread that reads has found.
+type Finished = Result<Vec<(FamilySummary, Vec<Lost>)>, ImportError>;
+
+impl Family<'_> {
+    async fn import(&self, progress: &mut Progress, summary: &mut Summary) -> Result<(), ImportError> {
+        if self.cf.as_ref().is_some_and(|cf| cf.is_counter()) {
+            return self.import_part(self.name.to_string(), self.tables.to_vec(), (progress, summary)).await;
+        }
+        for table in self.tables {
+            let part = table.path.display().to_string();
+            self.import_part(part, vec![table.clone()], (&mut *progress, &mut *summary)).await?;
+        }
+        Ok(())
+    }
+
+    /// Imports one SSTable, or all those of counters, and records it.
+    async fn import_part(
+        &self,
+        part: String,
+        tables: Vec<FoundTable>,
+        (progress, summary): (&mut Progress, &mut Summary),
+    ) -> Result<(), ImportError> {
+        if progress.is_done(&part) {
+            return Ok(());
+        }
+        if self.options.interruption.is_stopped() {
+            return Err(ImportError::Interrupted(format!("{part} and what follows is not imported")));
+        }
+        let (sender, receiver) = mpsc::channel(PARALLEL);
+        let reading = self.reading(tables, sender);
+        let reading = tokio::task::spawn_blocking(reading);
+        let written = match &self.target {
+            Some((writer, cf)) => write_all(writer, cf, receiver).await,
+            None => {
+                drain(receiver).await;
+                Ok(())
+            }
+        };
+        let read =
+            reading.await.map_err(|error| ImportError::Schema(format!("reading has failed: {error}")))?;
+        written?;
+        for (family, lost) in read? {
+            summary.families.entry(self.name.clone()).or_default().add(&family);
+            lost.into_iter().for_each(|lost| summary.lose(lost));
+        }
+        if self.options.interruption.is_stopped() {
+            return Err(ImportError::Interrupted(format!("{part} may be imported in part")));
+        }
+        progress.finish(part)
+    }
+
+    /// Returns the work of the thread that reads.
+    fn reading(
+        &self,
+        tables: Vec<FoundTable>,
+        sender: mpsc::Sender<Vec<RowPiece>>,
+    ) -> impl FnOnce() -> Finished + Send + 'static {
+        let has_counters = self.cf.as_ref().is_some_and(|cf| cf.is_counter());
+        let layout = self.cf.as_ref().map(|cf| TableDef::of(cf, NEWEST).layout);
+        let options = self.options.clone();
+        move || {
+            let send = |rows| !options.interruption.is_stopped() && sender.blocking_send(rows).is_ok();
+            let mut readers = Vec::new();
+            for table in &tables {
+                // Files of 2.1 and later name their partitioner.
+                let named = table.descriptor.format.has_statistics_contents;
+                let partitioner = (!named).then(|| options.partitioner.clone());
+                let open = TableOptions { layout, partitioner };
+                let reader = Reader::open(table, &open, options.skips_damage)?;
+                readers.push((reader, table.node, table.descriptor.format.counter_deletions_are_final()));
+            }
+            if has_counters {
+                let mut merge = CounterMerge::new(readers, options.partitioner.clone())?;
+                while let Some(row) = merge.next_row()? {
+                    if !send(vec![row]) {
+                        break;
+                    }
+                }
+                return Ok(merge.finish().into_iter().map(Reader::finish).collect());
+            }
+            let mut finished = Vec::new();
+            for (mut reader, ..) in readers {
+                read_pieces(&mut reader, send)?;
+                finished.push(reader.finish());
+            }
+            Ok(finished)
+        }
+    }
+}
+
+/// Takes pieces that nobody needs.
+async fn drain(mut pieces: mpsc::Receiver<Vec<RowPiece>>) {
+    while pieces.recv().await.is_some() {}
+}

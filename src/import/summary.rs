@@ -1,0 +1,100 @@
+//! What an import has done.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::FamilyName;
+
+/// Damages that are kept with their text. Further ones are counted.
+const DAMAGES_MAX: usize = 1_000;
+
+/// What was read of a column family.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FamilySummary {
+    pub tables: u64,
+    /// Rows, once for each SSTable that has a part of them.
+    pub rows: u64,
+    /// Values, expiring values and counters.
+    pub cells: u64,
+    /// Deletions of columns, super columns, rows and ranges.
+    pub tombstones: u64,
+    /// The timestamps of cells.
+    pub timestamps: Option<(i64, i64)>,
+    /// The versions of the files, and how many have each.
+    pub formats: BTreeMap<&'static str, u64>,
+}
+
+impl FamilySummary {
+    pub fn add(&mut self, other: &FamilySummary) {
+        self.tables += other.tables;
+        self.rows += other.rows;
+        self.cells += other.cells;
+        self.tombstones += other.tombstones;
+        for (letters, count) in &other.formats {
+            *self.formats.entry(letters).or_default() += count;
+        }
+        for at in other.timestamps.into_iter().flat_map(|(first, last)| [first, last]) {
+            self.see(at);
+        }
+    }
+
+    /// Takes the timestamp of a cell.
+    pub fn see(&mut self, timestamp: i64) {
+        let (first, last) = self.timestamps.unwrap_or((timestamp, timestamp));
+        self.timestamps = Some((first.min(timestamp), last.max(timestamp)));
+    }
+}
+
+/// A part of a file that was not imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    pub path: PathBuf,
+    /// What is wrong, and what is lost.
+    pub what: String,
+}
+
+/// What an import has done.
+#[derive(Debug, Default)]
+pub struct Summary {
+    pub families: BTreeMap<FamilyName, FamilySummary>,
+    /// The first losses.
+    pub lost: Vec<Lost>,
+    /// How many there are.
+    pub losses: u64,
+    /// Column families that the target does not define; they were not imported.
+    pub undefined: Vec<FamilyName>,
+}
+
+impl Summary {
+    pub fn lose(&mut self, lost: Lost) {
+        self.losses += 1;
+        if self.lost.len() < DAMAGES_MAX {
+            self.lost.push(lost);
+        }
+    }
+
+    /// Returns the sum over all column families.
+    pub fn total(&self) -> FamilySummary {
+        let mut total = FamilySummary::default();
+        self.families.values().for_each(|family| total.add(family));
+        total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_have_the_widest_range_of_timestamps() {
+        let mut one =
+            FamilySummary { rows: 2, formats: BTreeMap::from([("ic", 1)]), ..FamilySummary::default() };
+        one.see(5);
+        one.see(-3);
+        let mut other =
+            FamilySummary { rows: 1, formats: BTreeMap::from([("ic", 2)]), ..FamilySummary::default() };
+        other.see(9);
+        one.add(&other);
+        assert_eq!((one.rows, one.timestamps, one.formats["ic"]), (3, Some((-3, 9)), 3));
+    }
+}

@@ -1,0 +1,184 @@
+//! Data directories of real servers, imported, are what the servers answered.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use thriftstore::copy::{Interruption, Side};
+use thriftstore::import::{ImportError, ImportOptions, Inventory, Summary, import};
+use thriftstore::partitioner;
+use thriftstore::util::Clock;
+
+use crate::contents::rows_in_tables;
+use crate::fixture::{Fixture, RELEASES};
+use crate::rows::{Merged, NOW_S};
+
+fn import_into(
+    merged: &Merged,
+    contents: &serde_json::Value,
+    directories: &[PathBuf],
+) -> Result<Summary, ImportError> {
+    let inventory = Inventory::of(directories)?;
+    let clock = Arc::new(Clock::manual(i64::from(NOW_S) * 1000));
+    let options = ImportOptions {
+        partitioner: partitioner::resolve(contents["partitioner"].as_str().unwrap()).unwrap(),
+        skips_damage: false,
+        progress_file: None,
+        interruption: Interruption::default(),
+    };
+    let to = Arc::new(Side::of_database("memory", merged.database.clone(), clock.clone()));
+    merged.runtime.block_on(import(&inventory, Some(to), clock, &options))
+}
+
+fn check(release: &str, directories: impl Fn(&Fixture) -> Vec<PathBuf>) {
+    let fixture = Fixture::unpack(release);
+    let contents = &fixture.contents;
+    let merged = Merged::new(contents);
+    let summary =
+        import_into(&merged, contents, &directories(&fixture)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((summary.losses, &summary.undefined[..]), (0, &[][..]), "{release}");
+    let catalog = merged.database.catalog().clone();
+    let mut families = 0;
+    for (keyspace, described) in contents["rows"].as_object().unwrap() {
+        for family in described.as_object().unwrap().keys() {
+            let cf = catalog.column_family(keyspace, family).unwrap();
+            for (key, columns) in &rows_in_tables(contents, keyspace, family) {
+                assert_eq!(&merged.read(cf, key), columns, "{release} {keyspace}.{family} row {key}");
+            }
+            families += 1;
+        }
+    }
+    assert!(families > 10 && summary.total().rows > 200, "{release}: {families}, {:?}", summary.total());
+}
+
+#[test]
+fn imported_rows_are_those_that_the_server_answered() {
+    for release in RELEASES {
+        check(release, |fixture| vec![fixture.data()]);
+    }
+}
+
+/// Two nodes with the same replicas: everything is merged, and counters count once.
+#[test]
+fn replicas_of_several_nodes_are_merged() {
+    for release in ["1.2.15", "2.1.22"] {
+        check(release, |fixture| vec![fixture.data(), fixture.data()]);
+    }
+}
+
+fn thriftstore(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn import_command(fixture: &Fixture, target: &Path, more: &[&str]) -> Command {
+    let mut command = thriftstore(&["import", "--from", fixture.data().to_str().unwrap()]);
+    command.arg("--config").arg(fixture.storage_conf());
+    command.arg("--to").arg(format!("data:{}", target.display())).args(more);
+    command
+}
+
+fn texts(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// Compares two data directories, with their tombstones.
+fn assert_same(fixture: &Fixture, one: &Path, other: &Path) {
+    let (from, to) = (format!("data:{}", one.display()), format!("data:{}", other.display()));
+    let mut command = thriftstore(&["copy", "--verify-only", "--from", &from, "--to", &to, "--config"]);
+    let output = command.arg(fixture.storage_conf()).output().unwrap();
+    assert!(output.status.success(), "{:?}", texts(&output));
+}
+
+#[test]
+fn an_import_that_is_killed_goes_on() {
+    let fixture = Fixture::unpack("0.6.8");
+    let scratch = tempfile::tempdir().unwrap();
+    let (whole, target) = (scratch.path().join("whole"), scratch.path().join("target"));
+    let output = import_command(&fixture, &whole, &[]).output().unwrap();
+    assert!(output.status.success(), "{:?}", texts(&output));
+    let (said, _) = texts(&output);
+    assert!(said.contains("imported: 15 column families") && said.contains("214 rows"), "{said}");
+    let file = scratch.path().join("import.json");
+    let progress = ["--progress-file", file.to_str().unwrap()];
+    let mut is_done = false;
+    for moment in 0..20 {
+        let mut child = import_command(&fixture, &target, &progress)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(5 + 7 * moment));
+        child.kill().unwrap();
+        is_done |= child.wait().unwrap().success();
+    }
+    let output = import_command(&fixture, &target, &progress).output().unwrap();
+    assert!(output.status.success(), "{:?}", texts(&output));
+    assert_same(&fixture, &whole, &target);
+    assert_same(&fixture, &target, &whole);
+    // Nothing is left to import, whether or not an earlier run came to its end.
+    let again = import_command(&fixture, &target, &progress).output().unwrap();
+    assert!(texts(&again).0.contains("0 rows"), "{is_done}: {:?}", texts(&again));
+}
+
+#[test]
+fn damage_ends_an_import_or_is_reported() {
+    let fixture = Fixture::unpack("0.6.8");
+    let scratch = tempfile::tempdir().unwrap();
+    let file = &fixture.files_of("BloggyAppy", "Authors")[0];
+    let mut bytes = std::fs::read(file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes.truncate(middle);
+    std::fs::write(file, bytes).unwrap();
+    let output = import_command(&fixture, &scratch.path().join("a"), &[]).output().unwrap();
+    let (_, errors) = texts(&output);
+    assert!(!output.status.success() && errors.contains("is damaged at byte"), "{errors}");
+    assert!(errors.contains("--skip-damaged"), "{errors}");
+    let output = import_command(&fixture, &scratch.path().join("b"), &["--skip-damaged"]).output().unwrap();
+    let (said, errors) = texts(&output);
+    assert!(!output.status.success() && errors.contains("; lost: "), "{errors}");
+    assert!(said.contains("imported: 15 column families"), "{said}");
+}
+
+#[test]
+fn what_the_target_lacks_is_said_before_anything_is_written() {
+    let fixture = Fixture::unpack("0.6.8");
+    let scratch = tempfile::tempdir().unwrap();
+    let target = format!("data:{}", scratch.path().join("target").display());
+    let from = fixture.data();
+    let base = ["import", "--from", from.to_str().unwrap()];
+    let run = |more: &[&str]| {
+        let output = thriftstore(&base).args(more).current_dir(scratch.path()).output().unwrap();
+        (output.status.success(), texts(&output))
+    };
+    let (is_success, (_, errors)) = run(&["--to", &target]);
+    assert!(
+        !is_success && errors.contains("does not define BloggyAppy.Authors") && errors.contains("--schema"),
+        "{errors}"
+    );
+    let (is_success, (said, _)) = run(&["--dry-run"]);
+    assert!(is_success && said.contains("found: 15 column families"), "{said}");
+    let (is_success, (_, errors)) = run(&["--dry-run", "--keyspace", "Nowhere"]);
+    assert!(!is_success && errors.contains("there are BloggyAppy.Authors"), "{errors}");
+    let script = scratch.path().join("schema.cli");
+    std::fs::write(
+        &script,
+        "create keyspace BloggyAppy;\nuse BloggyAppy;\ncreate column family Authors with comparator = BytesType;\n",
+    )
+    .unwrap();
+    let only = [
+        "--to",
+        &target,
+        "--keyspace",
+        "BloggyAppy",
+        "--column-family",
+        "Authors",
+        "--partitioner",
+        "RandomPartitioner",
+    ];
+    let (is_success, texts) = run(&[&only[..], &["--schema", script.to_str().unwrap()]].concat());
+    assert!(is_success && texts.0.contains("4 rows, 12 cells"), "{texts:?}");
+}
