@@ -13,7 +13,7 @@ use super::copy::stop_at_signals;
 use super::data;
 use crate::config::{self, Config};
 use crate::copy::{self, OpenOptions, Place, Side};
-use crate::import::{self as importing, FamilySummary, ImportOptions, Inventory, Summary};
+use crate::import::{self as importing, FamilySummary, FoundSchema, ImportOptions, Inventory, Summary};
 use crate::marshal::Types;
 use crate::partitioner;
 use crate::util::Clock;
@@ -159,6 +159,12 @@ async fn define(args: &ImportArgs, to: Option<&Arc<Side>>, inventory: &Inventory
     for script in &args.schema {
         load_file("--schema", database, script).await?;
     }
+    let found = FoundSchema::of(inventory, database.types()).map_err(|error| {
+        format!("the schema in the system tables: {error}; define the column families with --schema")
+    })?;
+    for failed in found.define(database).await {
+        eprintln!("not defined: {failed}");
+    }
     let is_missing = |name: &&importing::FamilyName| to.column_family(&name.keyspace, &name.name).is_none();
     let missing: Vec<String> =
         inventory.families.keys().filter(is_missing).map(ToString::to_string).collect();
@@ -166,8 +172,10 @@ async fn define(args: &ImportArgs, to: Option<&Arc<Side>>, inventory: &Inventory
         return Ok(());
     }
     Err(format!(
-        "the target does not define {}. Define them with --config storage-conf.xml (0.4 to 0.6), or with --schema and a \
+        "neither the target nor the system tables of {} define {}. Define them with --config storage-conf.xml (0.4 to 0.6), \
+         or with --schema and a \
          script of CQL or cassandra-cli; --skip-undefined leaves them out",
+        args.from.iter().map(|from| from.display().to_string()).collect::<Vec<_>>().join(", "),
         missing.join(", ")
     ))
 }

@@ -18,6 +18,11 @@ const SYSTEM_KEYSPACES: [&str; 6] =
 /// How deep directories are searched: keyspace, family, and some above them.
 const DEPTH_MAX: u32 = 8;
 
+/// Whether a keyspace is one of the servers themselves.
+pub fn is_system(keyspace: &str) -> bool {
+    SYSTEM_KEYSPACES.contains(&keyspace)
+}
+
 /// A column family by its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FamilyName {
@@ -48,6 +53,8 @@ pub struct FoundTable {
 pub struct Inventory {
     /// The SSTables of each column family of users, by node, file version and generation.
     pub families: BTreeMap<FamilyName, Vec<FoundTable>>,
+    /// The SSTables in which the servers kept their schema.
+    pub system: BTreeMap<FamilyName, Vec<FoundTable>>,
     /// Data files that cannot be read, with the reason.
     pub unreadable: Vec<SstableError>,
     /// Commit logs in the directories, and in a directory `commitlog` beside one of them.
@@ -118,11 +125,16 @@ impl Inventory {
             return self.unreadable.push(SstableError::Unsupported { path, why });
         };
         let is_index = name.contains('.');
-        if is_index || descriptor.is_temporary || SYSTEM_KEYSPACES.contains(&&*keyspace) {
+        if is_index || descriptor.is_temporary {
             return;
         }
+        let families = match &keyspace[..] {
+            "system" | "system_schema" => &mut self.system,
+            other if is_system(other) => return,
+            _ => &mut self.families,
+        };
         let table = FoundTable { path, bytes, descriptor, node };
-        self.families.entry(FamilyName { keyspace, name }).or_default().push(table);
+        families.entry(FamilyName { keyspace, name }).or_default().push(table);
     }
 
     /// Leaves only the column families of a keyspace or of a name.
@@ -202,7 +214,7 @@ mod tests {
     fn tables_of_all_directories_are_found() {
         let (_root, found) = inventory(FILES, &["a/data", "b"]).unwrap();
         assert_eq!(listed(&found), ["Blog.posts 1:1", "Shop.Carts 0:9 0:10 1:1"]);
-        assert_eq!(found.bytes(), 16);
+        assert_eq!((found.bytes(), found.system.len()), (16, 1));
         assert_eq!(found.commit_logs.len(), 1);
         // The version nb is of 4.0.
         assert_eq!(found.unreadable.len(), 1);

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   inventory   the SSTables in directories, by column family
+//!   schema      the schema that a server kept in its own tables
 //!   reader      the rows of one SSTable, past its damage, in pieces
 //!   counters    the counters of a family: the shards of all its SSTables, row by row
 //!   transfer    pieces of rows to the target, several at a time
@@ -20,10 +21,12 @@ mod inventory;
 mod progress;
 mod reader;
 mod run;
+mod schema;
 mod summary;
 mod transfer;
 
 pub use error::ImportError;
 pub use inventory::{FamilyName, FoundTable, Inventory};
 pub use run::{ImportOptions, import};
+pub use schema::FoundSchema;
 pub use summary::{FamilySummary, Summary};

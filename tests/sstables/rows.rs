@@ -13,7 +13,7 @@ use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::model::{Cell, CellKind, Change, Mutation, Predicate, ReadCommand, SliceRange};
 use thriftstore::partitioner;
-use thriftstore::schema::{CfDef, ColumnDef, ColumnType, KeyspaceDef, TableDef};
+use thriftstore::schema::{Catalog, CfDef, ColumnDef, ColumnType, KeyspaceDef, TableDef};
 use thriftstore::sstable::{Atom, CounterState, SstableError, TableOptions, TableReader, Unit};
 use thriftstore::storage::EmbeddedStore;
 use thriftstore::util::{Clock, Release};
@@ -37,6 +37,22 @@ pub struct Merged {
 
 impl Merged {
     pub fn new(contents: &Value) -> Merged {
+        let mut catalog = Catalog::default();
+        for (name, described) in contents["describe_keyspace"].as_object().unwrap() {
+            if name != "key_space_test" {
+                catalog.keyspaces.insert(name.clone(), keyspace_of(name, described));
+            }
+        }
+        let merged = Merged::with_catalog(contents, catalog);
+        merged.create_tables(contents);
+        merged
+    }
+
+    pub fn without_schema(contents: &Value) -> Merged {
+        Merged::with_catalog(contents, Catalog::default())
+    }
+
+    fn with_catalog(contents: &Value, catalog: Catalog) -> Merged {
         let release = match contents["version"].as_str().unwrap() {
             "0.6.8" => Release::V0_6,
             "1.2.15" => Release::V1_2,
@@ -44,16 +60,10 @@ impl Merged {
         };
         let mut config = config::parse(EMPTY, "schema of the test", &Types::builtin()).unwrap();
         config.partitioner = partitioner::resolve(contents["partitioner"].as_str().unwrap()).unwrap();
-        for (name, described) in contents["describe_keyspace"].as_object().unwrap() {
-            if name != "key_space_test" {
-                config.catalog.keyspaces.insert(name.clone(), keyspace_of(name, described));
-            }
-        }
+        config.catalog = catalog;
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let behaviour = Behaviour::of(release);
-        let merged = Merged { runtime, database: database(config), behaviour };
-        merged.create_tables(contents);
-        merged
+        Merged { runtime, database: database(config), behaviour }
     }
 
     /// Creates the CQL tables of the server.

@@ -12,6 +12,7 @@ use bytes::Bytes;
 
 use super::super::value::{Fields, Value};
 use super::{Rule, is_system_keyspace};
+use crate::marshal::split_arguments;
 
 const NAME: i16 = 1;
 const OPTIONS: i16 = 3;
@@ -93,7 +94,7 @@ impl Described {
         let Some((class, aliases)) = name.filter(|(class, _)| class.ends_with("DynamicCompositeType")) else {
             return;
         };
-        let mut aliases: Vec<&str> = outer_parts(aliases);
+        let mut aliases = split_arguments(aliases);
         aliases.sort_unstable();
         let sorted = format!("{class}({})", aliases.join(","));
         self.order.push(Value::Binary(text.clone()));
@@ -113,16 +114,6 @@ impl Described {
 fn is_system(keyspace: &Value) -> bool {
     let name = keyspace.as_binary().or_else(|| keyspace.get(NAME)?.as_binary());
     name.is_some_and(|name| std::str::from_utf8(name).is_ok_and(is_system_keyspace))
-}
-
-/// Splits a text at its commas outside of parentheses.
-fn outer_parts(text: &str) -> Vec<&str> {
-    let mut depth = 0_i32;
-    let split = |letter: char| {
-        depth += i32::from(letter == '(') - i32::from(letter == ')');
-        letter == ',' && depth == 0
-    };
-    text.split(split).collect()
 }
 
 /// Returns the number of a replication option.

@@ -1,0 +1,167 @@
+//! The rows of the tables in which a server kept its schema, read from their SSTables.
+//!
+//! ```text
+//!   row key "Shop", cell  Carts : comparator            -> keyspace Shop, clustering [Carts], column comparator
+//!   row key "Shop", cell  cart_id : field_names : <id>  -> .. column field_names, an element of its list
+//! ```
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use crate::import::FoundTable;
+use crate::marshal::components;
+use crate::model::{Change, DeletionTime};
+use crate::schema::Layout;
+use crate::sstable::{Atom, SstableError, TableOptions, TableReader, Unit};
+
+/// A row: the key columns after the keyspace, and the other columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SystemRow {
+    pub keyspace: String,
+    pub clustering: Vec<String>,
+    columns: BTreeMap<String, BTreeMap<Bytes, Bytes>>,
+}
+
+impl SystemRow {
+    /// Returns the text of a column; `None` if it has none or an empty one.
+    pub fn text(&self, column: &str) -> Option<&str> {
+        let value = self.columns.get(column)?.get(&Bytes::new())?;
+        std::str::from_utf8(value).ok().filter(|text| !text.is_empty())
+    }
+
+    pub fn int(&self, column: &str) -> Option<i32> {
+        let value = self.columns.get(column)?.get(&Bytes::new())?;
+        Some(i32::from_be_bytes((&value[..]).try_into().ok()?))
+    }
+
+    pub fn boolean(&self, column: &str) -> Option<bool> {
+        let value = self.columns.get(column)?.get(&Bytes::new())?;
+        Some(value[..] == [1])
+    }
+
+    /// Returns the elements of a list of several cells.
+    pub fn elements(&self, column: &str) -> Vec<String> {
+        let of = self.columns.get(column).into_iter().flat_map(BTreeMap::values);
+        of.map(|value| String::from_utf8_lossy(value).into_owned()).collect()
+    }
+
+    /// Returns a JSON list of texts in a column.
+    pub fn json_texts(&self, column: &str) -> Vec<String> {
+        self.text(column).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    }
+
+    /// Returns the bytes of a column.
+    pub fn bytes(&self, column: &str) -> Option<&Bytes> {
+        self.columns.get(column)?.get(&Bytes::new())
+    }
+}
+
+/// A cell by its row and the parts of its name.
+type CellPlace = (Bytes, Vec<Bytes>);
+
+/// What all tables say, the newest of each cell.
+#[derive(Default)]
+struct Merged {
+    /// The timestamp, and the value; `None` if it was deleted.
+    cells: BTreeMap<CellPlace, (i64, Option<Bytes>)>,
+    /// Deletions of all cells whose name begins with these parts: of rows and ranges.
+    deletions: Vec<(CellPlace, i64)>,
+}
+
+/// Reads all rows of a system table. `clustering` is the number of its key columns after the keyspace; `is_compact` for a
+/// table whose cells have plain names.
+///
+/// # Errors
+///
+/// At damage: a schema with gaps would be worse than none.
+pub fn read(
+    tables: &[FoundTable],
+    clustering: usize,
+    is_compact: bool,
+) -> Result<Vec<SystemRow>, SstableError> {
+    let mut merged = Merged::default();
+    let layout = if is_compact { Layout::StaticCompact } else { Layout::Sparse };
+    for table in tables {
+        let options = TableOptions { layout: Some(layout), partitioner: None };
+        let mut reader = TableReader::open(&table.path, &options)?;
+        let mut key = Bytes::new();
+        while let Some(unit) = reader.next_unit()? {
+            match unit {
+                Unit::Row { key: of, deletion } => {
+                    merged.delete((of.clone(), Vec::new()), deletion);
+                    key = of;
+                }
+                Unit::Atom(atom) => merged.add(&key, atom, is_compact),
+                Unit::EndOfRow => {}
+            }
+        }
+    }
+    Ok(merged.rows(clustering))
+}
+
+impl Merged {
+    fn delete(&mut self, place: CellPlace, deletion: DeletionTime) {
+        if deletion.is_deleted() {
+            self.deletions.push((place, deletion.marked_for_delete_at));
+        }
+    }
+
+    fn add(&mut self, key: &Bytes, atom: Atom, is_compact: bool) {
+        let parts = |name: &Bytes| match is_compact {
+            true => vec![name.clone()],
+            false => {
+                components(name).unwrap_or_default().into_iter().map(|part| name.slice_ref(part)).collect()
+            }
+        };
+        match atom.into_change() {
+            Some(Change::Cell { cell, .. }) => {
+                let value = cell.is_live().then(|| cell.value.clone());
+                let found = (cell.timestamp, value);
+                let place = (key.clone(), parts(&cell.name));
+                let there = self.cells.entry(place).or_insert_with(|| found.clone());
+                // Of equal timestamps a deletion wins, then the greater value.
+                let rank = |cell: &(i64, Option<Bytes>)| (cell.0, cell.1.is_none(), cell.1.clone());
+                if rank(&found) > rank(there) {
+                    *there = found;
+                }
+            }
+            // The ranges that CQL deletes have one beginning.
+            Some(Change::DeleteRange(range)) => {
+                let (start, finish) = (parts(&range.start), parts(&range.finish));
+                if start == finish {
+                    self.delete((key.clone(), start), range.deletion);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn is_deleted(&self, (key, parts): &CellPlace, timestamp: i64) -> bool {
+        self.deletions
+            .iter()
+            .any(|((of, start), at)| of == key && parts.starts_with(start) && timestamp <= *at)
+    }
+
+    fn rows(&self, clustering: usize) -> Vec<SystemRow> {
+        let mut rows: BTreeMap<(Bytes, Vec<Bytes>), SystemRow> = BTreeMap::new();
+        for (place, (timestamp, value)) in &self.cells {
+            let Some(value) = value else { continue };
+            if self.is_deleted(place, *timestamp) || place.1.len() <= clustering {
+                continue;
+            }
+            let (key, parts) = place;
+            let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
+            let (of_row, rest) = parts.split_at(clustering);
+            let row = rows.entry((key.clone(), of_row.to_vec())).or_insert_with(|| SystemRow {
+                keyspace: text(key),
+                clustering: of_row.iter().map(text).collect(),
+                columns: BTreeMap::new(),
+            });
+            let Some((column, element)) = rest.split_first() else { continue };
+            let element = element.first().cloned().unwrap_or_default();
+            row.columns.entry(text(column)).or_default().insert(element, value.clone());
+        }
+        rows.into_values().collect()
+    }
+}
