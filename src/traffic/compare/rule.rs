@@ -29,10 +29,12 @@ pub enum Rule {
     InternalError,
     /// The id of a trace.
     TraceId,
+    /// Another call wrote the row at the same time.
+    ConcurrentWrite,
 }
 
 impl Rule {
-    pub const ALL: [Rule; 13] = [
+    pub const ALL: [Rule; 14] = [
         Rule::MapOrder,
         Rule::ServerTime,
         Rule::TimeToLive,
@@ -46,6 +48,7 @@ impl Rule {
         Rule::JavaObject,
         Rule::InternalError,
         Rule::TraceId,
+        Rule::ConcurrentWrite,
     ];
 
     /// Returns the name of the rule in reports.
@@ -64,6 +67,7 @@ impl Rule {
             Rule::JavaObject => "java-object",
             Rule::InternalError => "internal-error",
             Rule::TraceId => "trace-id",
+            Rule::ConcurrentWrite => "concurrent-write",
         }
     }
 
@@ -92,6 +96,9 @@ impl Rule {
                 "the recorded server failed inside, so any error of the candidate is as good"
             }
             Rule::TraceId => "ids of traces, which each server makes",
+            Rule::ConcurrentWrite => {
+                "a read by row keys, while another call of the recording wrote one of these rows: either may come first"
+            }
         }
     }
 }

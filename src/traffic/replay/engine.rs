@@ -14,7 +14,7 @@ use super::super::{Event, EventKind, Protocol};
 use super::handles::Handles;
 use super::link::{Arrival, Link};
 use super::order::Order;
-use super::own_data::OwnData;
+use super::own_data::{OwnData, rows_of};
 use super::pending::{CandidateAnswer, Pending};
 use super::{Candidate, Progress, ReplayOptions, Speed, reason};
 use crate::util::Clock;
@@ -195,9 +195,11 @@ impl<'a> Replay<'a> {
         self.wait_for_time(at_us).await;
         let is_own = !self.options.only_own_reads || self.own.has(&call);
         self.own.learn(&call);
-        let pending = Pending {
+        let mut pending = Pending {
             connection,
             at_us,
+            rows: rows_of(&call),
+            races: false,
             call,
             recorded: None,
             candidate: CandidateAnswer::Waiting,
@@ -209,6 +211,9 @@ impl<'a> Replay<'a> {
         }
         if protocol == Protocol::Native && self.candidate.native.is_none() {
             return self.skip(&pending, number, reason::NO_NATIVE_PORT);
+        }
+        for other in self.pending.values_mut().filter(|other| other.recorded.is_none()) {
+            pending.meet(other);
         }
         self.send(number, pending).await;
     }
@@ -345,12 +350,12 @@ impl<'a> Replay<'a> {
         if let (Some((recorded, _)), Some((candidate, _))) = (recorded, &candidate) {
             self.handles.learn(pending.connection, &pending.call, recorded, candidate);
         }
-        let comparison = compare(
+        let comparison = pending.excuse(compare(
             &pending.call,
             recorded.map(|(answer, _)| answer),
             candidate.as_ref().map(|(answer, _)| answer),
             &self.context(),
-        );
+        ));
         let rules = comparison.rule_names();
         let compared = Compared {
             candidate_us: candidate.map(|(_, took)| took),

@@ -83,8 +83,8 @@ fn hash_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Returns the rows that a Thrift call reads or writes by their keys.
-fn rows_of(call: &Call) -> Vec<u64> {
+/// Returns hashes of the rows that a Thrift call reads or writes by their keys.
+pub fn rows_of(call: &Call) -> Vec<u64> {
     let Request::Thrift { message, .. } = &call.request else { return Vec::new() };
     let keyspace = call.keyspace.as_deref().unwrap_or_default();
     let row = |family: &[u8], key: &[u8]| hash_of(&(keyspace, family, key));

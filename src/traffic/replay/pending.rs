@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::super::Protocol;
 use super::super::call::{Answer, Call, CallError, NativeReply};
+use super::super::compare::{Compare, Comparison, Rule};
 use super::super::message::ThriftMessage;
 use super::super::report::{Compared, Outcome};
 
@@ -20,12 +21,37 @@ pub struct Pending {
     /// The recorded answer with its time.
     pub recorded: Option<(Answer, i64)>,
     pub candidate: CandidateAnswer,
+    /// Hashes of the rows that a Thrift call names.
+    pub rows: Vec<u64>,
+    /// Whether it reads a row that another call was writing at the same time in the recording: either may come first.
+    pub races: bool,
     /// The host of the client.
     pub client: Arc<str>,
     pub sent: Instant,
 }
 
 impl Pending {
+    /// Notes whether this call and another one, which overlapped in the recording, race.
+    pub fn meet(&mut self, other: &mut Pending) {
+        if self.call.is_write() == other.call.is_write()
+            || !self.rows.iter().any(|row| other.rows.contains(row))
+        {
+            return;
+        }
+        let read = if self.call.is_write() { other } else { self };
+        read.races = true;
+    }
+
+    /// Counts the difference of a read that races as one by a rule.
+    pub fn excuse(&self, comparison: Comparison) -> Comparison {
+        if !self.races || !comparison.differs() {
+            return comparison;
+        }
+        let mut rules = comparison.rules;
+        rules.push(Rule::ConcurrentWrite);
+        Comparison { rules, outcome: Compare::Equal }
+    }
+
     /// Returns what the report needs of the call, without its outcome.
     pub fn compared(&self, number: u64) -> Compared<'_> {
         let recorded = self.recorded.as_ref();
@@ -81,4 +107,63 @@ pub fn answer_of(protocol: Protocol, message: &Bytes) -> Result<Answer, CallErro
         Protocol::Thrift { .. } => Answer::Thrift(ThriftMessage::read(message)?),
         Protocol::Native => Answer::Native(NativeReply::read(message)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::own_data::rows_of;
+    use super::*;
+    use crate::thrift::wire::MessageKind;
+    use crate::traffic::call::{Conversation, PreparedTexts};
+    use crate::traffic::report::DifferenceKind;
+    use crate::traffic::value::fields_from_json;
+
+    fn pending(name: &'static str, key: &str) -> Pending {
+        let fields = format!(r#"{{"1": {{"t": "{key}"}}, "2": {{"s": {{"3": {{"t": "Posts"}}}}}}}}"#);
+        let fields = fields_from_json(&serde_json::from_str(&fields).unwrap()).unwrap();
+        let message = ThriftMessage { name: name.into(), kind: MessageKind::Call, seqid: 1, fields }.write();
+        let mut connection = Conversation::new(Protocol::Thrift { is_framed: true });
+        let call = connection.request(&message, &PreparedTexts::default()).unwrap();
+        Pending {
+            connection: 1,
+            at_us: 0,
+            rows: rows_of(&call),
+            races: false,
+            call,
+            recorded: None,
+            candidate: CandidateAnswer::Waiting,
+            client: "client".into(),
+            sent: Instant::now(),
+        }
+    }
+
+    fn differs() -> Comparison {
+        let found = crate::traffic::compare::Found {
+            kind: DifferenceKind::Data,
+            path: String::new(),
+            recorded: None,
+            candidate: None,
+        };
+        Comparison { rules: Vec::new(), outcome: Compare::Differs(found) }
+    }
+
+    #[test]
+    fn a_read_races_with_a_write_of_its_row_only() {
+        for (one, other, races) in [
+            (("insert", "a"), ("get_slice", "a"), true),
+            (("get_slice", "a"), ("insert", "a"), true),
+            (("insert", "a"), ("get_slice", "b"), false),
+            (("get_slice", "a"), ("get_slice", "a"), false),
+            (("insert", "a"), ("insert", "a"), false),
+        ] {
+            let (mut first, mut second) = (pending(one.0, one.1), pending(other.0, other.1));
+            first.meet(&mut second);
+            assert_eq!(first.races || second.races, races, "{one:?} {other:?}");
+            for call in [first, second] {
+                assert!(!(call.races && call.call.is_write()));
+                let rules = call.excuse(differs()).rules;
+                assert_eq!(rules, if call.races { vec![Rule::ConcurrentWrite] } else { vec![] });
+            }
+        }
+    }
 }
