@@ -88,13 +88,6 @@ async fn import_all(
     for unreadable in &inventory.unreadable {
         eprintln!("not read: {unreadable}");
     }
-    if let [first, ..] = &inventory.commit_logs[..] {
-        eprintln!(
-            "not read: {} commit logs such as {}. They have the writes that the old server had not flushed to SSTables",
-            inventory.commit_logs.len(),
-            first.display()
-        );
-    }
     let clock = Arc::new(Clock::system());
     let partitioner = match &args.partitioner {
         Some(name) => partitioner::resolve(name).ok_or_else(|| format!("unknown partitioner {name:?}"))?,
@@ -192,10 +185,11 @@ fn report(args: &ImportArgs, inventory: &Inventory, summary: &Summary) -> Result
     let total = summary.total();
     let done = if args.dry_run { "found" } else { "imported" };
     println!(
-        "{done}: {} column families, {} in {} SSTables, {} rows, {} cells, {} tombstones",
+        "{done}: {} column families, {} in {} SSTables and {} commit logs, {} rows, {} cells, {} tombstones",
         summary.families.len(),
         HumanBytes(inventory.bytes()),
         total.tables,
+        if args.dry_run { inventory.commit_logs.len() as u64 } else { summary.commit_logs },
         total.rows,
         total.cells,
         total.tombstones

@@ -1,6 +1,6 @@
 //! The SSTables in the directories of old servers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,8 +57,12 @@ pub struct Inventory {
     pub system: BTreeMap<FamilyName, Vec<FoundTable>>,
     /// Data files that cannot be read, with the reason.
     pub unreadable: Vec<SstableError>,
+    /// The column families by the ids in the names of their directories (2.1 and later).
+    pub ids: HashMap<[u8; 16], FamilyName>,
     /// Commit logs in the directories, and in a directory `commitlog` beside one of them.
     pub commit_logs: Vec<PathBuf>,
+    /// The only keyspace and the only name of column families that are wanted.
+    selection: (Option<String>, Option<String>),
 }
 
 impl Inventory {
@@ -102,6 +106,7 @@ impl Inventory {
             let kind = entry.file_type().map_err(|error| failed(&path, &error))?;
             if kind.is_dir() {
                 // Directories of indexes begin with a full stop.
+                self.add_id(&path);
                 if depth > 0 && !COPIES.contains(&&*name) && !name.starts_with('.') {
                     self.search(&path, node, depth - 1)?;
                 }
@@ -113,6 +118,16 @@ impl Inventory {
             }
         }
         Ok(())
+    }
+
+    /// Takes the id of a column family from the name of its directory, `<family>-<id>`.
+    fn add_id(&mut self, directory: &Path) {
+        let text = |path: Option<&std::ffi::OsStr>| path.and_then(|name| name.to_str()).map(str::to_owned);
+        let keyspace = text(directory.parent().and_then(Path::file_name));
+        let (Some(keyspace), Some(name)) = (keyspace, text(directory.file_name())) else { return };
+        let Some((name, id)) = name.rsplit_once('-') else { return };
+        let Ok(id) = uuid::Uuid::try_parse(id) else { return };
+        self.ids.insert(id.into_bytes(), FamilyName { keyspace, name: name.to_owned() });
     }
 
     fn add(&mut self, path: PathBuf, bytes: u64, node: usize) {
@@ -144,9 +159,9 @@ impl Inventory {
     /// If nothing is left.
     pub fn select(&mut self, keyspace: Option<&str>, family: Option<&str>) -> Result<(), ImportError> {
         let found: Vec<String> = self.families.keys().map(FamilyName::to_string).collect();
-        self.families.retain(|name, _| {
-            keyspace.is_none_or(|only| name.keyspace == only) && family.is_none_or(|only| name.name == only)
-        });
+        self.selection = (keyspace.map(str::to_owned), family.map(str::to_owned));
+        let selection = self.selection.clone();
+        self.families.retain(|name, _| is_wanted(&selection, name));
         if !self.families.is_empty() {
             return Ok(());
         }
@@ -161,10 +176,20 @@ impl Inventory {
         Err(ImportError::Nothing(why))
     }
 
+    /// Whether a column family was selected. One that was never flushed is in commit logs only.
+    pub fn is_selected(&self, name: &FamilyName) -> bool {
+        is_wanted(&self.selection, name)
+    }
+
     /// Returns the size of all Data files in bytes.
     pub fn bytes(&self) -> u64 {
         self.families.values().flatten().map(|table| table.bytes).sum()
     }
+}
+
+fn is_wanted((keyspace, family): &(Option<String>, Option<String>), name: &FamilyName) -> bool {
+    keyspace.as_ref().is_none_or(|only| name.keyspace == *only)
+        && family.as_ref().is_none_or(|only| name.name == *only)
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> ImportError {

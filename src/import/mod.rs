@@ -5,6 +5,7 @@
 //!   schema      the schema that a server kept in its own tables
 //!   reader      the rows of one SSTable, past its damage, in pieces
 //!   counters    the counters of a family: the shards of all its SSTables, row by row
+//!   logs        the commit logs
 //!   transfer    pieces of rows to the target, several at a time
 //!   progress    which SSTables are imported already
 //!   summary     what was imported, and what is lost
@@ -18,6 +19,7 @@
 mod counters;
 mod error;
 mod inventory;
+mod logs;
 mod progress;
 mod reader;
 mod run;

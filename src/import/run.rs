@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::counters::CounterMerge;
+use super::logs::import_logs;
 use super::progress::Progress;
 use super::reader::{Reader, read_pieces};
 use super::summary::{FamilySummary, Lost, Summary};
@@ -53,6 +54,10 @@ pub async fn import(
         let target = writer.clone().zip(cf.clone());
         let family = Family { name, tables, cf, target, options };
         family.import(&mut progress, &mut summary).await?;
+    }
+    if let Some((to, writer)) = to.as_ref().zip(writer.as_ref()) {
+        // Without the SSTables, commit logs would have half of the data.
+        import_logs(inventory, to, writer, (&options.interruption, &mut summary)).await?;
     }
     Ok(summary)
 }

@@ -61,6 +61,8 @@ pub struct Summary {
     pub lost: Vec<Lost>,
     /// How many there are.
     pub losses: u64,
+    /// Commit logs that were imported.
+    pub commit_logs: u64,
     /// Column families that the target does not define; they were not imported.
     pub undefined: Vec<FamilyName>,
 }

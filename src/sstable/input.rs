@@ -37,7 +37,6 @@ enum Blocks {
     },
     Compressed(Box<CompressedFile>),
     /// The content is in memory, as one block.
-    #[cfg(test)]
     Memory,
 }
 
@@ -93,7 +92,6 @@ impl Input {
     }
 
     /// Reads bytes that are in memory. Errors have the path.
-    #[cfg(test)]
     pub fn of_memory(path: &Path, content: Vec<u8>) -> Input {
         let length = content.len() as u64;
         Input { block: content, ..Input::over(path, Blocks::Memory, length) }
@@ -158,7 +156,6 @@ impl Input {
         let size = match &self.blocks {
             Blocks::Plain { block_bytes, .. } => *block_bytes,
             Blocks::Compressed(file) => file.chunk_length,
-            #[cfg(test)]
             Blocks::Memory => return Err(self.damaged("the content ends early")),
         };
         let number = position / size as u64;
@@ -175,7 +172,6 @@ impl Input {
                 })
             }
             Blocks::Compressed(file) => file.read(index, &mut self.block),
-            #[cfg(test)]
             Blocks::Memory => Ok(()),
         };
         if let Err(why) = read {

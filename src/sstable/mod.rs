@@ -7,6 +7,7 @@
 //!   old         rows of 0.4 to 2.2                       statistics   types and baselines of rows of 3.x
 //!   modern      rows of 3.0 to 3.11                      index        positions of rows
 //!   atom        the content of rows, for both           counter      shards of counters
+//!   commit_log  the writes that were not in SSTables yet
 //!   show        rows as JSON and as text                key_order    row keys, tokens, the order of rows
 //! ```
 //!
@@ -16,6 +17,7 @@
 
 mod atom;
 mod checksum;
+mod commit_log;
 mod component;
 mod compressed;
 mod counter;
@@ -31,6 +33,7 @@ mod statistics;
 mod table;
 
 pub use atom::{Atom, Unit};
+pub use commit_log::{CommitLog, LogFamily, LogRow};
 pub use component::{Component, Descriptor};
 pub use counter::{CounterCell, CounterState, Shard, ShardKind};
 pub use error::{Damage, SstableError};

@@ -12,12 +12,15 @@ pub type Column = (Option<String>, String, String, Option<i64>, Option<i64>);
 /// Live rows by their keys, in hex.
 pub type Rows = BTreeMap<String, Vec<Column>>;
 
+/// Returns the rows of a column family as the server had them when it was stopped.
+pub fn all_rows(contents: &Value, keyspace: &str, family: &str) -> Rows {
+    let rows = contents["rows"][keyspace][family].as_array().unwrap().iter();
+    rows.map(|row| (row["key"].as_str().unwrap().to_owned(), columns_of(row))).collect()
+}
+
 /// Returns the rows of a column family as they are in the SSTables, without the commit log.
 pub fn rows_in_tables(contents: &Value, keyspace: &str, family: &str) -> Rows {
-    let mut rows = Rows::new();
-    for row in contents["rows"][keyspace][family].as_array().unwrap() {
-        rows.insert(row["key"].as_str().unwrap().to_owned(), columns_of(row));
-    }
+    let mut rows = all_rows(contents, keyspace, family);
     if let Some(before) = contents["rows_before_commitlog_writes"][keyspace][family].as_object() {
         for (key, row) in before {
             rows.insert(key.clone(), columns_of(row));

@@ -1,9 +1,10 @@
 //! Damaged files: reported, without a panic.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use thriftstore::sstable::{Component, Descriptor, SstableError, TableOptions, TableReader, Unit};
+use thriftstore::sstable::{CommitLog, Component, Descriptor, SstableError, TableOptions, TableReader, Unit};
 
 use crate::fixture::{Fixture, RELEASES};
 
@@ -118,4 +119,49 @@ fn rows_behind_damage_are_read() {
     assert_eq!(damages, 1);
     let second = rows.iter().position(|unit| *unit == Unit::EndOfRow).unwrap() + 1;
     assert_eq!(read, rows[second..]);
+}
+
+/// Returns the writes of a commit log, and how many records are damaged; an error ends it.
+fn writes_of(log: &Path) -> (Vec<String>, u64) {
+    let Ok(mut reader) = CommitLog::open(log) else { return (Vec::new(), 1) };
+    let (mut writes, mut damages) = (Vec::new(), 0);
+    loop {
+        match reader.next_write(|_| false) {
+            Ok(None) => return (writes, damages + reader.skipped()),
+            Ok(Some(rows)) => writes.push(format!("{rows:?}")),
+            Err(SstableError::Damaged(_)) => damages += 1,
+            Err(_) => return (writes, damages + 1),
+        }
+    }
+}
+
+/// Commit logs are cut and changed: what is read was written, and what comes before the damage is there.
+#[test]
+fn damaged_commit_logs_are_survived() {
+    for release in ["0.6.8", "1.2.15", "2.1.22"] {
+        let fixture = Fixture::unpack(release).with_commit_logs();
+        let log = fixture.commit_logs().swap_remove(0);
+        let content = fs::read(&log).unwrap();
+        let (whole, _) = writes_of(&log);
+        assert!(whole.len() > 250, "{release}: {} writes", whole.len());
+        let known: HashSet<&String> = whole.iter().collect();
+        let mut chance = 0x2545_f491_4f6c_dd1d_u64;
+        let mut below = |limit: usize| {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(chance >> 33).unwrap() % limit
+        };
+        for round in 0..60 {
+            let mut changed = content.clone();
+            if round % 3 == 0 {
+                changed.truncate(below(content.len()));
+            } else {
+                let at = below(content.len());
+                changed[at] ^= u8::try_from(1 + below(255)).unwrap();
+            }
+            fs::write(&log, changed).unwrap();
+            let (writes, _) = writes_of(&log);
+            assert!(writes.iter().all(|write| known.contains(write)), "{release}: a write that nobody wrote");
+            assert!(writes.len() <= whole.len());
+        }
+    }
 }

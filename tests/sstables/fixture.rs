@@ -23,6 +23,14 @@ impl Fixture {
         let archive = folder.join(format!("{release}-data.tar.gz"));
         let tar = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(directory.path()).status();
         assert!(tar.expect("tar runs").success());
+        // Servers of 3.x have left none that can be read.
+        let logs = folder.join(format!("{release}-commitlog.tar.gz"));
+        if logs.is_file() {
+            let tar = Command::new("tar").arg("-xzf").arg(logs).arg("-C").arg(directory.path()).status();
+            assert!(tar.expect("tar runs").success());
+            // Beside the data directory they would be found.
+            fs::rename(directory.path().join("commitlog"), directory.path().join("logs")).unwrap();
+        }
         let contents = File::open(folder.join(format!("{release}-contents.json.gz"))).unwrap();
         let contents = serde_json::from_reader(GzDecoder::new(contents)).unwrap();
         Fixture { directory, contents }
@@ -31,6 +39,20 @@ impl Fixture {
     /// Returns the data directory.
     pub fn data(&self) -> PathBuf {
         self.directory.path().join("data")
+    }
+
+    /// Puts the commit logs beside the data directory, where servers have them.
+    pub fn with_commit_logs(self) -> Fixture {
+        fs::rename(self.directory.path().join("logs"), self.directory.path().join("commitlog")).unwrap();
+        self
+    }
+
+    /// Returns the commit logs beside the data directory, sorted by their names.
+    pub fn commit_logs(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.directory.path().join("commitlog")).unwrap();
+        let mut found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        found.sort();
+        found
     }
 
     /// Returns the configuration of 0.6.

@@ -19,7 +19,7 @@ use super::super::input::Input;
 use crate::model::{Cell, CellKind, RangeTombstone};
 
 /// Reads the rest of a column after its name.
-pub(super) fn read_column(
+pub(in super::super) fn read_column(
     input: &mut Input,
     format: &Format,
     name: Bytes,

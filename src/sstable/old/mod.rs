@@ -4,5 +4,6 @@ mod column;
 mod rows;
 mod supers;
 
+pub(super) use column::read_column;
 pub(super) use rows::OldRows;
 pub(super) use supers::in_super_columns;

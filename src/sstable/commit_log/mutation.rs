@@ -1,0 +1,170 @@
+//! The mutation in a record: the changes of one row.
+//!
+//! ```text
+//!   0.6        keyspace | key | count | families:  name | name | type | comparator | subcomparator | deletion | columns
+//!   1.2        keyspace | key | count | families:  1 | id (16) | deletion | ranges | columns
+//!   2.0, 2.1   key | count | families:  1 | id (16) | deletion | ranges | columns
+//! ```
+//!
+//! Names and keys of 0.6 are texts. Columns are a count and columns as in SSTables; those of a super column family of 0.6
+//! and 1.2 are super columns:  name | deletion | count | columns.
+
+use std::path::Path;
+
+use bytes::Bytes;
+
+use super::super::atom::{Atom, deletion_of};
+use super::super::error::SstableError;
+use super::super::format::{Format, format_of};
+use super::super::input::Input;
+use super::super::old::{in_super_columns, read_column};
+use super::segment::LogVersion;
+use crate::model::{DeletionTime, RangeTombstone};
+
+/// A column family as a commit log names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum LogFamily {
+    /// By its names (0.6).
+    Named {
+        /// The keyspace.
+        keyspace: String,
+        /// The column family.
+        name: String,
+    },
+    /// By its id (1.2 and later).
+    Id([u8; 16]),
+}
+
+/// Changes of a row in one column family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogRow {
+    /// The column family.
+    pub family: LogFamily,
+    /// The row's key.
+    pub key: Bytes,
+    /// The deletion of the whole row; `LIVE` if there is none.
+    pub deletion: DeletionTime,
+    /// The other changes.
+    pub atoms: Vec<Atom>,
+}
+
+/// Decodes the mutation of a record.
+pub fn decode(
+    record: &Bytes,
+    version: LogVersion,
+    is_super: &dyn Fn(&LogFamily) -> bool,
+) -> Result<Vec<LogRow>, SstableError> {
+    let letters = match version {
+        LogVersion::V0_6 => "",
+        LogVersion::V1_2 => "ic",
+        LogVersion::V2_0 => "jb",
+        LogVersion::V2_1 => "ka",
+    };
+    let input = Input::of_memory(Path::new("a record of a commit log"), record.to_vec());
+    let format = format_of(letters).ok_or_else(|| input.damaged("of no known release"))?;
+    Mutation { input, format, version }.rows(is_super)
+}
+
+/// A mutation that is read.
+struct Mutation {
+    input: Input,
+    format: Format,
+    version: LogVersion,
+}
+
+impl Mutation {
+    fn rows(&mut self, is_super: &dyn Fn(&LogFamily) -> bool) -> Result<Vec<LogRow>, SstableError> {
+        let keyspace = if self.version <= LogVersion::V1_2 { self.input.utf()? } else { String::new() };
+        let key = match self.version {
+            LogVersion::V0_6 => Bytes::from(self.input.utf()?),
+            _ => self.input.short_bytes()?,
+        };
+        let mut rows = Vec::new();
+        for _ in 0..self.count()? {
+            let (family, has_supers) = match self.version {
+                LogVersion::V0_6 => self.named(&keyspace)?,
+                _ => {
+                    if self.input.u8()? == 0 {
+                        continue;
+                    }
+                    let id = self.input.bytes(16)?;
+                    let family = LogFamily::Id(id.as_ref().try_into().unwrap_or_default());
+                    let has_supers = is_super(&family);
+                    (family, has_supers)
+                }
+            };
+            let deletion = self.deletion()?;
+            let mut atoms = Vec::new();
+            if self.version >= LogVersion::V1_2 {
+                self.ranges(&mut atoms)?;
+            }
+            self.columns(has_supers, &mut atoms)?;
+            rows.push(LogRow { family, key: key.clone(), deletion, atoms });
+        }
+        Ok(rows)
+    }
+
+    fn named(&mut self, keyspace: &str) -> Result<(LogFamily, bool), SstableError> {
+        let _again = self.input.utf()?;
+        let name = self.input.utf()?;
+        let kind = self.input.utf()?;
+        let (_comparator, _subcomparator) = (self.input.utf()?, self.input.utf()?);
+        Ok((LogFamily::Named { keyspace: keyspace.to_owned(), name }, kind == "Super"))
+    }
+
+    fn count(&mut self) -> Result<i32, SstableError> {
+        match self.input.i32()? {
+            count @ 0.. => Ok(count),
+            count => Err(self.input.damaged(format!("a count of {count}"))),
+        }
+    }
+
+    fn deletion(&mut self) -> Result<DeletionTime, SstableError> {
+        let local_deletion_time = self.input.i32()?;
+        Ok(deletion_of(self.input.i64()?, local_deletion_time))
+    }
+
+    fn ranges(&mut self, atoms: &mut Vec<Atom>) -> Result<(), SstableError> {
+        for _ in 0..self.count()? {
+            let (start, finish) = (self.input.short_bytes()?, self.input.short_bytes()?);
+            let deletion = self.deletion()?;
+            atoms.push(Atom::Range(RangeTombstone { super_column: None, start, finish, deletion }));
+        }
+        Ok(())
+    }
+
+    fn columns(&mut self, has_supers: bool, atoms: &mut Vec<Atom>) -> Result<(), SstableError> {
+        let splits = has_supers && self.version >= LogVersion::V2_0;
+        if splits {
+            for atom in atoms.iter_mut() {
+                let split = in_super_columns(atom.clone()).map_err(|why| self.input.damaged(why))?;
+                *atom = split;
+            }
+        }
+        for _ in 0..self.count()? {
+            let name = self.input.short_bytes()?;
+            if has_supers && !splits {
+                self.super_column(name, atoms)?;
+                continue;
+            }
+            let atom = read_column(&mut self.input, &self.format, name, None)?;
+            atoms.push(match splits {
+                true => in_super_columns(atom).map_err(|why| self.input.damaged(why))?,
+                false => atom,
+            });
+        }
+        Ok(())
+    }
+
+    fn super_column(&mut self, name: Bytes, atoms: &mut Vec<Atom>) -> Result<(), SstableError> {
+        let deletion = self.deletion()?;
+        if deletion.is_deleted() {
+            atoms.push(Atom::SuperDeletion { name: name.clone(), deletion });
+        }
+        for _ in 0..self.count()? {
+            let own = self.input.short_bytes()?;
+            atoms.push(read_column(&mut self.input, &self.format, own, Some(name.clone()))?);
+        }
+        Ok(())
+    }
+}
