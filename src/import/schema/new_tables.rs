@@ -130,6 +130,17 @@ fn map_parts(cql_type: &str) -> Option<(&str, &str)> {
     Some((inner[..comma].trim(), inner[comma + 1..].trim()))
 }
 
+/// A column: its name, its type in CQL, and its row.
+type Column<'a> = (&'a str, &'a str, &'a SystemRow);
+
+/// Returns the class of a key or name of these parts.
+fn joined(classes: &[String]) -> String {
+    match classes {
+        [only] => only.clone(),
+        several => format!("{PACKAGE}CompositeType({})", several.join(",")),
+    }
+}
+
 /// A row of `tables` with those of `columns`.
 struct Family<'a> {
     row: &'a SystemRow,
@@ -140,7 +151,7 @@ struct Family<'a> {
 
 impl Family<'_> {
     /// Returns the name and the type of the columns of a kind, by their places.
-    fn of_kind(&self, kind: &str) -> Vec<(&str, &str, &SystemRow)> {
+    fn of_kind(&self, kind: &str) -> Vec<Column<'_>> {
         let is_of_kind = |row: &&SystemRow| row.text("kind") == Some(kind);
         let mut found: Vec<_> = self
             .columns
@@ -195,28 +206,9 @@ impl Family<'_> {
         }
         let (keys, clustering, regular) =
             (self.of_kind("partition_key"), self.of_kind("clustering"), self.of_kind("regular"));
-        let classes = |columns: &[(&str, &str, &SystemRow)]| -> Vec<String> {
-            columns.iter().map(|(_, cql_type, row)| self.class_of(cql_type, row)).collect()
-        };
-        let joined = |classes: &[String]| match classes {
-            [only] => only.clone(),
-            several => format!("{PACKAGE}CompositeType({})", several.join(",")),
-        };
-        let classes_of_names = classes(&clustering);
-        let value = regular.first().map(|(_, cql_type, row)| self.class_of(cql_type, row));
-        let (comparator, subcomparator, value) = if has("super") {
-            let map = regular.iter().find_map(|(_, cql_type, row)| Some((map_parts(cql_type)?, row)));
-            let (names, values) = map
-                .map(|((names, values), row)| (self.class_of(names, row), self.class_of(values, row)))
-                .unzip();
-            let subcomparator = classes_of_names.get(1).cloned().or(names);
-            (classes_of_names.first().cloned().unwrap_or_default(), subcomparator, values)
-        } else {
-            // A table without a value column has one of the empty type.
-            (joined(&classes_of_names), None, value.filter(|class| !class.ends_with("EmptyType")))
-        };
+        let (comparator, subcomparator, value) = self.cell_classes(&flags, &clustering, &regular);
         let names_type = self.types.resolve(&comparator);
-        let column = |(name, cql_type, row): (&str, &str, &SystemRow)| ColumnRequest {
+        let column = |(name, cql_type, row): Column<'_>| ColumnRequest {
             name: names_type
                 .as_ref()
                 .and_then(|of| of.parse_text(name).ok())
@@ -235,7 +227,7 @@ impl Family<'_> {
             comment: self.row.text("comment").map(str::to_owned),
             gc_grace_seconds: self.row.int("gc_grace_seconds"),
             default_validation_class: value,
-            key_validation_class: Some(joined(&classes(&keys))),
+            key_validation_class: Some(joined(&self.classes(&keys))),
             key_alias: match &keys[..] {
                 [(name, ..)] if *name != "key" => Some(Bytes::from((*name).to_owned().into_bytes())),
                 _ => None,
@@ -247,7 +239,7 @@ impl Family<'_> {
             },
             ..CfRequest::default()
         };
-        let some = |columns: &[(&str, &str, &SystemRow)]| -> Vec<Option<String>> {
+        let some = |columns: &[Column<'_>]| -> Vec<Option<String>> {
             columns.iter().map(|(name, ..)| Some((*name).to_owned())).collect()
         };
         let names = if has("dense") && !has("super") {
@@ -260,6 +252,29 @@ impl Family<'_> {
             CompactNames::default()
         };
         Some((request, names))
+    }
+
+    fn classes(&self, columns: &[Column<'_>]) -> Vec<String> {
+        columns.iter().map(|(_, cql_type, row)| self.class_of(cql_type, row)).collect()
+    }
+
+    /// Returns the classes of names, of names in super columns, and of values.
+    fn cell_classes(
+        &self,
+        flags: &[String],
+        clustering: &[Column<'_>],
+        regular: &[Column<'_>],
+    ) -> (String, Option<String>, Option<String>) {
+        let names = self.classes(clustering);
+        if !flags.iter().any(|flag| flag == "super") {
+            let value = regular.first().map(|(_, cql_type, row)| self.class_of(cql_type, row));
+            // A table without a value column has one of the empty type.
+            return (joined(&names), None, value.filter(|class| !class.ends_with("EmptyType")));
+        }
+        let map = regular.iter().find_map(|(_, cql_type, row)| Some((map_parts(cql_type)?, row)));
+        let of_map = map.map(|((keys, values), row)| (self.class_of(keys, row), self.class_of(values, row)));
+        let (keys, values) = of_map.unzip();
+        (names.first().cloned().unwrap_or_default(), names.get(1).cloned().or(keys), values)
     }
 
     /// Returns the class of a type of CQL. A descending clustering column has a reversed type.

@@ -55,10 +55,10 @@ pub fn decode(
     is_super: &dyn Fn(&LogFamily) -> bool,
 ) -> Result<Vec<LogRow>, SstableError> {
     let letters = match version {
-        LogVersion::V0_6 => "",
-        LogVersion::V1_2 => "ic",
-        LogVersion::V2_0 => "jb",
-        LogVersion::V2_1 => "ka",
+        LogVersion::Headed => "",
+        LogVersion::Two => "ic",
+        LogVersion::Three => "jb",
+        LogVersion::Four => "ka",
     };
     let input = Input::of_memory(Path::new("a record of a commit log"), record.to_vec());
     let format = format_of(letters).ok_or_else(|| input.damaged("of no known release"))?;
@@ -74,15 +74,15 @@ struct Mutation {
 
 impl Mutation {
     fn rows(&mut self, is_super: &dyn Fn(&LogFamily) -> bool) -> Result<Vec<LogRow>, SstableError> {
-        let keyspace = if self.version <= LogVersion::V1_2 { self.input.utf()? } else { String::new() };
+        let keyspace = if self.version <= LogVersion::Two { self.input.utf()? } else { String::new() };
         let key = match self.version {
-            LogVersion::V0_6 => Bytes::from(self.input.utf()?),
+            LogVersion::Headed => Bytes::from(self.input.utf()?),
             _ => self.input.short_bytes()?,
         };
         let mut rows = Vec::new();
         for _ in 0..self.count()? {
             let (family, has_supers) = match self.version {
-                LogVersion::V0_6 => self.named(&keyspace)?,
+                LogVersion::Headed => self.named(&keyspace)?,
                 _ => {
                     if self.input.u8()? == 0 {
                         continue;
@@ -95,7 +95,7 @@ impl Mutation {
             };
             let deletion = self.deletion()?;
             let mut atoms = Vec::new();
-            if self.version >= LogVersion::V1_2 {
+            if self.version >= LogVersion::Two {
                 self.ranges(&mut atoms)?;
             }
             self.columns(has_supers, &mut atoms)?;
@@ -134,7 +134,7 @@ impl Mutation {
     }
 
     fn columns(&mut self, has_supers: bool, atoms: &mut Vec<Atom>) -> Result<(), SstableError> {
-        let splits = has_supers && self.version >= LogVersion::V2_0;
+        let splits = has_supers && self.version >= LogVersion::Three;
         if splits {
             for atom in atoms.iter_mut() {
                 let split = in_super_columns(atom.clone()).map_err(|why| self.input.damaged(why))?;

@@ -26,13 +26,17 @@ const RECORD_BYTES_MIN: u64 = 10;
 /// The start of a serialized Java object, with which the header of 0.6 begins.
 const JAVA_OBJECT: u32 = 0xaced_0005;
 
-/// The releases whose commit logs can be read.
+/// The versions of the format, as names of files have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogVersion {
-    V0_6,
-    V1_2,
-    V2_0,
-    V2_1,
+    /// 0.6: a file with a header.
+    Headed,
+    /// 1.2.
+    Two,
+    /// 2.0.
+    Three,
+    /// 2.1.
+    Four,
 }
 
 /// An open commit log.
@@ -54,10 +58,10 @@ impl Segment {
         let numbers: Vec<&str> =
             name.trim_start_matches("CommitLog-").trim_end_matches(".log").split('-').collect();
         let version = match numbers[..] {
-            ["2", _] => LogVersion::V1_2,
-            ["3", _] => LogVersion::V2_0,
-            ["4", _] => LogVersion::V2_1,
-            [_] if begins_like_0_6(&mut input)? => LogVersion::V0_6,
+            ["2", _] => LogVersion::Two,
+            ["3", _] => LogVersion::Three,
+            ["4", _] => LogVersion::Four,
+            [_] if begins_like_0_6(&mut input)? => LogVersion::Headed,
             _ => {
                 return Err(SstableError::unsupported(
                     path,
@@ -80,12 +84,12 @@ impl Segment {
 
     fn read_header(&mut self) -> Result<(), SstableError> {
         match self.version {
-            LogVersion::V1_2 | LogVersion::V2_0 => Ok(()),
-            LogVersion::V0_6 => {
+            LogVersion::Two | LogVersion::Three => Ok(()),
+            LogVersion::Headed => {
                 let length = self.input.u64()?;
                 self.input.skip(length)
             }
-            LogVersion::V2_1 => {
+            LogVersion::Four => {
                 let version = self.input.u32()?;
                 self.id = self.input.i64()?;
                 let id = self.id.to_be_bytes();
@@ -103,7 +107,7 @@ impl Segment {
     /// Returns the mutation of the next record; `None` at the end.
     pub fn next_record(&mut self) -> Result<Option<Bytes>, SstableError> {
         while !self.is_over {
-            if self.version == LogVersion::V2_1 && !self.is_in_section()? {
+            if self.version == LogVersion::Four && !self.is_in_section()? {
                 break;
             }
             let Some((size, record, is_whole)) = self.record()? else { continue };
@@ -142,18 +146,18 @@ impl Segment {
     /// Returns the size of a record, its mutation, and whether that has its checksum. `None` if there is none.
     fn record(&mut self) -> Result<Option<(u64, Bytes, bool)>, SstableError> {
         let (size_bytes, sum_bytes) = match self.version {
-            LogVersion::V0_6 => (8, 8),
-            LogVersion::V1_2 | LogVersion::V2_0 => (4, 8),
-            LogVersion::V2_1 => (4, 4),
+            LogVersion::Headed => (8, 8),
+            LogVersion::Two | LogVersion::Three => (4, 8),
+            LogVersion::Four => (4, 4),
         };
         if self.input.remaining() < size_bytes + sum_bytes {
             return Ok(self.end());
         }
         let size = if size_bytes == 8 { self.input.u64()? } else { u64::from(self.input.u32()?) };
         let summed = self.summed_size(size);
-        if self.version != LogVersion::V0_6 && (size == 0 || self.sum()? != crc(&[&summed])) {
+        if self.version != LogVersion::Headed && (size == 0 || self.sum()? != crc(&[&summed])) {
             // The sections of 2.1 were written completely, so what is wrong in one was damaged later.
-            self.skipped += u64::from(size != 0 && self.version == LogVersion::V2_1);
+            self.skipped += u64::from(size != 0 && self.version == LogVersion::Four);
             return Ok(self.end());
         }
         if !(RECORD_BYTES_MIN..=RECORD_BYTES_MAX).contains(&size) || self.input.remaining() < size + sum_bytes
@@ -169,22 +173,22 @@ impl Segment {
     fn summed_size(&self, size: u64) -> Vec<u8> {
         let bytes = size.to_be_bytes();
         match self.version {
-            LogVersion::V0_6 => Vec::new(),
-            LogVersion::V1_2 => bytes[7..].to_vec(),
-            LogVersion::V2_0 | LogVersion::V2_1 => bytes[4..].to_vec(),
+            LogVersion::Headed => Vec::new(),
+            LogVersion::Two => bytes[7..].to_vec(),
+            LogVersion::Three | LogVersion::Four => bytes[4..].to_vec(),
         }
     }
 
     fn sum(&mut self) -> Result<u32, SstableError> {
         match self.version {
-            LogVersion::V2_1 => self.input.u32(),
+            LogVersion::Four => self.input.u32(),
             _ => Ok(u32::try_from(self.input.u64()?).unwrap_or_default()),
         }
     }
 
     /// Ends the section of 2.1, or the file.
     fn end(&mut self) -> Option<(u64, Bytes, bool)> {
-        if self.version == LogVersion::V2_1 && self.input.seek(self.section_end).is_ok() {
+        if self.version == LogVersion::Four && self.input.seek(self.section_end).is_ok() {
             return None;
         }
         self.is_over = true;
