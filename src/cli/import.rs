@@ -217,6 +217,9 @@ fn shown(family: &FamilySummary) -> String {
     let formats: Vec<&str> = formats.into_keys().collect();
     let times =
         timestamps.map_or_else(String::new, |(first, last)| format!(", timestamps {first} to {last}"));
+    if *tables == 0 {
+        return format!("commit logs only, {rows} rows, {cells} cells, {tombstones} tombstones{times}");
+    }
     format!(
         "{tables} SSTables ({}), {rows} rows, {cells} cells, {tombstones} tombstones{times}",
         formats.join(", ")

@@ -162,7 +162,8 @@ impl Inventory {
         self.selection = (keyspace.map(str::to_owned), family.map(str::to_owned));
         let selection = self.selection.clone();
         self.families.retain(|name, _| is_wanted(&selection, name));
-        if !self.families.is_empty() {
+        // Everything may be in the commit logs.
+        if !self.families.is_empty() || found.is_empty() && !self.commit_logs.is_empty() {
             return Ok(());
         }
         let why = match found.is_empty() {

@@ -50,9 +50,6 @@ impl FoundSchema {
         let mut schema = FoundSchema::default();
         old_tables::read(|name| table("system", name), types, &mut schema)?;
         new_tables::read(|name| table("system_schema", name), types, &mut schema)?;
-        let is_used =
-            |keyspace: &KsRequest| inventory.families.keys().any(|name| name.keyspace == keyspace.name);
-        schema.keyspaces.retain(is_used);
         Ok(schema)
     }
 
