@@ -1,7 +1,7 @@
 //! The schema that a server kept in its own tables: 1.2 to 2.2 in `system.schema_*`, 3.0 to 3.11 in `system_schema`.
 //!
 //! ```text
-//!   system_rows   rows of these tables
+//!   system_rows   rows of these tables       table_statement   CREATE TABLE
 //!   old_tables    `system.schema_keyspaces`, `schema_columnfamilies`, `schema_columns`, `schema_usertypes`
 //!   new_tables    `system_schema.keyspaces`, `tables`, `columns`, `types`, `indexes`
 //! ```
@@ -12,6 +12,7 @@
 mod new_tables;
 mod old_tables;
 mod system_rows;
+mod table_statement;
 
 use std::sync::Arc;
 

@@ -15,6 +15,7 @@ use bytes::Bytes;
 
 use super::FoundSchema;
 use super::system_rows::{SystemRow, read as read_rows};
+use super::table_statement::TableStatement;
 use crate::cql::define::column_family;
 use crate::cql::syntax::{Statement, parse};
 use crate::cql::values::{TypeScope, name_text};
@@ -133,6 +134,10 @@ fn map_parts(cql_type: &str) -> Option<(&str, &str)> {
 /// A column: its name, its type in CQL, and its row.
 type Column<'a> = (&'a str, &'a str, &'a SystemRow);
 
+fn is_descending(column: &SystemRow) -> bool {
+    column.text("clustering_order").is_some_and(|order| order.eq_ignore_ascii_case("desc"))
+}
+
 /// Returns the class of a key or name of these parts.
 fn joined(classes: &[String]) -> String {
     match classes {
@@ -166,35 +171,22 @@ impl Family<'_> {
     /// Returns the statement that creates a table of CQL.
     fn statement(&self) -> String {
         let (keys, clustering) = (self.of_kind("partition_key"), self.of_kind("clustering"));
-        let mut columns: Vec<String> = Vec::new();
+        let is_descending = |(name, _, row): &Column<'_>| ((*name).to_owned(), is_descending(row));
+        let mut table = TableStatement {
+            keyspace: self.name.keyspace.clone(),
+            name: self.name.name.clone(),
+            keys: keys.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+            clustering: clustering.iter().map(is_descending).collect(),
+            gc_grace_s: self.row.int("gc_grace_seconds"),
+            ..TableStatement::default()
+        };
         for (name, cql_type, _) in keys.iter().chain(&clustering).chain(&self.of_kind("regular")) {
-            columns.push(format!("{} {cql_type}", name_text(name)));
+            table.add(name, cql_type, false);
         }
         for (name, cql_type, _) in self.of_kind("static") {
-            columns.push(format!("{} {cql_type} static", name_text(name)));
+            table.add(name, cql_type, true);
         }
-        let names: Vec<String> = keys.iter().map(|(name, ..)| name_text(name)).collect();
-        let mut key = vec![format!("({})", names.join(", "))];
-        key.extend(clustering.iter().map(|(name, ..)| name_text(name)));
-        let order = clustering.iter().map(|(name, _, row)| {
-            let is_reversed =
-                row.text("clustering_order").is_some_and(|order| order.eq_ignore_ascii_case("desc"));
-            format!("{} {}", name_text(name), if is_reversed { "DESC" } else { "ASC" })
-        });
-        let order: Vec<String> = order.collect();
-        let order = if order.is_empty() {
-            String::new()
-        } else {
-            format!(" AND CLUSTERING ORDER BY ({})", order.join(", "))
-        };
-        format!(
-            "CREATE TABLE {}.{} ({}, PRIMARY KEY ({})) WITH gc_grace_seconds = {}{order}",
-            name_text(&self.name.keyspace),
-            name_text(&self.name.name),
-            columns.join(", "),
-            key.join(", "),
-            self.row.int("gc_grace_seconds").unwrap_or(864_000),
-        )
+        table.to_string()
     }
 
     /// Returns the definition of a column family, with the names of its columns in CQL. `None` for a table of CQL.
@@ -280,10 +272,7 @@ impl Family<'_> {
     /// Returns the class of a type of CQL. A descending clustering column has a reversed type.
     fn class_of(&self, cql_type: &str, row: &SystemRow) -> String {
         let class = self.class_of_text(cql_type).unwrap_or_else(|| "BytesType".to_owned());
-        match row.text("clustering_order") {
-            Some(order) if order.eq_ignore_ascii_case("desc") => format!("{PACKAGE}ReversedType({class})"),
-            _ => class,
-        }
+        if is_descending(row) { format!("{PACKAGE}ReversedType({class})") } else { class }
     }
 
     fn class_of_text(&self, cql_type: &str) -> Option<String> {

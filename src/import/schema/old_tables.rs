@@ -12,6 +12,7 @@ use bytes::Bytes;
 
 use super::FoundSchema;
 use super::system_rows::{SystemRow, read as read_rows};
+use super::table_statement::TableStatement;
 use crate::cql::values::name_text;
 use crate::db::{CfRequest, ColumnRequest, KsRequest};
 use crate::import::inventory::{FamilyName, FoundTable, is_system};
@@ -129,44 +130,32 @@ impl Family<'_> {
         let keys = self.key_classes();
         let key_names = self.key_names("key_aliases", "key", keys.len());
         let clustering_names = self.key_names("column_aliases", "column", clustering.len());
-        let table = format!("{}.{}", name_text(&self.row.keyspace), name_text(self.name));
-        let mut columns = Vec::new();
-        let key_columns = key_names.iter().zip(&keys).chain(clustering_names.iter().zip(clustering));
-        for (name, class) in key_columns {
-            columns.push(format!("{} {}", name_text(name), cql_text(class)));
+        let mut table = TableStatement {
+            keyspace: self.row.keyspace.clone(),
+            name: self.name.to_owned(),
+            gc_grace_s: self.row.int("gc_grace_seconds"),
+            ..TableStatement::default()
+        };
+        for (name, class) in key_names.iter().zip(&keys).chain(clustering_names.iter().zip(clustering)) {
+            table.add(name, &cql_text(class), false);
         }
         let of_keys: BTreeSet<&String> = key_names.iter().chain(&clustering_names).collect();
         let mut indexes = Vec::new();
         for row in self.columns {
             let Some(name) = row.clustering.get(1).filter(|name| !of_keys.contains(name)) else { continue };
-            let kind = if row.text("type") == Some("static") { " static" } else { "" };
             let class = row.text("validator").unwrap_or("BytesType");
-            columns.push(format!("{} {}{kind}", name_text(name), cql_text(class)));
+            table.add(name, &cql_text(class), row.text("type") == Some("static"));
             if let Some(index) = row.text("index_name") {
-                indexes.push(format!("CREATE INDEX {} ON {table} ({})", name_text(index), name_text(name)));
+                let is_of_keys =
+                    row.text("index_options").is_some_and(|json| json.contains("\"index_keys\""));
+                let target = if is_of_keys { format!("keys({})", name_text(name)) } else { name_text(name) };
+                indexes.push(format!("CREATE INDEX {} ON {} ({target})", name_text(index), table.table()));
             }
         }
-        let listed =
-            |names: &[String]| names.iter().map(|name| name_text(name)).collect::<Vec<_>>().join(", ");
-        let mut key = vec![format!("({})", listed(&key_names))];
-        key.extend(clustering_names.iter().map(|name| name_text(name)));
-        let order = clustering_names.iter().zip(clustering).map(|(name, class)| {
-            format!("{} {}", name_text(name), if unreversed(class).1 { "DESC" } else { "ASC" })
-        });
-        let order: Vec<String> = order.collect();
-        let order = if order.is_empty() {
-            String::new()
-        } else {
-            format!(" AND CLUSTERING ORDER BY ({})", order.join(", "))
-        };
-        let gc_grace_s = self.row.int("gc_grace_seconds").unwrap_or(864_000);
-        let mut statements = vec![format!(
-            "CREATE TABLE {table} ({}, PRIMARY KEY ({})) WITH gc_grace_seconds = {gc_grace_s}{order}",
-            columns.join(", "),
-            key.join(", "),
-        )];
-        statements.append(&mut indexes);
-        statements
+        let is_descending = |class: &String| unreversed(class).1;
+        table.clustering = clustering_names.into_iter().zip(clustering.iter().map(is_descending)).collect();
+        table.keys = key_names;
+        std::iter::once(table.to_string()).chain(indexes).collect()
     }
 
     /// Returns the definition of a column family.
