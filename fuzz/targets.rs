@@ -15,7 +15,7 @@ use thriftstore::native::{
     self, FailedOperation, Frame, FrameCutter, Handshake, NativeError, NativeService, NextFrame,
     Reply as NativeReply, RequestCode, SegmentCodec, open_body,
 };
-use thriftstore::sstable::{FORMATS, SstableError, TableOptions, TableReader};
+use thriftstore::sstable::{CommitLog, FORMATS, SstableError, TableOptions, TableReader};
 use thriftstore::storage::EmbeddedStore;
 use thriftstore::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
 use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
@@ -296,4 +296,47 @@ fn read_table(path: &std::path::Path, input_bytes: usize) -> usize {
             Err(_) => return units,
         }
     }
+}
+
+/// Fuzzes a mutation in a commit log, which gets its checksums here. The first byte selects the version of the log, and
+/// with its highest bit that column families are super column families. Nothing may panic, and each error must have a
+/// text. Returns the number of rows that were read.
+pub fn commit_log(data: &[u8]) -> usize {
+    let Some((choice, mutation)) = data.split_first() else { return 0 };
+    let size = u32::try_from(mutation.len()).expect("inputs are short").to_be_bytes();
+    let sum = |parts: &[&[u8]]| {
+        let mut hasher = crc32fast::Hasher::new();
+        parts.iter().for_each(|part| hasher.update(part));
+        u64::from(hasher.finalize()).to_be_bytes()
+    };
+    let (name, file) = match choice % 3 {
+        // A header of four bytes, then the record.
+        0 => {
+            let header = b"\0\0\0\0\0\0\0\x04\xac\xed\0\x05\0\0\0\0";
+            ("CommitLog-1.log", [header, &size[..], mutation, &sum(&[mutation])].concat())
+        }
+        1 => {
+            let sums = (sum(&[&size[3..]]), sum(&[&size[3..], mutation]));
+            ("CommitLog-2-1.log", [&size[..], &sums.0, mutation, &sums.1].concat())
+        }
+        _ => ("CommitLog-3-1.log", [&size[..], &sum(&[&size]), mutation, &sum(&[&size, mutation])].concat()),
+    };
+    let folder = format!("thriftstore-fuzz-log-{}-{:?}", std::process::id(), std::thread::current().id());
+    let directory = std::env::temp_dir().join(folder);
+    std::fs::create_dir_all(&directory).expect("a directory for the file");
+    let path = directory.join(name);
+    std::fs::write(&path, file).expect("the file can be written");
+    let mut rows = 0;
+    if let Ok(mut log) = CommitLog::open(&path) {
+        // One record, and what is behind it.
+        for _ in 0..2 {
+            match log.next_write(|_| *choice >= 128) {
+                Ok(Some(found)) => rows += found.len(),
+                Ok(None) => break,
+                Err(error) => assert!(!error.to_string().is_empty(), "an error without a text"),
+            }
+        }
+    }
+    std::fs::remove_dir_all(&directory).expect("the directory can be removed");
+    rows
 }

@@ -29,7 +29,7 @@ use thriftstore::thrift::wire::{MessageKind, TType};
 /// Returns the duration of each test.
 fn duration() -> Duration {
     let seconds = std::env::var("FUZZ_SECONDS").map_or(60.0, |text| text.parse().expect("FUZZ_SECONDS"));
-    Duration::from_secs_f64(seconds / 5.0)
+    Duration::from_secs_f64(seconds / 6.0)
 }
 
 /// An input that takes longer is a failure: the time of some loop grows faster than the input.
@@ -545,6 +545,47 @@ fn sstable() {
         input
     };
     fuzz("sstable", next, targets::sstable);
+}
+
+/// The mutations in the commit logs of each release in `tests/fixtures/sstables`, damaged: their checksums are right.
+#[test]
+fn commit_log() {
+    let mut seeds: Vec<Vec<u8>> = Vec::new();
+    // The choice of `targets::commit_log`, the bytes before the first record, of a size, and of checksums. Of 2.1 only the
+    // first section is read, whose mutations are like those of 2.0.
+    for (release, choice, start, (size_bytes, sum_bytes)) in
+        [("0.6.8", 0_u8, 161, (8, 8)), ("1.2.15", 1, 0, (4, 8)), ("2.1.22", 2, 24, (4, 4))]
+    {
+        let archive =
+            support::idl::repository(&format!("tests/fixtures/sstables/{release}-commitlog.tar.gz"));
+        let directory = tempfile::tempdir().unwrap();
+        let tar = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(directory.path()).status();
+        assert!(tar.expect("tar runs").success());
+        let entries = std::fs::read_dir(directory.path().join("commitlog")).unwrap();
+        let mut logs: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        logs.sort();
+        let content = std::fs::read(&logs[0]).unwrap();
+        let mut at = start;
+        let has_sum_of_size = size_bytes == 4;
+        while let Some(size) = content.get(at + size_bytes - 4..at + size_bytes) {
+            let size = u32::from_be_bytes(size.try_into().unwrap()) as usize;
+            let from = at + size_bytes + if has_sum_of_size { sum_bytes } else { 0 };
+            let Some(mutation) = content.get(from..from + size).filter(|_| size > 0) else { break };
+            // Short ones, so that many inputs are read.
+            if size < 4096 {
+                seeds.push([&[choice], mutation].concat());
+                seeds.push([&[choice + 128], mutation].concat());
+            }
+            at = from + size + sum_bytes;
+        }
+    }
+    assert!(seeds.len() > 200, "{} seeds", seeds.len());
+    let next = |chance: &mut Chance| {
+        let mut input = chance.pick(&seeds).clone();
+        mutate(chance, &mut input, &[], &seeds);
+        input
+    };
+    fuzz("commit_log", next, targets::commit_log);
 }
 
 /// Adds the SSTables of a folder in the form of `targets::sstable`.

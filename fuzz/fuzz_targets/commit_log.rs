@@ -1,0 +1,11 @@
+//! Fuzzes commit logs: see `targets::commit_log`.
+
+#![no_main]
+
+#[path = "../targets.rs"]
+#[allow(dead_code)]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    targets::commit_log(data);
+});
