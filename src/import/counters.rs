@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::ImportError;
-use super::reader::{Next, Reader};
+use super::reader::{Next, Reader, first_changes};
 use crate::model::{CellKind, Change};
 use crate::partitioner::PartitionerRef;
 use crate::sstable::{Atom, CounterState};
@@ -35,9 +35,11 @@ struct Source {
     next: Option<NextRow>,
 }
 
+/// A place in the ring: the token, and the key.
+type Place = (Vec<u8>, Bytes);
+
 struct NextRow {
-    /// The place in the ring: the token, and the key.
-    place: (Vec<u8>, Bytes),
+    place: Place,
     changes: Vec<Change>,
 }
 
@@ -48,17 +50,26 @@ pub struct CounterMerge {
 }
 
 impl CounterMerge {
-    /// Begins with tables and the numbers of their nodes. They must be in the order of the partitioner, which readers
-    /// check.
+    /// Begins with tables and the numbers of their nodes. Their rows are in the order of the partitioner that the files
+    /// name, else of `usual`.
+    ///
+    /// # Errors
+    ///
+    /// If a table has another partitioner or order, as all methods: a wrong order would separate the shards of a counter.
     pub fn new(
         tables: Vec<(Reader, usize, bool)>,
-        partitioner: PartitionerRef,
+        usual: &PartitionerRef,
     ) -> Result<CounterMerge, ImportError> {
+        let named = tables.iter().find_map(|(reader, ..)| reader.partitioner());
+        let partitioner = named.unwrap_or(usual).clone();
         let mut sources = Vec::new();
-        for (reader, node, deletions_are_final) in tables {
+        for (mut reader, node, deletions_are_final) in tables {
+            if reader.partitioner().is_some_and(|own| own.class_name() != partitioner.class_name()) {
+                return Err(out_of_order(&reader, &partitioner));
+            }
+            let first = reader.next()?;
             let mut source = Source { reader, node, deletions_are_final, next: None };
-            let first = source.reader.next()?;
-            source.begin(first, &partitioner);
+            source.begin(first, None, &partitioner)?;
             sources.push(source);
         }
         Ok(CounterMerge { sources, partitioner })
@@ -86,18 +97,26 @@ impl CounterMerge {
 }
 
 impl Source {
-    /// Stops at a row or the end.
-    fn begin(&mut self, next: Next, partitioner: &PartitionerRef) {
+    /// Stops at a row or the end. `before` is the place of the row before it.
+    fn begin(
+        &mut self,
+        next: Next,
+        before: Option<Place>,
+        partitioner: &PartitionerRef,
+    ) -> Result<(), ImportError> {
         self.next = match next {
             Next::Row { key, deletion } => {
                 let mut token = Vec::new();
                 partitioner.token(&key, &mut token);
-                let changes =
-                    if deletion.is_deleted() { vec![Change::DeleteRow { deletion }] } else { Vec::new() };
-                Some(NextRow { place: (token, key), changes })
+                let place = (token, key);
+                if before.is_some_and(|before| before >= place) {
+                    return Err(out_of_order(&self.reader, partitioner));
+                }
+                Some(NextRow { place, changes: first_changes(deletion) })
             }
             Next::Atom(_) | Next::End => None,
         };
+        Ok(())
     }
 
     /// Reads the present row, and stops at the next one.
@@ -107,7 +126,8 @@ impl Source {
         changes: &mut Vec<Change>,
         partitioner: &PartitionerRef,
     ) -> Result<(), ImportError> {
-        changes.extend(self.next.take().into_iter().flat_map(|row| row.changes));
+        let Some(NextRow { place, changes: first }) = self.next.take() else { return Ok(()) };
+        changes.extend(first);
         loop {
             match self.reader.next()? {
                 Next::Atom(Atom::Counter { super_column, counter }) => {
@@ -123,10 +143,7 @@ impl Source {
                     }
                     changes.extend(atom.into_change());
                 }
-                next => {
-                    self.begin(next, partitioner);
-                    return Ok(());
-                }
+                next => return self.begin(next, Some(place), partitioner),
             }
         }
     }
@@ -139,6 +156,11 @@ impl Source {
         };
         of_nodes.insert(self.node, merged);
     }
+}
+
+fn out_of_order(reader: &Reader, partitioner: &PartitionerRef) -> ImportError {
+    let partitioner = partitioner.class_name().to_owned();
+    ImportError::Order { path: reader.path().to_owned(), partitioner }
 }
 
 /// Returns the totals of the counters that are not deleted.

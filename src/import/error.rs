@@ -14,9 +14,15 @@ pub enum ImportError {
     /// No SSTable was found, or none of those that were asked for.
     #[error("{0}")]
     Nothing(String),
-    /// The target does not define a column family, or differently.
-    #[error("{0}")]
-    Schema(String),
+    /// The rows of a table of counters are in another order than those of the others.
+    #[error(
+        "{path}: its rows are not in the order of {partitioner}, so its counters cannot be merged with those of the other \
+         SSTables; set --partitioner", path = .path.display()
+    )]
+    Order { path: PathBuf, partitioner: String },
+    /// A task has panicked, which is a bug.
+    #[error("the import has failed: {0}")]
+    Thread(String),
     #[error("{0}; --skip-damaged reports such damage and goes on")]
     Damaged(SstableError),
     #[error(transparent)]

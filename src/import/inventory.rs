@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ImportError;
+use crate::schema::CfDef;
 use crate::sstable::{Component, Descriptor, SstableError};
 
 /// Directories below a data directory that repeat its tables.
@@ -28,6 +29,12 @@ pub fn is_system(keyspace: &str) -> bool {
 pub struct FamilyName {
     pub keyspace: String,
     pub name: String,
+}
+
+impl FamilyName {
+    pub fn of(cf: &CfDef) -> FamilyName {
+        FamilyName { keyspace: cf.keyspace.clone(), name: cf.name.clone() }
+    }
 }
 
 impl fmt::Display for FamilyName {

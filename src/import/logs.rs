@@ -1,23 +1,20 @@
 //! The commit logs: writes that the old servers had not flushed to SSTables.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use md5::{Digest, Md5};
 use tokio::sync::mpsc;
 
+use super::reader::first_changes;
 use super::summary::{FamilySummary, Lost, Summary};
-use super::transfer::{PARALLEL, write_all};
+use super::transfer::{PIECE_BYTES, Piece, transfer};
 use super::{FamilyName, ImportError, Inventory};
 use crate::copy::{Interruption, Side, Writer};
-use crate::model::{CellKind, Change};
 use crate::schema::CfDef;
-use crate::sstable::{Atom, CommitLog, LogFamily, LogRow, SstableError};
+use crate::sstable::{CommitLog, LogFamily, LogRow, SstableError};
 use crate::storage::{RowPiece, weight};
-
-/// Approximate size of a piece in bytes.
-const PIECE_BYTES: usize = 128 * 1024;
 
 /// The column families of the target, as commit logs name them.
 struct Families {
@@ -30,7 +27,7 @@ impl Families {
         let mut families = Families { by_id: HashMap::new(), by_name: HashMap::new() };
         for keyspace in to.keyspaces() {
             for cf in keyspace.column_families.values() {
-                let name = FamilyName { keyspace: cf.keyspace.clone(), name: cf.name.clone() };
+                let name = FamilyName::of(cf);
                 if !inventory.is_selected(&name) {
                     continue;
                 }
@@ -68,6 +65,10 @@ fn id_of_names(name: &FamilyName) -> [u8; 16] {
 }
 
 /// Imports the commit logs that the inventory lists.
+///
+/// # Errors
+///
+/// If the target fails, or the import is stopped. What cannot be read of a log is in the summary.
 pub async fn import_logs(
     inventory: &Inventory,
     to: &Side,
@@ -76,142 +77,152 @@ pub async fn import_logs(
 ) -> Result<(), ImportError> {
     let families = Arc::new(Families::of(to, inventory));
     for path in &inventory.commit_logs {
+        let (path, families, interruption) = (path.clone(), families.clone(), interruption.clone());
+        let stopped = ImportError::Interrupted(format!("{} is not imported as a whole", path.display()));
+        let read = transfer(Some(writer), {
+            let interruption = interruption.clone();
+            move |pieces| {
+                let mut read = Read {
+                    interruption,
+                    pieces,
+                    families: BTreeMap::new(),
+                    bytes: 0,
+                    lost: Vec::new(),
+                    path,
+                };
+                read.read(&families);
+                (read.families, read.lost)
+            }
+        });
+        let (read, lost) = read.await?;
         if interruption.is_stopped() {
-            return Err(ImportError::Interrupted(format!("{} is not imported", path.display())));
+            return Err(stopped);
         }
-        // A channel for each column family, since a piece belongs to one.
-        let (path, known) = (path.clone(), families.clone());
-        let read = tokio::task::spawn_blocking(move || read_log(&path, &known));
-        let log = read.await.map_err(|error| ImportError::Schema(format!("reading has failed: {error}")))?;
-        for LogRows { cf, pieces, counts, .. } in log.families {
-            let (sender, receiver) = mpsc::channel(PARALLEL);
-            let sending = async {
-                for piece in pieces {
-                    if sender.send(piece).await.is_err() {
-                        break;
-                    }
-                }
-                drop(sender);
-            };
-            let (written, ()) = tokio::join!(write_all(writer, &cf, receiver), sending);
-            written?;
-            let name = FamilyName { keyspace: cf.keyspace.clone(), name: cf.name.clone() };
-            summary.families.entry(name).or_default().add(&counts);
+        for (name, family) in read {
+            summary.families.entry(name).or_default().add(&family.counts);
         }
-        log.lost.into_iter().for_each(|lost| summary.lose(lost));
+        lost.into_iter().for_each(|lost| summary.lose(lost));
         summary.commit_logs += 1;
     }
     Ok(())
 }
 
-/// What a commit log has. Segments of old servers have 128 MB at most, so their writes fit into memory.
-#[derive(Default)]
-struct Log {
-    families: Vec<LogRows>,
+/// The reading of a commit log.
+struct Read {
+    path: PathBuf,
+    interruption: Interruption,
+    pieces: mpsc::Sender<Piece>,
+    families: BTreeMap<FamilyName, ReadFamily>,
+    /// Size of the rows that are not sent.
+    bytes: usize,
     lost: Vec<Lost>,
 }
 
-/// What a commit log has of a column family.
-struct LogRows {
+/// What was read of a column family.
+struct ReadFamily {
     cf: Arc<CfDef>,
-    pieces: Vec<Vec<RowPiece>>,
-    /// The size of the last piece.
-    bytes: usize,
+    /// Those that are not sent.
+    rows: Vec<RowPiece>,
     counts: FamilySummary,
+    /// Changes that were left out, since they are increments.
+    increments: u64,
 }
 
-fn read_log(path: &Path, families: &Families) -> Log {
-    let mut log = Log::default();
-    let mut places: HashMap<FamilyName, usize> = HashMap::new();
-    let mut counters = 0_u64;
-    let lose = |lost: &mut Vec<Lost>, what: String| lost.push(Lost { path: path.to_owned(), what });
-    let mut reader = match CommitLog::open(path) {
-        Ok(reader) => reader,
-        Err(error) => {
-            lose(&mut log.lost, error.to_string());
-            return log;
-        }
-    };
-    let is_super = |family: &LogFamily| families.find(family).is_some_and(|cf| cf.is_super());
-    loop {
-        match reader.next_write(is_super) {
-            Ok(None) => break,
-            Ok(Some(rows)) => {
-                for row in rows {
-                    let Some(cf) = families.find(&row.family) else { continue };
-                    let name = FamilyName { keyspace: cf.keyspace.clone(), name: cf.name.clone() };
-                    let place = *places.entry(name).or_insert_with(|| {
-                        let counts = FamilySummary::default();
-                        log.families.push(LogRows {
-                            cf: cf.clone(),
-                            pieces: vec![Vec::new()],
-                            bytes: 0,
-                            counts,
-                        });
-                        log.families.len() - 1
-                    });
-                    counters += log.families.get_mut(place).map_or(0, |rows| rows.add(row));
+/// The target takes no more.
+struct Stopped;
+
+impl Read {
+    /// Reads the whole log, and keeps what is wrong with it.
+    fn read(&mut self, families: &Families) {
+        let mut log = match CommitLog::open(&self.path) {
+            Ok(log) => log,
+            Err(error) => return self.lose(error.to_string()),
+        };
+        let is_super = |family: &LogFamily| families.find(family).is_some_and(|cf| cf.is_super());
+        loop {
+            let rows = match log.next_write(is_super) {
+                Ok(None) => break,
+                Ok(Some(rows)) => rows,
+                Err(SstableError::Damaged(damage)) => {
+                    // The records after it are whole.
+                    self.lose(format!("{}: {}", self.path.display(), damage.why));
+                    continue;
+                }
+                Err(error) => {
+                    self.lose(error.to_string());
+                    break;
+                }
+            };
+            for row in rows {
+                if let Some(cf) = families.find(&row.family) {
+                    self.add(cf, row);
                 }
             }
-            // The records after it are whole.
-            Err(SstableError::Damaged(damage)) => {
-                lose(&mut log.lost, format!("{}: {}", path.display(), damage.why))
-            }
-            Err(error) => {
-                lose(&mut log.lost, error.to_string());
-                break;
+            if self.bytes >= PIECE_BYTES && self.send().is_err() {
+                return;
             }
         }
+        if self.send().is_err() {
+            return;
+        }
+        if log.skipped() > 0 {
+            self.lose(format!("{}: {} writes with a wrong checksum", self.path.display(), log.skipped()));
+        }
+        let increments: u64 = self.families.values().map(|family| family.increments).sum();
+        if increments > 0 {
+            let what = "increments of counters, which cannot be told from those in SSTables";
+            self.lose(format!("{}: {increments} {what}", self.path.display()));
+        }
     }
-    if reader.skipped() > 0 {
-        lose(&mut log.lost, format!("{}: {} writes with a wrong checksum", path.display(), reader.skipped()));
-    }
-    if counters > 0 {
-        let what = "increments of counters, which cannot be told from those in SSTables";
-        lose(&mut log.lost, format!("{}: {counters} {what}", path.display()));
-    }
-    log
-}
 
-impl LogRows {
-    /// Adds the changes of a row. Returns how many of them are those of counters, which are left out.
-    fn add(&mut self, row: LogRow) -> u64 {
-        let mut counters = 0;
-        let mut changes = Vec::new();
-        if row.deletion.is_deleted() {
-            self.counts.tombstones += 1;
-            changes.push(Change::DeleteRow { deletion: row.deletion });
+    /// Adds the changes of a row.
+    fn add(&mut self, cf: &Arc<CfDef>, row: LogRow) {
+        let family = self.families.entry(FamilyName::of(cf)).or_insert_with(|| ReadFamily {
+            cf: cf.clone(),
+            rows: Vec::new(),
+            counts: FamilySummary::default(),
+            increments: 0,
+        });
+        let mut changes = first_changes(row.deletion);
+        if cf.is_counter() {
+            // A deletion without the increments around it would remove too much.
+            family.increments += (changes.len() + row.atoms.len()) as u64;
+            return;
         }
+        family.counts.tombstones += changes.len() as u64;
         for atom in row.atoms {
-            if let Atom::Cell { cell, .. } = &atom {
-                self.counts.see(cell.timestamp);
-                match cell.kind {
-                    CellKind::Deleted { .. } => self.counts.tombstones += 1,
-                    _ => self.counts.cells += 1,
-                }
-            }
+            family.counts.count(&atom);
             match atom.into_change() {
                 Some(change) => changes.push(change),
-                None => counters += 1,
+                None => family.increments += 1,
             }
         }
-        if self.cf.is_counter() {
-            // A deletion without the increments around it would remove too much.
-            return counters + changes.len() as u64;
-        }
         if changes.is_empty() {
-            return counters;
+            return;
         }
-        self.counts.rows += 1;
-        if self.bytes >= PIECE_BYTES {
-            self.pieces.push(Vec::new());
-            self.bytes = 0;
+        family.counts.rows += 1;
+        self.bytes += row.key.len() + changes.iter().map(weight).sum::<usize>();
+        family.rows.push(RowPiece { key: row.key, changes });
+    }
+
+    /// Sends the rows of all column families.
+    fn send(&mut self) -> Result<(), Stopped> {
+        self.bytes = 0;
+        for family in self.families.values_mut() {
+            let rows = std::mem::take(&mut family.rows);
+            if rows.is_empty() {
+                continue;
+            }
+            let sent = self.pieces.blocking_send(Piece { cf: family.cf.clone(), rows });
+            if sent.is_err() || self.interruption.is_stopped() {
+                return Err(Stopped);
+            }
         }
-        self.bytes += changes.iter().map(weight).sum::<usize>();
-        if let Some(last) = self.pieces.last_mut() {
-            last.push(RowPiece { key: row.key, changes });
-        }
-        counters
+        Ok(())
+    }
+
+    fn lose(&mut self, what: String) {
+        self.lost.push(Lost { path: self.path.clone(), what });
     }
 }
 

@@ -1,18 +1,17 @@
 //! The rows of one SSTable, in pieces, past its damage.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
 use super::summary::{FamilySummary, Lost};
+use super::transfer::PIECE_BYTES;
 use super::{FoundTable, ImportError};
 use crate::cql::show::hex;
-use crate::model::{CellKind, Change, DeletionTime};
+use crate::model::{Change, DeletionTime};
+use crate::partitioner::PartitionerRef;
 use crate::sstable::{Atom, Damage, SstableError, TableOptions, TableReader, Unit};
 use crate::storage::{RowPiece, weight};
-
-/// Approximate size of a piece in bytes.
-const PIECE_BYTES: usize = 128 * 1024;
 
 /// Reads an SSTable.
 pub struct Reader {
@@ -71,6 +70,15 @@ impl Reader {
         }
     }
 
+    /// Returns the partitioner in whose order the rows are, if the files name it or it was given.
+    pub fn partitioner(&self) -> Option<&PartitionerRef> {
+        self.table.partitioner()
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns what was read, and what is lost.
     pub fn finish(self) -> (FamilySummary, Vec<Lost>) {
         (self.summary, self.lost)
@@ -92,7 +100,7 @@ impl Reader {
                     return Ok(Next::Row { key, deletion });
                 }
                 Ok(Some(Unit::Atom(atom))) => {
-                    self.count(&atom);
+                    self.summary.count(&atom);
                     return Ok(Next::Atom(atom));
                 }
                 Err(SstableError::Damaged(damage)) if self.skips_damage => self.skip(&damage)?,
@@ -100,23 +108,6 @@ impl Reader {
             }
         }
         Ok(Next::End)
-    }
-
-    fn count(&mut self, atom: &Atom) {
-        match atom {
-            Atom::Cell { cell, .. } => {
-                self.summary.see(cell.timestamp);
-                match cell.kind {
-                    CellKind::Deleted { .. } => self.summary.tombstones += 1,
-                    _ => self.summary.cells += 1,
-                }
-            }
-            Atom::Counter { counter, .. } => {
-                self.summary.see(counter.timestamp);
-                self.summary.cells += 1;
-            }
-            Atom::SuperDeletion { .. } | Atom::Range(_) => self.summary.tombstones += 1,
-        }
     }
 
     /// Moves behind damage, and keeps what is lost.
@@ -146,12 +137,19 @@ impl Reader {
         Ok(())
     }
 
-    fn lose(&mut self, what: String) {
+    /// Records a loss.
+    pub fn lose(&mut self, what: String) {
         self.lost.push(Lost { path: self.path.clone(), what });
     }
 }
 
-/// Reads a whole SSTable of a family without counters. Pieces of rows go to `send`, which returns false to stop.
+/// Returns the changes with which the piece of a row begins.
+pub fn first_changes(deletion: DeletionTime) -> Vec<Change> {
+    if deletion.is_deleted() { vec![Change::DeleteRow { deletion }] } else { Vec::new() }
+}
+
+/// Reads a whole SSTable of a family without counters. Pieces of rows go to `send`, which returns false to stop. Returns
+/// how many counters were left out.
 ///
 /// # Errors
 ///
@@ -159,41 +157,47 @@ impl Reader {
 pub fn read_pieces(
     reader: &mut Reader,
     mut send: impl FnMut(Vec<RowPiece>) -> bool,
-) -> Result<(), ImportError> {
-    let mut pieces: Vec<RowPiece> = Vec::new();
-    let mut bytes = 0;
+) -> Result<u64, ImportError> {
+    let mut rows: Vec<RowPiece> = Vec::new();
+    let (mut bytes, mut counters) = (0, 0);
     loop {
         match reader.next()? {
             Next::End => break,
             Next::Row { key, deletion } => {
-                // A row of which nothing is left has no change.
-                pieces.retain(|piece| !piece.changes.is_empty());
-                let changes =
-                    if deletion.is_deleted() { vec![Change::DeleteRow { deletion }] } else { Vec::new() };
+                drop_empty(&mut rows);
                 bytes += key.len();
-                pieces.push(RowPiece { key, changes });
+                rows.push(RowPiece { key, changes: first_changes(deletion) });
             }
-            Next::Atom(atom) => {
-                let Some(change) = atom.into_change() else { continue };
-                let Some(piece) = pieces.last_mut() else { continue };
-                bytes += weight(&change);
-                piece.changes.push(change);
-            }
+            Next::Atom(atom) => match (atom.into_change(), rows.last_mut()) {
+                (Some(change), Some(row)) => {
+                    bytes += weight(&change);
+                    row.changes.push(change);
+                }
+                (None, _) => counters += 1,
+                (Some(_), None) => {}
+            },
         }
         if bytes >= PIECE_BYTES {
-            let key = pieces.last().map(|piece| piece.key.clone()).unwrap_or_default();
-            pieces.retain(|piece| !piece.changes.is_empty());
             // The rest of the last row comes in further pieces.
-            let full = std::mem::replace(&mut pieces, vec![RowPiece { key, changes: Vec::new() }]);
+            let key = rows.last().map(|row| row.key.clone()).unwrap_or_default();
+            drop_empty(&mut rows);
+            let full = std::mem::replace(&mut rows, vec![RowPiece { key, changes: Vec::new() }]);
             bytes = 0;
             if !send(full) {
-                return Ok(());
+                return Ok(counters);
             }
         }
     }
-    pieces.retain(|piece| !piece.changes.is_empty());
-    if !pieces.is_empty() {
-        send(pieces);
+    drop_empty(&mut rows);
+    if !rows.is_empty() {
+        send(rows);
     }
-    Ok(())
+    Ok(counters)
+}
+
+/// Removes the last row if it has no changes: one that was only a place for more.
+fn drop_empty(rows: &mut Vec<RowPiece>) {
+    if rows.last().is_some_and(|row| row.changes.is_empty()) {
+        rows.pop();
+    }
 }

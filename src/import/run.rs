@@ -10,14 +10,13 @@ use super::logs::import_logs;
 use super::progress::Progress;
 use super::reader::{Reader, read_pieces};
 use super::summary::{FamilySummary, Lost, Summary};
-use super::transfer::{PARALLEL, write_all};
+use super::transfer::{Piece, transfer};
 use super::{FamilyName, FoundTable, ImportError, Inventory};
 use crate::compat::features::releases::NEWEST;
 use crate::copy::{Interruption, Side, Writer};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{CfDef, TableDef};
 use crate::sstable::TableOptions;
-use crate::storage::RowPiece;
 use crate::util::Clock;
 
 /// How an import is run.
@@ -100,19 +99,9 @@ impl Family<'_> {
         if self.options.interruption.is_stopped() {
             return Err(ImportError::Interrupted(format!("{part} and what follows is not imported")));
         }
-        let (sender, receiver) = mpsc::channel(PARALLEL);
-        let reading = self.reading(tables, sender);
-        let reading = tokio::task::spawn_blocking(reading);
-        let written = match &self.target {
-            Some((writer, cf)) => write_all(writer, cf, receiver).await,
-            None => {
-                drain(receiver).await;
-                Ok(())
-            }
-        };
-        let read =
-            reading.await.map_err(|error| ImportError::Schema(format!("reading has failed: {error}")))?;
-        written?;
+        let writer = self.target.as_ref().map(|(writer, _)| writer);
+        let read = transfer(writer, self.reading(tables)).await?;
+        let losses = summary.losses;
         for (family, lost) in read? {
             summary.families.entry(self.name.clone()).or_default().add(&family);
             lost.into_iter().for_each(|lost| summary.lose(lost));
@@ -120,20 +109,23 @@ impl Family<'_> {
         if self.options.interruption.is_stopped() {
             return Err(ImportError::Interrupted(format!("{part} may be imported in part")));
         }
-        progress.finish(part)
+        // Another run must not take a part with gaps for a whole one.
+        if summary.losses > losses { Ok(()) } else { progress.finish(part) }
     }
 
     /// Returns the work of the thread that reads.
     fn reading(
         &self,
         tables: Vec<FoundTable>,
-        sender: mpsc::Sender<Vec<RowPiece>>,
-    ) -> impl FnOnce() -> Finished + Send + 'static {
-        let has_counters = self.cf.as_ref().is_some_and(|cf| cf.is_counter());
-        let layout = self.cf.as_ref().map(|cf| TableDef::of(cf, NEWEST).layout);
+    ) -> impl FnOnce(mpsc::Sender<Piece>) -> Finished + Send + use<> {
+        let cf = self.cf.clone();
         let options = self.options.clone();
-        move || {
-            let send = |rows| !options.interruption.is_stopped() && sender.blocking_send(rows).is_ok();
+        move |sender| {
+            let layout = cf.as_ref().map(|cf| TableDef::of(cf, NEWEST).layout);
+            let send = |rows| {
+                let is_sent = |cf: &Arc<CfDef>| sender.blocking_send(Piece { cf: cf.clone(), rows }).is_ok();
+                !options.interruption.is_stopped() && cf.as_ref().is_none_or(is_sent)
+            };
             let mut readers = Vec::new();
             for table in &tables {
                 // Files of 2.1 and later name their partitioner.
@@ -143,8 +135,8 @@ impl Family<'_> {
                 let reader = Reader::open(table, &open, options.skips_damage)?;
                 readers.push((reader, table.node, table.descriptor.format.counter_deletions_are_final()));
             }
-            if has_counters {
-                let mut merge = CounterMerge::new(readers, options.partitioner.clone())?;
+            if cf.as_ref().is_some_and(|cf| cf.is_counter()) {
+                let mut merge = CounterMerge::new(readers, &options.partitioner)?;
                 while let Some(row) = merge.next_row()? {
                     if !send(vec![row]) {
                         break;
@@ -154,15 +146,16 @@ impl Family<'_> {
             }
             let mut finished = Vec::new();
             for (mut reader, ..) in readers {
-                read_pieces(&mut reader, send)?;
+                let counters = read_pieces(&mut reader, send)?;
+                if counters > 0 && cf.is_some() {
+                    let path = reader.path().display().to_string();
+                    reader.lose(format!(
+                        "{path}: {counters} counters, which the target's definition does not have"
+                    ));
+                }
                 finished.push(reader.finish());
             }
             Ok(finished)
         }
     }
-}
-
-/// Takes pieces that nobody needs.
-async fn drain(mut pieces: mpsc::Receiver<Vec<RowPiece>>) {
-    while pieces.recv().await.is_some() {}
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::FamilyName;
+use crate::model::CellKind;
+use crate::sstable::Atom;
 
 /// Damages that are kept with their text. Further ones are counted.
 const DAMAGES_MAX: usize = 1_000;
@@ -38,8 +40,26 @@ impl FamilySummary {
         }
     }
 
+    /// Counts a part of a row.
+    pub fn count(&mut self, atom: &Atom) {
+        match atom {
+            Atom::Cell { cell, .. } => {
+                self.see(cell.timestamp);
+                match cell.kind {
+                    CellKind::Deleted { .. } => self.tombstones += 1,
+                    _ => self.cells += 1,
+                }
+            }
+            Atom::Counter { counter, .. } => {
+                self.see(counter.timestamp);
+                self.cells += 1;
+            }
+            Atom::SuperDeletion { .. } | Atom::Range(_) => self.tombstones += 1,
+        }
+    }
+
     /// Takes the timestamp of a cell.
-    pub fn see(&mut self, timestamp: i64) {
+    fn see(&mut self, timestamp: i64) {
         let (first, last) = self.timestamps.unwrap_or((timestamp, timestamp));
         self.timestamps = Some((first.min(timestamp), last.max(timestamp)));
     }

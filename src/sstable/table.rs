@@ -41,6 +41,7 @@ enum Rows {
 pub struct TableReader {
     descriptor: Descriptor,
     rows: Rows,
+    partitioner: Option<PartitionerRef>,
     splits_super_columns: bool,
     order: KeyOrder,
     /// The entries of the Index component from the next row on. `None` if there is no such file, or it is damaged.
@@ -100,7 +101,8 @@ impl TableReader {
                 && !format.has_modern_rows,
             descriptor,
             rows,
-            order: KeyOrder::new(partitioner),
+            order: KeyOrder::new(partitioner.clone()),
+            partitioner,
             index,
             row_start: 0,
             is_in_row: false,
@@ -110,6 +112,12 @@ impl TableReader {
     /// Returns what the name of the file says.
     pub fn descriptor(&self) -> &Descriptor {
         &self.descriptor
+    }
+
+    /// Returns the partitioner in whose order the rows are: that of the options, else the one in the Statistics component.
+    /// `None` if neither names it, and for an index.
+    pub fn partitioner(&self) -> Option<&PartitionerRef> {
+        self.partitioner.as_ref()
     }
 
     /// Compares the whole Data file with its digest component, if there is one. Reads the whole file. Files of 0.4 to 0.8

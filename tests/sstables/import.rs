@@ -21,10 +21,19 @@ fn import_into(
     contents: &serde_json::Value,
     directories: &[PathBuf],
 ) -> Result<Summary, ImportError> {
+    import_in_order(contents["partitioner"].as_str().unwrap(), merged, directories)
+}
+
+/// Imports files whose rows are in the order of a partitioner, unless they name their own.
+fn import_in_order(
+    partitioner: &str,
+    merged: &Merged,
+    directories: &[PathBuf],
+) -> Result<Summary, ImportError> {
     let inventory = Inventory::of(directories)?;
     let clock = Arc::new(Clock::manual(i64::from(NOW_S) * 1000));
     let options = ImportOptions {
-        partitioner: partitioner::resolve(contents["partitioner"].as_str().unwrap()).unwrap(),
+        partitioner: partitioner::resolve(partitioner).unwrap(),
         skips_damage: false,
         progress_file: None,
         interruption: Interruption::default(),
@@ -125,6 +134,35 @@ fn commit_logs_have_what_was_not_flushed() {
             }
         }
     }
+}
+
+/// Counters of several SSTables are merged row by row, in the order that the files have.
+#[test]
+fn a_wrong_partitioner_does_not_separate_the_shards_of_a_counter() {
+    let fixture = Fixture::unpack("2.1.22");
+    let merged = Merged::new(&fixture.contents);
+    import_in_order("RandomPartitioner", &merged, &[fixture.data()]).unwrap();
+    let catalog = merged.database.catalog().clone();
+    let mut counters = 0;
+    for (keyspace, described) in fixture.contents["rows"].as_object().unwrap() {
+        for family in described.as_object().unwrap().keys() {
+            let cf = catalog.column_family(keyspace, family).unwrap();
+            for (key, columns) in &rows_in_tables(&fixture.contents, keyspace, family) {
+                assert_eq!(&merged.read(cf, key), columns, "{keyspace}.{family} row {key}");
+                counters += usize::from(cf.is_counter());
+            }
+        }
+    }
+    assert!(counters > 1);
+
+    // Files of 1.2 do not name it.
+    let fixture = Fixture::unpack("1.2.15");
+    let merged = Merged::new(&fixture.contents);
+    let error = import_in_order("ByteOrderedPartitioner", &merged, &[fixture.data()]).unwrap_err();
+    assert!(
+        error.to_string().contains("order of org.apache.cassandra.dht.ByteOrderedPartitioner"),
+        "{error}"
+    );
 }
 
 fn thriftstore(arguments: &[&str]) -> Command {
