@@ -331,7 +331,7 @@ pub fn commit_log(data: &[u8]) -> usize {
         // One record, and what is behind it.
         for _ in 0..2 {
             match log.next_write(|_| *choice >= 128) {
-                Ok(Some(found)) => rows += found.len(),
+                Ok(Some(found)) => rows += found.rows.len(),
                 Ok(None) => break,
                 Err(error) => assert!(!error.to_string().is_empty(), "an error without a text"),
             }

@@ -1,28 +1,33 @@
-//! The counters of a column family: all its SSTables are read at the same time, row by row.
+//! The counters of a column family: all its SSTables are read at the same time, row by row, and what commit logs have of
+//! the rows.
 //!
 //! ```text
 //!   node 1   table 1   row a: hits [A local 5]        row c
-//!            table 2   row a: hits [A local 4]                    A is settled at 9 within node 1
+//!            table 2   row a: hits [A local 4]
+//!            logs      row a: hits [A local 3]                    A is settled at 12 within node 1
 //!   node 2   table 1   row a: hits [A remote 9, B local 2]
-//!                      row a: hits = A 9 + B 2 = 11
+//!                      row a: hits = A 12 + B 2 = 14
 //! ```
 //!
 //! Shards of the node that wrote a file are increments, which add up within its own tables; then they are totals, like
 //! those of other nodes. The counters of one row are in memory, for as long as the row is read.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
-use super::ImportError;
+use super::logged_counters::LoggedCounters;
 use super::reader::{Next, Reader, first_changes};
+use super::{FamilyName, ImportError};
 use crate::model::{CellKind, Change};
 use crate::partitioner::PartitionerRef;
 use crate::sstable::{Atom, CounterState};
 use crate::storage::RowPiece;
 
 /// A counter's super column and name.
-type CounterName = (Option<Bytes>, Bytes);
+pub type CounterName = (Option<Bytes>, Bytes);
 /// The counters of a row, as the tables of each node have them.
 type States = BTreeMap<CounterName, BTreeMap<usize, CounterState>>;
 
@@ -36,17 +41,27 @@ struct Source {
 }
 
 /// A place in the ring: the token, and the key.
-type Place = (Vec<u8>, Bytes);
+pub type Place = (Vec<u8>, Bytes);
+
+/// What the commit logs have of a column family.
+#[derive(Clone)]
+pub struct Logged {
+    pub counters: Arc<Mutex<LoggedCounters>>,
+    pub family: FamilyName,
+}
 
 struct NextRow {
     place: Place,
     changes: Vec<Change>,
 }
 
-/// Merges the tables of a column family of counters.
+/// Merges the tables and logs of a column family of counters.
 pub struct CounterMerge {
     sources: Vec<Source>,
+    logged: Option<Logged>,
     partitioner: PartitionerRef,
+    /// The rows and counters of logs.
+    counts: (u64, u64),
 }
 
 impl CounterMerge {
@@ -58,10 +73,17 @@ impl CounterMerge {
     /// If a table has another partitioner or order, as all methods: a wrong order would separate the shards of a counter.
     pub fn new(
         tables: Vec<(Reader, usize, bool)>,
+        logged: Option<Logged>,
         usual: &PartitionerRef,
     ) -> Result<CounterMerge, ImportError> {
         let named = tables.iter().find_map(|(reader, ..)| reader.partitioner());
-        let partitioner = named.unwrap_or(usual).clone();
+        let of_logs = logged.as_ref().map(|logged| logged.counters.lock().partitioner().clone());
+        let partitioner = named.cloned().or(of_logs.clone()).unwrap_or_else(|| usual.clone());
+        if let Some((reader, ..)) = tables.first()
+            && of_logs.is_some_and(|of_logs| of_logs.class_name() != partitioner.class_name())
+        {
+            return Err(out_of_order(reader, &partitioner));
+        }
         let mut sources = Vec::new();
         for (mut reader, node, deletions_are_final) in tables {
             if reader.partitioner().is_some_and(|own| own.class_name() != partitioner.class_name()) {
@@ -72,27 +94,45 @@ impl CounterMerge {
             source.begin(first, None, &partitioner)?;
             sources.push(source);
         }
-        Ok(CounterMerge { sources, partitioner })
+        Ok(CounterMerge { sources, logged, partitioner, counts: (0, 0) })
     }
 
     /// Returns the next row, with the totals of its counters and all else that it has. `None` at the end.
     pub fn next_row(&mut self) -> Result<Option<RowPiece>, ImportError> {
         let places = self.sources.iter().filter_map(|source| Some(&source.next.as_ref()?.place));
-        let Some(place) = places.min().cloned() else { return Ok(None) };
+        let of_logs = self.logged.as_ref().and_then(Logged::next_place);
+        let Some(place) = places.min().cloned().into_iter().chain(of_logs).min() else { return Ok(None) };
         let mut states = States::new();
         let mut changes = Vec::new();
+        let mut deletions_are_final = self.sources.iter().any(|source| source.deletions_are_final);
         for source in &mut self.sources {
             if source.next.as_ref().is_some_and(|next| next.place == place) {
                 source.read_row(&mut states, &mut changes, &self.partitioner)?;
             }
         }
-        changes.extend(totals(states, self.sources.iter().any(|source| source.deletions_are_final)));
+        if let Some(logged) = &self.logged {
+            for (node, row) in logged.counters.lock().take(&logged.family, &place) {
+                self.counts = (self.counts.0 + 1, self.counts.1 + row.counters.len() as u64);
+                deletions_are_final |= row.deletions_are_final;
+                changes.extend(row.changes);
+                for (name, state) in row.counters {
+                    add(&mut states, name, state, (node, row.deletions_are_final));
+                }
+            }
+        }
+        changes.extend(totals(states, deletions_are_final));
         Ok(Some(RowPiece { key: place.1, changes }))
     }
 
-    /// Returns the readers, to know what was read.
-    pub fn finish(self) -> Vec<Reader> {
-        self.sources.into_iter().map(|source| source.reader).collect()
+    /// Returns the readers, to know what was read, and the numbers of rows and counters in logs.
+    pub fn finish(self) -> (Vec<Reader>, (u64, u64)) {
+        (self.sources.into_iter().map(|source| source.reader).collect(), self.counts)
+    }
+}
+
+impl Logged {
+    fn next_place(&self) -> Option<Place> {
+        self.counters.lock().next_place(&self.family)
     }
 }
 
@@ -132,14 +172,15 @@ impl Source {
             match self.reader.next()? {
                 Next::Atom(Atom::Counter { super_column, counter }) => {
                     let name = (super_column, counter.name.clone());
-                    self.add(states, name, CounterState::Live(counter));
+                    add(states, name, CounterState::Live(counter), (self.node, self.deletions_are_final));
                 }
                 Next::Atom(atom) => {
                     if let Atom::Cell { super_column, cell } = &atom
                         && let CellKind::Deleted { .. } = cell.kind
                     {
                         let name = (super_column.clone(), cell.name.clone());
-                        self.add(states, name, CounterState::Deleted { timestamp: cell.timestamp });
+                        let state = CounterState::Deleted { timestamp: cell.timestamp };
+                        add(states, name, state, (self.node, self.deletions_are_final));
                     }
                     changes.extend(atom.into_change());
                 }
@@ -147,15 +188,21 @@ impl Source {
             }
         }
     }
+}
 
-    fn add(&self, states: &mut States, name: CounterName, state: CounterState) {
-        let of_nodes = states.entry(name).or_default();
-        let merged = match of_nodes.remove(&self.node) {
-            Some(before) => before.merged(state, self.deletions_are_final),
-            None => state,
-        };
-        of_nodes.insert(self.node, merged);
-    }
+/// Merges the state of a counter with what its node has of it already.
+fn add(
+    states: &mut States,
+    name: CounterName,
+    state: CounterState,
+    (node, deletions_are_final): (usize, bool),
+) {
+    let of_nodes = states.entry(name).or_default();
+    let merged = match of_nodes.remove(&node) {
+        Some(before) => before.merged(state, deletions_are_final),
+        None => state,
+    };
+    of_nodes.insert(node, merged);
 }
 
 fn out_of_order(reader: &Reader, partitioner: &PartitionerRef) -> ImportError {

@@ -55,6 +55,14 @@ pub struct FoundTable {
     pub node: usize,
 }
 
+/// A commit log.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FoundLog {
+    pub path: PathBuf,
+    /// The number of the directory that was given, as of an SSTable.
+    pub node: usize,
+}
+
 /// What directories have.
 #[derive(Debug, Default)]
 pub struct Inventory {
@@ -67,7 +75,7 @@ pub struct Inventory {
     /// The column families by the ids in the names of their directories (2.1 and later).
     pub ids: HashMap<[u8; 16], FamilyName>,
     /// Commit logs in the directories, and in a directory `commitlog` beside one of them.
-    pub commit_logs: Vec<PathBuf>,
+    pub commit_logs: Vec<FoundLog>,
     /// The only keyspace and the only name of column families that are wanted.
     selection: (Option<String>, Option<String>),
 }
@@ -91,7 +99,7 @@ impl Inventory {
             }
         }
         inventory.commit_logs.sort();
-        inventory.commit_logs.dedup();
+        inventory.commit_logs.dedup_by(|one, other| one.path == other.path);
         for tables in inventory.families.values_mut() {
             tables.sort_by(|one, other| {
                 let order =
@@ -121,7 +129,7 @@ impl Inventory {
                 let metadata = entry.metadata().map_err(|error| failed(&path, &error))?;
                 self.add(path, metadata.len(), node);
             } else if name.starts_with("CommitLog-") && name.ends_with(".log") {
-                self.commit_logs.push(path);
+                self.commit_logs.push(FoundLog { path, node });
             }
         }
         Ok(())

@@ -1,121 +1,155 @@
 //! The commit logs: writes that the old servers had not flushed to SSTables.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use md5::{Digest, Md5};
 use tokio::sync::mpsc;
 
+use super::log_families::LogFamilies;
 use super::reader::first_changes;
+use super::replay::Replay;
 use super::summary::{FamilySummary, Lost, Summary};
 use super::transfer::{PIECE_BYTES, Piece, transfer};
-use super::{FamilyName, ImportError, Inventory};
+use super::{FamilyName, FoundLog, ImportError, Inventory};
 use crate::copy::{Interruption, Side, Writer};
 use crate::schema::CfDef;
 use crate::sstable::{CommitLog, LogFamily, LogRow, SstableError};
 use crate::storage::{RowPiece, weight};
 
-/// The column families of the target, as commit logs name them.
-struct Families {
-    by_id: HashMap<[u8; 16], Arc<CfDef>>,
-    by_name: HashMap<FamilyName, Arc<CfDef>>,
+/// The commit logs of all nodes, and which of their writes are replayed.
+pub struct Logs {
+    found: Vec<FoundLog>,
+    families: LogFamilies,
+    replay: Replay,
+    interruption: Interruption,
 }
 
-impl Families {
-    fn of(to: &Side, inventory: &Inventory) -> Families {
-        let mut families = Families { by_id: HashMap::new(), by_name: HashMap::new() };
-        for keyspace in to.keyspaces() {
-            for cf in keyspace.column_families.values() {
-                let name = FamilyName::of(cf);
-                if !inventory.is_selected(&name) {
+impl Logs {
+    /// Prepares to import the commit logs that an inventory lists.
+    ///
+    /// # Errors
+    ///
+    /// If the system tables, which know of each TRUNCATE, are damaged.
+    pub fn of(inventory: &Inventory, to: &Side, interruption: &Interruption) -> Result<Logs, ImportError> {
+        let families = LogFamilies::of(to, inventory);
+        Ok(Logs {
+            found: inventory.commit_logs.clone(),
+            replay: Replay::of(inventory, &families)?,
+            families,
+            interruption: interruption.clone(),
+        })
+    }
+
+    pub fn found(&self) -> &[FoundLog] {
+        &self.found
+    }
+
+    /// Whether there can be counters in the logs.
+    pub fn may_have_counters(&self) -> bool {
+        !self.found.is_empty() && self.families.have_counters()
+    }
+
+    /// Reads a log. Each row of a selected column family that no SSTable has goes to `each`, together with whether a
+    /// deletion of a counter is final in this log. `each` returns false to stop. Returns what is wrong with the log.
+    pub fn read(
+        &self,
+        log: &FoundLog,
+        mut each: impl FnMut(&Arc<CfDef>, LogRow, bool) -> bool,
+    ) -> Vec<String> {
+        let path = log.path.display();
+        let mut wrong = Vec::new();
+        let mut reader = match CommitLog::open(&log.path) {
+            Ok(reader) => reader,
+            Err(error) => return vec![error.to_string()],
+        };
+        let is_super = |family: &LogFamily| self.families.find(family).is_some_and(|cf| cf.is_super());
+        let deletions_are_final = reader.counter_deletions_are_final();
+        loop {
+            let write = match reader.next_write(is_super) {
+                Ok(None) => break,
+                Ok(Some(write)) => write,
+                Err(SstableError::Damaged(damage)) => {
+                    // The records after it are whole.
+                    wrong.push(format!("{path}: {}", damage.why));
                     continue;
                 }
-                families.by_id.insert(id_of_names(&name), cf.clone());
-                families.by_name.insert(name, cf.clone());
+                Err(error) => {
+                    wrong.push(error.to_string());
+                    break;
+                }
+            };
+            for row in write.rows {
+                let Some(cf) = self.families.find(&row.family) else { continue };
+                let name = FamilyName::of(cf);
+                let is_wanted =
+                    self.families.is_selected(&name) && self.replay.needs(log.node, &name, write.position);
+                if is_wanted && !each(cf, row, deletions_are_final) {
+                    return wrong;
+                }
+            }
+            if self.interruption.is_stopped() {
+                return wrong;
             }
         }
-        for (id, name) in &inventory.ids {
-            if let Some(cf) = families.by_name.get(name) {
-                families.by_id.insert(*id, cf.clone());
-            }
+        if reader.skipped() > 0 {
+            wrong.push(format!("{path}: {} writes with a wrong checksum", reader.skipped()));
         }
-        families
+        wrong
     }
 
-    fn find(&self, family: &LogFamily) -> Option<&Arc<CfDef>> {
-        match family {
-            LogFamily::Id(id) => self.by_id.get(id),
-            LogFamily::Named { keyspace, name } => {
-                self.by_name.get(&FamilyName { keyspace: keyspace.clone(), name: name.clone() })
+    /// Imports everything but counters, which [`super::logged_counters`] has.
+    ///
+    /// # Errors
+    ///
+    /// If the target fails, or the import is stopped. What cannot be read of a log is in the summary.
+    pub async fn import(
+        self: &Arc<Self>,
+        writer: &Arc<Writer>,
+        summary: &mut Summary,
+    ) -> Result<(), ImportError> {
+        for error in &self.replay.unreadable {
+            summary.lose(Lost {
+                path: PathBuf::new(),
+                what: format!(
+                    "{error}; nothing is lost, but commit logs may have increments or deleted rows that are in SSTables \
+                     already"
+                ),
+            });
+        }
+        for log in &self.found {
+            let (logs, log) = (self.clone(), log.clone());
+            let stopped =
+                ImportError::Interrupted(format!("{} is not imported as a whole", log.path.display()));
+            let read = transfer(Some(writer), move |pieces| {
+                let mut read = Read { pieces, families: BTreeMap::new(), bytes: 0 };
+                let wrong = logs.read(&log, |cf, row, _| cf.is_counter() || read.add(cf, row));
+                let lost = wrong.into_iter().map(|what| Lost { path: log.path.clone(), what });
+                let mut lost: Vec<Lost> = lost.collect();
+                read.send();
+                lost.extend(read.counters(&log.path));
+                (read.families, lost)
+            });
+            let (read, lost) = read.await?;
+            if self.interruption.is_stopped() {
+                return Err(stopped);
             }
-        }
-    }
-}
-
-/// Returns the id of a column family up to 2.0, and of one that 2.1 took over: the UUID of version 3 of its names.
-fn id_of_names(name: &FamilyName) -> [u8; 16] {
-    let mut hasher = Md5::new();
-    hasher.update(&name.keyspace);
-    hasher.update(&name.name);
-    let mut id: [u8; 16] = hasher.finalize().into();
-    id[6] = id[6] & 0x0f | 0x30;
-    id[8] = id[8] & 0x3f | 0x80;
-    id
-}
-
-/// Imports the commit logs that the inventory lists.
-///
-/// # Errors
-///
-/// If the target fails, or the import is stopped. What cannot be read of a log is in the summary.
-pub async fn import_logs(
-    inventory: &Inventory,
-    to: &Side,
-    writer: &Arc<Writer>,
-    (interruption, summary): (&Interruption, &mut Summary),
-) -> Result<(), ImportError> {
-    let families = Arc::new(Families::of(to, inventory));
-    for path in &inventory.commit_logs {
-        let (path, families, interruption) = (path.clone(), families.clone(), interruption.clone());
-        let stopped = ImportError::Interrupted(format!("{} is not imported as a whole", path.display()));
-        let read = transfer(Some(writer), {
-            let interruption = interruption.clone();
-            move |pieces| {
-                let mut read = Read {
-                    interruption,
-                    pieces,
-                    families: BTreeMap::new(),
-                    bytes: 0,
-                    lost: Vec::new(),
-                    path,
-                };
-                read.read(&families);
-                (read.families, read.lost)
+            for (name, family) in read {
+                summary.families.entry(name).or_default().add(&family.counts);
             }
-        });
-        let (read, lost) = read.await?;
-        if interruption.is_stopped() {
-            return Err(stopped);
+            lost.into_iter().for_each(|lost| summary.lose(lost));
+            summary.commit_logs += 1;
         }
-        for (name, family) in read {
-            summary.families.entry(name).or_default().add(&family.counts);
-        }
-        lost.into_iter().for_each(|lost| summary.lose(lost));
-        summary.commit_logs += 1;
+        Ok(())
     }
-    Ok(())
 }
 
 /// The reading of a commit log.
 struct Read {
-    path: PathBuf,
-    interruption: Interruption,
     pieces: mpsc::Sender<Piece>,
     families: BTreeMap<FamilyName, ReadFamily>,
     /// Size of the rows that are not sent.
     bytes: usize,
-    lost: Vec<Lost>,
 }
 
 /// What was read of a column family.
@@ -124,116 +158,51 @@ struct ReadFamily {
     /// Those that are not sent.
     rows: Vec<RowPiece>,
     counts: FamilySummary,
-    /// Changes that were left out, since they are increments.
-    increments: u64,
+    /// Counters that were left out.
+    counters: u64,
 }
 
-/// The target takes no more.
-struct Stopped;
-
 impl Read {
-    /// Reads the whole log, and keeps what is wrong with it.
-    fn read(&mut self, families: &Families) {
-        let mut log = match CommitLog::open(&self.path) {
-            Ok(log) => log,
-            Err(error) => return self.lose(error.to_string()),
-        };
-        let is_super = |family: &LogFamily| families.find(family).is_some_and(|cf| cf.is_super());
-        loop {
-            let rows = match log.next_write(is_super) {
-                Ok(None) => break,
-                Ok(Some(rows)) => rows,
-                Err(SstableError::Damaged(damage)) => {
-                    // The records after it are whole.
-                    self.lose(format!("{}: {}", self.path.display(), damage.why));
-                    continue;
-                }
-                Err(error) => {
-                    self.lose(error.to_string());
-                    break;
-                }
-            };
-            for row in rows {
-                if let Some(cf) = families.find(&row.family) {
-                    self.add(cf, row);
-                }
-            }
-            if self.bytes >= PIECE_BYTES && self.send().is_err() {
-                return;
-            }
-        }
-        if self.send().is_err() {
-            return;
-        }
-        if log.skipped() > 0 {
-            self.lose(format!("{}: {} writes with a wrong checksum", self.path.display(), log.skipped()));
-        }
-        let increments: u64 = self.families.values().map(|family| family.increments).sum();
-        if increments > 0 {
-            let what = "increments of counters, which cannot be told from those in SSTables";
-            self.lose(format!("{}: {increments} {what}", self.path.display()));
-        }
-    }
-
-    /// Adds the changes of a row.
-    fn add(&mut self, cf: &Arc<CfDef>, row: LogRow) {
+    /// Adds the changes of a row. Returns false if the target takes no more.
+    fn add(&mut self, cf: &Arc<CfDef>, row: LogRow) -> bool {
         let family = self.families.entry(FamilyName::of(cf)).or_insert_with(|| ReadFamily {
             cf: cf.clone(),
             rows: Vec::new(),
             counts: FamilySummary::default(),
-            increments: 0,
+            counters: 0,
         });
         let mut changes = first_changes(row.deletion);
-        if cf.is_counter() {
-            // A deletion without the increments around it would remove too much.
-            family.increments += (changes.len() + row.atoms.len()) as u64;
-            return;
-        }
         family.counts.tombstones += changes.len() as u64;
         for atom in row.atoms {
             family.counts.count(&atom);
             match atom.into_change() {
                 Some(change) => changes.push(change),
-                None => family.increments += 1,
+                None => family.counters += 1,
             }
         }
         if changes.is_empty() {
-            return;
+            return true;
         }
         family.counts.rows += 1;
         self.bytes += row.key.len() + changes.iter().map(weight).sum::<usize>();
         family.rows.push(RowPiece { key: row.key, changes });
+        self.bytes < PIECE_BYTES || self.send()
     }
 
-    /// Sends the rows of all column families.
-    fn send(&mut self) -> Result<(), Stopped> {
+    /// Sends the rows of all column families. Returns false if the target takes no more.
+    fn send(&mut self) -> bool {
         self.bytes = 0;
-        for family in self.families.values_mut() {
+        self.families.values_mut().all(|family| {
             let rows = std::mem::take(&mut family.rows);
-            if rows.is_empty() {
-                continue;
-            }
-            let sent = self.pieces.blocking_send(Piece { cf: family.cf.clone(), rows });
-            if sent.is_err() || self.interruption.is_stopped() {
-                return Err(Stopped);
-            }
-        }
-        Ok(())
+            rows.is_empty() || self.pieces.blocking_send(Piece { cf: family.cf.clone(), rows }).is_ok()
+        })
     }
 
-    fn lose(&mut self, what: String) {
-        self.lost.push(Lost { path: self.path.clone(), what });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_of_old_families_are_those_of_their_names() {
-        let name = FamilyName { keyspace: "system".to_owned(), name: "local".to_owned() };
-        // As the directories of 2.1 have it.
-        assert_eq!(crate::cql::show::hex(&id_of_names(&name)), "7ad54392bcdd35a684174e047860b377");
+    /// Returns what is lost of counters that the target's definitions do not have.
+    fn counters(&self, path: &std::path::Path) -> Option<Lost> {
+        let counters: u64 = self.families.values().map(|family| family.counters).sum();
+        let what = "counters, which the target's definitions do not have";
+        (counters > 0)
+            .then(|| Lost { path: path.to_owned(), what: format!("{}: {counters} {what}", path.display()) })
     }
 }

@@ -1,12 +1,15 @@
 //! Imports one column family after the other.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
-use super::counters::CounterMerge;
-use super::logs::import_logs;
+use super::counters::{CounterMerge, Logged};
+use super::logged_counters::LoggedCounters;
+use super::logs::Logs;
 use super::progress::Progress;
 use super::reader::{Reader, read_pieces};
 use super::summary::{FamilySummary, Lost, Summary};
@@ -16,7 +19,7 @@ use crate::compat::features::releases::NEWEST;
 use crate::copy::{Interruption, Side, Writer};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{CfDef, TableDef};
-use crate::sstable::TableOptions;
+use crate::sstable::{TableOptions, named_partitioner};
 use crate::util::Clock;
 
 /// How an import is run.
@@ -44,21 +47,55 @@ pub async fn import(
     let mut progress = Progress::open(options.progress_file.as_deref(), &name)?;
     let writer = to.clone().map(|to| Writer::new(to, clock)).transpose()?.map(Arc::new);
     let mut summary = Summary::default();
-    for (name, tables) in &inventory.families {
+    let logs = match &to {
+        Some(to) => Some(Arc::new(Logs::of(inventory, to, &options.interruption)?)),
+        None => None,
+    };
+    let logged = match logs.clone().filter(|logs| logs.may_have_counters()) {
+        Some(logs) => Some(read_counters(inventory, logs, options).await?),
+        None => None,
+    };
+    for (name, tables) in &families(inventory, logged.as_ref()) {
         let cf = to.as_ref().and_then(|to| to.column_family(&name.keyspace, &name.name));
         if to.is_some() && cf.is_none() {
             summary.undefined.push(name.clone());
             continue;
         }
         let target = writer.clone().zip(cf.clone());
-        let family = Family { name, tables, cf, target, options };
+        let logged = logged.clone().map(|counters| Logged { counters, family: name.clone() });
+        let family = Family { name, tables, cf, target, logged, options };
         family.import(&mut progress, &mut summary).await?;
     }
-    if let Some((to, writer)) = to.as_ref().zip(writer.as_ref()) {
+    if let Some((logs, writer)) = logs.zip(writer.as_ref()) {
         // Without the SSTables, commit logs would have half of the data.
-        import_logs(inventory, to, writer, (&options.interruption, &mut summary)).await?;
+        logs.import(writer, &mut summary).await?;
     }
     Ok(summary)
+}
+
+/// Reads the counters in commit logs, in the order of the partitioner that the files name, or else of the options.
+async fn read_counters(
+    inventory: &Inventory,
+    logs: Arc<Logs>,
+    options: &ImportOptions,
+) -> Result<Arc<Mutex<LoggedCounters>>, ImportError> {
+    let named = inventory.families.values().flatten().find_map(|table| named_partitioner(&table.descriptor));
+    let partitioner = named.unwrap_or_else(|| options.partitioner.clone());
+    let read = tokio::task::spawn_blocking(move || LoggedCounters::read(logs, partitioner)).await;
+    let counters = read.map_err(|error| ImportError::Thread(error.to_string()))?;
+    Ok(Arc::new(Mutex::new(counters)))
+}
+
+/// Returns the column families with their SSTables, and those of which only commit logs have counters.
+fn families(
+    inventory: &Inventory,
+    logged: Option<&Arc<Mutex<LoggedCounters>>>,
+) -> BTreeMap<FamilyName, Vec<FoundTable>> {
+    let mut families = inventory.families.clone();
+    for name in logged.into_iter().flat_map(|logged| logged.lock().families().clone()) {
+        families.entry(name).or_default();
+    }
+    families
 }
 
 /// A column family that is imported.
@@ -68,6 +105,8 @@ struct Family<'a> {
     /// The definition; `None` if there is no target.
     cf: Option<Arc<CfDef>>,
     target: Option<(Arc<Writer>, Arc<CfDef>)>,
+    /// What commit logs have, if it is a family of counters.
+    logged: Option<Logged>,
     options: &'a ImportOptions,
 }
 
@@ -120,6 +159,7 @@ impl Family<'_> {
     ) -> impl FnOnce(mpsc::Sender<Piece>) -> Finished + Send + use<> {
         let cf = self.cf.clone();
         let options = self.options.clone();
+        let logged = self.logged.clone();
         move |sender| {
             let layout = cf.as_ref().map(|cf| TableDef::of(cf, NEWEST).layout);
             let send = |rows| {
@@ -136,13 +176,16 @@ impl Family<'_> {
                 readers.push((reader, table.node, table.descriptor.format.counter_deletions_are_final()));
             }
             if cf.as_ref().is_some_and(|cf| cf.is_counter()) {
-                let mut merge = CounterMerge::new(readers, &options.partitioner)?;
+                let mut merge = CounterMerge::new(readers, logged, &options.partitioner)?;
                 while let Some(row) = merge.next_row()? {
                     if !send(vec![row]) {
                         break;
                     }
                 }
-                return Ok(merge.finish().into_iter().map(Reader::finish).collect());
+                let (readers, (rows, cells)) = merge.finish();
+                let of_logs = FamilySummary { rows, cells, ..FamilySummary::default() };
+                let read = readers.into_iter().map(Reader::finish);
+                return Ok(read.chain([(of_logs, Vec::new())]).collect());
             }
             let mut finished = Vec::new();
             for (mut reader, ..) in readers {

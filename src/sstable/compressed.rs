@@ -22,14 +22,15 @@ const CHECKSUM_BYTES: usize = 4;
 
 /// A compressor that a release had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compressor {
+pub(super) enum Compressor {
     Snappy,
     Deflate,
     Lz4,
 }
 
 impl Compressor {
-    fn of_class(class: &str) -> Option<Compressor> {
+    /// Returns the compressor of a class. `None` if the releases that can be read did not have it.
+    pub fn of_class(class: &str) -> Option<Compressor> {
         match class.rsplit('.').next()? {
             "SnappyCompressor" => Some(Compressor::Snappy),
             "DeflateCompressor" => Some(Compressor::Deflate),
@@ -39,7 +40,7 @@ impl Compressor {
     }
 
     /// Decompresses a chunk into `content`, which has the length of the result. Returns why it cannot.
-    fn decompress(self, chunk: &[u8], content: &mut [u8]) -> Result<(), String> {
+    pub fn decompress(self, chunk: &[u8], content: &mut [u8]) -> Result<(), String> {
         let length = match self {
             Compressor::Snappy => {
                 // Checked first, because the crate's error for a short buffer does not say what is wrong.

@@ -121,6 +121,16 @@ impl Input {
         SstableError::damaged(&self.path, self.position(), why)
     }
 
+    /// Returns the error of a file that cannot be read by this release.
+    pub fn unsupported(&self, why: impl Into<String>) -> SstableError {
+        SstableError::unsupported(&self.path, why)
+    }
+
+    /// Returns the path, which errors have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Moves to a position. Fails if it is after the end.
     pub fn seek(&mut self, position: u64) -> Result<(), SstableError> {
         if position > self.length {

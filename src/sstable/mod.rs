@@ -8,6 +8,7 @@
 //!   modern      rows of 3.0 to 3.11                      index        positions of rows
 //!   atom        the content of rows, for both           counter      shards of counters
 //!   commit_log  the writes that were not in SSTables yet
+//!   flushed     those writes of commit logs that an SSTable has
 //!   show        rows as JSON and as text                key_order    row keys, tokens, the order of rows
 //! ```
 //!
@@ -22,6 +23,7 @@ mod component;
 mod compressed;
 mod counter;
 mod error;
+mod flushed;
 mod format;
 mod index;
 mod input;
@@ -33,10 +35,11 @@ mod statistics;
 mod table;
 
 pub use atom::{Atom, Unit};
-pub use commit_log::{CommitLog, LogFamily, LogRow};
+pub use commit_log::{CommitLog, LogFamily, LogRow, LogWrite};
 pub use component::{Component, Descriptor};
 pub use counter::{CounterCell, CounterState, Shard, ShardKind};
 pub use error::{Damage, SstableError};
+pub use flushed::{Flushed, LogPosition};
 pub use format::{FORMATS, Format};
 pub use show::{Form, Shower};
-pub use table::{SkippedRow, TableOptions, TableReader};
+pub use table::{SkippedRow, TableOptions, TableReader, named_partitioner};

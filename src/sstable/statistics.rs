@@ -85,27 +85,31 @@ pub(super) struct Column {
 /// Reads the file.
 pub(super) fn read_statistics(path: &Path) -> Result<Statistics, SstableError> {
     let mut input = Input::of_file(path)?;
+    let mut found = Statistics::default();
+    if seek_part(&mut input, VALIDATION)? {
+        found.partitioner = Some(input.utf()?);
+    }
+    if seek_part(&mut input, HEADER)? {
+        found.header = Some(read_header(&mut input)?);
+    }
+    Ok(found)
+}
+
+/// Moves to the part of a kind. Returns whether there is one.
+pub(super) fn seek_part(input: &mut Input, wanted: i32) -> Result<bool, SstableError> {
+    input.seek(0)?;
     let count = input.i32()?;
     if !(0..=PARTS_MAX).contains(&count) {
         return Err(input.damaged(format!("{count} parts")));
     }
-    let mut found = Statistics::default();
-    for part in 0..u64::from(count.unsigned_abs()) {
-        input.seek(4 + 8 * part)?;
+    for _ in 0..count {
         let (kind, offset) = (input.i32()?, input.u32()?);
-        match kind {
-            VALIDATION => {
-                input.seek(u64::from(offset))?;
-                found.partitioner = Some(input.utf()?);
-            }
-            HEADER => {
-                input.seek(u64::from(offset))?;
-                found.header = Some(read_header(&mut input)?);
-            }
-            _ => {}
+        if kind == wanted {
+            input.seek(u64::from(offset))?;
+            return Ok(true);
         }
     }
-    Ok(found)
+    Ok(false)
 }
 
 fn read_header(input: &mut Input) -> Result<RowHeader, SstableError> {

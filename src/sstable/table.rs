@@ -295,6 +295,15 @@ impl TableReader {
     }
 }
 
+/// Returns the partitioner that the Statistics component of an SSTable names (2.1 and later).
+pub fn named_partitioner(descriptor: &Descriptor) -> Option<PartitionerRef> {
+    let path = descriptor.path(Component::Statistics);
+    if !descriptor.format.has_statistics_contents || !path.is_file() {
+        return None;
+    }
+    resolve(&read_statistics(&path).ok()?.partitioner?)
+}
+
 /// Opens a Data file with its compression or its checksums of blocks.
 fn open_data(data: &Path, descriptor: &Descriptor) -> Result<Input, SstableError> {
     let format = &descriptor.format;

@@ -14,6 +14,8 @@ mod old_tables;
 mod system_rows;
 mod table_statement;
 
+pub use system_rows::{SystemRow, read as read_system_rows};
+
 use std::sync::Arc;
 
 use super::ImportError;

@@ -46,6 +46,11 @@ impl SystemRow {
         of.map(|value| String::from_utf8_lossy(value).into_owned()).collect()
     }
 
+    /// Returns the entries of a map of several cells.
+    pub fn entries(&self, column: &str) -> impl Iterator<Item = (&Bytes, &Bytes)> {
+        self.columns.get(column).into_iter().flatten()
+    }
+
     /// Returns a JSON list of texts in a column.
     pub fn json_texts(&self, column: &str) -> Vec<String> {
         self.text(column).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()

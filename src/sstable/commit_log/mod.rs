@@ -1,17 +1,25 @@
 //! Commit logs: the writes that a server had not flushed to SSTables when it stopped.
 //!
-//! `segment` finds the records of a file, `mutation` decodes the changes of one row in a record. Replaying writes that are
-//! in SSTables already changes nothing, as each has its timestamp; only increments of counters add up.
+//! ```text
+//!   version    which releases wrote a file      segment    the records of a file
+//!   section    sections of 2.1 and later        mutation   the changes of one row in a record
+//! ```
+//!
+//! A write has its position in the log. The server replays those writes only that no SSTable has: see `flushed`.
 
 mod mutation;
+mod section;
 mod segment;
+mod version;
 
 use std::path::Path;
 
 pub use mutation::{LogFamily, LogRow};
 
 use super::error::SstableError;
+use super::flushed::LogPosition;
 use segment::Segment;
+use version::LogVersion;
 
 /// Reads the writes of a commit log, in their order.
 #[derive(Debug)]
@@ -19,8 +27,17 @@ pub struct CommitLog {
     segment: Segment,
 }
 
+/// A write: changes of one row in one or several column families.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogWrite {
+    /// Where the record of the write ends.
+    pub position: LogPosition,
+    /// The row, once for each column family.
+    pub rows: Vec<LogRow>,
+}
+
 impl CommitLog {
-    /// Opens a commit log of 0.6, 1.2, 2.0 or 2.1.
+    /// Opens a commit log.
     ///
     /// # Errors
     ///
@@ -29,9 +46,8 @@ impl CommitLog {
         Ok(CommitLog { segment: Segment::open(path)? })
     }
 
-    /// Returns the changes of the next write, of one row in one or several column families. `None` at the end, which is
-    /// where the server would end its replay: at the first record that was not written completely. `is_super` says
-    /// whether a column family is a super column family, which 1.2 does not.
+    /// Returns the next write. `None` at the end, which is where the server would end its replay: at the first record that
+    /// was not written completely. `is_super` says whether a column family is a super column family, which 1.2 does not.
     ///
     /// # Errors
     ///
@@ -39,15 +55,19 @@ impl CommitLog {
     pub fn next_write(
         &mut self,
         is_super: impl Fn(&LogFamily) -> bool,
-    ) -> Result<Option<Vec<LogRow>>, SstableError> {
-        match self.segment.next_record()? {
-            Some(record) => mutation::decode(&record, self.segment.version(), &is_super).map(Some),
-            None => Ok(None),
-        }
+    ) -> Result<Option<LogWrite>, SstableError> {
+        let Some(record) = self.segment.next_record()? else { return Ok(None) };
+        let rows = mutation::decode(&record.mutation, self.segment.version(), &is_super)?;
+        Ok(Some(LogWrite { position: record.position, rows }))
     }
 
     /// Returns how many records were passed over because their checksum is wrong, as the server does.
     pub fn skipped(&self) -> u64 {
         self.segment.skipped()
+    }
+
+    /// Whether the deletion of a counter wins whatever its timestamp (2.1 and later).
+    pub fn counter_deletions_are_final(&self) -> bool {
+        self.segment.version() >= LogVersion::Four
     }
 }

@@ -1,13 +1,14 @@
 //! The mutation in a record: the changes of one row.
 //!
 //! ```text
-//!   0.6        keyspace | key | count | families:  name | name | type | comparator | subcomparator | deletion | columns
-//!   1.2        keyspace | key | count | families:  1 | id (16) | deletion | ranges | columns
-//!   2.0, 2.1   key | count | families:  1 | id (16) | deletion | ranges | columns
+//!   0.6          keyspace | key | count | families:  name | name | type | comparator | subcomparator | deletion | columns
+//!   0.7 to 1.1   keyspace | key | count | families:  number (4) | 1 | number (4) | deletion | columns
+//!   1.2          keyspace | key | count | families:  1 | id (16) | deletion | ranges | columns
+//!   2.0 to 2.2   key | count | families:  1 | id (16) | deletion | ranges | columns
 //! ```
 //!
-//! Names and keys of 0.6 are texts. Columns are a count and columns as in SSTables; those of a super column family of 0.6
-//! and 1.2 are super columns:  name | deletion | count | columns.
+//! Names and keys of 0.6 are texts. Columns are a count and columns as in SSTables; those of a super column family up to
+//! 1.2 are super columns:  name | deletion | count | columns. 0.7 may write zeros behind a mutation.
 
 use std::path::Path;
 
@@ -18,7 +19,7 @@ use super::super::error::SstableError;
 use super::super::format::{Format, format_of};
 use super::super::input::Input;
 use super::super::old::{in_super_columns, read_column};
-use super::segment::LogVersion;
+use super::version::LogVersion;
 use crate::model::{DeletionTime, RangeTombstone};
 
 /// A column family as a commit log names it.
@@ -30,6 +31,13 @@ pub enum LogFamily {
         keyspace: String,
         /// The column family.
         name: String,
+    },
+    /// By its number in the schema of the keyspace's cluster (0.7 to 1.1).
+    Numbered {
+        /// The keyspace.
+        keyspace: String,
+        /// The number, which the schema has.
+        number: i32,
     },
     /// By its id (1.2 and later).
     Id([u8; 16]),
@@ -56,9 +64,10 @@ pub fn decode(
 ) -> Result<Vec<LogRow>, SstableError> {
     let letters = match version {
         LogVersion::Headed => "",
+        LogVersion::Bare => "hf",
         LogVersion::Two => "ic",
         LogVersion::Three => "jb",
-        LogVersion::Four => "ka",
+        LogVersion::Four | LogVersion::Five | LogVersion::Six => "ka",
     };
     let input = Input::of_memory(Path::new("a record of a commit log"), record.to_vec());
     let format = format_of(letters).ok_or_else(|| input.damaged("of no known release"))?;
@@ -83,6 +92,16 @@ impl Mutation {
         for _ in 0..self.count()? {
             let (family, has_supers) = match self.version {
                 LogVersion::Headed => self.named(&keyspace)?,
+                LogVersion::Bare => {
+                    let _again = self.input.i32()?;
+                    if self.input.u8()? == 0 {
+                        continue;
+                    }
+                    let number = self.input.i32()?;
+                    let family = LogFamily::Numbered { keyspace: keyspace.clone(), number };
+                    let has_supers = is_super(&family);
+                    (family, has_supers)
+                }
                 _ => {
                     if self.input.u8()? == 0 {
                         continue;

@@ -1,0 +1,220 @@
+//! The counters in commit logs, in the order in which the SSTables of counters are merged: by column family, token and key.
+//!
+//! Commit logs are in the order of time. All logs are read, and the changes of each counter are added up, in a map that is
+//! in the right order. If it grows too large, its last rows are dropped, and read once more when the merge comes to them:
+//!
+//! ```text
+//!   first reading    Hits a, Hits b, Hits c, Hits d  too much     -> keeps Hits a, Hits b
+//!   second reading   Hits c, Hits d, Views a         fits
+//! ```
+//!
+//! A log stands for what its server had in memory: its changes are merged with each other first, in their order, and then
+//! with those of SSTables.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::FamilyName;
+use super::counters::{CounterName, Place};
+use super::logs::Logs;
+use super::reader::first_changes;
+use crate::model::{CellKind, Change};
+use crate::partitioner::PartitionerRef;
+use crate::schema::CfDef;
+use crate::sstable::{Atom, CounterState, LogRow};
+use crate::storage::weight;
+
+/// Approximate size of the rows in memory, in bytes.
+const BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Approximate size of a counter, and of a row or a change besides its content, in bytes.
+const COUNTER_BYTES: usize = 300;
+const OTHER_BYTES: usize = 150;
+
+/// A row of a column family.
+type RowPlace = (FamilyName, Place);
+
+/// What the logs of a node have of a row.
+#[derive(Debug, Default)]
+pub struct LoggedRow {
+    /// Deletions, and columns that are no counters.
+    pub changes: Vec<Change>,
+    pub counters: BTreeMap<CounterName, CounterState>,
+    /// Whether a deletion of a counter wins whatever its timestamp.
+    pub deletions_are_final: bool,
+}
+
+/// The counters in the logs of all nodes.
+pub struct LoggedCounters {
+    logs: Arc<Logs>,
+    partitioner: PartitionerRef,
+    bytes_max: usize,
+    /// What each node has of each row.
+    rows: BTreeMap<RowPlace, BTreeMap<usize, LoggedRow>>,
+    bytes: usize,
+    /// The first row that was dropped.
+    dropped: Option<RowPlace>,
+    /// The column families of all rows.
+    families: BTreeSet<FamilyName>,
+}
+
+impl LoggedCounters {
+    /// Reads the logs. Rows are in the order of a partitioner.
+    pub fn read(logs: Arc<Logs>, partitioner: PartitionerRef) -> LoggedCounters {
+        LoggedCounters::with_limit(logs, partitioner, BYTES_MAX)
+    }
+
+    fn with_limit(logs: Arc<Logs>, partitioner: PartitionerRef, bytes_max: usize) -> LoggedCounters {
+        let mut counters = LoggedCounters {
+            logs,
+            partitioner,
+            bytes_max,
+            rows: BTreeMap::new(),
+            bytes: 0,
+            dropped: None,
+            families: BTreeSet::new(),
+        };
+        counters.fill(None);
+        counters
+    }
+
+    pub fn partitioner(&self) -> &PartitionerRef {
+        &self.partitioner
+    }
+
+    /// Returns the place of the next row of a column family. `None` if there are no more.
+    pub fn next_place(&mut self, family: &FamilyName) -> Option<Place> {
+        loop {
+            // Rows of column families before this one were not asked for.
+            while self.rows.first_entry().is_some_and(|first| first.key().0 < *family) {
+                self.rows.pop_first();
+            }
+            match (self.rows.first_key_value(), self.dropped.take()) {
+                (Some(((of, place), _)), dropped) => {
+                    self.dropped = dropped;
+                    return (of == family).then(|| place.clone());
+                }
+                (None, Some(dropped)) if dropped.0 <= *family => {
+                    let first = (family.clone(), Place::default());
+                    self.fill(Some(&dropped.max(first)));
+                }
+                (None, dropped) => {
+                    self.dropped = dropped;
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Removes the row at a place of a column family: what each node has of it.
+    pub fn take(&mut self, family: &FamilyName, place: &Place) -> BTreeMap<usize, LoggedRow> {
+        self.rows.remove(&(family.clone(), place.clone())).unwrap_or_default()
+    }
+
+    /// Returns the column families that the logs have counters of.
+    pub fn families(&self) -> &BTreeSet<FamilyName> {
+        &self.families
+    }
+
+    /// Reads the rows from a place on.
+    fn fill(&mut self, from: Option<&RowPlace>) {
+        self.rows.clear();
+        self.bytes = 0;
+        let logs = self.logs.clone();
+        for log in logs.found() {
+            logs.read(log, |cf, row, deletions_are_final| {
+                if cf.is_counter() {
+                    self.add(cf, row, (log.node, deletions_are_final), from);
+                }
+                true
+            });
+        }
+    }
+
+    fn add(
+        &mut self,
+        cf: &Arc<CfDef>,
+        row: LogRow,
+        (node, deletions_are_final): (usize, bool),
+        from: Option<&RowPlace>,
+    ) {
+        let mut token = Vec::new();
+        self.partitioner.token(&row.key, &mut token);
+        let place = (FamilyName::of(cf), (token, row.key.clone()));
+        if !self.families.contains(&place.0) {
+            self.families.insert(place.0.clone());
+        }
+        if from.is_some_and(|from| place < *from)
+            || self.dropped.as_ref().is_some_and(|dropped| place >= *dropped)
+        {
+            return;
+        }
+        let of_nodes = match self.rows.entry(place) {
+            Entry::Occupied(there) => there.into_mut(),
+            Entry::Vacant(there) => {
+                self.bytes += 2 * row.key.len() + OTHER_BYTES;
+                there.insert(BTreeMap::new())
+            }
+        };
+        self.bytes += of_nodes.entry(node).or_default().add(row, deletions_are_final);
+        while self.bytes > self.bytes_max
+            && self.rows.len() > 1
+            && let Some((place, of_nodes)) = self.rows.pop_last()
+        {
+            let bytes: usize = of_nodes.values().map(LoggedRow::bytes).sum();
+            self.bytes = self.bytes.saturating_sub(bytes + 2 * place.1.1.len() + OTHER_BYTES);
+            self.dropped = Some(place);
+        }
+    }
+}
+
+impl LoggedRow {
+    /// Adds changes. Returns by how many bytes the row has grown.
+    fn add(&mut self, row: LogRow, deletions_are_final: bool) -> usize {
+        let mut bytes = 0;
+        self.deletions_are_final |= deletions_are_final;
+        for deletion in first_changes(row.deletion) {
+            bytes += weight(&deletion) + OTHER_BYTES;
+            self.changes.push(deletion);
+        }
+        for atom in row.atoms {
+            let state = match &atom {
+                Atom::Counter { super_column, counter } => {
+                    Some((super_column, &counter.name, CounterState::Live(counter.clone())))
+                }
+                Atom::Cell { super_column, cell } if matches!(cell.kind, CellKind::Deleted { .. }) => {
+                    let timestamp = cell.timestamp;
+                    Some((super_column, &cell.name, CounterState::Deleted { timestamp }))
+                }
+                _ => None,
+            };
+            if let Some((super_column, name, state)) = state {
+                bytes += self.add_state((super_column.clone(), name.clone()), state, deletions_are_final);
+            }
+            if let Some(change) = atom.into_change() {
+                bytes += weight(&change) + OTHER_BYTES;
+                self.changes.push(change);
+            }
+        }
+        bytes
+    }
+
+    fn add_state(&mut self, name: CounterName, state: CounterState, deletions_are_final: bool) -> usize {
+        match self.counters.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(state);
+                COUNTER_BYTES
+            }
+            Entry::Occupied(mut place) => {
+                let merged = place.get().clone().merged(state, deletions_are_final);
+                place.insert(merged);
+                0
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let changes: usize = self.changes.iter().map(|change| weight(change) + OTHER_BYTES).sum();
+        changes + self.counters.len() * COUNTER_BYTES
+    }
+}

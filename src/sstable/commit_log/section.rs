@@ -1,0 +1,162 @@
+//! The header and the sections of commit logs of 2.1 and later. What is written between two syncs of the file is a section.
+//!
+//! ```text
+//!   header    version (4) | id (8) | 2.2: length (2), parameters | CRC-32 (4)
+//!   section   end (4) | CRC-32 of id and position (4) | 2.2, if compressed: length of the content (4) | content
+//! ```
+//!
+//! Parameters are a JSON object, which names the compressor. Positions in a compressed file, as SSTables have them, are
+//! those that the content would have without compression.
+
+use bytes::Bytes;
+use serde::Deserialize;
+
+use super::super::compressed::Compressor;
+use super::super::error::SstableError;
+use super::super::input::Input;
+use super::segment::crc;
+use super::version::LogVersion;
+use crate::util::limits::SSTABLE_VALUE_BYTES_MAX;
+
+/// Bytes of the marker in front of a section.
+const MARKER_BYTES: u64 = 8;
+
+/// The parameters in the header.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Parameters {
+    compression_class: Option<String>,
+    /// The cipher of encrypted logs (3.4 and later).
+    enc_cipher: Option<String>,
+}
+
+/// Reads sections one after the other.
+#[derive(Debug)]
+pub(super) struct Sections {
+    id: i64,
+    compressor: Option<Compressor>,
+    /// Where the next section begins in the file.
+    next: u64,
+    /// Where it would begin without compression.
+    logical: u64,
+}
+
+/// A section.
+#[derive(Debug)]
+pub(super) enum Section {
+    /// The records are in the file, up to this position.
+    InFile { end: u64 },
+    /// The records were compressed. The first one has this position.
+    Decompressed { content: Input, position: u64 },
+    /// The section cannot be read.
+    Damaged,
+    /// There are no further sections. Those that should follow are lost if `is_damaged`.
+    End { is_damaged: bool },
+}
+
+impl Sections {
+    /// Reads the header of a file.
+    pub fn open(input: &mut Input, version: LogVersion) -> Result<Sections, SstableError> {
+        let number = input.u32()?;
+        let id = input.i64()?;
+        let (high, low) = halves(id);
+        let mut summed = vec![number.to_be_bytes().to_vec(), low, high];
+        let mut parameters = Bytes::new();
+        if version >= LogVersion::Five {
+            let length = input.u16()?;
+            parameters = input.bytes(u64::from(length))?;
+            summed.extend([u32::from(length).to_be_bytes().to_vec(), parameters.to_vec()]);
+        }
+        let expected = crc(&summed.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        if number != version.number() || input.u32()? != expected {
+            return Err(input.damaged("the header of the commit log is not what its checksum says"));
+        }
+        let parameters =
+            parse(&parameters).ok_or_else(|| input.damaged("its parameters are no JSON object"))?;
+        if parameters.enc_cipher.is_some() {
+            return Err(input.unsupported(
+                "the commit log is encrypted (transparent_data_encryption_options). Start its server once more, and \
+                 `nodetool drain` it: then all its writes are in SSTables",
+            ));
+        }
+        let compressor = match parameters.compression_class {
+            None => None,
+            Some(class) => Some(Compressor::of_class(&class).ok_or_else(|| {
+                input.unsupported(format!(
+                    "the compressor {class} is not supported: Snappy, Deflate and LZ4 are"
+                ))
+            })?),
+        };
+        Ok(Sections { id, compressor, next: input.position(), logical: input.position() })
+    }
+
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// Moves to the next section.
+    pub fn advance(&mut self, input: &mut Input) -> Result<Section, SstableError> {
+        let end_of_all = Section::End { is_damaged: false };
+        let position = self.next;
+        if input.length().saturating_sub(position) < MARKER_BYTES {
+            return Ok(end_of_all);
+        }
+        input.seek(position)?;
+        let (end, sum) = (input.u32()?, input.u32()?);
+        let (high, low) = halves(self.id);
+        let place = u32::try_from(position).unwrap_or_default().to_be_bytes();
+        if (end, sum) == (0, 0) {
+            return Ok(end_of_all);
+        }
+        let end = u64::from(end);
+        if sum != crc(&[&low, &high, &place]) || end < position + MARKER_BYTES {
+            return Ok(Section::End { is_damaged: true });
+        }
+        self.next = end;
+        let start = self.logical + MARKER_BYTES;
+        let Some(compressor) = self.compressor else {
+            self.logical = end;
+            // Of a file that was cut, each record that is whole is taken.
+            return Ok(Section::InFile { end: end.min(input.length()) });
+        };
+        if end > input.length() {
+            // The server was stopped while it wrote the section.
+            return Ok(end_of_all);
+        }
+        let length = u64::from(input.u32()?);
+        self.logical = start + length;
+        let compressed = input.bytes(end.saturating_sub(input.position()))?;
+        let content = decompressed(compressor, &compressed, length);
+        Ok(content.map_or(Section::Damaged, |content| Section::Decompressed {
+            content: Input::of_memory(input.path(), content),
+            position: start,
+        }))
+    }
+}
+
+fn decompressed(compressor: Compressor, compressed: &[u8], length: u64) -> Option<Vec<u8>> {
+    let length = usize::try_from(length).ok().filter(|length| *length <= SSTABLE_VALUE_BYTES_MAX)?;
+    // Deflate makes a byte of at most 1032, so a damaged length allocates no more than that.
+    if length / 1040 > compressed.len() {
+        return None;
+    }
+    let mut content = vec![0; length];
+    if length > 0 {
+        compressor.decompress(compressed, &mut content).ok()?;
+    }
+    Some(content)
+}
+
+fn parse(parameters: &[u8]) -> Option<Parameters> {
+    if parameters.is_empty() {
+        return Some(Parameters::default());
+    }
+    serde_json::from_slice(parameters).ok()
+}
+
+/// Returns the two halves of an id, each of which the checksums contain as a number.
+fn halves(id: i64) -> (Vec<u8>, Vec<u8>) {
+    let bytes = id.to_be_bytes();
+    let (high, low) = bytes.split_at(4);
+    (high.to_vec(), low.to_vec())
+}
