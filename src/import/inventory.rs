@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ImportError;
+use super::schema::family_ids;
 use crate::schema::CfDef;
 use crate::sstable::{Component, Descriptor, SstableError};
 
@@ -74,6 +75,9 @@ pub struct Inventory {
     pub unreadable: Vec<SstableError>,
     /// The column families by the ids in the names of their directories (2.1 and later).
     pub ids: HashMap<[u8; 16], FamilyName>,
+    /// The column families by the ids that servers of 0.7 to 1.1 gave them, as far as their schema can be read. The commit
+    /// logs of these releases name column families so.
+    pub number_ids: HashMap<i32, FamilyName>,
     /// Commit logs in the directories, and in a directory `commitlog` beside one of them.
     pub commit_logs: Vec<FoundLog>,
     /// The only keyspace and the only name of column families that are wanted.
@@ -100,6 +104,8 @@ impl Inventory {
         }
         inventory.commit_logs.sort();
         inventory.commit_logs.dedup_by(|one, other| one.path == other.path);
+        // Damage of these tables is reported when the schema is read.
+        inventory.number_ids = family_ids(&inventory.system).unwrap_or_default();
         for tables in inventory.families.values_mut() {
             tables.sort_by(|one, other| {
                 let order =

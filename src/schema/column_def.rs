@@ -17,6 +17,18 @@ pub enum IndexKind {
     Composites,
 }
 
+impl IndexKind {
+    /// Returns the kind that a server's own tables call so.
+    pub fn of_name(name: &str) -> Option<IndexKind> {
+        match name {
+            "KEYS" => Some(IndexKind::Keys),
+            "CUSTOM" => Some(IndexKind::Custom),
+            "COMPOSITES" => Some(IndexKind::Composites),
+            _ => None,
+        }
+    }
+}
+
 /// An index on a column's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexDef {

@@ -1,29 +1,35 @@
-//! The schema that a server kept in its own tables: 1.2 to 2.2 in `system.schema_*`, 3.0 to 3.11 in `system_schema`.
+//! The schema that a server kept in its own tables: 0.7 to 1.0 in `system.Schema`, 1.1 to 2.2 in `system.schema_*`, 3.0 to
+//! 3.11 in `system_schema`.
 //!
 //! ```text
-//!   system_rows   rows of these tables       table_statement   CREATE TABLE
-//!   old_tables    `system.schema_keyspaces`, `schema_columnfamilies`, `schema_columns`, `schema_usertypes`
-//!   new_tables    `system_schema.keyspaces`, `tables`, `columns`, `types`, `indexes`
+//!   system_rows       rows of these tables       table_statement   CREATE TABLE
+//!   versioned_table   `system.Schema`            avro              its values
+//!   old_tables        `system.schema_keyspaces`, `schema_columnfamilies`, `schema_columns`, `schema_usertypes`
+//!   new_tables        `system_schema.keyspaces`, `tables`, `columns`, `types`, `indexes`
 //! ```
 //!
 //! Tables of CQL become statements. Column families without them, which CQL can describe in part only, become
 //! definitions as Thrift clients send them.
 
+mod avro;
 mod new_tables;
 mod old_tables;
 mod system_rows;
 mod table_statement;
+mod versioned_table;
 
 pub use system_rows::{SystemRow, read as read_system_rows};
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::ImportError;
-use super::inventory::{FamilyName, FoundTable, Inventory};
+use super::inventory::{FamilyName, FoundTable, Inventory, is_system};
 use crate::control::{LoadBody, load};
 use crate::db::{Database, KsRequest, described_keyspace};
 use crate::marshal::Types;
 use crate::schema::{CompactNames, KeyspaceDef};
+use crate::sstable::SstableError;
 use crate::util::meter::RequestLimits;
 
 /// A schema.
@@ -37,6 +43,30 @@ pub struct FoundSchema {
     types: Vec<String>,
     /// CREATE TABLE statements and those for their indexes.
     statements: Vec<String>,
+    /// What these tables should have and do not.
+    missing: Vec<String>,
+}
+
+/// The SSTables of the system tables.
+type SystemTables = BTreeMap<FamilyName, Vec<FoundTable>>;
+
+fn tables_of<'t>(system: &'t SystemTables, keyspace: &str, name: &str) -> &'t [FoundTable] {
+    let name = FamilyName { keyspace: keyspace.to_owned(), name: name.to_owned() };
+    system.get(&name).map_or(&[], Vec::as_slice)
+}
+
+/// Returns the column families of users by the ids that 0.7 to 1.1 gave them. The commit logs of these releases name column
+/// families so.
+///
+/// # Errors
+///
+/// If the system tables are damaged.
+pub fn family_ids(system: &SystemTables) -> Result<HashMap<i32, FamilyName>, SstableError> {
+    let mut ids = versioned_table::family_ids(tables_of(system, "system", versioned_table::TABLE))?;
+    // A server of 1.1 has taken over the ids of the older table, which it leaves as it was.
+    ids.extend(old_tables::family_ids(tables_of(system, "system", "schema_columnfamilies"))?);
+    ids.retain(|_, family| !is_system(&family.keyspace));
+    Ok(ids)
 }
 
 impl FoundSchema {
@@ -46,13 +76,14 @@ impl FoundSchema {
     ///
     /// If these tables are damaged.
     pub fn of(inventory: &Inventory, types: &Types) -> Result<FoundSchema, ImportError> {
-        let table = |keyspace: &str, name: &str| -> &[FoundTable] {
-            let name = FamilyName { keyspace: keyspace.to_owned(), name: name.to_owned() };
-            inventory.system.get(&name).map_or(&[], Vec::as_slice)
-        };
+        let table = |keyspace: &str, name: &str| tables_of(&inventory.system, keyspace, name);
         let mut schema = FoundSchema::default();
-        old_tables::read(|name| table("system", name), types, &mut schema)?;
-        new_tables::read(|name| table("system_schema", name), types, &mut schema)?;
+        // A server that was upgraded may have the tables of its earlier releases still, as they were then.
+        if !new_tables::read(|name| table("system_schema", name), types, &mut schema)?
+            && !old_tables::read(|name| table("system", name), types, &mut schema)?
+        {
+            versioned_table::read(table("system", versioned_table::TABLE), &mut schema)?;
+        }
         Ok(schema)
     }
 

@@ -25,13 +25,16 @@ use crate::marshal::{PACKAGE, Types};
 use crate::schema::{CompactNames, KeyspaceDef};
 use crate::sstable::SstableError;
 
-/// Reads the tables; `tables` returns the SSTables of one of them.
+/// Reads the tables; `tables` returns the SSTables of one of them. Returns false if there are none.
 pub fn read<'a>(
     tables: impl Fn(&str) -> &'a [FoundTable],
     types: &Types,
     schema: &mut FoundSchema,
-) -> Result<(), SstableError> {
+) -> Result<bool, SstableError> {
     let mut keyspaces: BTreeMap<String, KsRequest> = BTreeMap::new();
+    if ["keyspaces", "tables"].iter().all(|name| tables(name).is_empty()) {
+        return Ok(false);
+    }
     for row in read_rows(tables("keyspaces"), 0, false)? {
         if !is_system(&row.keyspace) {
             keyspaces.insert(row.keyspace.clone(), keyspace_of(&row));
@@ -66,7 +69,7 @@ pub fn read<'a>(
         }
     }
     schema.keyspaces.extend(keyspaces.into_values());
-    Ok(())
+    Ok(true)
 }
 
 /// Reads the texts of a frozen collection: a count, then each text after its length, four bytes each. Those of a map are

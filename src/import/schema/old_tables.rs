@@ -6,7 +6,7 @@
 //!   any other comparator                                                a column family: cells have names of their own
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bytes::Bytes;
 
@@ -20,13 +20,16 @@ use crate::marshal::{CqlType, Types, composite_parts, split_class, unreversed};
 use crate::schema::{CompactNames, IndexKind};
 use crate::sstable::SstableError;
 
-/// Reads the tables; `tables` returns the SSTables of one of them.
+/// Reads the tables; `tables` returns the SSTables of one of them. Returns false if there are none.
 pub fn read<'a>(
     tables: impl Fn(&str) -> &'a [FoundTable],
     types: &Types,
     schema: &mut FoundSchema,
-) -> Result<(), SstableError> {
+) -> Result<bool, SstableError> {
     let mut keyspaces: BTreeMap<String, KsRequest> = BTreeMap::new();
+    if ["schema_keyspaces", "schema_columnfamilies"].iter().all(|name| tables(name).is_empty()) {
+        return Ok(false);
+    }
     for row in read_rows(tables("schema_keyspaces"), 0, true)? {
         if !is_system(&row.keyspace) {
             keyspaces.insert(row.keyspace.clone(), keyspace_of(&row));
@@ -55,7 +58,18 @@ pub fn read<'a>(
         }
     }
     schema.keyspaces.extend(keyspaces.into_values());
-    Ok(())
+    Ok(true)
+}
+
+/// Returns the column families by their ids, by which the commit logs of 1.1 name them.
+pub fn family_ids(tables: &[FoundTable]) -> Result<HashMap<i32, FamilyName>, SstableError> {
+    let mut found = HashMap::new();
+    for row in read_rows(tables, 1, false)? {
+        if let ([name], Some(id)) = (&row.clustering[..], row.int("id")) {
+            found.insert(id, FamilyName { keyspace: row.keyspace.clone(), name: name.clone() });
+        }
+    }
+    Ok(found)
 }
 
 fn keyspace_of(row: &SystemRow) -> KsRequest {
@@ -172,11 +186,7 @@ impl Family<'_> {
             columns.push(ColumnRequest {
                 name: parsed.map_or_else(|| Bytes::from(name.clone().into_bytes()), Bytes::from),
                 validation_class: row.text("validator").unwrap_or("BytesType").to_owned(),
-                index_kind: match row.text("index_type") {
-                    Some("KEYS") => Some(IndexKind::Keys),
-                    Some("COMPOSITES") => Some(IndexKind::Composites),
-                    _ => None,
-                },
+                index_kind: row.text("index_type").and_then(IndexKind::of_name),
                 index_name: row.text("index_name").map(str::to_owned),
                 index_options: None,
             });

@@ -56,6 +56,11 @@ impl SystemRow {
         self.text(column).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
     }
 
+    /// Returns the names of the columns.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.keys().map(String::as_str)
+    }
+
     /// Returns the bytes of a column.
     pub fn bytes(&self, column: &str) -> Option<&Bytes> {
         self.columns.get(column)?.get(&Bytes::new())
