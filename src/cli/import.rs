@@ -18,9 +18,6 @@ use crate::marshal::Types;
 use crate::partitioner;
 use crate::util::Clock;
 
-/// Reports of damage that are printed.
-const DAMAGES_PRINTED: usize = 20;
-
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// A data directory of an old server, or the directory of a keyspace, of a column family or of a snapshot. Several
@@ -194,8 +191,15 @@ fn report(args: &ImportArgs, inventory: &Inventory, summary: &Summary) -> Result
         total.cells,
         total.tombstones
     );
-    for lost in summary.lost.iter().take(DAMAGES_PRINTED) {
+    for note in summary.families.values().flat_map(|family| &family.notes) {
+        eprintln!("note: {note}");
+    }
+    for lost in &summary.lost {
         eprintln!("damaged: {}", lost.what);
+    }
+    let others = summary.losses - summary.lost.len() as u64;
+    if others > 0 {
+        eprintln!("{others} further damages are not printed");
     }
     let unreadable = inventory.unreadable.len() as u64;
     match summary.losses + unreadable {
@@ -208,7 +212,7 @@ fn report(args: &ImportArgs, inventory: &Inventory, summary: &Summary) -> Result
 }
 
 fn shown(family: &FamilySummary) -> String {
-    let FamilySummary { tables, rows, cells, tombstones, timestamps, formats } = family;
+    let FamilySummary { tables, rows, cells, tombstones, timestamps, formats, .. } = family;
     let formats = formats.iter().map(|(letters, count)| {
         let letters = if letters.is_empty() { "0.4 to 0.6" } else { letters };
         (letters, *count)

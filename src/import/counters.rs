@@ -21,6 +21,7 @@ use parking_lot::Mutex;
 use super::logged_counters::LoggedCounters;
 use super::reader::{Next, Reader, first_changes};
 use super::{FamilyName, ImportError};
+use crate::cql::show::hex;
 use crate::model::{CellKind, Change};
 use crate::partitioner::PartitionerRef;
 use crate::sstable::{Atom, CounterState};
@@ -140,23 +141,36 @@ impl Source {
     /// Stops at a row or the end. `before` is the place of the row before it.
     fn begin(
         &mut self,
-        next: Next,
+        mut next: Next,
         before: Option<Place>,
         partitioner: &PartitionerRef,
     ) -> Result<(), ImportError> {
-        self.next = match next {
-            Next::Row { key, deletion } => {
-                let mut token = Vec::new();
-                partitioner.token(&key, &mut token);
-                let place = (token, key);
-                if before.is_some_and(|before| before >= place) {
-                    return Err(out_of_order(&self.reader, partitioner));
+        loop {
+            match next {
+                Next::Row { key, deletion } => {
+                    let mut token = Vec::new();
+                    partitioner.token(&key, &mut token);
+                    let place = (token, key);
+                    if before.as_ref().is_none_or(|before| *before < place) {
+                        self.next = Some(NextRow { place, changes: first_changes(deletion) });
+                        return Ok(());
+                    }
+                    let error = out_of_order(&self.reader, partitioner);
+                    if !self.reader.skips_damage() {
+                        return Err(error);
+                    }
+                    let key = hex(&place.1);
+                    self.reader.lose(format!("{error}; lost: the row with the key 0x{key}"));
                 }
-                Some(NextRow { place, changes: first_changes(deletion) })
+                // The rest of a row that is left out.
+                Next::Atom(_) => {}
+                Next::End => {
+                    self.next = None;
+                    return Ok(());
+                }
             }
-            Next::Atom(_) | Next::End => None,
-        };
-        Ok(())
+            next = self.reader.next()?;
+        }
     }
 
     /// Reads the present row, and stops at the next one.

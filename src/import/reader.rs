@@ -10,18 +10,30 @@ use super::{FoundTable, ImportError};
 use crate::cql::show::hex;
 use crate::model::{Change, DeletionTime};
 use crate::partitioner::PartitionerRef;
-use crate::sstable::{Atom, Damage, SstableError, TableOptions, TableReader, Unit};
+use crate::sstable::{Atom, Damage, SkippedRow, SstableError, TableOptions, TableReader, Unit};
 use crate::storage::{RowPiece, weight};
 
 /// Reads an SSTable.
 pub struct Reader {
-    table: TableReader,
+    /// `None` if the table cannot be opened, and damage is skipped.
+    table: Option<TableReader>,
     path: PathBuf,
     skips_damage: bool,
     summary: FamilySummary,
     lost: Vec<Lost>,
-    /// Whether nothing more can be found after damage.
-    is_over: bool,
+    /// What is lost since the last row.
+    gap: Option<Gap>,
+    last_key: Option<Bytes>,
+}
+
+/// A part of the file that was not read, up to the next row that is.
+struct Gap {
+    damage: Damage,
+    /// The first row that is lost, at least in part.
+    from: String,
+    start: u64,
+    /// `None` up to the end.
+    end: Option<u64>,
 }
 
 /// What a reader returns.
@@ -48,31 +60,59 @@ impl Reader {
         options: &TableOptions,
         skips_damage: bool,
     ) -> Result<Reader, ImportError> {
-        let table = TableReader::open(&found.path, options)?;
         let mut summary = FamilySummary { tables: 1, ..FamilySummary::default() };
         summary.formats.insert(found.descriptor.format.letters, 1);
-        let mut reader = Reader {
-            table,
-            path: found.path.clone(),
-            skips_damage,
-            summary,
-            lost: Vec::new(),
-            is_over: false,
-        };
-        match reader.table.check_digest() {
-            Ok(()) => Ok(reader),
-            Err(SstableError::Damaged(damage)) if skips_damage => {
-                // Most rows can still be checked one by one.
-                reader.lose(format!("{damage}; values without a checksum of their own may be wrong"));
-                Ok(reader)
-            }
-            Err(error) => Err(error.into()),
+        let path = found.path.clone();
+        let lost = Vec::new();
+        let mut reader = Reader { table: None, path, skips_damage, summary, lost, gap: None, last_key: None };
+        for name in found.descriptor.missing() {
+            let note = format!("{}: its {name} is missing: less of it can be checked", found.path.display());
+            reader.summary.notes.push(note);
         }
+        match TableReader::open_damaged(&found.path, options) {
+            Ok((table, damages)) => {
+                for damage in damages {
+                    reader.report(damage, "nothing is lost: the rows are read without it")?;
+                }
+                reader.check(table)?;
+            }
+            Err(error) => reader.report(error, "lost: all rows of this SSTable")?,
+        }
+        Ok(reader)
+    }
+
+    /// Compares a table with its checksum, before its rows are read.
+    fn check(&mut self, mut table: TableReader) -> Result<(), ImportError> {
+        if let Err(error) = table.check_digest() {
+            // Blocks can still be checked one by one.
+            let what = match table.has_checksums_of_blocks() {
+                true => "nothing is lost but what the checksums of blocks show",
+                false => {
+                    "its rows have no other checksum: all may have wrong values, and rows may be missing"
+                }
+            };
+            self.report(error, what)?;
+        }
+        self.table = Some(table);
+        Ok(())
+    }
+
+    /// Records damage and what is lost by it.
+    ///
+    /// # Errors
+    ///
+    /// The damage, unless it is skipped.
+    fn report(&mut self, error: SstableError, what: &str) -> Result<(), ImportError> {
+        if !self.skips_damage {
+            return Err(error.into());
+        }
+        self.lose(format!("{error}; {what}"));
+        Ok(())
     }
 
     /// Returns the partitioner in whose order the rows are, if the files name it or it was given.
     pub fn partitioner(&self) -> Option<&PartitionerRef> {
-        self.table.partitioner()
+        self.table.as_ref().and_then(TableReader::partitioner)
     }
 
     pub fn path(&self) -> &Path {
@@ -80,7 +120,8 @@ impl Reader {
     }
 
     /// Returns what was read, and what is lost.
-    pub fn finish(self) -> (FamilySummary, Vec<Lost>) {
+    pub fn finish(mut self) -> (FamilySummary, Vec<Lost>) {
+        self.end_gap(None);
         (self.summary, self.lost)
     }
 
@@ -90,51 +131,66 @@ impl Reader {
     ///
     /// At damage, unless it is skipped.
     pub fn next(&mut self) -> Result<Next, ImportError> {
-        while !self.is_over {
-            match self.table.next_unit() {
+        while let Some(table) = &mut self.table {
+            match table.next_unit() {
                 Ok(None) => break,
                 Ok(Some(Unit::EndOfRow)) => {}
                 Ok(Some(Unit::Row { key, deletion })) => {
+                    self.end_gap(Some(&key));
                     self.summary.rows += 1;
                     self.summary.tombstones += u64::from(deletion.is_deleted());
+                    self.last_key = Some(key.clone());
                     return Ok(Next::Row { key, deletion });
                 }
                 Ok(Some(Unit::Atom(atom))) => {
                     self.summary.count(&atom);
                     return Ok(Next::Atom(atom));
                 }
-                Err(SstableError::Damaged(damage)) if self.skips_damage => self.skip(&damage)?,
+                Err(SstableError::Damaged(damage)) if self.skips_damage => {
+                    let skipped = table.skip_damage(&damage)?;
+                    self.skip(damage, skipped);
+                }
                 Err(error) => return Err(error.into()),
             }
         }
+        self.end_gap(None);
         Ok(Next::End)
     }
 
-    /// Moves behind damage, and keeps what is lost.
-    fn skip(&mut self, damage: &Damage) -> Result<(), ImportError> {
-        let skipped = match self.table.skip_damage(damage) {
-            Ok(skipped) => skipped,
-            // The file ends before the next row that its Index has.
-            Err(SstableError::Damaged(further)) => {
-                self.is_over = true;
-                self.lose(format!("{damage}; lost: this row and all rows after it ({})", further.why));
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
+    /// Records damage. Damages without a row between them are one.
+    fn skip(&mut self, damage: Damage, skipped: SkippedRow) {
+        let SkippedRow { start, end, key } = skipped;
+        if end == Some(start) {
+            let rest = "nothing is lost: the rows are read without it";
+            return self.lose(format!("{damage}; {rest}"));
+        }
+        if let Some(gap) = self.gap.as_mut().filter(|gap| gap.end == Some(start)) {
+            gap.end = end;
+            return;
+        }
+        self.end_gap(None);
+        let from = match (key, &self.last_key) {
+            (Some(key), _) => format!("from the key 0x{}, of which a part may be there,", hex(&key)),
+            (None, Some(last)) => format!("after the key 0x{}", hex(last)),
+            (None, None) => "from the first one".to_owned(),
         };
-        let row = match &skipped.key {
-            Some(key) => format!("the row with the key 0x{}", hex(key)),
-            None => "a row whose key is not known".to_owned(),
+        self.gap = Some(Gap { damage, from, start, end });
+    }
+
+    /// Records what is lost up to a row, or up to the end.
+    fn end_gap(&mut self, next: Option<&Bytes>) {
+        let Some(Gap { damage, from, start, end }) = self.gap.take() else { return };
+        let to = match next {
+            Some(key) => format!("to before the key 0x{}", hex(key)),
+            None => "to the last one".to_owned(),
         };
-        let rest = match skipped.end {
-            Some(end) if end == skipped.start => {
-                "nothing is lost: the row is read without its Index file".to_owned()
-            }
-            Some(end) => format!("lost: {row}, or a part of it, up to byte {end}"),
-            None => format!("lost: {row}, and all rows after it"),
-        };
-        self.lose(format!("{damage}; {rest}"));
-        Ok(())
+        let end = end.map_or_else(|| "the end".to_owned(), |end| end.to_string());
+        self.lose(format!("{damage}; lost: bytes {start} to {end}, the rows {from} {to}"));
+    }
+
+    /// Whether reading goes on behind damage.
+    pub fn skips_damage(&self) -> bool {
+        self.skips_damage
     }
 
     /// Records a loss.

@@ -10,6 +10,9 @@ use crate::sstable::Atom;
 /// Damages that are kept with their text. Further ones are counted.
 const DAMAGES_MAX: usize = 1_000;
 
+/// Notes that are kept of a column family.
+const NOTES_MAX: usize = 100;
+
 /// What was read of a column family.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FamilySummary {
@@ -24,6 +27,8 @@ pub struct FamilySummary {
     pub timestamps: Option<(i64, i64)>,
     /// The versions of the files, and how many have each.
     pub formats: BTreeMap<&'static str, u64>,
+    /// Files that are missing without a loss. The first of them.
+    pub notes: Vec<String>,
 }
 
 impl FamilySummary {
@@ -32,6 +37,8 @@ impl FamilySummary {
         self.rows += other.rows;
         self.cells += other.cells;
         self.tombstones += other.tombstones;
+        let room = NOTES_MAX.saturating_sub(self.notes.len());
+        self.notes.extend(other.notes.iter().take(room).cloned());
         for (letters, count) in &other.formats {
             *self.formats.entry(letters).or_default() += count;
         }

@@ -62,6 +62,23 @@ pub enum Unit {
     EndOfRow,
 }
 
+impl Unit {
+    /// Returns the timestamp of the unit. `None` if it has none.
+    pub(super) fn timestamp(&self) -> Option<i64> {
+        let of =
+            |deletion: &DeletionTime| Some(deletion.marked_for_delete_at).filter(|_| deletion.is_deleted());
+        match self {
+            Unit::Row { deletion, .. } => of(deletion),
+            Unit::Atom(Atom::Cell { cell, .. }) => Some(cell.timestamp),
+            Unit::Atom(Atom::Counter { counter, .. }) => Some(counter.timestamp),
+            Unit::Atom(
+                Atom::SuperDeletion { deletion, .. } | Atom::Range(RangeTombstone { deletion, .. }),
+            ) => of(deletion),
+            Unit::EndOfRow => None,
+        }
+    }
+}
+
 /// Returns a deletion as files store it. Up to 2.2 rows that were not deleted have other local deletion times than
 /// [`DeletionTime::LIVE`].
 pub(super) fn deletion_of(marked_for_delete_at: i64, local_deletion_time: i32) -> DeletionTime {

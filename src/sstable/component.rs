@@ -11,6 +11,8 @@
 //! An index is a family of its own: `<family>.<index>` up to 2.1, the directory `.<index>` in that of its family later.
 //! Snapshots are in `snapshots/<name>`, incremental backups in `backups`, below the directory of the table files.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::error::SstableError;
@@ -43,6 +45,13 @@ impl Component {
         }
     }
 }
+
+/// The component that lists the others (1.0 and later).
+const CONTENTS: &str = "TOC.txt";
+/// Longest list of components, in bytes: there are ten.
+const CONTENTS_BYTES_MAX: u64 = 4096;
+/// Components that are not read.
+const NOT_READ: [&str; 3] = ["Filter.db", "Summary.db", CONTENTS];
 
 /// The names of the component with the checksum of the whole Data file.
 const DIGESTS: [&str; 3] = ["Digest.sha1", "Digest.adler32", "Digest.crc32"];
@@ -113,6 +122,23 @@ impl Descriptor {
     /// Returns the path of a component, which need not exist.
     pub fn path(&self, component: Component) -> PathBuf {
         self.directory.join(format!("{}{}", self.prefix, component.name()))
+    }
+
+    /// Returns the names of the components that belong to the table and are missing, by its list of components.
+    pub fn missing(&self) -> Vec<String> {
+        let path = |name: &str| self.directory.join(format!("{}{name}", self.prefix));
+        let mut text = Vec::new();
+        let Ok(list) = File::open(path(CONTENTS)) else { return Vec::new() };
+        if list.take(CONTENTS_BYTES_MAX).read_to_end(&mut text).is_err() {
+            return Vec::new();
+        }
+        let text = String::from_utf8_lossy(&text);
+        let is_name = |name: &&str| {
+            let is_known = name.ends_with(".db") || name.contains("Digest.");
+            is_known && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
+        };
+        let listed = text.lines().map(str::trim).filter(is_name).filter(|name| !NOT_READ.contains(name));
+        listed.filter(|name| !path(name).is_file()).map(str::to_owned).collect()
     }
 
     /// Returns the path of the checksum of the whole Data file, if there is one.

@@ -6,7 +6,7 @@
 //!   3.x          key | position | length | the same      position and length are variable-length numbers
 //! ```
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
@@ -18,6 +18,7 @@ use super::key_order::KeyReader;
 /// Reads the entries of an Index component.
 #[derive(Debug)]
 pub(super) struct IndexReader {
+    path: PathBuf,
     input: Input,
     format: Format,
     keys: KeyReader,
@@ -34,7 +35,8 @@ pub(super) struct IndexEntry {
 impl IndexReader {
     /// Opens an Index component.
     pub fn open(path: &Path, format: Format) -> Result<IndexReader, SstableError> {
-        Ok(IndexReader { input: Input::of_file(path)?, format, keys: KeyReader::new(format.keys) })
+        let input = Input::of_file(path)?;
+        Ok(IndexReader { path: path.to_owned(), input, format, keys: KeyReader::new(format.keys) })
     }
 
     /// Returns the place of the next entry.
@@ -45,6 +47,11 @@ impl IndexReader {
     /// Goes back to the place of an entry.
     pub fn go_to(&mut self, place: u64) -> Result<(), SstableError> {
         self.input.seek(place)
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the next entry. `None` at the end.

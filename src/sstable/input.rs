@@ -52,6 +52,9 @@ pub(super) struct Input {
     block_start: u64,
     /// The position in `block`.
     at: usize,
+    /// The last block that could not be read, with the reason. When the next row is searched behind damage, many
+    /// positions of one block are tried.
+    unreadable: Option<(u64, String)>,
 }
 
 impl Input {
@@ -85,6 +88,22 @@ impl Input {
         Ok(input)
     }
 
+    /// Returns whether each block that is read is compared with a checksum.
+    pub fn has_sums(&self) -> bool {
+        match &self.blocks {
+            Blocks::Plain { sums, .. } => sums.is_some(),
+            Blocks::Compressed(_) => true,
+            Blocks::Memory => false,
+        }
+    }
+
+    /// Reads on without the checksums of blocks.
+    pub fn forget_block_sums(&mut self) {
+        if let Blocks::Plain { sums, .. } = &mut self.blocks {
+            (*sums, self.unreadable) = (None, None);
+        }
+    }
+
     /// Reads the content of a compressed file.
     pub fn of_compressed(path: &Path, file: CompressedFile) -> Input {
         let length = file.length;
@@ -98,7 +117,15 @@ impl Input {
     }
 
     fn over(path: &Path, blocks: Blocks, length: u64) -> Input {
-        Input { path: Arc::from(path), blocks, length, block: Vec::new(), block_start: 0, at: 0 }
+        Input {
+            path: Arc::from(path),
+            blocks,
+            length,
+            block: Vec::new(),
+            block_start: 0,
+            at: 0,
+            unreadable: None,
+        }
     }
 
     /// Returns the position in the content.
@@ -170,6 +197,9 @@ impl Input {
         };
         let number = position / size as u64;
         let start = number * size as u64;
+        if let Some((_, why)) = self.unreadable.as_ref().filter(|(place, _)| *place == start) {
+            return Err(SstableError::damaged(&self.path, start, why.clone()));
+        }
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         let read = match &mut self.blocks {
             Blocks::Plain { file, sums, .. } => {
@@ -187,6 +217,7 @@ impl Input {
         if let Err(why) = read {
             self.block.clear();
             (self.block_start, self.at) = (position, 0);
+            self.unreadable = Some((start, why.clone()));
             return Err(SstableError::damaged(&self.path, start, why));
         }
         self.block_start = start;

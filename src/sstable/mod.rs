@@ -10,6 +10,7 @@
 //!   commit_log  the writes that were not in SSTables yet
 //!   flushed     those writes of commit logs that an SSTable has
 //!   show        rows as JSON and as text                key_order    row keys, tokens, the order of rows
+//!   companions  the files beside a Data file            skip         how reading goes on behind damage
 //! ```
 //!
 //! Rows are read as a stream: a row can be larger than the memory. What is read are the cells of this server's model
@@ -19,6 +20,7 @@
 mod atom;
 mod checksum;
 mod commit_log;
+mod companions;
 mod component;
 mod compressed;
 mod counter;
@@ -31,15 +33,18 @@ mod key_order;
 mod modern;
 mod old;
 mod show;
+mod skip;
 mod statistics;
 mod table;
 
 pub use atom::{Atom, Unit};
 pub use commit_log::{CommitLog, LogFamily, LogRow, LogWrite};
+pub use companions::named_partitioner;
 pub use component::{Component, Descriptor};
 pub use counter::{CounterCell, CounterState, Shard, ShardKind};
 pub use error::{Damage, SstableError};
 pub use flushed::{Flushed, LogPosition};
 pub use format::{FORMATS, Format};
 pub use show::{Form, Shower};
-pub use table::{SkippedRow, TableOptions, TableReader, named_partitioner};
+pub use skip::SkippedRow;
+pub use table::{TableOptions, TableReader};

@@ -3,11 +3,14 @@
 //! ```text
 //!   number of parts | (kind, offset) of each | parts
 //!   validation part   class name of the partitioner | ...
+//!   statistics part   two histograms | position in the commit log | first and last timestamp | ...
 //!   header part       least timestamp, deletion time and ttl | type of the key | types of clustering columns
 //!                     | static columns | regular columns            each column: name, type
 //! ```
 //!
-//! The part of statistics proper is not needed to read rows.
+//! The file has no checksum. All timestamps of a file of 3.x are stored as distances to the least one, so a changed bit
+//! there would move all of them. The statistics part has the first and last timestamp once more, with which those of the
+//! rows are compared.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,10 +24,15 @@ use crate::util::limits::{TABLE_COLUMNS_MAX, TYPE_NESTING_MAX, TYPE_TEXT_BYTES_M
 
 /// The kinds of parts.
 const VALIDATION: i32 = 0;
+const STATISTICS: i32 = 2;
 const HEADER: i32 = 3;
 
 /// Parts of a file: four are known.
 const PARTS_MAX: i32 = 16;
+
+/// Bytes of a bucket of a histogram, and of a position in the commit log.
+const HISTOGRAM_BUCKET_BYTES: u64 = 16;
+const LOG_POSITION_BYTES: u64 = 12;
 
 /// The timestamp that baselines are relative to: 2015-09-22, in microseconds.
 const TIMESTAMP_EPOCH_US: i64 = 1_442_880_000_000_000;
@@ -39,6 +47,8 @@ pub(super) struct Statistics {
     pub partitioner: Option<String>,
     /// How rows of 3.x are stored.
     pub header: Option<RowHeader>,
+    /// The first and the last timestamp of cells and deletions. `None` if the file does not know any.
+    pub timestamps: Option<(i64, i64)>,
 }
 
 /// The types and baselines of rows of 3.x.
@@ -82,12 +92,18 @@ pub(super) struct Column {
     pub is_counter: bool,
 }
 
-/// Reads the file.
-pub(super) fn read_statistics(path: &Path) -> Result<Statistics, SstableError> {
+/// Reads the file. Only files of 3.x have more than the partitioner that is needed.
+pub(super) fn read_statistics(path: &Path, has_modern_rows: bool) -> Result<Statistics, SstableError> {
     let mut input = Input::of_file(path)?;
     let mut found = Statistics::default();
     if seek_part(&mut input, VALIDATION)? {
         found.partitioner = Some(input.utf()?);
+    }
+    if !has_modern_rows {
+        return Ok(found);
+    }
+    if seek_part(&mut input, STATISTICS)? {
+        found.timestamps = read_timestamps(&mut input)?;
     }
     if seek_part(&mut input, HEADER)? {
         found.header = Some(read_header(&mut input)?);
@@ -110,6 +126,22 @@ pub(super) fn seek_part(input: &mut Input, wanted: i32) -> Result<bool, SstableE
         }
     }
     Ok(false)
+}
+
+/// Reads the statistics part up to the timestamps.
+fn read_timestamps(input: &mut Input) -> Result<Option<(i64, i64)>, SstableError> {
+    // Histograms of the sizes of rows, and of their numbers of columns.
+    for _ in 0..2 {
+        let buckets = input.i32()?;
+        let bytes =
+            u64::try_from(buckets).ok().and_then(|buckets| buckets.checked_mul(HISTOGRAM_BUCKET_BYTES));
+        let bytes = bytes.ok_or_else(|| input.damaged(format!("a histogram of {buckets} buckets")))?;
+        input.skip(bytes)?;
+    }
+    input.skip(LOG_POSITION_BYTES)?;
+    let (first, last) = (input.i64()?, input.i64()?);
+    // Both have these values in a file without any timestamp.
+    Ok(Some((first, last)).filter(|range| *range != (i64::MIN, i64::MAX)))
 }
 
 fn read_header(input: &mut Input) -> Result<RowHeader, SstableError> {

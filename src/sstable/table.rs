@@ -6,15 +6,14 @@ use bytes::Bytes;
 
 use super::atom::Unit;
 use super::checksum::check_digest;
+use super::companions::Companions;
 use super::component::{Component, Descriptor};
-use super::compressed::CompressedFile;
-use super::error::{Damage, SstableError};
+use super::error::SstableError;
 use super::index::{IndexEntry, IndexReader};
-use super::input::Input;
 use super::key_order::{KeyOrder, KeyReader};
 use super::modern::ModernRows;
 use super::old::{OldRows, in_super_columns};
-use super::statistics::{RowHeader, Statistics, read_statistics};
+use super::statistics::RowHeader;
 use crate::marshal::split_class;
 use crate::partitioner::{PartitionerRef, resolve};
 use crate::schema::Layout;
@@ -31,57 +30,67 @@ pub struct TableOptions {
 
 /// The two kinds of rows.
 #[derive(Debug)]
-enum Rows {
+pub(super) enum Rows {
     Old(Box<OldRows>),
     Modern(Box<ModernRows>),
 }
 
+/// Entries of a damaged Index component among which that of a row is searched.
+const ENTRIES_SEARCHED: usize = 16;
+
 /// Reads the rows of an SSTable.
 #[derive(Debug)]
 pub struct TableReader {
-    descriptor: Descriptor,
-    rows: Rows,
+    pub(super) descriptor: Descriptor,
+    pub(super) rows: Rows,
     partitioner: Option<PartitionerRef>,
     splits_super_columns: bool,
-    order: KeyOrder,
+    pub(super) order: KeyOrder,
     /// The entries of the Index component from the next row on. `None` if there is no such file, or it is damaged.
-    index: Option<IndexReader>,
+    pub(super) index: Option<IndexReader>,
+    /// The place of the entry of the present row.
+    pub(super) index_place: u64,
+    /// Whether the last damage is a row that differs from its entry.
+    pub(super) index_differs: bool,
+    /// Whether a row was where the Index component has it, so that it is the one of this file.
+    pub(super) index_has_fitted: bool,
+    /// Whether entries that do not fit are not reported any more.
+    pub(super) index_is_damaged: bool,
+    /// Whether the digest of the whole Data file was compared with it, and the result.
+    digest: Option<bool>,
+    /// The first and last timestamp by the Statistics component of 3.x.
+    pub(super) timestamps: Option<(i64, i64)>,
+    /// A unit that is returned once damage of the Statistics component is reported.
+    held: Option<Unit>,
     /// Where the present row begins.
-    row_start: u64,
-    is_in_row: bool,
-}
-
-/// A part of a file that was skipped because of damage.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkippedRow {
-    /// The position of the row in the content of the file.
-    pub start: u64,
-    /// The position of the next row that is read; `None` if everything up to the end is lost.
-    pub end: Option<u64>,
-    /// The key of the row, if the row itself or the Index component shows it.
-    pub key: Option<Bytes>,
+    pub(super) row_start: u64,
+    pub(super) is_in_row: bool,
 }
 
 impl TableReader {
     /// Opens the SSTable of a Data file. Its other components must be beside it.
     pub fn open(data: &Path, options: &TableOptions) -> Result<TableReader, SstableError> {
+        let (table, mut damages) = TableReader::open_damaged(data, options)?;
+        if damages.is_empty() { Ok(table) } else { Err(damages.swap_remove(0)) }
+    }
+
+    /// Opens the SSTable of a Data file as [`TableReader::open`], and returns the damages of the other components too, if
+    /// the rows can be read without these.
+    pub fn open_damaged(
+        data: &Path,
+        options: &TableOptions,
+    ) -> Result<(TableReader, Vec<SstableError>), SstableError> {
         let descriptor = Descriptor::of_data_file(data)?;
         let format = descriptor.format;
-        let statistics_path = descriptor.path(Component::Statistics);
-        let statistics =
-            if format.has_statistics_contents && (format.has_modern_rows || statistics_path.is_file()) {
-                read_statistics(&statistics_path)?
-            } else {
-                Statistics::default()
-            };
-        let input = open_data(data, &descriptor)?;
+        let Companions { input, statistics, index, damages } = Companions::open(data, &descriptor)?;
         let rows = match statistics.header {
             Some(header) if format.has_modern_rows => {
                 let layout = options.layout.unwrap_or_else(|| likely_layout(&header));
                 Rows::Modern(Box::new(ModernRows::new(input, header, layout)?))
             }
             None if format.has_modern_rows => {
-                return Err(SstableError::damaged(&statistics_path, 0, "it has no types of columns"));
+                let path = descriptor.path(Component::Statistics);
+                return Err(SstableError::damaged(&path, 0, "it has no types of columns"));
             }
             _ => {
                 let keys = KeyReader::new(format.keys);
@@ -93,9 +102,7 @@ impl TableReader {
         let named = statistics.partitioner.as_deref().and_then(resolve);
         // The rows of an index are in the order of the values.
         let partitioner = options.partitioner.clone().or(named).filter(|_| !is_index);
-        let index_path = descriptor.path(Component::Index);
-        let index = if index_path.is_file() { Some(IndexReader::open(&index_path, format)?) } else { None };
-        Ok(TableReader {
+        let table = TableReader {
             splits_super_columns: options.layout == Some(Layout::Super)
                 && !format.has_super_columns
                 && !format.has_modern_rows,
@@ -104,9 +111,17 @@ impl TableReader {
             order: KeyOrder::new(partitioner.clone()),
             partitioner,
             index,
+            index_place: 0,
+            index_differs: false,
+            index_has_fitted: false,
+            index_is_damaged: false,
+            digest: None,
+            timestamps: statistics.timestamps.filter(|_| format.has_modern_rows),
+            held: None,
             row_start: 0,
             is_in_row: false,
-        })
+        };
+        Ok((table, damages))
     }
 
     /// Returns what the name of the file says.
@@ -122,46 +137,82 @@ impl TableReader {
 
     /// Compares the whole Data file with its digest component, if there is one. Reads the whole file. Files of 0.4 to 0.8
     /// have no checksums at all.
-    pub fn check_digest(&self) -> Result<(), SstableError> {
-        match self.descriptor.digest_path() {
-            Some(digest) => {
-                let data = self.descriptor.path(Component::Data);
-                check_digest(&data, &digest, self.descriptor.format.block_checksum)
+    pub fn check_digest(&mut self) -> Result<(), SstableError> {
+        let Some(digest) = self.descriptor.digest_path() else { return Ok(()) };
+        let data = self.descriptor.path(Component::Data);
+        let checked = check_digest(&data, &digest, self.descriptor.format.block_checksum);
+        self.digest = Some(checked.is_ok());
+        if checked.is_ok() {
+            // Checksums of blocks that differ are damaged themselves.
+            match &mut self.rows {
+                Rows::Old(rows) => rows.forget_block_sums(),
+                Rows::Modern(rows) => rows.forget_block_sums(),
             }
-            None => Ok(()),
         }
+        checked
+    }
+
+    /// Returns whether each block that is read of the Data file is compared with a checksum of its own.
+    pub fn has_checksums_of_blocks(&self) -> bool {
+        match &self.rows {
+            Rows::Old(rows) => rows.has_sums(),
+            Rows::Modern(rows) => rows.has_sums(),
+        }
+    }
+
+    /// Returns whether a checksum covers each byte that is read of the Data file, and none was wrong so far.
+    fn has_checksums(&self) -> bool {
+        self.digest.unwrap_or_else(|| self.has_checksums_of_blocks())
     }
 
     /// Returns the next unit. `None` at the end of the file. After an error of damage, [`TableReader::skip_damage`] moves
     /// to the next row that can be found.
     pub fn next_unit(&mut self) -> Result<Option<Unit>, SstableError> {
+        if let Some(unit) = self.held.take() {
+            return Ok(Some(unit));
+        }
         let position = self.position();
         if !self.is_in_row {
             self.row_start = position;
         }
-        match self.raw_unit()? {
+        let unit = match self.raw_unit()? {
             Some(Unit::Row { key, deletion }) => {
                 self.is_in_row = true;
                 self.check_row(&key, position)?;
-                Ok(Some(Unit::Row { key, deletion }))
+                Unit::Row { key, deletion }
             }
             Some(Unit::Atom(atom)) if self.splits_super_columns => {
-                let atom = in_super_columns(atom).map_err(|why| self.damaged(position, why))?;
-                Ok(Some(Unit::Atom(atom)))
+                Unit::Atom(in_super_columns(atom).map_err(|why| self.damaged(position, why))?)
             }
             None => {
                 self.check_end()?;
-                Ok(None)
+                return Ok(None);
             }
             Some(Unit::EndOfRow) => {
                 self.is_in_row = false;
-                Ok(Some(Unit::EndOfRow))
+                Unit::EndOfRow
             }
-            other => Ok(other),
-        }
+            Some(other) => other,
+        };
+        self.check_timestamp(unit).map(Some)
     }
 
-    fn raw_unit(&mut self) -> Result<Option<Unit>, SstableError> {
+    /// Compares the timestamp of a unit of 3.x with the first and last one of the file.
+    fn check_timestamp(&mut self, unit: Unit) -> Result<Unit, SstableError> {
+        let Some((first, last)) = self.timestamps else { return Ok(unit) };
+        let Some(timestamp) = unit.timestamp().filter(|at| !(first..=last).contains(at)) else {
+            return Ok(unit);
+        };
+        self.held = Some(unit);
+        let path = self.descriptor.path(Component::Statistics);
+        let why = format!(
+            "the file has the timestamps {first} to {last}, and a row has {timestamp}: all timestamps of this SSTable \
+             may be wrong"
+        );
+        Err(SstableError::damaged(&path, 0, why))
+    }
+
+    pub(super) fn raw_unit(&mut self) -> Result<Option<Unit>, SstableError> {
         match &mut self.rows {
             Rows::Old(rows) => rows.next_unit(),
             Rows::Modern(rows) => rows.next_unit(),
@@ -175,42 +226,84 @@ impl TableReader {
         }
     }
 
-    fn seek(&mut self, position: u64) -> Result<(), SstableError> {
+    pub(super) fn seek(&mut self, position: u64) -> Result<(), SstableError> {
         self.row_start = position;
         self.is_in_row = false;
+        self.held = None;
         match &mut self.rows {
             Rows::Old(rows) => rows.seek(position),
             Rows::Modern(rows) => rows.seek(position),
         }
     }
 
-    fn damaged(&self, position: u64, why: impl Into<String>) -> SstableError {
+    pub(super) fn damaged(&self, position: u64, why: impl Into<String>) -> SstableError {
         SstableError::damaged(&self.descriptor.path(Component::Data), position, why)
+    }
+
+    /// Returns the key of the row at a position. `None` if it cannot be read.
+    pub(super) fn key_at(&mut self, position: u64) -> Option<Bytes> {
+        match &mut self.rows {
+            Rows::Old(rows) => rows.key_at(position),
+            Rows::Modern(rows) => rows.key_at(position),
+        }
     }
 
     /// Compares a row with its entry in the Index component, and with the row before it.
     fn check_row(&mut self, row_key: &Bytes, position: u64) -> Result<(), SstableError> {
-        if let Some(index) = &mut self.index {
-            let expected = IndexEntry { key: row_key.clone(), position };
-            if index.next_entry()?.as_ref() != Some(&expected) {
-                let why = "the Index component has another row at this place";
-                return Err(self.damaged(position, why).in_row(row_key));
+        self.index_differs = false;
+        if self.fits_index(row_key, position)? {
+            self.index_has_fitted |= self.index.is_some() && !self.index_is_damaged;
+        } else {
+            self.index_differs = true;
+            if self.has_checksums() {
+                let path = self.descriptor.path(Component::Index);
+                let why = format!(
+                    "it has another row than the Data file, whose checksum is right, at byte {position}"
+                );
+                return Err(SstableError::damaged(&path, self.index_place, why).in_row(row_key));
             }
+            let why = "the Index component has another row at this place";
+            return Err(self.damaged(position, why).in_row(row_key));
         }
         let ordered = self.order.take(row_key);
         ordered.map_err(|why| self.damaged(position, why).in_row(row_key))
     }
 
-    /// Checks at the end of the file that the Index component has no more rows.
-    fn check_end(&mut self) -> Result<(), SstableError> {
-        let Some(index) = &mut self.index else { return Ok(()) };
-        match index.next_entry()? {
-            None => Ok(()),
-            Some(entry) => {
-                let why = "the file ends before this row, which the Index component has";
-                Err(self.damaged(entry.position, why).in_row(&entry.key))
+    /// Returns whether the next entry of the Index component is that of a row.
+    fn fits_index(&mut self, row_key: &Bytes, position: u64) -> Result<bool, SstableError> {
+        let Some(index) = &mut self.index else { return Ok(true) };
+        let expected = IndexEntry { key: row_key.clone(), position };
+        self.index_place = index.place();
+        if !self.index_is_damaged {
+            return Ok(index.next_entry()?.as_ref() == Some(&expected));
+        }
+        // After damage, entries can be missing or too many. What fits is used again.
+        for _ in 0..ENTRIES_SEARCHED {
+            match index.next_entry() {
+                Ok(Some(entry)) if entry == expected => {
+                    self.index_is_damaged = false;
+                    return Ok(true);
+                }
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => break,
             }
         }
+        index.go_to(self.index_place)?;
+        Ok(true)
+    }
+
+    /// Checks at the end of the file that the Index component has no more rows.
+    fn check_end(&mut self) -> Result<(), SstableError> {
+        let Some(index) = self.index.as_mut().filter(|_| !self.index_is_damaged) else { return Ok(()) };
+        self.index_place = index.place();
+        let Some(entry) = index.next_entry()? else { return Ok(()) };
+        if self.digest == Some(true) {
+            let path = index.path().to_owned();
+            let why = "it has more rows than the Data file, whose checksum is right";
+            return Err(SstableError::damaged(&path, self.index_place, why));
+        }
+        let why = "the file ends before this row, which the Index component has";
+        Err(self.damaged(entry.position, why).in_row(&entry.key))
     }
 
     /// Moves to the start of the row with a key, so that [`TableReader::next_unit`] returns the row. Returns whether there
@@ -244,79 +337,12 @@ impl TableReader {
         Ok(false)
     }
 
-    /// Moves behind damage: to the next row that the Index component has, or that follows by the size of the present one.
-    /// Returns what is lost. The next damage may begin there.
-    pub fn skip_damage(&mut self, damage: &Damage) -> Result<SkippedRow, SstableError> {
-        let start = self.row_start;
-        let mut skipped = SkippedRow { start, end: None, key: damage.key.clone() };
-        self.order.forget();
-        self.is_in_row = false;
-        if damage.path == self.descriptor.path(Component::Index) {
-            // The rows themselves can be read without it, from the present one on.
-            self.index = None;
-            skipped.end = Some(start);
-            self.seek(start)?;
-            return Ok(skipped);
-        }
-        skipped.end = self.row_after(&mut skipped.key);
-        if skipped.end.is_none() {
-            self.index = None;
-            if let Rows::Old(rows) = &mut self.rows {
-                skipped.end = rows.end_of_row(start).filter(|end| *end > start);
-            }
-        }
-        self.seek(skipped.end.unwrap_or_else(|| self.length()))?;
-        Ok(skipped)
-    }
-
-    /// Returns the position of the row behind the present one by the Index component. `None` if there is no such
-    /// component or no such row, or it is damaged.
-    fn row_after(&mut self, row_key: &mut Option<Bytes>) -> Option<u64> {
-        let start = self.row_start;
-        let index = self.index.as_mut()?;
-        loop {
-            let place = index.place();
-            let entry = index.next_entry().ok()??;
-            if entry.position > start {
-                index.go_to(place).ok()?;
-                return Some(entry.position);
-            }
-            if entry.position == start {
-                *row_key = Some(entry.key);
-            }
-        }
-    }
-
-    fn length(&self) -> u64 {
+    pub(super) fn length(&self) -> u64 {
         match &self.rows {
             Rows::Old(rows) => rows.length(),
             Rows::Modern(rows) => rows.length(),
         }
     }
-}
-
-/// Returns the partitioner that the Statistics component of an SSTable names (2.1 and later).
-pub fn named_partitioner(descriptor: &Descriptor) -> Option<PartitionerRef> {
-    let path = descriptor.path(Component::Statistics);
-    if !descriptor.format.has_statistics_contents || !path.is_file() {
-        return None;
-    }
-    resolve(&read_statistics(&path).ok()?.partitioner?)
-}
-
-/// Opens a Data file with its compression or its checksums of blocks.
-fn open_data(data: &Path, descriptor: &Descriptor) -> Result<Input, SstableError> {
-    let format = &descriptor.format;
-    let info = descriptor.path(Component::CompressionInfo);
-    let crc = descriptor.path(Component::Crc);
-    if info.is_file() {
-        let file = CompressedFile::open(data, &info, format)?;
-        return Ok(Input::of_compressed(data, file));
-    }
-    if crc.is_file() {
-        return Input::with_block_sums(data, &crc, format.block_checksum);
-    }
-    Input::of_file(data)
 }
 
 /// Returns the layout of a table of which only the file is known: a file does not say whether its table is compact.

@@ -21,20 +21,21 @@ fn import_into(
     contents: &serde_json::Value,
     directories: &[PathBuf],
 ) -> Result<Summary, ImportError> {
-    import_in_order(contents["partitioner"].as_str().unwrap(), merged, directories)
+    import_in_order(contents["partitioner"].as_str().unwrap(), merged, directories, false)
 }
 
 /// Imports files whose rows are in the order of a partitioner, unless they name their own.
-fn import_in_order(
+pub fn import_in_order(
     partitioner: &str,
     merged: &Merged,
     directories: &[PathBuf],
+    skips_damage: bool,
 ) -> Result<Summary, ImportError> {
     let inventory = Inventory::of(directories)?;
     let clock = Arc::new(Clock::manual(i64::from(NOW_S) * 1000));
     let options = ImportOptions {
         partitioner: partitioner::resolve(partitioner).unwrap(),
-        skips_damage: false,
+        skips_damage,
         progress_file: None,
         interruption: Interruption::default(),
     };
@@ -134,7 +135,7 @@ fn commit_logs_have_what_was_not_flushed() {
 fn a_wrong_partitioner_does_not_separate_the_shards_of_a_counter() {
     let fixture = Fixture::unpack("2.1.22");
     let merged = Merged::new(&fixture.contents);
-    import_in_order("RandomPartitioner", &merged, &[fixture.data()]).unwrap();
+    import_in_order("RandomPartitioner", &merged, &[fixture.data()], false).unwrap();
     let catalog = merged.database.catalog().clone();
     let mut counters = 0;
     for (keyspace, described) in fixture.contents["rows"].as_object().unwrap() {
@@ -151,7 +152,7 @@ fn a_wrong_partitioner_does_not_separate_the_shards_of_a_counter() {
     // Files of 1.2 do not name it.
     let fixture = Fixture::unpack("1.2.15");
     let merged = Merged::new(&fixture.contents);
-    let error = import_in_order("ByteOrderedPartitioner", &merged, &[fixture.data()]).unwrap_err();
+    let error = import_in_order("ByteOrderedPartitioner", &merged, &[fixture.data()], false).unwrap_err();
     assert!(
         error.to_string().contains("order of org.apache.cassandra.dht.ByteOrderedPartitioner"),
         "{error}"

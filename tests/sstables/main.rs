@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+#[path = "../support/chance.rs"]
+mod chance;
 mod contents;
 mod damage;
+mod damaged_import;
 mod fixture;
 mod import;
+mod random_damage;
 mod rows;

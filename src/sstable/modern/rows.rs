@@ -129,6 +129,22 @@ impl ModernRows {
         Ok(())
     }
 
+    /// Returns the key of the row at a position. `None` if it cannot be read.
+    pub fn key_at(&mut self, position: u64) -> Option<Bytes> {
+        self.seek(position).ok()?;
+        self.input.short_bytes().ok()
+    }
+
+    /// Returns whether each block that is read is compared with a checksum.
+    pub fn has_sums(&self) -> bool {
+        self.input.has_sums()
+    }
+
+    /// Reads on without the checksums of blocks.
+    pub fn forget_block_sums(&mut self) {
+        self.input.forget_block_sums();
+    }
+
     /// Returns the length of the content of the file.
     pub fn length(&self) -> u64 {
         self.input.length()

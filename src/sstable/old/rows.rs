@@ -20,6 +20,9 @@ use super::super::key_order::KeyReader;
 use super::column::read_column;
 use crate::model::DeletionTime;
 
+/// So many units of a row that can be read in one way show that it is the right one: a row can have millions.
+const UNITS_THAT_DECIDE: u64 = 10_000;
+
 /// Reads the rows of a file, one unit at a time.
 #[derive(Debug)]
 pub(in super::super) struct OldRows {
@@ -77,6 +80,22 @@ impl OldRows {
     /// Returns the position in the content of the file.
     pub fn position(&self) -> u64 {
         self.input.position()
+    }
+
+    /// Returns the key of the row at a position. `None` if it cannot be read.
+    pub fn key_at(&mut self, position: u64) -> Option<Bytes> {
+        self.seek(position).ok()?;
+        self.keys.read(&mut self.input).ok()
+    }
+
+    /// Returns whether each block that is read is compared with a checksum.
+    pub fn has_sums(&self) -> bool {
+        self.input.has_sums()
+    }
+
+    /// Reads on without the checksums of blocks.
+    pub fn forget_block_sums(&mut self) {
+        self.input.forget_block_sums();
     }
 
     /// Returns the length of the content of the file.
@@ -217,16 +236,17 @@ impl OldRows {
         let mut is_super = false;
         while self.input.remaining() > 0 {
             let position = self.input.position();
+            let as_supers = self.reads_row(position, true);
             let as_columns = self.reads_row(position, false);
             let end = self.input.position();
-            let as_supers = self.reads_row(position, true);
             match (as_columns, as_supers) {
                 (false, true) => {
                     is_super = true;
                     break;
                 }
                 // A row without columns can be read in both ways.
-                (true, true) => self.input.seek(end)?,
+                (true, true) if self.row.is_none() => self.input.seek(end)?,
+                (true, true) => break,
                 (true, false) => break,
                 // A damaged row is reported when it is read. The next one may show it.
                 (false, false) => match self.end_of_row(position).filter(|end| *end > position) {
@@ -246,13 +266,14 @@ impl OldRows {
         if self.seek(position).is_err() {
             return false;
         }
-        loop {
+        for _ in 0..UNITS_THAT_DECIDE {
             match self.next_unit() {
                 Ok(Some(Unit::EndOfRow)) => return true,
                 Ok(Some(_)) => {}
                 Ok(None) | Err(_) => return false,
             }
         }
+        true
     }
 
     /// Returns where the row ends that begins at a position, if the file has its size.

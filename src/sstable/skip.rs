@@ -1,0 +1,105 @@
+//! How reading goes on behind damage.
+//!
+//! ```text
+//!   Data    row a | row b ....... | row c        row b is damaged: it can end anywhere, and anything can be in it
+//!   Index   a at 0, b at 40, c at 900            the next row is where the Index has one whose key is there too
+//! ```
+//!
+//! An entry of the Index is only believed if the Data file has the same key at its position. If no later row is found so,
+//! either the Index is of no use, or the rest of the Data file: the sizes of rows (up to 1.2) may show the next one.
+//!
+//! If row and entry differ, one of them is damaged. Bytes of the Data file that a checksum has verified are right, and
+//! the Index is wrong. Without a checksum it is not known which one, and the row is left out. But if no row fits the
+//! Index, neither those before nor those behind, and the row can be read to its end, the Index is that of another file.
+
+use bytes::Bytes;
+
+use super::atom::Unit;
+use super::component::Component;
+use super::error::{Damage, SstableError};
+use super::table::{Rows, TableReader};
+
+/// A part of a file that was skipped because of damage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedRow {
+    /// The position of the row in the content of the file.
+    pub start: u64,
+    /// The position of the next row that is read; `None` if everything up to the end is lost. The same as `start` if
+    /// nothing is lost, because another file than the Data file is damaged.
+    pub end: Option<u64>,
+    /// The key of the row, if the row itself or the Index component shows it.
+    pub key: Option<Bytes>,
+}
+
+impl TableReader {
+    /// Moves behind damage: to the next row that the Index component has, or that follows by the size of the present one.
+    /// Returns what is lost. The next damage may begin there.
+    pub fn skip_damage(&mut self, damage: &Damage) -> Result<SkippedRow, SstableError> {
+        let start = self.row_start;
+        let mut skipped = SkippedRow { start, end: Some(start), key: damage.key.clone() };
+        if damage.path == self.descriptor.path(Component::Statistics) {
+            // The row goes on, with times that may be wrong.
+            self.timestamps = None;
+            return Ok(skipped);
+        }
+        self.order.forget();
+        self.is_in_row = false;
+        if damage.path == self.descriptor.path(Component::Index) {
+            self.index_is_damaged = true;
+            if !self.index_differs {
+                self.index = None;
+            }
+            self.seek(start)?;
+            return Ok(skipped);
+        }
+        let differs = std::mem::take(&mut self.index_differs);
+        let mut entries = 0;
+        skipped.end = self.row_after(start, &mut skipped.key, &mut entries);
+        let is_foreign = differs && !self.index_has_fitted && entries > 1;
+        if skipped.end.is_none() && is_foreign && self.reads_to_end(start) {
+            skipped.end = Some(start);
+            self.index_is_damaged = true;
+        }
+        if skipped.end.is_none()
+            && let Rows::Old(rows) = &mut self.rows
+        {
+            skipped.end = rows.end_of_row(start).filter(|end| *end > start);
+        }
+        self.seek(skipped.end.unwrap_or_else(|| self.length()))?;
+        Ok(skipped)
+    }
+
+    /// Returns the position of the next row behind the present one that both the Index and the Data file have. Without
+    /// one, the Index is not used any more.
+    /// Counts the entries that were read.
+    fn row_after(&mut self, start: u64, row_key: &mut Option<Bytes>, entries: &mut u64) -> Option<u64> {
+        let mut index = self.index.take()?;
+        index.go_to(self.index_place).ok()?;
+        loop {
+            let place = index.place();
+            let entry = index.next_entry().ok()??;
+            *entries += 1;
+            if entry.position == start && row_key.is_none() {
+                *row_key = Some(entry.key);
+            } else if entry.position > start && self.key_at(entry.position).as_ref() == Some(&entry.key) {
+                index.go_to(place).ok()?;
+                self.index = Some(index);
+                return Some(entry.position);
+            }
+        }
+    }
+
+    /// Returns whether the row at a position can be read to its end.
+    fn reads_to_end(&mut self, start: u64) -> bool {
+        if self.seek(start).is_err() {
+            return false;
+        }
+        loop {
+            match self.raw_unit() {
+                Ok(Some(Unit::EndOfRow)) => return true,
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return false,
+            }
+        }
+    }
+}
