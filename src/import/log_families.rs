@@ -6,65 +6,100 @@ use std::sync::Arc;
 use md5::{Digest, Md5};
 
 use super::{FamilyName, Inventory};
+use crate::compat::features::releases::NEWEST;
 use crate::copy::Side;
-use crate::schema::CfDef;
-use crate::sstable::LogFamily;
+use crate::marshal::PACKAGE;
+use crate::schema::{CfDef, Layout, TableDef};
+use crate::sstable::{LogFamily, LogTable};
+
+/// A column family of the target.
+pub struct Defined {
+    pub name: FamilyName,
+    pub cf: Arc<CfDef>,
+    /// What the readers of commit logs must know of it.
+    pub table: Arc<LogTable>,
+    /// Whether it is imported. The others are read too, since a write can be of several column families.
+    pub is_selected: bool,
+}
 
 /// The column families of the target, as commit logs name them.
 pub struct LogFamilies {
-    by_id: HashMap<[u8; 16], Arc<CfDef>>,
-    by_name: HashMap<FamilyName, Arc<CfDef>>,
-    /// Those that were not selected are read too, since a write can be of several column families.
-    selected: Vec<FamilyName>,
+    by_id: HashMap<[u8; 16], Arc<Defined>>,
+    by_number: HashMap<i32, Arc<Defined>>,
+    by_name: HashMap<FamilyName, Arc<Defined>>,
 }
 
 impl LogFamilies {
     pub fn of(to: &Side, inventory: &Inventory) -> LogFamilies {
         let mut families =
-            LogFamilies { by_id: HashMap::new(), by_name: HashMap::new(), selected: Vec::new() };
+            LogFamilies { by_id: HashMap::new(), by_number: HashMap::new(), by_name: HashMap::new() };
         for keyspace in to.keyspaces() {
             for cf in keyspace.column_families.values() {
                 let name = FamilyName::of(cf);
-                families.by_id.insert(id_of_names(&name), cf.clone());
-                if inventory.is_selected(&name) {
-                    families.selected.push(name.clone());
-                }
-                families.by_name.insert(name, cf.clone());
+                let defined = Arc::new(Defined {
+                    table: Arc::new(table_of(cf)),
+                    is_selected: inventory.is_selected(&name),
+                    cf: cf.clone(),
+                    name: name.clone(),
+                });
+                families.by_id.insert(id_of_names(&name), defined.clone());
+                families.by_name.insert(name, defined);
             }
         }
-        families.selected.sort();
         for (id, name) in &inventory.ids {
-            if let Some(cf) = families.by_name.get(name) {
-                families.by_id.insert(*id, cf.clone());
+            if let Some(defined) = families.by_name.get(name) {
+                families.by_id.insert(*id, defined.clone());
+            }
+        }
+        for (number, name) in &inventory.number_ids {
+            if let Some(defined) = families.by_name.get(name) {
+                families.by_number.insert(*number, defined.clone());
             }
         }
         families
     }
 
     /// Returns a column family. `None` if the target does not define it.
-    pub fn find(&self, family: &LogFamily) -> Option<&Arc<CfDef>> {
+    pub fn find(&self, family: &LogFamily) -> Option<&Arc<Defined>> {
         match family {
             LogFamily::Id(id) => self.by_id.get(id),
+            LogFamily::Numbered { number, .. } => self.by_number.get(number),
             LogFamily::Named { keyspace, name } => {
                 self.by_name.get(&FamilyName { keyspace: keyspace.clone(), name: name.clone() })
             }
-            LogFamily::Numbered { .. } => None,
         }
     }
 
     /// Returns the name of the column family with an id.
     pub fn name_of(&self, id: [u8; 16]) -> Option<FamilyName> {
-        self.by_id.get(&id).map(|cf| FamilyName::of(cf))
-    }
-
-    pub fn is_selected(&self, name: &FamilyName) -> bool {
-        self.selected.binary_search(name).is_ok()
+        self.by_id.get(&id).map(|defined| defined.name.clone())
     }
 
     /// Whether one of the selected column families has counters.
     pub fn have_counters(&self) -> bool {
-        self.selected.iter().any(|name| self.by_name.get(name).is_some_and(|cf| cf.is_counter()))
+        self.by_name.values().any(|defined| defined.is_selected && defined.cf.is_counter())
     }
+}
+
+/// Returns how 3.x stores a column family.
+fn table_of(cf: &CfDef) -> LogTable {
+    let table = TableDef::of(cf, NEWEST);
+    let comparator = || vec![cf.comparator.class_name().to_owned()];
+    let clustering = match table.layout {
+        Layout::Super | Layout::StaticCompact => comparator(),
+        _ => table.clustering.iter().map(|column| column.cql_type.class_name()).collect(),
+    };
+    let value = cf.default_validator.class_name();
+    let value = match (table.layout, cf.subcomparator()) {
+        (Layout::Sparse, _) => None,
+        // The columns of a super column are a map.
+        (Layout::Super, Some(names)) => Some(format!("{PACKAGE}MapType({},{value})", names.class_name())),
+        _ => Some(value.to_owned()),
+    };
+    let dropped = table.dropped.iter().map(|(name, column)| (name.clone(), column.cql_type.class_name()));
+    // A column that exists again has its present type.
+    let others = table.others.values().map(|column| (column.cell_name.clone(), column.cql_type.class_name()));
+    LogTable::new(table.layout, clustering, dropped.chain(others), value)
 }
 
 /// Returns the id of a column family up to 2.0, and of one that 2.1 took over: the UUID of version 3 of its names.

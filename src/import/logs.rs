@@ -63,15 +63,15 @@ impl Logs {
             Ok(reader) => reader,
             Err(error) => return vec![error.to_string()],
         };
-        let is_super = |family: &LogFamily| self.families.find(family).is_some_and(|cf| cf.is_super());
+        let tables = |family: &LogFamily| Some(self.families.find(family)?.table.clone());
         let deletions_are_final = reader.counter_deletions_are_final();
         loop {
-            let write = match reader.next_write(is_super) {
+            let write = match reader.next_write(tables) {
                 Ok(None) => break,
                 Ok(Some(write)) => write,
-                Err(SstableError::Damaged(damage)) => {
+                Err(error @ SstableError::Damaged(_)) => {
                     // The records after it are whole.
-                    wrong.push(format!("{path}: {}", damage.why));
+                    wrong.push(error.to_string());
                     continue;
                 }
                 Err(error) => {
@@ -80,11 +80,10 @@ impl Logs {
                 }
             };
             for row in write.rows {
-                let Some(cf) = self.families.find(&row.family) else { continue };
-                let name = FamilyName::of(cf);
+                let Some(family) = self.families.find(&row.family) else { continue };
                 let is_wanted =
-                    self.families.is_selected(&name) && self.replay.needs(log.node, &name, write.position);
-                if is_wanted && !each(cf, row, deletions_are_final) {
+                    family.is_selected && self.replay.needs(log.node, &family.name, write.position);
+                if is_wanted && !each(&family.cf, row, deletions_are_final) {
                     return wrong;
                 }
             }

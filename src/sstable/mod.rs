@@ -45,6 +45,7 @@ pub use counter::{CounterCell, CounterState, Shard, ShardKind};
 pub use error::{Damage, SstableError};
 pub use flushed::{Flushed, LogPosition};
 pub use format::{FORMATS, Format};
+pub use modern::LogTable;
 pub use show::{Form, Shower};
 pub use skip::SkippedRow;
 pub use table::{TableOptions, TableReader};

@@ -145,21 +145,25 @@ fn read_timestamps(input: &mut Input) -> Result<Option<(i64, i64)>, SstableError
 }
 
 fn read_header(input: &mut Input) -> Result<RowHeader, SstableError> {
-    let least_timestamp = TIMESTAMP_EPOCH_US.wrapping_add(input.vint()?.cast_signed());
-    let least_deletion_time = DELETION_EPOCH_S.wrapping_add(low_half(input.vint()?));
-    let least_ttl = low_half(input.vint()?);
+    let mut header = read_baselines(input)?;
     read_type(input)?;
-    let mut clustering = Vec::new();
     for _ in 0..count_of_columns(input)? {
-        clustering.push(read_type(input)?);
+        header.clustering.push(read_type(input)?);
     }
+    header.static_columns = read_columns(input)?;
+    header.regular_columns = read_columns(input)?;
+    Ok(header)
+}
+
+/// Reads the baselines of a header that has no columns yet.
+pub(super) fn read_baselines(input: &mut Input) -> Result<RowHeader, SstableError> {
     Ok(RowHeader {
-        least_timestamp,
-        least_deletion_time,
-        least_ttl,
-        clustering,
-        static_columns: read_columns(input)?,
-        regular_columns: read_columns(input)?,
+        least_timestamp: TIMESTAMP_EPOCH_US.wrapping_add(input.vint()?.cast_signed()),
+        least_deletion_time: DELETION_EPOCH_S.wrapping_add(low_half(input.vint()?)),
+        least_ttl: low_half(input.vint()?),
+        clustering: Vec::new(),
+        static_columns: Vec::new(),
+        regular_columns: Vec::new(),
     })
 }
 
@@ -169,7 +173,8 @@ pub(super) fn low_half(number: u64) -> i32 {
     i32::from_be_bytes([a, b, c, d])
 }
 
-fn count_of_columns(input: &mut Input) -> Result<u64, SstableError> {
+/// Reads a number of columns.
+pub(super) fn count_of_columns(input: &mut Input) -> Result<u64, SstableError> {
     let count = input.vint()?;
     if count > TABLE_COLUMNS_MAX as u64 {
         return Err(input.damaged(format!("{count} columns; at most {TABLE_COLUMNS_MAX} are read")));
@@ -181,14 +186,7 @@ fn read_columns(input: &mut Input) -> Result<Vec<Arc<Column>>, SstableError> {
     let mut columns = Vec::new();
     for _ in 0..count_of_columns(input)? {
         let name = input.vint_bytes()?;
-        let value = read_type(input)?;
-        let (class, held) = split_class(&value.class);
-        let is_user_type = class == "UserType";
-        let is_complex = is_user_type || matches!(class, "ListType" | "SetType" | "MapType");
-        // The columns of super columns are the elements of a map.
-        let of_map = held.filter(|_| class == "MapType").and_then(|held| split_arguments(held).pop());
-        let is_counter = split_class(of_map.unwrap_or(class)).0 == "CounterColumnType";
-        columns.push(Arc::new(Column { name, value, is_complex, is_user_type, is_counter }));
+        columns.push(Arc::new(Column::new(name, read_type(input)?)));
     }
     Ok(columns)
 }
@@ -198,9 +196,28 @@ fn read_type(input: &mut Input) -> Result<ValueType, SstableError> {
     if length > TYPE_TEXT_BYTES_MAX as u64 {
         return Err(input.damaged(format!("a type of {length} bytes")));
     }
-    let class = String::from_utf8_lossy(&input.bytes(length)?).into_owned();
-    let length = fixed_length(&class);
-    Ok(ValueType { class, length })
+    Ok(ValueType::of_class(String::from_utf8_lossy(&input.bytes(length)?).into_owned()))
+}
+
+impl ValueType {
+    /// Returns the type of a class name.
+    pub fn of_class(class: String) -> ValueType {
+        let length = fixed_length(&class);
+        ValueType { class, length }
+    }
+}
+
+impl Column {
+    /// Returns a column with values of a type.
+    pub fn new(name: Bytes, value: ValueType) -> Column {
+        let (class, held) = split_class(&value.class);
+        let is_user_type = class == "UserType";
+        let is_complex = is_user_type || matches!(class, "ListType" | "SetType" | "MapType");
+        // The columns of super columns are the elements of a map.
+        let of_map = held.filter(|_| class == "MapType").and_then(|held| split_arguments(held).pop());
+        let is_counter = split_class(of_map.unwrap_or(class)).0 == "CounterColumnType";
+        Column { name, value, is_complex, is_user_type, is_counter }
+    }
 }
 
 /// Returns the length of values of a type if 3.x does not store it. Types that came with 2.2 have a fixed length too,

@@ -136,7 +136,7 @@ fn writes_of(log: &Path) -> (Vec<String>, u64) {
     let Ok(mut reader) = CommitLog::open(log) else { return (Vec::new(), 1) };
     let (mut writes, mut damages) = (Vec::new(), 0);
     loop {
-        match reader.next_write(|_| false) {
+        match reader.next_write(|_| None) {
             Ok(None) => return (writes, damages + reader.skipped()),
             Ok(Some(rows)) => writes.push(format!("{rows:?}")),
             Err(SstableError::Damaged(_)) => damages += 1,

@@ -13,11 +13,13 @@ mod segment;
 mod version;
 
 use std::path::Path;
+use std::sync::Arc;
 
 pub use mutation::{LogFamily, LogRow};
 
 use super::error::SstableError;
 use super::flushed::LogPosition;
+use super::modern::LogTable;
 use segment::Segment;
 use version::LogVersion;
 
@@ -47,17 +49,26 @@ impl CommitLog {
     }
 
     /// Returns the next write. `None` at the end, which is where the server would end its replay: at the first record that
-    /// was not written completely. `is_super` says whether a column family is a super column family, which 1.2 does not.
+    /// was not written completely. `tables` finds what the schema says of a column family: whether it has super columns,
+    /// which logs from 0.7 on do not say, and from 3.0 on the types of its columns.
     ///
     /// # Errors
     ///
     /// If a record has its checksum and cannot be decoded.
     pub fn next_write(
         &mut self,
-        is_super: impl Fn(&LogFamily) -> bool,
+        tables: impl Fn(&LogFamily) -> Option<Arc<LogTable>>,
     ) -> Result<Option<LogWrite>, SstableError> {
         let Some(record) = self.segment.next_record()? else { return Ok(None) };
-        let rows = mutation::decode(&record.mutation, self.segment.version(), &is_super)?;
+        let decoded = mutation::decode(&record.mutation, self.segment.version(), &tables);
+        let rows = decoded.map_err(|error| match error {
+            SstableError::Damaged(damage) => SstableError::damaged(
+                self.segment.path(),
+                u64::from(record.position.position),
+                format!("the write that ends here cannot be read: {}", damage.why),
+            ),
+            other => other,
+        })?;
         Ok(Some(LogWrite { position: record.position, rows }))
     }
 

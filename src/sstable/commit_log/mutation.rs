@@ -5,12 +5,14 @@
 //!   0.7 to 1.1   keyspace | key | count | families:  number (4) | 1 | number (4) | deletion | columns
 //!   1.2          keyspace | key | count | families:  1 | id (16) | deletion | ranges | columns
 //!   2.0 to 2.2   key | count | families:  1 | id (16) | deletion | ranges | columns
+//!   3.0 to 3.11  count | families:  id (16) | changes of a partition, as `modern::update` describes them
 //! ```
 //!
 //! Names and keys of 0.6 are texts. Columns are a count and columns as in SSTables; those of a super column family up to
 //! 1.2 are super columns:  name | deletion | count | columns. 0.7 may write zeros behind a mutation.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -18,9 +20,13 @@ use super::super::atom::{Atom, deletion_of};
 use super::super::error::SstableError;
 use super::super::format::{Format, format_of};
 use super::super::input::Input;
+use super::super::modern::{LogTable, Update, read_update};
 use super::super::old::{in_super_columns, read_column};
 use super::version::LogVersion;
 use crate::model::{DeletionTime, RangeTombstone};
+
+/// Stands for the path in errors, which the reader of the file adds.
+const RECORD: &str = "a record of a commit log";
 
 /// A column family as a commit log names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -56,22 +62,66 @@ pub struct LogRow {
     pub atoms: Vec<Atom>,
 }
 
-/// Decodes the mutation of a record.
-pub fn decode(
+/// Finds what the schema says of a column family.
+pub(super) type FindTable<'f> = dyn Fn(&LogFamily) -> Option<Arc<LogTable>> + 'f;
+
+/// Decodes the mutation of a record. A mutation of 3.x of a column family that is not known is left out.
+pub(super) fn decode(
     record: &Bytes,
     version: LogVersion,
-    is_super: &dyn Fn(&LogFamily) -> bool,
+    tables: &FindTable<'_>,
 ) -> Result<Vec<LogRow>, SstableError> {
+    if version >= LogVersion::Six {
+        return decode_modern(record, tables);
+    }
     let letters = match version {
         LogVersion::Headed => "",
         LogVersion::Bare => "hf",
         LogVersion::Two => "ic",
         LogVersion::Three => "jb",
-        LogVersion::Four | LogVersion::Five | LogVersion::Six => "ka",
+        _ => "ka",
     };
-    let input = Input::of_memory(Path::new("a record of a commit log"), record.to_vec());
+    let input = Input::of_memory(Path::new(RECORD), record.to_vec());
     let format = format_of(letters).ok_or_else(|| input.damaged("of no known release"))?;
-    Mutation { input, format, version }.rows(is_super)
+    let is_super = |family: &LogFamily| tables(family).is_some_and(|table| table.is_super());
+    Mutation { input, format, version }.rows(&is_super)
+}
+
+/// 3.0 freezes all user types, and the schema does not always show it. Only one of both readings ends where the record ends.
+fn decode_modern(record: &Bytes, tables: &FindTable<'_>) -> Result<Vec<LogRow>, SstableError> {
+    let has_user_types = std::cell::Cell::new(false);
+    let seen = |family: &LogFamily| {
+        let table = tables(family)?;
+        has_user_types.set(has_user_types.get() || table.has_user_types());
+        Some(table)
+    };
+    match read_modern(record, &seen, false) {
+        Err(SstableError::Damaged(damage)) if has_user_types.get() => {
+            read_modern(record, tables, true).map_err(|_| SstableError::Damaged(damage))
+        }
+        read => read,
+    }
+}
+
+fn read_modern(
+    record: &Bytes,
+    tables: &FindTable<'_>,
+    freezes_user_types: bool,
+) -> Result<Vec<LogRow>, SstableError> {
+    let mut input = Input::of_memory(Path::new(RECORD), record.to_vec());
+    let mut rows = Vec::new();
+    for _ in 0..input.vint()? {
+        let family = LogFamily::Id(input.bytes(16)?.as_ref().try_into().unwrap_or_default());
+        // Without the types the rest cannot be read. The server leaves such a mutation out as a whole, too.
+        let Some(table) = tables(&family) else { return Ok(Vec::new()) };
+        let (Update { key, deletion, atoms }, rest) = read_update(input, &table, freezes_user_types)?;
+        input = rest;
+        rows.push(LogRow { family, key, deletion, atoms });
+    }
+    match input.remaining() {
+        0 => Ok(rows),
+        more => Err(input.damaged(format!("{more} bytes follow the mutation"))),
+    }
 }
 
 /// A mutation that is read.

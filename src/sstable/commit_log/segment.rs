@@ -82,6 +82,10 @@ impl Segment {
         })
     }
 
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
     pub fn version(&self) -> LogVersion {
         self.version
     }

@@ -2,6 +2,9 @@
 
 mod names;
 mod rows;
+mod update;
 mod values;
 
 pub(super) use rows::ModernRows;
+pub use update::LogTable;
+pub(super) use update::{Update, read_update};

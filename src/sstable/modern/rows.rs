@@ -42,6 +42,8 @@ pub(in super::super) struct ModernRows {
     partition: Option<OpenPartition>,
     /// Cells that were read of columns whose user type is not frozen.
     user_type_cells: u64,
+    /// Whether the sizes of rows are stored, which commit logs do not have.
+    has_sizes: bool,
 }
 
 /// So many cells of user types that fit the sizes of their rows show how they are stored.
@@ -53,6 +55,8 @@ struct OpenPartition {
     key: Bytes,
     /// Whether the static row comes next.
     before_static: bool,
+    /// Whether the number of rows comes next, or behind the static row. Only commit logs have it.
+    before_count: bool,
     /// The first bound of a range tombstone whose second one has not come yet.
     open_range: Option<(Bound, DeletionTime)>,
     row: Option<OpenRow>,
@@ -70,8 +74,8 @@ struct Marker {
 #[derive(Debug)]
 struct OpenRow {
     place: Place,
-    /// Where the row ends.
-    end: u64,
+    /// Where the row ends, if its size is stored.
+    end: Option<u64>,
     marker: Option<Marker>,
     /// The row marker's and the row's own deletion, which come first.
     first: Vec<Atom>,
@@ -85,9 +89,34 @@ struct OpenRow {
 impl ModernRows {
     /// Returns the rows from the position of the input on.
     pub fn new(input: Input, header: RowHeader, layout: Layout) -> Result<ModernRows, SstableError> {
-        let mut rows = ModernRows { input, header, layout, partition: None, user_type_cells: 0 };
+        let (partition, user_type_cells) = (None, 0);
+        let mut rows = ModernRows { input, header, layout, partition, user_type_cells, has_sizes: true };
         rows.find_frozen_types()?;
         Ok(rows)
+    }
+
+    /// Returns the rows of a partition in a commit log, from the position of the input on. `has_count` says whether their
+    /// number is stored.
+    pub(super) fn of_update(
+        input: Input,
+        header: RowHeader,
+        layout: Layout,
+        (key, has_count): (Bytes, bool),
+    ) -> ModernRows {
+        let partition = OpenPartition {
+            key,
+            before_static: !header.static_columns.is_empty(),
+            before_count: has_count,
+            open_range: None,
+            row: None,
+        };
+        let partition = Some(partition);
+        ModernRows { input, header, layout, partition, user_type_cells: 0, has_sizes: false }
+    }
+
+    /// Returns the input, which is behind what was read.
+    pub(super) fn into_input(self) -> Input {
+        self.input
     }
 
     /// Moves to the start of a partition.
@@ -170,6 +199,7 @@ impl ModernRows {
         self.partition = Some(OpenPartition {
             key: key.clone(),
             before_static: !self.header.static_columns.is_empty(),
+            before_count: false,
             open_range: None,
             row: None,
         });
@@ -183,6 +213,9 @@ impl ModernRows {
                     return Ok(Unit::Atom(atom));
                 }
                 partition.row = None;
+            }
+            if !partition.before_static && std::mem::take(&mut partition.before_count) {
+                self.input.vint()?;
             }
             let flags = self.input.u8()?;
             let is_static_next = std::mem::take(&mut partition.before_static);
@@ -206,8 +239,11 @@ impl ModernRows {
         }
     }
 
-    /// Reads the two sizes behind a clustering, and returns where the row or bound ends.
-    fn read_end(&mut self) -> Result<u64, SstableError> {
+    /// Reads the two sizes behind a clustering, and returns where the row or bound ends. `None` in a commit log.
+    fn read_end(&mut self) -> Result<Option<u64>, SstableError> {
+        if !self.has_sizes {
+            return Ok(None);
+        }
         let size = self.input.vint()?;
         if size > self.input.remaining() {
             let why = format!("a row of {size} bytes, and {} follow", self.input.remaining());
@@ -216,7 +252,7 @@ impl ModernRows {
         let end = self.input.position() + size;
         // The size of the one before it, with which 3.x reads backwards.
         self.input.vint()?;
-        Ok(end)
+        Ok(Some(end))
     }
 
     fn begin_row(&mut self, flags: u8, is_static: bool) -> Result<OpenRow, SstableError> {
@@ -261,7 +297,7 @@ impl ModernRows {
             return Ok(Some(atom));
         }
         loop {
-            if self.input.position() > row.end {
+            if row.end.is_some_and(|end| self.input.position() > end) {
                 return Err(self.input.damaged("the cells are longer than the row"));
             }
             if let Some((column, left @ 1..)) = row.complex {
@@ -270,11 +306,12 @@ impl ModernRows {
             }
             row.complex = None;
             let Some(at) = row.columns.pop() else {
-                if self.input.position() != row.end {
-                    let why = format!("the cells end here, and the row ends at {}", row.end);
-                    return Err(self.input.damaged(why));
-                }
-                return Ok(None);
+                return match row.end {
+                    Some(end) if end != self.input.position() => {
+                        Err(self.input.damaged(format!("the cells end here, and the row ends at {end}")))
+                    }
+                    _ => Ok(None),
+                };
             };
             let column = self.column(row, at)?;
             if !column.is_complex {
@@ -387,7 +424,7 @@ impl ModernRows {
             }
             partition.open_range = Some((bound((is_inclusive, deletion), ending), deletion));
         }
-        if self.input.position() != end {
+        if end.is_some_and(|end| end != self.input.position()) {
             return Err(self.input.damaged("a bound with another length than its own"));
         }
         Ok(ended)
