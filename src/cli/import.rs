@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use indicatif::HumanBytes;
@@ -13,7 +14,9 @@ use super::copy::stop_at_signals;
 use super::data;
 use crate::config::{self, Config};
 use crate::copy::{self, OpenOptions, Place, Side};
-use crate::import::{self as importing, FamilySummary, FoundSchema, ImportOptions, Inventory, Summary};
+use crate::import::{
+    self as importing, AsOf, CHECKPOINT_EVERY, FamilySummary, FoundSchema, ImportOptions, Inventory, Summary,
+};
 use crate::marshal::Types;
 use crate::partitioner;
 use crate::util::Clock;
@@ -54,9 +57,16 @@ pub struct ImportArgs {
     /// Leave out column families that the target does not define, instead of refusing to import
     #[arg(long)]
     skip_undefined: bool,
-    /// Record in this file which SSTables are imported; the same command with the same file goes on there
+    /// Record in this file what is imported; the same command with the same file goes on there
     #[arg(long, value_name = "FILE")]
     progress_file: Option<PathBuf>,
+    /// How often the progress is recorded
+    #[arg(long, value_name = "SECONDS", requires = "progress_file", default_value_t = CHECKPOINT_EVERY.as_secs())]
+    progress_seconds: u64,
+    /// Import as if it were this date, or date and time, by the clock of the old servers: columns with a time to live
+    /// that had not expired then live for the rest of their time from now on, and gc_grace begins then
+    #[arg(long, value_name = "DATE")]
+    as_of: Option<AsOf>,
 }
 
 pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
@@ -90,11 +100,19 @@ async fn import_all(
         Some(name) => partitioner::resolve(name).ok_or_else(|| format!("unknown partitioner {name:?}"))?,
         None => config.partitioner.clone(),
     };
+    if let Some(as_of) = args.as_of
+        && as_of.second() > clock.now_s()
+    {
+        return Err("the date of --as-of is in the future".to_owned());
+    }
     let options = ImportOptions {
-        partitioner,
         skips_damage: args.skip_damaged,
         progress_file: args.progress_file.clone(),
+        checkpoint_every: Duration::from_secs(args.progress_seconds),
         interruption: stop_at_signals()?,
+        as_of: args.as_of,
+        shows_progress: true,
+        ..ImportOptions::new(partitioner)
     };
     let to = match &args.to {
         Some(place) => Some(Arc::new(open(args, types, config, (place, &clock)).await?)),

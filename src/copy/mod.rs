@@ -30,6 +30,7 @@ mod write;
 pub use error::CopyError;
 pub use open::{OpenOptions, open};
 pub use place::{Place, ThriftPlace};
+pub use progress_file::of_hex;
 pub use run::{CopyOptions, Interruption, Task, copy_families, run};
 pub use schema::Selection;
 pub use side::Side;

@@ -159,7 +159,8 @@ fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn of_hex(text: &str) -> Option<Bytes> {
+/// Decodes hexadecimal digits.
+pub fn of_hex(text: &str) -> Option<Bytes> {
     let digits: Option<Vec<u8>> =
         text.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
     let digits = digits.filter(|digits| digits.len() % 2 == 0)?;

@@ -19,7 +19,8 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::logged_counters::LoggedCounters;
-use super::reader::{Next, Reader, first_changes};
+use super::pieces::first_changes;
+use super::reader::{Next, Reader};
 use super::{FamilyName, ImportError};
 use crate::cql::show::hex;
 use crate::model::{CellKind, Change};

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::FamilyName;
 use super::counters::{CounterName, Place};
 use super::logs::Logs;
-use super::reader::first_changes;
+use super::pieces::first_changes;
 use crate::model::{CellKind, Change};
 use crate::partitioner::PartitionerRef;
 use crate::schema::CfDef;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
+use super::as_of::ClockShift;
 use super::log_families::LogFamilies;
-use super::reader::first_changes;
+use super::pieces::first_changes;
 use super::replay::Replay;
 use super::summary::{FamilySummary, Lost, Summary};
 use super::transfer::{PIECE_BYTES, Piece, transfer};
@@ -23,6 +24,7 @@ pub struct Logs {
     families: LogFamilies,
     replay: Replay,
     interruption: Interruption,
+    shift: ClockShift,
 }
 
 impl Logs {
@@ -31,13 +33,18 @@ impl Logs {
     /// # Errors
     ///
     /// If the system tables, which know of each TRUNCATE, are damaged.
-    pub fn of(inventory: &Inventory, to: &Side, interruption: &Interruption) -> Result<Logs, ImportError> {
+    pub fn of(
+        inventory: &Inventory,
+        to: &Side,
+        (interruption, shift): (&Interruption, ClockShift),
+    ) -> Result<Logs, ImportError> {
         let families = LogFamilies::of(to, inventory);
         Ok(Logs {
             found: inventory.commit_logs.clone(),
             replay: Replay::of(inventory, &families)?,
             families,
             interruption: interruption.clone(),
+            shift,
         })
     }
 
@@ -83,7 +90,7 @@ impl Logs {
                 let Some(family) = self.families.find(&row.family) else { continue };
                 let is_wanted =
                     family.is_selected && self.replay.needs(log.node, &family.name, write.position);
-                if is_wanted && !each(&family.cf, row, deletions_are_final) {
+                if is_wanted && !each(&family.cf, self.shifted(row), deletions_are_final) {
                     return wrong;
                 }
             }
@@ -95,6 +102,12 @@ impl Logs {
             wrong.push(format!("{path}: {} writes with a wrong checksum", reader.skipped()));
         }
         wrong
+    }
+
+    fn shifted(&self, mut row: LogRow) -> LogRow {
+        row.deletion = self.shift.deletion(row.deletion);
+        row.atoms = row.atoms.into_iter().map(|atom| self.shift.atom(atom)).collect();
+        row
     }
 
     /// Imports everything but counters, which [`super::logged_counters`] has.

@@ -7,22 +7,34 @@
 //!   counters    the counters of a family: the shards of all its SSTables and commit logs, row by row
 //!   logs        the commit logs; their column families (`log_families`), counters (`logged_counters`), and which of
 //!               their writes are in SSTables (`replay`)
-//!   transfer    pieces of rows to the target, several at a time
+//!   merge       the rows of all SSTables of a family, in the order of the ring
+//!   as_of       the clock of the old servers
+//!   pieces      rows on their way to the target
+//!   transfer    pieces of rows to the target, several at a time or in order
+//!   load        the target, and what of it is durable
 //!   progress    which SSTables are imported already
+//!   meter       the display of the progress
 //!   summary     what was imported, and what is lost
 //!   run         all of it, one column family after the other
 //! ```
 //!
-//! A column family is spread over SSTables, which overlap. The target reconciles what it gets by timestamps, so one SSTable
-//! is written after the other, in any order and even twice. Counters are the exception: their shards add up, so all
-//! SSTables of the family are read at the same time, together with its increments in commit logs.
+//! A column family is spread over SSTables, which overlap. The target reconciles what it gets by timestamps, so it may
+//! get the rows in any order and even twice. A data directory is loaded in bulk: the SSTables of a family are merged, and
+//! the rows come in the order in which the target stores them, past its commit log. A cluster gets one SSTable after the
+//! other. Counters are the exception: their shards add up, so all SSTables of the family are read at the same time,
+//! together with its increments in commit logs.
 
+mod as_of;
 mod counters;
 mod error;
 mod inventory;
+mod load;
 mod log_families;
 mod logged_counters;
 mod logs;
+mod merge;
+mod meter;
+mod pieces;
 mod progress;
 mod reader;
 mod replay;
@@ -31,8 +43,9 @@ mod schema;
 mod summary;
 mod transfer;
 
+pub use as_of::AsOf;
 pub use error::ImportError;
 pub use inventory::{FamilyName, FoundLog, FoundTable, Inventory};
-pub use run::{ImportOptions, import};
+pub use run::{CHECKPOINT_EVERY, ImportOptions, import};
 pub use schema::FoundSchema;
 pub use summary::{FamilySummary, Summary};

@@ -1,15 +1,20 @@
 //! The file that records which SSTables are imported, so that another run goes on there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::ImportError;
+use super::as_of::{AsOf, ClockShift};
+use super::{FoundTable, ImportError};
+use crate::copy::of_hex;
+use crate::cql::show::hex;
 
-const VERSION: u32 = 1;
+/// Version 1 had only the SSTables that are done.
+const VERSION: u32 = 2;
 /// Longest accepted file: paths of some hundred thousand SSTables.
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
@@ -18,8 +23,25 @@ struct Record {
     version: u32,
     /// The target.
     to: String,
+    /// The second of `--as-of`, and the shift that the first run has computed from it.
+    #[serde(default)]
+    as_of_s: Option<i32>,
+    #[serde(default)]
+    shift_s: i32,
     /// The Data files that are imported completely, and the names of families of counters.
     done: BTreeSet<String>,
+    /// How far the other column families are imported, by name.
+    #[serde(default)]
+    reached: BTreeMap<String, Reached>,
+}
+
+/// How far some tables of a column family are imported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Reached {
+    /// Their Data files. With others, the rows up to the key may be missing.
+    tables: Vec<String>,
+    /// The last row that is imported, in hex.
+    key: String,
 }
 
 /// Which parts of an import are done. Without a path nothing is recorded.
@@ -30,13 +52,25 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Reads the file, if there is one.
+    /// Reads the file, if there is one. `now_s` is the second that becomes that of `as_of` in the first run.
     ///
     /// # Errors
     ///
-    /// If the file is of an import into another target, or cannot be read.
-    pub fn open(path: Option<&Path>, to: &str) -> Result<Progress, ImportError> {
-        let record = Record { version: VERSION, to: to.to_owned(), done: BTreeSet::new() };
+    /// If the file is of an import into another target or with another `--as-of`, or cannot be read.
+    pub fn open(
+        path: Option<&Path>,
+        to: &str,
+        (as_of, now_s): (Option<AsOf>, i32),
+    ) -> Result<Progress, ImportError> {
+        let as_of_s = as_of.map(AsOf::second);
+        let record = Record {
+            version: VERSION,
+            to: to.to_owned(),
+            as_of_s,
+            shift_s: as_of_s.map_or(0, |second| now_s.saturating_sub(second)),
+            done: BTreeSet::new(),
+            reached: BTreeMap::new(),
+        };
         let mut progress = Progress { path: path.map(Path::to_path_buf), record };
         let Some(path) = path else { return Ok(progress) };
         let failed = |why: String| ImportError::Progress { path: path.to_owned(), why };
@@ -49,31 +83,59 @@ impl Progress {
                 read.map_err(|error| failed(error.to_string()))?;
                 let found: Record = serde_json::from_str(&text)
                     .map_err(|error| failed(format!("it is not one of this program: {error}")))?;
-                if found.version != VERSION || found.to != to {
+                if !(1..=VERSION).contains(&found.version) || found.to != to {
                     return Err(failed(format!(
                         "it belongs to an import into {}, by version {} of the file; choose another file",
                         found.to, found.version
                     )));
                 }
-                progress.record = found;
+                if found.as_of_s != as_of_s {
+                    return Err(failed(
+                        "it belongs to an import with another --as-of; choose another file".to_owned(),
+                    ));
+                }
+                progress.record = Record { version: VERSION, ..found };
             }
         }
         progress.write()?;
         Ok(progress)
     }
 
+    /// Returns whether progress is recorded.
+    pub fn is_recorded(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// Returns by how much the clock of the files is shifted.
+    pub fn shift(&self) -> ClockShift {
+        ClockShift(self.record.shift_s)
+    }
+
     pub fn is_done(&self, part: &str) -> bool {
         self.record.done.contains(part)
     }
 
-    /// Records a part, whose rows must be durable in the target.
-    pub fn finish(&mut self, part: String) -> Result<(), ImportError> {
-        self.record.done.insert(part);
-        self.write()
+    /// Returns the row up to which some tables of a column family are imported.
+    pub fn reached(&self, family: &str, tables: &[FoundTable]) -> Option<Bytes> {
+        let reached = self.record.reached.get(family)?;
+        if reached.tables == names_of(tables) { of_hex(&reached.key) } else { None }
     }
 
-    /// Replaces the file, so that a kill at any time leaves the old or the new one.
-    fn write(&self) -> Result<(), ImportError> {
+    /// Records that some tables of a column family are imported up to a row.
+    pub fn reach(&mut self, family: &str, tables: &[FoundTable], key: &[u8]) {
+        let reached = Reached { tables: names_of(tables), key: hex(key) };
+        self.record.reached.insert(family.to_owned(), reached);
+    }
+
+    /// Records parts of a column family that are imported completely.
+    pub fn finish(&mut self, family: &str, parts: Vec<String>) {
+        self.record.reached.remove(family);
+        self.record.done.extend(parts);
+    }
+
+    /// Replaces the file, so that a kill at any time leaves the old or the new one. The rows that it records must be
+    /// durable in the target.
+    pub fn write(&self) -> Result<(), ImportError> {
         let Some(path) = &self.path else { return Ok(()) };
         let failed = |error: io::Error| ImportError::Progress { path: path.clone(), why: error.to_string() };
         let text = serde_json::to_string(&self.record).map_err(|error| failed(error.into()))?;
@@ -86,26 +148,57 @@ impl Progress {
     }
 }
 
+fn names_of(tables: &[FoundTable]) -> Vec<String> {
+    tables.iter().map(|table| table.path.display().to_string()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sstable::Descriptor;
+
+    fn open(path: &Path, to: &str, as_of: Option<&str>, now_s: i32) -> Result<Progress, String> {
+        let as_of = as_of.map(|text| text.parse().unwrap());
+        Progress::open(Some(path), to, (as_of, now_s)).map_err(|error| error.to_string())
+    }
+
+    fn table(path: &str) -> FoundTable {
+        let descriptor = Descriptor::of_data_file(Path::new(path)).unwrap();
+        FoundTable { path: path.into(), bytes: 1, descriptor, node: 0 }
+    }
 
     #[test]
     fn another_run_goes_on_and_another_target_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("import.json");
-        let mut progress = Progress::open(Some(&path), "data:a").unwrap();
-        progress.finish("x-1-Data.db".to_owned()).unwrap();
-        let again = Progress::open(Some(&path), "data:a").unwrap();
+        let (one, two) = (table("K/A-f-1-Data.db"), table("K/A-f-2-Data.db"));
+        let mut progress = open(&path, "data:a", None, 0).unwrap();
+        progress.finish("K.B", vec!["x-1-Data.db".to_owned()]);
+        progress.reach("K.A", std::slice::from_ref(&one), b"\0key");
+        progress.write().unwrap();
+        let mut again = open(&path, "data:a", None, 0).unwrap();
         assert!(again.is_done("x-1-Data.db") && !again.is_done("x-2-Data.db"));
-        let error = Progress::open(Some(&path), "data:b").unwrap_err().to_string();
+        assert_eq!(again.reached("K.A", std::slice::from_ref(&one)), Some(Bytes::from_static(b"\0key")));
+        assert_eq!(again.reached("K.A", &[one.clone(), two]), None);
+        again.finish("K.A", Vec::new());
+        assert_eq!(again.reached("K.A", &[one]), None);
+        let error = open(&path, "data:b", None, 0).unwrap_err();
         assert!(error.contains("an import into data:a"), "{error}");
         fs::write(&path, "rubbish").unwrap();
-        assert!(
-            Progress::open(Some(&path), "data:a")
-                .unwrap_err()
-                .to_string()
-                .contains("not one of this program")
-        );
+        assert!(open(&path, "data:a", None, 0).unwrap_err().contains("not one of this program"));
+        fs::write(&path, r#"{"version":1,"to":"data:a","done":["x-1-Data.db"]}"#).unwrap();
+        assert!(open(&path, "data:a", None, 0).unwrap().is_done("x-1-Data.db"));
+    }
+
+    #[test]
+    fn the_clock_of_the_first_run_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("import.json");
+        let date = Some("2014-03-01");
+        let second = 1_393_632_000;
+        assert_eq!(open(&path, "data:a", date, second + 50).unwrap().shift(), ClockShift(50));
+        assert_eq!(open(&path, "data:a", date, second + 90).unwrap().shift(), ClockShift(50));
+        let error = open(&path, "data:a", None, second).unwrap_err();
+        assert!(error.contains("another --as-of"), "{error}");
     }
 }

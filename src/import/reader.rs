@@ -1,17 +1,34 @@
-//! The rows of one SSTable, in pieces, past its damage.
+//! The rows of one SSTable, past its damage.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::as_of::ClockShift;
+use super::meter::ReadCounts;
 use super::summary::{FamilySummary, Lost};
-use super::transfer::PIECE_BYTES;
 use super::{FoundTable, ImportError};
 use crate::cql::show::hex;
-use crate::model::{Change, DeletionTime};
+use crate::model::DeletionTime;
 use crate::partitioner::PartitionerRef;
+use crate::schema::Layout;
 use crate::sstable::{Atom, Damage, SkippedRow, SstableError, TableOptions, TableReader, Unit};
-use crate::storage::{RowPiece, weight};
+
+/// Units of a table after which its position is counted.
+const COUNT_EVERY: u32 = 1024;
+
+/// How SSTables are read.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    /// The partitioner of files that do not name their own.
+    pub partitioner: PartitionerRef,
+    pub layout: Option<Layout>,
+    pub skips_damage: bool,
+    pub shift: ClockShift,
+    /// Counts what is read.
+    pub counts: Arc<ReadCounts>,
+}
 
 /// Reads an SSTable.
 pub struct Reader {
@@ -24,6 +41,13 @@ pub struct Reader {
     /// What is lost since the last row.
     gap: Option<Gap>,
     last_key: Option<Bytes>,
+    shift: ClockShift,
+    counts: Arc<ReadCounts>,
+    /// The size of the Data file, and how much of it is counted.
+    bytes: u64,
+    counted: u64,
+    /// Units since it was counted.
+    uncounted: u32,
 }
 
 /// A part of the file that was not read, up to the next row that is.
@@ -49,27 +73,43 @@ pub enum Next {
     End,
 }
 
+impl ReadOptions {
+    /// Returns the options of a table.
+    pub fn of_table(&self, found: &FoundTable) -> TableOptions {
+        // Files of 2.1 and later name their partitioner.
+        let named = found.descriptor.format.has_statistics_contents;
+        TableOptions { layout: self.layout, partitioner: (!named).then(|| self.partitioner.clone()) }
+    }
+}
+
 impl Reader {
     /// Opens an SSTable, and compares it with its checksum.
     ///
     /// # Errors
     ///
     /// If it cannot be read, or is damaged and damage is not skipped.
-    pub fn open(
-        found: &FoundTable,
-        options: &TableOptions,
-        skips_damage: bool,
-    ) -> Result<Reader, ImportError> {
+    pub fn open(found: &FoundTable, options: &ReadOptions) -> Result<Reader, ImportError> {
         let mut summary = FamilySummary { tables: 1, ..FamilySummary::default() };
         summary.formats.insert(found.descriptor.format.letters, 1);
-        let path = found.path.clone();
-        let lost = Vec::new();
-        let mut reader = Reader { table: None, path, skips_damage, summary, lost, gap: None, last_key: None };
+        let mut reader = Reader {
+            table: None,
+            path: found.path.clone(),
+            skips_damage: options.skips_damage,
+            summary,
+            lost: Vec::new(),
+            gap: None,
+            last_key: None,
+            shift: options.shift,
+            counts: options.counts.clone(),
+            bytes: found.bytes,
+            counted: 0,
+            uncounted: 0,
+        };
         for name in found.descriptor.missing() {
             let note = format!("{}: its {name} is missing: less of it can be checked", found.path.display());
             reader.summary.notes.push(note);
         }
-        match TableReader::open_damaged(&found.path, options) {
+        match TableReader::open_damaged(&found.path, &options.of_table(found)) {
             Ok((table, damages)) => {
                 for damage in damages {
                     reader.report(damage, "nothing is lost: the rows are read without it")?;
@@ -79,6 +119,22 @@ impl Reader {
             Err(error) => reader.report(error, "lost: all rows of this SSTable")?,
         }
         Ok(reader)
+    }
+
+    /// Skips rows at the beginning, by their keys, if the Index component shows where the others begin.
+    pub fn skip_rows(
+        &mut self,
+        found: &FoundTable,
+        options: &ReadOptions,
+        is_skipped: impl Fn(&Bytes) -> bool,
+    ) -> Result<(), ImportError> {
+        let Some(table) = &mut self.table else { return Ok(()) };
+        if table.skip_rows(is_skipped).is_err() {
+            // Damage of the Index is reported where the rows are read.
+            *table = TableReader::open_damaged(&found.path, &options.of_table(found))?.0;
+        }
+        self.count_bytes();
+        Ok(())
     }
 
     /// Compares a table with its checksum, before its rows are read.
@@ -121,8 +177,18 @@ impl Reader {
 
     /// Returns what was read, and what is lost.
     pub fn finish(mut self) -> (FamilySummary, Vec<Lost>) {
+        self.count_bytes();
         self.end_gap(None);
         (self.summary, self.lost)
+    }
+
+    /// Counts what was read since the last time.
+    fn count_bytes(&mut self) {
+        let share = self.table.as_ref().map_or(1.0, TableReader::share_read);
+        let read = (share * self.bytes as f64) as u64;
+        self.counts.add_bytes(read.saturating_sub(self.counted));
+        self.counted = self.counted.max(read);
+        self.uncounted = 0;
     }
 
     /// Returns what follows.
@@ -131,6 +197,10 @@ impl Reader {
     ///
     /// At damage, unless it is skipped.
     pub fn next(&mut self) -> Result<Next, ImportError> {
+        self.uncounted += 1;
+        if self.uncounted >= COUNT_EVERY {
+            self.count_bytes();
+        }
         while let Some(table) = &mut self.table {
             match table.next_unit() {
                 Ok(None) => break,
@@ -138,11 +208,14 @@ impl Reader {
                 Ok(Some(Unit::Row { key, deletion })) => {
                     self.end_gap(Some(&key));
                     self.summary.rows += 1;
+                    self.counts.add_row();
+                    let deletion = self.shift.deletion(deletion);
                     self.summary.tombstones += u64::from(deletion.is_deleted());
                     self.last_key = Some(key.clone());
                     return Ok(Next::Row { key, deletion });
                 }
                 Ok(Some(Unit::Atom(atom))) => {
+                    let atom = self.shift.atom(atom);
                     self.summary.count(&atom);
                     return Ok(Next::Atom(atom));
                 }
@@ -193,67 +266,19 @@ impl Reader {
         self.skips_damage
     }
 
+    /// Records the loss of counters in a family that has none.
+    pub fn lose_counters(&mut self, counters: u64) {
+        let path = self.path.display();
+        self.lose(format!("{path}: {counters} counters, which the target's definition does not have"));
+    }
+
+    /// Returns whether something is lost.
+    pub fn has_lost(&self) -> bool {
+        !self.lost.is_empty() || self.gap.is_some()
+    }
+
     /// Records a loss.
     pub fn lose(&mut self, what: String) {
         self.lost.push(Lost { path: self.path.clone(), what });
-    }
-}
-
-/// Returns the changes with which the piece of a row begins.
-pub fn first_changes(deletion: DeletionTime) -> Vec<Change> {
-    if deletion.is_deleted() { vec![Change::DeleteRow { deletion }] } else { Vec::new() }
-}
-
-/// Reads a whole SSTable of a family without counters. Pieces of rows go to `send`, which returns false to stop. Returns
-/// how many counters were left out.
-///
-/// # Errors
-///
-/// At damage, unless it is skipped.
-pub fn read_pieces(
-    reader: &mut Reader,
-    mut send: impl FnMut(Vec<RowPiece>) -> bool,
-) -> Result<u64, ImportError> {
-    let mut rows: Vec<RowPiece> = Vec::new();
-    let (mut bytes, mut counters) = (0, 0);
-    loop {
-        match reader.next()? {
-            Next::End => break,
-            Next::Row { key, deletion } => {
-                drop_empty(&mut rows);
-                bytes += key.len();
-                rows.push(RowPiece { key, changes: first_changes(deletion) });
-            }
-            Next::Atom(atom) => match (atom.into_change(), rows.last_mut()) {
-                (Some(change), Some(row)) => {
-                    bytes += weight(&change);
-                    row.changes.push(change);
-                }
-                (None, _) => counters += 1,
-                (Some(_), None) => {}
-            },
-        }
-        if bytes >= PIECE_BYTES {
-            // The rest of the last row comes in further pieces.
-            let key = rows.last().map(|row| row.key.clone()).unwrap_or_default();
-            drop_empty(&mut rows);
-            let full = std::mem::replace(&mut rows, vec![RowPiece { key, changes: Vec::new() }]);
-            bytes = 0;
-            if !send(full) {
-                return Ok(counters);
-            }
-        }
-    }
-    drop_empty(&mut rows);
-    if !rows.is_empty() {
-        send(rows);
-    }
-    Ok(counters)
-}
-
-/// Removes the last row if it has no changes: one that was only a place for more.
-fn drop_empty(rows: &mut Vec<RowPiece>) {
-    if rows.last().is_some_and(|row| row.changes.is_empty()) {
-        rows.pop();
     }
 }

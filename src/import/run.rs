@@ -3,24 +3,33 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
+use super::as_of::{AsOf, ClockShift};
 use super::counters::{CounterMerge, Logged};
+use super::load::Load;
 use super::logged_counters::LoggedCounters;
 use super::logs::Logs;
+use super::merge::{FamilyMerge, Fed};
+use super::meter::{Meter, ReadCounts};
+use super::pieces::read_pieces;
 use super::progress::Progress;
-use super::reader::{Reader, read_pieces};
+use super::reader::{ReadOptions, Reader};
 use super::summary::{FamilySummary, Lost, Summary};
-use super::transfer::{Piece, transfer};
+use super::transfer::{Piece, read_on_thread, transfer, transfer_in_order};
 use super::{FamilyName, FoundTable, ImportError, Inventory};
 use crate::compat::features::releases::NEWEST;
-use crate::copy::{Interruption, Side, Writer};
+use crate::copy::{Interruption, Side};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{CfDef, TableDef};
-use crate::sstable::{TableOptions, named_partitioner};
+use crate::sstable::named_partitioner;
 use crate::util::Clock;
+
+/// Time between two checkpoints, after which a killed import goes on.
+pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
 /// How an import is run.
 #[derive(Debug, Clone)]
@@ -29,7 +38,38 @@ pub struct ImportOptions {
     pub partitioner: PartitionerRef,
     pub skips_damage: bool,
     pub progress_file: Option<PathBuf>,
+    /// Time between two checkpoints, if there is a progress file.
+    pub checkpoint_every: Duration,
     pub interruption: Interruption,
+    /// The second of the old clock at which the import is to happen.
+    pub as_of: Option<AsOf>,
+    /// Whether standard error gets the progress.
+    pub shows_progress: bool,
+}
+
+impl ImportOptions {
+    /// Returns the options of an import that ends at damage, records no progress and prints nothing.
+    pub fn new(partitioner: PartitionerRef) -> ImportOptions {
+        ImportOptions {
+            partitioner,
+            skips_damage: false,
+            progress_file: None,
+            checkpoint_every: CHECKPOINT_EVERY,
+            interruption: Interruption::default(),
+            as_of: None,
+            shows_progress: false,
+        }
+    }
+
+    fn read_options(&self, shift: ClockShift, counts: &Arc<ReadCounts>) -> ReadOptions {
+        ReadOptions {
+            partitioner: self.partitioner.clone(),
+            layout: None,
+            skips_damage: self.skips_damage,
+            shift,
+            counts: counts.clone(),
+        }
+    }
 }
 
 /// Imports all that the inventory lists. Without a target everything is read and checked, and nothing written.
@@ -44,46 +84,27 @@ pub async fn import(
     options: &ImportOptions,
 ) -> Result<Summary, ImportError> {
     let name = to.as_ref().map(|to| to.name.clone()).unwrap_or_default();
-    let mut progress = Progress::open(options.progress_file.as_deref(), &name)?;
-    let writer = to.clone().map(|to| Writer::new(to, clock)).transpose()?.map(Arc::new);
-    let mut summary = Summary::default();
-    let logs = match &to {
-        Some(to) => Some(Arc::new(Logs::of(inventory, to, &options.interruption)?)),
+    let progress = Progress::open(options.progress_file.as_deref(), &name, (options.as_of, clock.now_s()))?;
+    let counts = Arc::<ReadCounts>::default();
+    let read = options.read_options(progress.shift(), &counts);
+    let is_done = |table: &&FoundTable| progress.is_done(&table.path.display().to_string());
+    let before = inventory.families.values().flatten().filter(is_done).map(|table| table.bytes).sum();
+    let load = match to {
+        Some(to) => Some(Load::begin(to, clock, progress, options.checkpoint_every)?),
         None => None,
     };
-    let logged = match logs.clone().filter(|logs| logs.may_have_counters()) {
-        Some(logs) => Some(read_counters(inventory, logs, options).await?),
-        None => None,
-    };
-    for (name, tables) in &families(inventory, logged.as_ref()) {
-        let cf = to.as_ref().and_then(|to| to.column_family(&name.keyspace, &name.name));
-        if to.is_some() && cf.is_none() {
-            summary.undefined.push(name.clone());
-            continue;
-        }
-        let target = writer.clone().zip(cf.clone());
-        let logged = logged.clone().map(|counters| Logged { counters, family: name.clone() });
-        let family = Family { name, tables, cf, target, logged, options };
-        family.import(&mut progress, &mut summary).await?;
+    let mut run = Run { inventory, options, read, load, summary: Summary::default() };
+    let meter = options.shows_progress.then(|| Meter::start(counts, inventory.bytes(), before));
+    let outcome = run.import_all().await;
+    if outcome.is_err()
+        && let Some(load) = &mut run.load
+        && let Err(error) = load.checkpoint().await
+    {
+        // The next run imports again what this one has not recorded.
+        tracing::warn!("the progress is not recorded: {error}");
     }
-    if let Some((logs, writer)) = logs.zip(writer.as_ref()) {
-        // Without the SSTables, commit logs would have half of the data.
-        logs.import(writer, &mut summary).await?;
-    }
-    Ok(summary)
-}
-
-/// Reads the counters in commit logs, in the order of the partitioner that the files name, or else of the options.
-async fn read_counters(
-    inventory: &Inventory,
-    logs: Arc<Logs>,
-    options: &ImportOptions,
-) -> Result<Arc<Mutex<LoggedCounters>>, ImportError> {
-    let named = inventory.families.values().flatten().find_map(|table| named_partitioner(&table.descriptor));
-    let partitioner = named.unwrap_or_else(|| options.partitioner.clone());
-    let read = tokio::task::spawn_blocking(move || LoggedCounters::read(logs, partitioner)).await;
-    let counters = read.map_err(|error| ImportError::Thread(error.to_string()))?;
-    Ok(Arc::new(Mutex::new(counters)))
+    drop(meter);
+    outcome.map(|()| run.summary)
 }
 
 /// Returns the column families with their SSTables, and those of which only commit logs have counters.
@@ -98,85 +119,212 @@ fn families(
     families
 }
 
-/// A column family that is imported.
-struct Family<'a> {
-    name: &'a FamilyName,
-    tables: &'a [FoundTable],
-    /// The definition; `None` if there is no target.
-    cf: Option<Arc<CfDef>>,
-    target: Option<(Arc<Writer>, Arc<CfDef>)>,
-    /// What commit logs have, if it is a family of counters.
+/// What is read by one thread: an SSTable, or all those of counters with the commit logs.
+struct Part {
+    /// Its name in the progress file.
+    name: String,
+    tables: Vec<FoundTable>,
     logged: Option<Logged>,
-    options: &'a ImportOptions,
 }
 
-/// What a thread that reads has found.
-type Finished = Result<Vec<(FamilySummary, Vec<Lost>)>, ImportError>;
+/// A running import.
+struct Run<'a> {
+    inventory: &'a Inventory,
+    options: &'a ImportOptions,
+    read: ReadOptions,
+    /// `None` if there is no target.
+    load: Option<Load>,
+    summary: Summary,
+}
 
-impl Family<'_> {
-    async fn import(&self, progress: &mut Progress, summary: &mut Summary) -> Result<(), ImportError> {
-        if self.cf.as_ref().is_some_and(|cf| cf.is_counter()) {
-            return self.import_part(self.name.to_string(), self.tables.to_vec(), (progress, summary)).await;
+/// What was read of a table, and what of it is lost.
+type Finished = Vec<(FamilySummary, Vec<Lost>)>;
+
+impl Run<'_> {
+    async fn import_all(&mut self) -> Result<(), ImportError> {
+        let inventory = self.inventory;
+        let logs = match &self.load {
+            Some(load) => {
+                let how = (&self.options.interruption, load.progress.shift());
+                Some(Arc::new(Logs::of(inventory, &load.to, how)?))
+            }
+            None => None,
+        };
+        let logged = match logs.clone().filter(|logs| logs.may_have_counters()) {
+            Some(logs) => Some(self.read_counters(logs).await?),
+            None => None,
+        };
+        for (name, tables) in &families(inventory, logged.as_ref()) {
+            self.read.counts.set_title(name.to_string());
+            let Some(load) = &self.load else {
+                self.import_tables(name, tables, None).await?;
+                continue;
+            };
+            match load.to.column_family(&name.keyspace, &name.name) {
+                None => self.summary.undefined.push(name.clone()),
+                Some(cf) if cf.is_counter() => {
+                    let logged = logged.clone().map(|counters| Logged { counters, family: name.clone() });
+                    let part = Part { name: name.to_string(), tables: tables.clone(), logged };
+                    self.import_part(name, part, Some(cf)).await?;
+                }
+                Some(cf) if load.is_bulk() => self.import_merged(name, tables, cf).await?,
+                Some(cf) => self.import_tables(name, tables, Some(cf)).await?,
+            }
         }
-        for table in self.tables {
-            let part = table.path.display().to_string();
-            self.import_part(part, vec![table.clone()], (&mut *progress, &mut *summary)).await?;
+        if let Some((load, logs)) = self.load.as_mut().zip(logs) {
+            // Without the SSTables, commit logs would have half of the data.
+            logs.import(&load.writer, &mut self.summary).await?;
+            load.end().await?;
         }
         Ok(())
     }
 
+    /// Reads the counters in commit logs, in the order of the partitioner that the files name, or else of the options.
+    async fn read_counters(&self, logs: Arc<Logs>) -> Result<Arc<Mutex<LoggedCounters>>, ImportError> {
+        let tables = self.inventory.families.values().flatten();
+        let named = tables.map(|table| &table.descriptor).find_map(named_partitioner);
+        let partitioner = named.unwrap_or_else(|| self.options.partitioner.clone());
+        let counters = read_on_thread(move || LoggedCounters::read(logs, partitioner)).await?;
+        Ok(Arc::new(Mutex::new(counters)))
+    }
+
+    /// Imports one table after the other.
+    async fn import_tables(
+        &mut self,
+        name: &FamilyName,
+        tables: &[FoundTable],
+        cf: Option<Arc<CfDef>>,
+    ) -> Result<(), ImportError> {
+        for table in tables {
+            let part =
+                Part { name: table.path.display().to_string(), tables: vec![table.clone()], logged: None };
+            self.import_part(name, part, cf.clone()).await?;
+        }
+        Ok(())
+    }
+
+    fn is_done(&self, part: &str) -> bool {
+        self.load.as_ref().is_some_and(|load| load.progress.is_done(part))
+    }
+
+    fn check_interruption(&self, what: &str) -> Result<(), ImportError> {
+        match self.options.interruption.is_stopped() {
+            true => Err(ImportError::Interrupted(what.to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds what was read to the summary. Returns whether all of it was read.
+    fn count(&mut self, name: &FamilyName, read: Finished) -> bool {
+        let losses = self.summary.losses;
+        for (family, lost) in read {
+            self.summary.families.entry(name.clone()).or_default().add(&family);
+            lost.into_iter().for_each(|lost| self.summary.lose(lost));
+        }
+        self.summary.losses == losses
+    }
+
+    /// Records parts of a column family. Another run must not take a part with gaps for a whole one.
+    async fn finish(
+        &mut self,
+        name: &FamilyName,
+        parts: Vec<String>,
+        is_whole: bool,
+    ) -> Result<(), ImportError> {
+        match &mut self.load {
+            Some(load) if is_whole => load.finish(&name.to_string(), parts).await,
+            _ => Ok(()),
+        }
+    }
+
     /// Imports one SSTable, or all those of counters, and records it.
     async fn import_part(
-        &self,
-        part: String,
-        tables: Vec<FoundTable>,
-        (progress, summary): (&mut Progress, &mut Summary),
+        &mut self,
+        name: &FamilyName,
+        part: Part,
+        cf: Option<Arc<CfDef>>,
     ) -> Result<(), ImportError> {
-        if progress.is_done(&part) {
+        if self.is_done(&part.name) {
             return Ok(());
         }
-        if self.options.interruption.is_stopped() {
-            return Err(ImportError::Interrupted(format!("{part} and what follows is not imported")));
+        let what = part.name.clone();
+        self.check_interruption(&format!("{what} and what follows is not imported"))?;
+        let writer = self.load.as_ref().map(|load| &load.writer);
+        let read = transfer(writer, self.reading(part, cf)).await?;
+        let is_whole = self.count(name, read?);
+        self.check_interruption(&format!("{what} may be imported in part"))?;
+        self.finish(name, vec![what], is_whole).await
+    }
+
+    /// Imports the tables of a column family together, and records how far they are imported.
+    async fn import_merged(
+        &mut self,
+        name: &FamilyName,
+        tables: &[FoundTable],
+        cf: Arc<CfDef>,
+    ) -> Result<(), ImportError> {
+        let part = |table: &FoundTable| table.path.display().to_string();
+        let tables: Vec<FoundTable> =
+            tables.iter().filter(|table| !self.is_done(&part(table))).cloned().collect();
+        if tables.is_empty() {
+            return Ok(());
         }
-        let writer = self.target.as_ref().map(|(writer, _)| writer);
-        let read = transfer(writer, self.reading(tables)).await?;
-        let losses = summary.losses;
-        for (family, lost) in read? {
-            summary.families.entry(self.name.clone()).or_default().add(&family);
-            lost.into_iter().for_each(|lost| summary.lose(lost));
+        self.check_interruption(&format!("{name} and what follows is not imported"))?;
+        let after = self.load.as_ref().and_then(|load| load.progress.reached(&name.to_string(), &tables));
+        let read = self.read_options(&cf);
+        let mut merge = {
+            let (cf, tables) = (cf.clone(), tables.clone());
+            read_on_thread(move || FamilyMerge::new(cf, &tables, read, after)).await??
+        };
+        loop {
+            let Some(load) = &mut self.load else { return Ok(()) };
+            let (end, interruption, cf) =
+                (load.next_checkpoint(), self.options.interruption.clone(), cf.clone());
+            let (back, fed) = transfer_in_order(&load.writer, move |sender| {
+                let send = |rows| {
+                    !interruption.is_stopped() && sender.blocking_send(Piece { cf: cf.clone(), rows }).is_ok()
+                };
+                let fed = merge.feed(send, end);
+                (merge, fed)
+            })
+            .await?;
+            merge = back;
+            match fed? {
+                Fed::All => break,
+                Fed::Until(key) => load.reach(&name.to_string(), &tables, &key).await?,
+                Fed::Stopped => {
+                    return Err(ImportError::Interrupted(format!("{name} is imported in part")));
+                }
+            }
         }
-        if self.options.interruption.is_stopped() {
-            return Err(ImportError::Interrupted(format!("{part} may be imported in part")));
-        }
-        // Another run must not take a part with gaps for a whole one.
-        if summary.losses > losses { Ok(()) } else { progress.finish(part) }
+        let is_whole = self.count(name, merge.finish());
+        self.finish(name, tables.iter().map(part).collect(), is_whole).await
+    }
+
+    fn read_options(&self, cf: &CfDef) -> ReadOptions {
+        ReadOptions { layout: Some(TableDef::of(cf, NEWEST).layout), ..self.read.clone() }
     }
 
     /// Returns the work of the thread that reads.
     fn reading(
         &self,
-        tables: Vec<FoundTable>,
-    ) -> impl FnOnce(mpsc::Sender<Piece>) -> Finished + Send + use<> {
-        let cf = self.cf.clone();
-        let options = self.options.clone();
-        let logged = self.logged.clone();
+        Part { tables, logged, .. }: Part,
+        cf: Option<Arc<CfDef>>,
+    ) -> impl FnOnce(mpsc::Sender<Piece>) -> Result<Finished, ImportError> + Send + use<> {
+        let read = cf.as_ref().map_or_else(|| self.read.clone(), |cf| self.read_options(cf));
+        let interruption = self.options.interruption.clone();
         move |sender| {
-            let layout = cf.as_ref().map(|cf| TableDef::of(cf, NEWEST).layout);
             let send = |rows| {
                 let is_sent = |cf: &Arc<CfDef>| sender.blocking_send(Piece { cf: cf.clone(), rows }).is_ok();
-                !options.interruption.is_stopped() && cf.as_ref().is_none_or(is_sent)
+                !interruption.is_stopped() && cf.as_ref().is_none_or(is_sent)
             };
             let mut readers = Vec::new();
             for table in &tables {
-                // Files of 2.1 and later name their partitioner.
-                let named = table.descriptor.format.has_statistics_contents;
-                let partitioner = (!named).then(|| options.partitioner.clone());
-                let open = TableOptions { layout, partitioner };
-                let reader = Reader::open(table, &open, options.skips_damage)?;
+                let reader = Reader::open(table, &read)?;
                 readers.push((reader, table.node, table.descriptor.format.counter_deletions_are_final()));
             }
             if cf.as_ref().is_some_and(|cf| cf.is_counter()) {
-                let mut merge = CounterMerge::new(readers, logged, &options.partitioner)?;
+                let mut merge = CounterMerge::new(readers, logged, &read.partitioner)?;
                 while let Some(row) = merge.next_row()? {
                     if !send(vec![row]) {
                         break;
@@ -191,10 +339,7 @@ impl Family<'_> {
             for (mut reader, ..) in readers {
                 let counters = read_pieces(&mut reader, send)?;
                 if counters > 0 && cf.is_some() {
-                    let path = reader.path().display().to_string();
-                    reader.lose(format!(
-                        "{path}: {counters} counters, which the target's definition does not have"
-                    ));
+                    reader.lose_counters(counters);
                 }
                 finished.push(reader.finish());
             }

@@ -15,6 +15,8 @@ pub const PIECE_BYTES: usize = 128 * 1024;
 
 /// Pieces that are written at the same time, and pieces that wait.
 const PARALLEL: usize = 16;
+/// Pieces that wait while pieces are written in order.
+const WAITING: usize = 8;
 
 /// Rows of a column family, some of them in part.
 pub struct Piece {
@@ -38,8 +40,39 @@ pub async fn transfer<T: Send + 'static>(
         Some(writer) => write_all(writer, receiver).await,
         None => Ok(()),
     };
-    let read = reading.await.map_err(|error| ImportError::Thread(error.to_string()))?;
+    let read = joined(reading.await)?;
     written.map(|()| read)
+}
+
+/// The same, but each piece is written when the one before it is acknowledged. Tables that are flushed then have no keys
+/// in common.
+pub async fn transfer_in_order<T: Send + 'static>(
+    writer: &Arc<Writer>,
+    read: impl FnOnce(mpsc::Sender<Piece>) -> T + Send + 'static,
+) -> Result<T, ImportError> {
+    let (sender, mut pieces) = mpsc::channel::<Piece>(WAITING);
+    let reading = tokio::task::spawn_blocking(move || read(sender));
+    let mut written = Ok(());
+    while let Some(piece) = pieces.recv().await {
+        written = writer.write(&piece.cf, piece.rows).await;
+        if written.is_err() {
+            break;
+        }
+    }
+    drop(pieces);
+    let read = joined(reading.await)?;
+    Ok(written.map(|()| read)?)
+}
+
+fn joined<T>(read: Result<T, JoinError>) -> Result<T, ImportError> {
+    read.map_err(|error| ImportError::Thread(error.to_string()))
+}
+
+/// Runs `read` on a thread for blocking work.
+pub async fn read_on_thread<T: Send + 'static>(
+    read: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ImportError> {
+    joined(tokio::task::spawn_blocking(read).await)
 }
 
 /// Writes pieces until the channel is closed. Returns when all are acknowledged.

@@ -219,6 +219,11 @@ impl TableReader {
         }
     }
 
+    /// Returns how much of the content of the file was read, from 0 to 1.
+    pub fn share_read(&self) -> f64 {
+        self.position() as f64 / self.length().max(1) as f64
+    }
+
     fn position(&self) -> u64 {
         match &self.rows {
             Rows::Old(rows) => rows.position(),
@@ -323,6 +328,23 @@ impl TableReader {
             }
         }
         Ok(false)
+    }
+
+    /// Skips rows at the beginning for as long as `is_skipped` returns true for their keys. Without an Index component
+    /// nothing is skipped. After an error the table must be opened again.
+    pub fn skip_rows(&mut self, is_skipped: impl Fn(&Bytes) -> bool) -> Result<(), SstableError> {
+        let Some(index) = &mut self.index else { return Ok(()) };
+        loop {
+            let place = index.place();
+            match index.next_entry()? {
+                Some(entry) if is_skipped(&entry.key) => {}
+                Some(entry) => {
+                    index.go_to(place)?;
+                    return self.seek(entry.position);
+                }
+                None => return self.seek(self.length()),
+            }
+        }
     }
 
     fn seek_by_reading(&mut self, row_key: &[u8]) -> Result<bool, SstableError> {

@@ -12,6 +12,7 @@
 //!   shared_schema         follows the schema of other gateways   is the only one that changes it
 //!   cql                   forwards statements                    runs statements on cells
 //!   snapshots             returns to earlier states of all data  cannot
+//!   bulk_load             makes many writes durable together     waits for each write
 //! ```
 
 use std::sync::Arc;
@@ -88,6 +89,8 @@ pub struct Capabilities<'a> {
     pub cql: Option<&'a dyn RemoteCql>,
     /// Snapshots of all data, to which the store can return.
     pub snapshots: Option<&'a dyn SnapshotStore>,
+    /// Writes that become durable together.
+    pub bulk_load: Option<&'a dyn BulkStore>,
     /// How many rows one request may read concurrently, if each read waits for a network. `None`: it is fastest to read
     /// rows one after another.
     pub concurrent_reads: Option<usize>,
@@ -143,6 +146,18 @@ pub trait SharedSchemaStore: Send + Sync {
     /// Adopts a schema that another gateway has changed. That gateway should have created the tables; missing ones are
     /// created.
     fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
+}
+
+/// A store that can take many writes without making each durable. During a load nothing else may write.
+pub trait BulkStore: Send + Sync {
+    /// Begins a load: [`Store::apply`] returns before the writes are durable.
+    fn begin_load(&self) -> Result<(), StoreError>;
+
+    /// Makes all writes so far durable. Writes since the last checkpoint are lost if the process is killed.
+    fn checkpoint_load(&self) -> StoreFuture<'_, ()>;
+
+    /// Makes all writes durable, and ends the load.
+    fn end_load(&self) -> StoreFuture<'_, ()>;
 }
 
 /// A store that can return to an earlier state of all its data. The methods take microseconds.

@@ -19,7 +19,7 @@ mod status;
 mod store;
 
 pub use capabilities::{
-    BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore,
+    BatchStore, BulkStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore,
     SharedSchemaStore, SnapshotStore, index_name, within_limit,
 };
 pub use dump::{Dump, DumpCommand, RowPiece, weight};

@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use thriftstore::copy::{Interruption, Side};
+use thriftstore::copy::Side;
 use thriftstore::import::{FoundSchema, ImportError, ImportOptions, Inventory, Summary, import};
 use thriftstore::marshal::Types;
 use thriftstore::partitioner;
@@ -33,12 +33,8 @@ pub fn import_in_order(
 ) -> Result<Summary, ImportError> {
     let inventory = Inventory::of(directories)?;
     let clock = Arc::new(Clock::manual(i64::from(NOW_S) * 1000));
-    let options = ImportOptions {
-        partitioner: partitioner::resolve(partitioner).unwrap(),
-        skips_damage,
-        progress_file: None,
-        interruption: Interruption::default(),
-    };
+    let partitioner = partitioner::resolve(partitioner).unwrap();
+    let options = ImportOptions { skips_damage, ..ImportOptions::new(partitioner) };
     let to = Arc::new(Side::of_database("memory", merged.database.clone(), clock.clone()));
     merged.runtime.block_on(import(&inventory, Some(to), clock, &options))
 }

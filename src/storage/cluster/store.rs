@@ -267,6 +267,7 @@ impl Store for ClusterStore {
             shared_schema: Some(self),
             cql: Some(self),
             snapshots: None,
+            bulk_load: None,
             concurrent_reads: Some(self.link.rows_at_once()),
             checks_consistency: true,
             checks_definitions: true,

@@ -49,7 +49,7 @@
 //! | `families` | column families and their generations |
 //! | `read_path`, `write_batch`, `write_ahead`, `deletion_queue`, `write`, `write_path` | reads and writes |
 //! | `commit`, `flush`, `sweeper`, `range_shadow`, `snapshots` | background work, and snapshots of a store in memory |
-//! | `upgrade`, `format`, `foreign`, `recovery`, `options`, `engine`, `store` | opening, and the `Store` trait |
+//! | `upgrade`, `format`, `foreign`, `recovery`, `options`, `engine`, `bulk_load`, `store` | opening, bulk loads, and the `Store` trait |
 //! | `backup` | copies of a data directory that another process may have open |
 //!
 //! A store in memory (`EmbeddedStore::in_memory`) has the same parts except the log, the tables and the manifest's
@@ -57,6 +57,7 @@
 
 mod backup;
 mod blocking;
+mod bulk_load;
 mod commit;
 mod deletion_queue;
 mod disk_guard;

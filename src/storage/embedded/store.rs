@@ -23,7 +23,7 @@ use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::disk::{Disk, RealDisk};
 use crate::storage::{
-    Capabilities, Dump, DumpCommand, SnapshotStore, Store, StoreError, StoreFuture, StoreStatus,
+    BulkStore, Capabilities, Dump, DumpCommand, SnapshotStore, Store, StoreError, StoreFuture, StoreStatus,
 };
 use crate::util::{Clock, meter};
 
@@ -207,7 +207,9 @@ impl EmbeddedStore {
     /// Applies mutations of different rows, on this thread or on one that may wait for the disk.
     async fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
         self.wait_for_room().await?;
-        let outcome = match is_long_write(&mutations) {
+        // A bulk load looks into tables. A client's write mostly does not.
+        let is_long = is_long_write(&mutations) || self.engine.write.ahead.is_loading();
+        let outcome = match is_long {
             true => Ok(WriteOutcome::MustWait(mutations)),
             false => self.engine.write(mutations, behaviour, None),
         };
@@ -293,8 +295,11 @@ impl Store for EmbeddedStore {
             for mutations in of_different_rows(mutations) {
                 self.write(mutations, behaviour).await?;
             }
+            let is_logged = !self.engine.write.ahead.is_loading();
             match self.engine.durable.as_ref().map(|durable| durable.committer()) {
-                Some(committer) if committer.waits() && consistency != ConsistencyLevel::Zero => {
+                Some(committer)
+                    if is_logged && committer.waits() && consistency != ConsistencyLevel::Zero =>
+                {
                     committer.synced().await
                 }
                 _ => Ok(()),
@@ -398,11 +403,25 @@ impl Store for EmbeddedStore {
             None => Some(self),
             Some(_) => None,
         };
-        Capabilities { snapshots, ..Capabilities::default() }
+        Capabilities { snapshots, bulk_load: Some(self), ..Capabilities::default() }
     }
 
     fn close(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move { self.waiting_for(Length::Short, |engine, _| engine.close()).await })
+    }
+}
+
+impl BulkStore for EmbeddedStore {
+    fn begin_load(&self) -> Result<(), StoreError> {
+        self.engine.begin_load()
+    }
+
+    fn checkpoint_load(&self) -> StoreFuture<'_, ()> {
+        Box::pin(self.waiting_for(Length::Long, |engine, may_wait| engine.checkpoint_load(may_wait)))
+    }
+
+    fn end_load(&self) -> StoreFuture<'_, ()> {
+        Box::pin(self.waiting_for(Length::Long, |engine, may_wait| engine.end_load(may_wait)))
     }
 }
 

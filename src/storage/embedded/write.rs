@@ -137,7 +137,13 @@ impl Writer<'_, '_> {
             "a write that needs the disk was given to a thread that may not wait"
         );
         let loaded = match &self.view {
-            Some(view) if must_wait && in_cache.is_none() && read.row_cache.is_worth_loading(&id) => {
+            Some(view)
+                if must_wait
+                    && in_cache.is_none()
+                    // A bulk load does not come back to a row.
+                    && !self.path.ahead.is_loading()
+                    && read.row_cache.is_worth_loading(&id) =>
+            {
                 let source = RowSource::stored(&tables, view, &row, may_wait);
                 Some(read.load_row((&id, &row), &source, self.rows)?)
             }

@@ -7,9 +7,10 @@
 //! ```
 //!
 //! So a segment has records of one memtable only, and is needed until that memtable is flushed. A store in memory has
-//! no log.
+//! no log, and a bulk load (`bulk_load`) leaves it out.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
@@ -42,6 +43,8 @@ pub struct WriteAhead {
     /// Size of the active memtable, in bytes, at which it is flushed. Values that are overwritten before are never
     /// written to a table.
     memtable_bytes: usize,
+    /// Set during a bulk load: writes are not logged, and are durable only after a flush.
+    is_loading: AtomicBool,
     /// Wakes writers that wait for a flush, when it has ended or failed.
     pub has_flushed: Notify,
     /// The error of the last flush. `None` if it succeeded.
@@ -65,6 +68,7 @@ impl WriteAhead {
             gate: RwLock::default(),
             first_segment: Mutex::new(first_segment),
             memtable_bytes,
+            is_loading: AtomicBool::new(false),
             has_flushed: Notify::new(),
             flush_error: Mutex::default(),
             throttle: Throttle::default(),
@@ -73,18 +77,29 @@ impl WriteAhead {
     }
 
     /// Appends a record to the log and applies it to the active memtable. Afterwards all readers see it, and a killed
-    /// process does not lose it. The caller holds the locks of the record's rows since before it built the record.
+    /// process does not lose it. During a bulk load the log is left out. The caller holds the locks of the record's rows since before it built the record.
     ///
     /// # Errors
     /// Neither log nor memtable has changed.
     pub fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
         let _writing = self.gate.read();
         self.health.check()?;
-        if let Some(log) = &self.log {
+        if let Some(log) = self.log.as_ref().filter(|_| !self.is_loading()) {
             log.append(record)?;
         }
         self.memory.apply(record.rows());
         Ok(())
+    }
+
+    /// Begins or ends a bulk load, between two writes.
+    pub fn set_loading(&self, is_loading: bool) {
+        let _no_writes = self.gate.write();
+        self.is_loading.store(is_loading, Ordering::Relaxed);
+    }
+
+    /// Returns whether writes are not logged.
+    pub fn is_loading(&self) -> bool {
+        self.is_loading.load(Ordering::Relaxed)
     }
 
     /// Runs `run` while no write is between log and memtable.
@@ -150,9 +165,11 @@ impl WriteAhead {
             && !self.health.is_closed()
     }
 
-    /// Returns whether closing the store should flush the memtable, so that the next start need not replay the log.
+    /// Returns whether closing the store should flush the memtable, so that the next start need not replay the log. The
+    /// log does not have the writes of a bulk load.
     pub fn is_worth_flushing(&self) -> bool {
-        self.log.is_some() && (!self.memory.frozen().is_empty() || self.bytes_of_log() >= SMALL_LOG_BYTES)
+        let is_worth = || !self.memory.frozen().is_empty() || self.bytes_of_log() >= SMALL_LOG_BYTES;
+        self.log.is_some() && (self.is_loading() || is_worth())
     }
 
     /// Returns the approximate size of the memtables in bytes.

@@ -299,6 +299,7 @@ impl Store for Gateway {
             shared_schema: Some(self),
             cql: None,
             snapshots: None,
+            bulk_load: None,
             concurrent_reads: Some(CLUSTER_ROWS_AT_ONCE),
             checks_consistency: true,
             checks_definitions: true,

@@ -148,6 +148,12 @@ impl Memory {
         holds(&self.active.load()) || frozen.iter().any(holds)
     }
 
+    /// Returns whether no memtable has entries.
+    pub fn is_empty(&self) -> bool {
+        let frozen = self.frozen.read();
+        self.active.load().is_empty() && frozen.iter().all(|table| table.is_empty())
+    }
+
     /// Returns the approximate size of all memtables in bytes.
     pub fn bytes(&self) -> usize {
         let frozen = self.frozen.read();

@@ -1,0 +1,100 @@
+//! The target of an import, and how much of the import is durable there.
+//!
+//! A data directory is loaded in bulk: writes are durable at the next checkpoint only (`storage::BulkStore`), and the
+//! progress file is written after it. A cluster makes each write durable before it acknowledges it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::progress::Progress;
+use super::{FoundTable, ImportError};
+use crate::copy::{CopyError, Side, Writer};
+use crate::storage::{BulkStore, StoreError};
+use crate::util::Clock;
+
+/// A target, with the progress of the import.
+pub struct Load {
+    pub to: Arc<Side>,
+    pub writer: Arc<Writer>,
+    pub progress: Progress,
+    /// Time between two checkpoints.
+    every: Duration,
+    last: Instant,
+}
+
+impl Load {
+    /// Begins to import into a target.
+    ///
+    /// # Errors
+    ///
+    /// If the target cannot be written to.
+    pub fn begin(
+        to: Arc<Side>,
+        clock: Arc<Clock>,
+        progress: Progress,
+        every: Duration,
+    ) -> Result<Load, ImportError> {
+        let writer = Arc::new(Writer::new(to.clone(), clock)?);
+        let load = Load { to, writer, progress, every, last: Instant::now() };
+        if let Some(bulk) = load.bulk() {
+            bulk.begin_load().map_err(|error| load.failed(error))?;
+        }
+        Ok(load)
+    }
+
+    /// Returns whether the target is loaded in bulk.
+    pub fn is_bulk(&self) -> bool {
+        self.bulk().is_some()
+    }
+
+    fn bulk(&self) -> Option<&dyn BulkStore> {
+        self.to.database.as_ref().and_then(|database| database.store().capabilities().bulk_load)
+    }
+
+    fn failed(&self, error: StoreError) -> ImportError {
+        CopyError::of(&self.to, error).into()
+    }
+
+    /// Returns when the next checkpoint is due. `None` if no progress is recorded.
+    pub fn next_checkpoint(&self) -> Option<Instant> {
+        self.progress.is_recorded().then(|| self.last + self.every)
+    }
+
+    /// Records parts of a column family that are written completely.
+    pub async fn finish(&mut self, family: &str, parts: Vec<String>) -> Result<(), ImportError> {
+        self.progress.finish(family, parts);
+        match self.next_checkpoint() {
+            Some(due) if !self.is_bulk() || Instant::now() >= due => self.checkpoint().await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Records that tables of a column family are written up to a row.
+    pub async fn reach(
+        &mut self,
+        family: &str,
+        tables: &[FoundTable],
+        key: &[u8],
+    ) -> Result<(), ImportError> {
+        self.progress.reach(family, tables, key);
+        self.checkpoint().await
+    }
+
+    /// Makes what is written durable, and then writes the progress file.
+    pub async fn checkpoint(&mut self) -> Result<(), ImportError> {
+        if let Some(bulk) = self.bulk() {
+            bulk.checkpoint_load().await.map_err(|error| self.failed(error))?;
+        }
+        self.progress.write()?;
+        self.last = Instant::now();
+        Ok(())
+    }
+
+    /// Ends the import: everything is durable.
+    pub async fn end(&mut self) -> Result<(), ImportError> {
+        if let Some(bulk) = self.bulk() {
+            bulk.end_load().await.map_err(|error| self.failed(error))?;
+        }
+        self.progress.write()
+    }
+}

@@ -1,0 +1,334 @@
+//! Merges the SSTables of a column family: row after row in the order of the ring, and within a row by name.
+//!
+//! ```text
+//!   table 1   row a: x @5, z @2      row c: ...                    waiting   begins at row c: not open
+//!   table 2   row a: x @3, y @4      row b: ...                    at row a  x @5        x @5
+//!   table 3                          row c: ...                    at row a  x @3        x @3, y @4, z @2
+//! ```
+//!
+//! Cells of the same name come one after the other, and the target reconciles them. The order only makes the import
+//! fast: rows and names that a damaged file or another comparator has in another order come when they are met, and are
+//! written like all others.
+//!
+//! A table is open from its first row to its last one. Tables of a leveled compaction are thousands, but few of them
+//! overlap. If more than `OPEN_MAX` do, the further ones are read when all others have ended.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+
+use super::counters::Place;
+use super::pieces::Pieces;
+use super::reader::{Next, ReadOptions, Reader};
+use super::summary::{FamilySummary, Lost};
+use super::{FoundTable, ImportError};
+use crate::compat::features::releases::NEWEST;
+use crate::marshal;
+use crate::model::DeletionTime;
+use crate::partitioner::PartitionerRef;
+use crate::schema::CfDef;
+use crate::sstable::{Atom, TableReader, Unit};
+use crate::storage::RowPiece;
+
+/// Tables that are open at the same time. Each has two or three files, and buffers of some 100 KB.
+const OPEN_MAX: usize = 64;
+
+/// A table.
+struct Source {
+    found: FoundTable,
+    /// `None` before its first row is reached, and after its last one.
+    reader: Option<Reader>,
+    /// The deletion of the row that it is at.
+    deletion: DeletionTime,
+    /// What follows in the row.
+    next: Option<Atom>,
+    /// Counters that were left out: the family has none.
+    counters: u64,
+}
+
+/// The tables of a column family without counters.
+pub struct FamilyMerge {
+    cf: Arc<CfDef>,
+    options: ReadOptions,
+    partitioner: PartitionerRef,
+    sources: Vec<Source>,
+    /// The sources by the row that is next in each.
+    waiting: BinaryHeap<Reverse<(Place, usize)>>,
+    /// The sources of the present row.
+    in_row: Vec<usize>,
+    /// Sources that are read when the others have ended.
+    deferred: Vec<(Place, usize)>,
+    open: usize,
+    /// The present row.
+    place: Option<Place>,
+    /// Rows up to this place are skipped.
+    after: Option<Place>,
+    /// Whether all rows up to the present one were returned: none came out of order, and no source was deferred.
+    is_in_order: bool,
+    finished: Vec<(FamilySummary, Vec<Lost>)>,
+}
+
+/// A row of some of the tables.
+pub struct MergedRow {
+    pub key: Bytes,
+    /// The deletion of the row, merged.
+    pub deletion: DeletionTime,
+}
+
+/// Why [`FamilyMerge::feed`] has ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Fed {
+    /// Everything is sent.
+    All,
+    /// The time is over, and all rows up to this key are sent.
+    Until(Bytes),
+    /// The target takes no more.
+    Stopped,
+}
+
+impl FamilyMerge {
+    /// Begins with tables of a column family. Rows up to the key `after`, in the order of the ring, are skipped.
+    ///
+    /// # Errors
+    ///
+    /// If a table cannot be read, as all methods; at damage, unless it is skipped.
+    pub fn new(
+        cf: Arc<CfDef>,
+        tables: &[FoundTable],
+        options: ReadOptions,
+        after: Option<Bytes>,
+    ) -> Result<FamilyMerge, ImportError> {
+        let mut merge = FamilyMerge {
+            cf,
+            partitioner: options.partitioner.clone(),
+            options,
+            sources: Vec::new(),
+            waiting: BinaryHeap::new(),
+            in_row: Vec::new(),
+            deferred: Vec::new(),
+            open: 0,
+            place: None,
+            after: None,
+            is_in_order: true,
+            finished: Vec::new(),
+        };
+        let mut first_keys = Vec::new();
+        for found in tables {
+            // Damage is reported when the table is read.
+            let opened = TableReader::open_damaged(&found.path, &merge.options.of_table(found));
+            first_keys.push(opened.ok().and_then(|(mut table, _)| {
+                if let Some(named) = table.partitioner() {
+                    merge.partitioner = named.clone();
+                }
+                match table.next_unit() {
+                    Ok(Some(Unit::Row { key, .. })) => Some(key),
+                    _ => None,
+                }
+            }));
+        }
+        merge.after = after.map(|key| merge.place_of(key));
+        for (found, key) in tables.iter().zip(first_keys) {
+            let place = key.map_or_else(Place::default, |key| merge.place_of(key));
+            merge.waiting.push(Reverse((place, merge.sources.len())));
+            let (found, deletion) = (found.clone(), DeletionTime::LIVE);
+            merge.sources.push(Source { found, reader: None, deletion, next: None, counters: 0 });
+        }
+        Ok(merge)
+    }
+
+    fn place_of(&self, key: Bytes) -> Place {
+        let mut token = Vec::new();
+        self.partitioner.token(&key, &mut token);
+        (token, key)
+    }
+
+    /// Moves to the next row. `None` at the end. What is left of the row before is skipped.
+    pub fn next_row(&mut self) -> Result<Option<MergedRow>, ImportError> {
+        while self.next_atom()?.is_some() {}
+        let place = loop {
+            let Some(Reverse((place, at))) = self.waiting.pop() else {
+                if self.deferred.is_empty() {
+                    return Ok(None);
+                }
+                self.waiting = self.deferred.drain(..).map(Reverse).collect();
+                continue;
+            };
+            if self.sources[at].reader.is_none() {
+                self.open(at, place)?;
+            } else if self.after.as_ref().is_some_and(|after| place <= *after) {
+                self.skip_row(at)?;
+            } else {
+                self.waiting.push(Reverse((place.clone(), at)));
+                break place;
+            }
+        };
+        self.is_in_order &= self.place.as_ref().is_none_or(|before| *before < place);
+        let mut deletion = DeletionTime::LIVE;
+        while let Some(Reverse((next, at))) = self.waiting.pop() {
+            if next != place {
+                self.waiting.push(Reverse((next, at)));
+                break;
+            }
+            if self.sources[at].reader.is_none() {
+                self.open(at, next)?;
+                continue;
+            }
+            deletion = deletion.merged(self.sources[at].deletion);
+            if self.advance(at)? {
+                self.in_row.push(at);
+            }
+        }
+        let key = place.1.clone();
+        self.place = Some(place);
+        Ok(Some(MergedRow { key, deletion }))
+    }
+
+    /// Returns the next part of the row, of all tables that have it. `None` at the end of the row.
+    pub fn next_atom(&mut self) -> Result<Option<Atom>, ImportError> {
+        let first = match &self.in_row[..] {
+            [] => return Ok(None),
+            [_] => 0,
+            _ => self.first_by_name(),
+        };
+        let at = self.in_row[first];
+        let atom = self.sources[at].next.take();
+        if matches!(atom, Some(Atom::Counter { .. })) {
+            self.sources[at].counters += 1;
+        }
+        if !self.advance(at)? {
+            self.in_row.swap_remove(first);
+        }
+        Ok(atom)
+    }
+
+    /// Returns the position in `in_row` of the source with the first name.
+    fn first_by_name(&self) -> usize {
+        let next = |position: usize| self.sources[self.in_row[position]].next.as_ref();
+        let mut first = 0;
+        for other in 1..self.in_row.len() {
+            if let (Some(one), Some(two)) = (next(first), next(other))
+                && order(&self.cf, two, one).is_lt()
+            {
+                first = other;
+            }
+        }
+        first
+    }
+
+    /// Reads what follows in a source. Returns whether that is in the same row.
+    fn advance(&mut self, at: usize) -> Result<bool, ImportError> {
+        let source = &mut self.sources[at];
+        let Some(reader) = &mut source.reader else { return Ok(false) };
+        match reader.next()? {
+            Next::Atom(atom) => {
+                source.next = Some(atom);
+                return Ok(true);
+            }
+            Next::Row { key, deletion } => {
+                source.deletion = deletion;
+                let place = self.place_of(key);
+                self.waiting.push(Reverse((place, at)));
+            }
+            Next::End => self.close(at),
+        }
+        Ok(false)
+    }
+
+    fn skip_row(&mut self, at: usize) -> Result<(), ImportError> {
+        while self.advance(at)? {}
+        Ok(())
+    }
+
+    /// Opens a source, and moves to its first row.
+    fn open(&mut self, at: usize, place: Place) -> Result<(), ImportError> {
+        if self.open >= OPEN_MAX {
+            self.is_in_order = false;
+            self.deferred.push((place, at));
+            return Ok(());
+        }
+        let found = &self.sources[at].found;
+        let mut reader = Reader::open(found, &self.options)?;
+        if let Some(after) = &self.after {
+            reader.skip_rows(found, &self.options, |key| self.place_of(key.clone()) <= *after)?;
+        }
+        self.open += 1;
+        self.sources[at].reader = Some(reader);
+        // Nothing but a row can begin a table.
+        self.skip_row(at)
+    }
+
+    fn close(&mut self, at: usize) {
+        let source = &mut self.sources[at];
+        let Some(mut reader) = source.reader.take() else { return };
+        self.open -= 1;
+        if source.counters > 0 {
+            reader.lose_counters(source.counters);
+        }
+        self.finished.push(reader.finish());
+    }
+
+    /// Sends changes to the target, until everything is sent, or until the first end of a row after `end`.
+    pub fn feed(
+        &mut self,
+        mut send: impl FnMut(Vec<RowPiece>) -> bool,
+        end: Option<Instant>,
+    ) -> Result<Fed, ImportError> {
+        let mut pieces = Pieces::new(&mut send);
+        while let Some(row) = self.next_row()? {
+            let key = row.key.clone();
+            pieces.begin(row.key, row.deletion);
+            while let Some(atom) = self.next_atom()? {
+                if let Some(change) = atom.into_change()
+                    && !pieces.add(change)
+                {
+                    return Ok(Fed::Stopped);
+                }
+            }
+            let is_over = end.is_some_and(|end| Instant::now() >= end);
+            if is_over && self.is_in_order && !self.has_lost() {
+                return Ok(if pieces.send() { Fed::Until(key) } else { Fed::Stopped });
+            }
+        }
+        Ok(if pieces.send() { Fed::All } else { Fed::Stopped })
+    }
+
+    fn has_lost(&self) -> bool {
+        self.finished.iter().any(|(_, lost)| !lost.is_empty())
+            || self.sources.iter().filter_map(|source| source.reader.as_ref()).any(Reader::has_lost)
+    }
+
+    /// Returns what was read of each table, and what is lost.
+    pub fn finish(self) -> Vec<(FamilySummary, Vec<Lost>)> {
+        self.finished
+    }
+}
+
+/// Orders parts of a row by their names: of the row, then within a super column.
+fn order(cf: &CfDef, one: &Atom, other: &Atom) -> Ordering {
+    let names = marshal::at(&*cf.comparator, NEWEST);
+    let ((outer, level, inner), (other_outer, other_level, other_inner)) = (names_of(one), names_of(other));
+    let by_outer = names.compare(outer, other_outer).then(level.cmp(&other_level));
+    by_outer.then_with(|| match cf.subcomparator() {
+        Some(subcomparator) => marshal::at(&**subcomparator, NEWEST).compare(inner, other_inner),
+        None => Ordering::Equal,
+    })
+}
+
+/// Returns the name of the row's column that a part of a row belongs to, whether the part is within the column, and its
+/// name there.
+fn names_of(atom: &Atom) -> (&[u8], bool, &[u8]) {
+    match atom {
+        Atom::Cell { super_column: Some(holder), cell } => (holder, true, &cell.name),
+        Atom::Cell { super_column: None, cell } => (&cell.name, false, &[]),
+        Atom::Counter { super_column: Some(holder), counter } => (holder, true, &counter.name),
+        Atom::Counter { super_column: None, counter } => (&counter.name, false, &[]),
+        Atom::SuperDeletion { name, .. } => (name, false, &[]),
+        Atom::Range(range) => match &range.super_column {
+            Some(holder) => (holder, true, &range.start),
+            None => (&range.start, false, &[]),
+        },
+    }
+}
