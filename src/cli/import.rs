@@ -15,7 +15,8 @@ use super::data;
 use crate::config::{self, Config};
 use crate::copy::{self, OpenOptions, Place, Side};
 use crate::import::{
-    self as importing, AsOf, CHECKPOINT_EVERY, FamilySummary, FoundSchema, ImportOptions, Inventory, Summary,
+    self as importing, AsOf, CHECKPOINT_EVERY, FamilySummary, FoundSchema, ImportError, ImportOptions,
+    Inventory, Summary, Verified,
 };
 use crate::marshal::Types;
 use crate::partitioner;
@@ -63,6 +64,12 @@ pub struct ImportArgs {
     /// How often the progress is recorded
     #[arg(long, value_name = "SECONDS", requires = "progress_file", default_value_t = CHECKPOINT_EVERY.as_secs())]
     progress_seconds: u64,
+    /// After the import, read the files and the target again, and report each difference
+    #[arg(long, conflicts_with = "dry_run")]
+    verify: bool,
+    /// Only compare the files with the target, and write nothing
+    #[arg(long, conflicts_with_all = ["verify", "dry_run"])]
+    verify_only: bool,
     /// Import as if it were this date, or date and time, by the clock of the old servers: columns with a time to live
     /// that had not expired then live for the rest of their time from now on, and gc_grace begins then
     #[arg(long, value_name = "DATE")]
@@ -118,19 +125,49 @@ async fn import_all(
         Some(place) => Some(Arc::new(open(args, types, config, (place, &clock)).await?)),
         None => None,
     };
-    let outcome = match define(args, to.as_ref(), inventory).await {
-        Ok(()) => {
-            importing::import(inventory, to.clone(), clock, &options).await.map_err(|error| error.to_string())
-        }
-        Err(error) => Err(error),
-    };
+    let outcome = run(args, inventory, (to.clone(), clock), &options).await;
     let closed = match &to {
         Some(to) => to.close().await.map_err(|error| error.to_string()),
         None => Ok(()),
     };
-    let summary = outcome?;
+    let (summary, verified) = outcome?;
     closed?;
-    report(args, inventory, &summary)
+    let imported = summary.map_or(Ok(()), |summary| report(args, inventory, &summary));
+    imported.and(verified.map_or(Ok(()), |verified| report_verified(&verified)))
+}
+
+/// Imports, compares, or both.
+async fn run(
+    args: &ImportArgs,
+    inventory: &Inventory,
+    (to, clock): (Option<Arc<Side>>, Arc<Clock>),
+    options: &ImportOptions,
+) -> Result<(Option<Summary>, Option<Verified>), String> {
+    let failed = |error: ImportError| error.to_string();
+    let summary = match args.verify_only {
+        true => None,
+        false => {
+            define(args, to.as_ref(), inventory).await?;
+            Some(importing::import(inventory, to.clone(), clock.clone(), options).await.map_err(failed)?)
+        }
+    };
+    let verified = match to.filter(|_| args.verify || args.verify_only) {
+        Some(to) => {
+            let shift = summary.as_ref().map(|summary| summary.shift);
+            Some(importing::verify(inventory, (to, clock), options, shift).await.map_err(failed)?)
+        }
+        None => None,
+    };
+    Ok((summary, verified))
+}
+
+/// Prints how many differences there are. They are an error.
+fn report_verified(verified: &Verified) -> Result<(), String> {
+    println!("compared: {} cells and deletions of the files with the target", verified.compared);
+    match verified.differences {
+        0 => Ok(()),
+        differences => Err(format!("the target differs from the files: {differences} differences")),
+    }
 }
 
 async fn open(
@@ -155,7 +192,7 @@ async fn open(
         clock: clock.clone(),
         cluster: cluster.as_ref(),
         keyspace: args.keyspace.as_deref(),
-        creates: true,
+        creates: !args.verify_only,
     };
     copy::open(place, &options).await.map_err(|error| error.to_string())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::{TryStreamExt, stream};
 
 use super::difference::{Difference, Differences, Kind};
-use super::merge::{self, MergeStep, Stream};
+use super::merge::{self, DumpSource, MergeStep, Stream};
 use super::meter::Meter;
 use super::progress_file::ProgressFile;
 use super::run::Interruption;
@@ -174,7 +174,8 @@ impl Work {
         let no_order = || CopyError::of(&self.from, "the order of its rows is not known");
         let partitioner = self.from.partitioner.clone().ok_or_else(no_order)?;
         let stream = |side: &Arc<Side>, cf: &Arc<crate::schema::CfDef>| {
-            Stream::new(self.walk(side, cf, None), cf.clone(), partitioner.clone())
+            let walk = DumpSource::Store(self.walk(side, cf, None));
+            Stream::new(walk, cf.clone(), partitioner.clone())
         };
         let (mut from, mut to) = (stream(&self.from, &pair.from), stream(&self.to, &pair.to));
         let mut meter = Meter::new(title, Some(partitioner.clone()), Tally::default());

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use tokio::sync::mpsc;
 
 use super::CopyError;
 use super::difference::{Difference, Kind};
@@ -15,9 +16,10 @@ use crate::marshal::AbstractType;
 use crate::model::{CellKind, Change, DeletionTime};
 use crate::partitioner::PartitionerRef;
 use crate::schema::CfDef;
+use crate::storage::RowPiece;
 
 /// The position of a change in a column family: token and key of the row, then the order of a dump.
-type MergeKey = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
+pub type MergeKey = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
 
 /// A step of the merge: a change that both sides have, or a difference.
 pub enum MergeStep {
@@ -25,9 +27,17 @@ pub enum MergeStep {
     Different(Difference),
 }
 
+/// Where the rows of one side come from, in the order of the ring, each as a dump has it.
+pub enum DumpSource {
+    /// A store.
+    Store(Walk),
+    /// A thread that reads files.
+    Thread(mpsc::Receiver<Result<Vec<RowPiece>, CopyError>>),
+}
+
 /// The dump of one side.
 pub struct Stream {
-    walk: Walk,
+    source: DumpSource,
     cf: std::sync::Arc<CfDef>,
     partitioner: PartitionerRef,
     waiting: VecDeque<(MergeKey, Bytes, Change)>,
@@ -38,22 +48,30 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub fn new(walk: Walk, cf: std::sync::Arc<CfDef>, partitioner: PartitionerRef) -> Stream {
+    pub fn new(source: DumpSource, cf: std::sync::Arc<CfDef>, partitioner: PartitionerRef) -> Stream {
         let (waiting, tally) = (VecDeque::new(), Tally::default());
-        Stream { walk, cf, partitioner, waiting, is_over: false, tally, last_key: None }
+        Stream { source, cf, partitioner, waiting, is_over: false, tally, last_key: None }
     }
 
     /// Reads until there is a change or the dump ends. Tombstones past their gc_grace at `now_s` are skipped, because
     /// each store removes them at its own time.
     async fn fill(&mut self, now_s: i32) -> Result<(), CopyError> {
         while self.waiting.is_empty() && !self.is_over {
-            let Some(batch) = self.walk.next().await? else {
+            let rows = match &mut self.source {
+                DumpSource::Store(walk) => walk.next().await?.map(|batch| batch.rows),
+                DumpSource::Thread(pieces) => pieces.recv().await.transpose()?,
+            };
+            let Some(rows) = rows else {
                 self.is_over = true;
                 break;
             };
-            self.tally.add(Tally::of(&batch.rows, batch.rows_begun));
-            self.last_key = batch.rows.last().map(|row| row.key.clone()).or(self.last_key.take());
-            for row in batch.rows {
+            let mut rows_begun = 0;
+            for row in &rows {
+                rows_begun += u64::from(self.last_key.as_ref() != Some(&row.key));
+                self.last_key = Some(row.key.clone());
+            }
+            self.tally.add(Tally::of(&rows, rows_begun));
+            for row in rows {
                 let mut token = Vec::new();
                 self.partitioner.token(&row.key, &mut token);
                 for change in row.changes {
@@ -153,7 +171,8 @@ fn ordered(comparator: &dyn AbstractType, name: &[u8]) -> Vec<u8> {
     ordered
 }
 
-fn rank(cf: &CfDef, token: &[u8], key: &Bytes, change: &Change) -> MergeKey {
+/// Returns the position of a change in the dump of a column family.
+pub fn rank(cf: &CfDef, token: &[u8], key: &Bytes, change: &Change) -> MergeKey {
     let nothing = Bytes::new;
     let (class, holder, inner, name, more) = match change {
         Change::DeleteRow { .. } => (0, Vec::new(), 0, Vec::new(), nothing()),

@@ -27,13 +27,16 @@ mod verify;
 mod walk;
 mod write;
 
+pub use difference::Differences;
 pub use error::CopyError;
+pub use merge::{DumpSource, MergeKey, MergeStep, Stream, next as next_of_dumps, rank as dump_rank};
 pub use open::{OpenOptions, open};
 pub use place::{Place, ThriftPlace};
 pub use progress_file::of_hex;
 pub use run::{CopyOptions, Interruption, Task, copy_families, run};
 pub use schema::Selection;
 pub use side::Side;
+pub use walk::Walk;
 pub use write::Writer;
 
 /// Rows of a page, by default.

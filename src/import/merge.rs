@@ -27,7 +27,7 @@ use super::summary::{FamilySummary, Lost};
 use super::{FoundTable, ImportError};
 use crate::compat::features::releases::NEWEST;
 use crate::marshal;
-use crate::model::DeletionTime;
+use crate::model::{DeletionTime, RangeTombstone};
 use crate::partitioner::PartitionerRef;
 use crate::schema::CfDef;
 use crate::sstable::{Atom, TableReader, Unit};
@@ -57,7 +57,9 @@ pub struct FamilyMerge {
     sources: Vec<Source>,
     /// The sources by the row that is next in each.
     waiting: BinaryHeap<Reverse<(Place, usize)>>,
-    /// The sources of the present row.
+    /// The sources that have the present row.
+    of_row: Vec<usize>,
+    /// Those of them that have more of it.
     in_row: Vec<usize>,
     /// Sources that are read when the others have ended.
     deferred: Vec<(Place, usize)>,
@@ -107,6 +109,7 @@ impl FamilyMerge {
             options,
             sources: Vec::new(),
             waiting: BinaryHeap::new(),
+            of_row: Vec::new(),
             in_row: Vec::new(),
             deferred: Vec::new(),
             open: 0,
@@ -166,6 +169,7 @@ impl FamilyMerge {
             }
         };
         self.is_in_order &= self.place.as_ref().is_none_or(|before| *before < place);
+        self.of_row.clear();
         let mut deletion = DeletionTime::LIVE;
         while let Some(Reverse((next, at))) = self.waiting.pop() {
             if next != place {
@@ -177,6 +181,7 @@ impl FamilyMerge {
                 continue;
             }
             deletion = deletion.merged(self.sources[at].deletion);
+            self.of_row.push(at);
             if self.advance(at)? {
                 self.in_row.push(at);
             }
@@ -268,6 +273,43 @@ impl FamilyMerge {
             reader.lose_counters(source.counters);
         }
         self.finished.push(reader.finish());
+    }
+
+    /// Returns the place of the present row.
+    pub fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    /// Returns all range tombstones of the present row. Its tables are opened once more for that.
+    pub fn ranges_of_row(&self) -> Result<Vec<RangeTombstone>, ImportError> {
+        let mut ranges = Vec::new();
+        let Some((_, key)) = &self.place else { return Ok(ranges) };
+        for at in &self.of_row {
+            let found = &self.sources[*at].found;
+            let (mut table, _) = TableReader::open_damaged(&found.path, &self.options.of_table(found))?;
+            if !table.seek_to_key(key)? {
+                continue;
+            }
+            // Damage ends the row; it is reported where its cells are read.
+            while let Ok(Some(unit)) = table.next_unit() {
+                match unit {
+                    Unit::Atom(Atom::Range(range)) => {
+                        let deletion = self.options.shift.deletion(range.deletion);
+                        ranges.push(RangeTombstone { deletion, ..range });
+                    }
+                    Unit::EndOfRow => break,
+                    Unit::Row { .. } | Unit::Atom(_) => {}
+                }
+            }
+        }
+        Ok(ranges)
+    }
+
+    /// Returns the error of a row whose names are in another order.
+    pub fn disordered(&self, why: &str) -> ImportError {
+        let first = self.of_row.first().map(|at| &self.sources[*at].found.path);
+        let path = first.map(|path| path.display().to_string()).unwrap_or_default();
+        ImportError::Nothing(format!("{path}: {why}, so it cannot be compared"))
     }
 
     /// Sends changes to the target, until everything is sent, or until the first end of a row after `end`.

@@ -14,6 +14,8 @@
 //!   load        the target, and what of it is durable
 //!   progress    which SSTables are imported already
 //!   meter       the display of the progress
+//!   verify      compares the files with the target, as what a store with them would dump (`file_dump`, `fold`,
+//!               `logged_rows`)
 //!   summary     what was imported, and what is lost
 //!   run         all of it, one column family after the other
 //! ```
@@ -27,10 +29,13 @@
 mod as_of;
 mod counters;
 mod error;
+mod file_dump;
+mod fold;
 mod inventory;
 mod load;
 mod log_families;
 mod logged_counters;
+mod logged_rows;
 mod logs;
 mod merge;
 mod meter;
@@ -42,10 +47,12 @@ mod run;
 mod schema;
 mod summary;
 mod transfer;
+mod verify;
 
-pub use as_of::AsOf;
+pub use as_of::{AsOf, ClockShift};
 pub use error::ImportError;
 pub use inventory::{FamilyName, FoundLog, FoundTable, Inventory};
 pub use run::{CHECKPOINT_EVERY, ImportOptions, import};
 pub use schema::FoundSchema;
 pub use summary::{FamilySummary, Summary};
+pub use verify::{Verified, verify};

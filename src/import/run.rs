@@ -61,7 +61,7 @@ impl ImportOptions {
         }
     }
 
-    fn read_options(&self, shift: ClockShift, counts: &Arc<ReadCounts>) -> ReadOptions {
+    pub(super) fn read_options(&self, shift: ClockShift, counts: &Arc<ReadCounts>) -> ReadOptions {
         ReadOptions {
             partitioner: self.partitioner.clone(),
             layout: None,
@@ -93,7 +93,8 @@ pub async fn import(
         Some(to) => Some(Load::begin(to, clock, progress, options.checkpoint_every)?),
         None => None,
     };
-    let mut run = Run { inventory, options, read, load, summary: Summary::default() };
+    let summary = Summary { shift: read.shift, ..Summary::default() };
+    let mut run = Run { inventory, options, read, load, summary };
     let meter = options.shows_progress.then(|| Meter::start(counts, inventory.bytes(), before));
     let outcome = run.import_all().await;
     if outcome.is_err()

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::FamilyName;
+use super::as_of::ClockShift;
 use crate::model::CellKind;
 use crate::sstable::Atom;
 
@@ -83,6 +84,8 @@ pub struct Lost {
 /// What an import has done.
 #[derive(Debug, Default)]
 pub struct Summary {
+    /// By how much the clock of the files was shifted.
+    pub shift: ClockShift,
     pub families: BTreeMap<FamilyName, FamilySummary>,
     /// The first losses.
     pub lost: Vec<Lost>,

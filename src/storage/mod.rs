@@ -22,7 +22,7 @@ pub use capabilities::{
     BatchStore, BulkStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore,
     SharedSchemaStore, SnapshotStore, index_name, within_limit,
 };
-pub use dump::{Dump, DumpCommand, RowPiece, weight};
+pub use dump::{Dump, DumpCommand, RowPiece, is_dropped, sort_ranges, weight};
 pub use embedded::{
     BackupOptions, BackupSummary, EmbeddedOptions, EmbeddedStore, StoreSnapshot, SyncMode, back_up,
     back_up_on, check_not_foreign, check_not_of_cassandra,

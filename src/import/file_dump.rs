@@ -1,0 +1,217 @@
+//! What files have of a column family, as a dump of a store has it: to compare both.
+//!
+//! A row is read whole, sorted and folded. Of a row that is too large for that, the range tombstones are read first, since
+//! files of 3.x have them behind what they cover; then its changes come in the order in which the SSTables are merged.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::counters::{CounterMerge, Logged, Place};
+use super::fold::RowFold;
+use super::logged_rows::LoggedRows;
+use super::merge::FamilyMerge;
+use super::pieces::{Pieces, first_changes};
+use super::reader::{ReadOptions, Reader};
+use super::{FamilyName, FoundTable, ImportError};
+use crate::copy::{MergeKey, dump_rank};
+use crate::model::{Change, DeletionTime, RangeTombstone};
+use crate::schema::CfDef;
+use crate::storage::{RowPiece, weight};
+
+/// Approximate size of a row that is sorted in memory, in bytes.
+const ROW_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// The files of a column family.
+pub struct FileDump {
+    pub cf: Arc<CfDef>,
+    pub tables: Vec<FoundTable>,
+    pub read: ReadOptions,
+    /// What commit logs have of it: of its counters, or its rows.
+    pub logged: Option<Logged>,
+    pub logged_rows: Option<LoggedRows>,
+}
+
+impl FileDump {
+    /// Sends all rows, in pieces, until `send` returns false.
+    ///
+    /// # Errors
+    ///
+    /// At damage, unless it is skipped; if names are not in the order of the comparator.
+    pub fn run(mut self, mut send: impl FnMut(Vec<RowPiece>) -> bool) -> Result<(), ImportError> {
+        let mut pieces = Pieces::new(&mut send);
+        if self.cf.is_counter() {
+            self.send_counters(&mut pieces)?;
+        } else {
+            self.send_rows(&mut pieces)?;
+        }
+        pieces.send();
+        Ok(())
+    }
+
+    fn send_counters(&mut self, pieces: &mut Pieces<'_>) -> Result<(), ImportError> {
+        let mut readers = Vec::new();
+        for table in &self.tables {
+            let reader = Reader::open(table, &self.read)?;
+            readers.push((reader, table.node, table.descriptor.format.counter_deletions_are_final()));
+        }
+        let mut merge = CounterMerge::new(readers, self.logged.take(), &self.read.partitioner)?;
+        while let Some(RowPiece { key, changes }) = merge.next_row()? {
+            let row = FoldedRow::new(&self.cf, &key, changes, Vec::new());
+            if !row.send_all(pieces) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn send_rows(&mut self, pieces: &mut Pieces<'_>) -> Result<(), ImportError> {
+        let mut merge = FamilyMerge::new(self.cf.clone(), &self.tables, self.read.clone(), None)?;
+        let mut next = merge.next_row()?;
+        loop {
+            let of_tables = merge.place().filter(|_| next.is_some()).cloned();
+            let of_logs = self.logged_rows.as_mut().and_then(LoggedRows::next_place);
+            let Some(place) = of_tables.clone().into_iter().chain(of_logs.clone()).min() else {
+                return Ok(());
+            };
+            let is_logged = of_logs.is_some_and(|of_logs| of_logs == place);
+            let logged = self.logged_rows.as_mut().filter(|_| is_logged).map(LoggedRows::take);
+            let mut changes = logged.unwrap_or_default();
+            let is_taken = match next.take().filter(|_| of_tables.as_ref() == Some(&place)) {
+                Some(row) => {
+                    changes.extend(first_changes(row.deletion));
+                    let is_taken = self.send_row(&place, changes, &mut merge, pieces)?;
+                    next = merge.next_row()?;
+                    is_taken
+                }
+                None => FoldedRow::new(&self.cf, &place.1, changes, Vec::new()).send_all(pieces),
+            };
+            if !is_taken {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sends the row that the merge is at, together with further changes.
+    fn send_row(
+        &self,
+        place: &Place,
+        mut changes: Vec<Change>,
+        merge: &mut FamilyMerge,
+        pieces: &mut Pieces<'_>,
+    ) -> Result<bool, ImportError> {
+        let mut bytes: usize = changes.iter().map(weight).sum();
+        while let Some(atom) = merge.next_atom()? {
+            let Some(change) = atom.into_change() else { continue };
+            bytes += weight(&change);
+            changes.push(change);
+            if bytes > ROW_BYTES_MAX {
+                let ranges = merge.ranges_of_row()?;
+                let mut row = FoldedRow::new(&self.cf, &place.1, changes, ranges);
+                while let Some(atom) = merge.next_atom()? {
+                    let Some(change) = atom.into_change() else { continue };
+                    if !row.add(change).map_err(|why| merge.disordered(&why))? {
+                        continue;
+                    }
+                    if !row.send(pieces) {
+                        return Ok(false);
+                    }
+                }
+                return Ok(row.send_all(pieces));
+            }
+        }
+        Ok(FoldedRow::new(&self.cf, &place.1, changes, Vec::new()).send_all(pieces))
+    }
+}
+
+/// A row that is sorted and folded.
+struct FoldedRow<'a> {
+    cf: &'a CfDef,
+    key: &'a Bytes,
+    fold: RowFold<'a>,
+    /// Changes before which others may come, in order.
+    held: VecDeque<(MergeKey, Change)>,
+    last: Option<MergeKey>,
+    added: usize,
+    is_begun: bool,
+}
+
+/// Changes after which those that are decided are sent.
+const SEND_EVERY: usize = 1024;
+
+impl<'a> FoldedRow<'a> {
+    /// Begins with changes in any order, and with range tombstones that come later.
+    fn new(
+        cf: &'a CfDef,
+        key: &'a Bytes,
+        changes: Vec<Change>,
+        mut ranges: Vec<RangeTombstone>,
+    ) -> FoldedRow<'a> {
+        let mut deletion = DeletionTime::LIVE;
+        let mut held = Vec::with_capacity(changes.len());
+        for change in changes {
+            match change {
+                Change::DeleteRow { deletion: other } => deletion = deletion.merged(other),
+                Change::DeleteRange(range) => ranges.push(range),
+                change => held.push((dump_rank(cf, &[], key, &change), change)),
+            }
+        }
+        // Stable: changes of the same name stay in the order of the SSTables.
+        held.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let fold = RowFold::new(cf, deletion, ranges);
+        FoldedRow { cf, key, fold, held: held.into(), last: None, added: 0, is_begun: false }
+    }
+
+    /// Adds a change behind all changes before it. Returns whether some should be sent.
+    fn add(&mut self, change: Change) -> Result<bool, String> {
+        if matches!(change, Change::DeleteRange(_) | Change::DeleteRow { .. }) {
+            return Ok(false);
+        }
+        let rank = dump_rank(self.cf, &[], self.key, &change);
+        if self.last.as_ref().is_some_and(|last| rank < *last) {
+            let key = crate::cql::show::hex(self.key);
+            return Err(format!("the names of the row 0x{key} are not in the order of the comparator"));
+        }
+        while self.held.front().is_some_and(|(held, _)| *held <= rank)
+            && let Some((_, held)) = self.held.pop_front()
+        {
+            self.fold.add(held);
+        }
+        self.fold.add(change);
+        self.last = Some(rank);
+        self.added += 1;
+        Ok(self.added.is_multiple_of(SEND_EVERY))
+    }
+
+    /// Sends what is decided. Returns false if no more is taken.
+    fn send(&mut self, pieces: &mut Pieces<'_>) -> bool {
+        let changes = self.fold.take();
+        self.begin(pieces);
+        changes.into_iter().all(|change| pieces.add(change))
+    }
+
+    /// Sends the rest.
+    fn send_all(mut self, pieces: &mut Pieces<'_>) -> bool {
+        self.begin(pieces);
+        for (_, held) in std::mem::take(&mut self.held) {
+            self.fold.add(held);
+        }
+        self.fold.finish().into_iter().all(|change| pieces.add(change))
+    }
+
+    fn begin(&mut self, pieces: &mut Pieces<'_>) {
+        if !self.is_begun {
+            pieces.begin(self.key.clone(), DeletionTime::LIVE);
+            self.is_begun = true;
+        }
+    }
+}
+
+/// Names a column family in an error.
+pub fn what_differs(name: &FamilyName, of_files: &str, of_target: &str) -> String {
+    format!(
+        "{name} cannot be compared: its rows are in the order of {of_files}, and those of the target in the order of \
+         {of_target}"
+    )
+}
