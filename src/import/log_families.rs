@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use md5::{Digest, Md5};
 
+use super::inventory::is_system;
+use super::schema::read_system_rows;
 use super::{FamilyName, Inventory};
 use crate::compat::features::releases::NEWEST;
 use crate::copy::Side;
@@ -27,12 +29,20 @@ pub struct LogFamilies {
     by_id: HashMap<[u8; 16], Arc<Defined>>,
     by_number: HashMap<i32, Arc<Defined>>,
     by_name: HashMap<FamilyName, Arc<Defined>>,
+    /// Whether the ids and the numbers of all column families are known, so that others are of dropped ones.
+    knows_ids: bool,
+    knows_numbers: bool,
 }
 
 impl LogFamilies {
     pub fn of(to: &Side, inventory: &Inventory) -> LogFamilies {
-        let mut families =
-            LogFamilies { by_id: HashMap::new(), by_number: HashMap::new(), by_name: HashMap::new() };
+        let mut families = LogFamilies {
+            by_id: HashMap::new(),
+            by_number: HashMap::new(),
+            by_name: HashMap::new(),
+            knows_ids: !inventory.ids.is_empty(),
+            knows_numbers: !inventory.number_ids.is_empty(),
+        };
         for keyspace in to.keyspaces() {
             for cf in keyspace.column_families.values() {
                 let name = FamilyName::of(cf);
@@ -46,9 +56,13 @@ impl LogFamilies {
                 families.by_name.insert(name, defined);
             }
         }
-        for (id, name) in &inventory.ids {
-            if let Some(defined) = families.by_name.get(name) {
-                families.by_id.insert(*id, defined.clone());
+        // The directory of a table that was dropped may be there still, while the schema has a new one of that name.
+        let present = present_ids(inventory);
+        let is_present = |id: &[u8; 16], name: &FamilyName| present.get(name).is_none_or(|own| own == id);
+        let found = inventory.ids.iter().map(|(id, name)| (*id, name));
+        for (id, name) in found.chain(present.iter().map(|(name, id)| (*id, name))) {
+            if let Some(defined) = families.by_name.get(name).filter(|_| is_present(&id, name)) {
+                families.by_id.insert(id, defined.clone());
             }
         }
         for (number, name) in &inventory.number_ids {
@@ -70,6 +84,19 @@ impl LogFamilies {
         }
     }
 
+    /// Returns what names a column family that [`LogFamilies::find`] does not find, if it may be one of a user that exists:
+    /// what a server wrote of column families that were dropped later is of no use.
+    pub fn unknown(&self, family: &LogFamily) -> Option<String> {
+        match family {
+            // The ids of 1.2 and 2.0, and those of the servers' own tables, are made of names (version 3).
+            LogFamily::Id(id) if !self.knows_ids && id[6] >> 4 == 1 => Some(format!("id {}", uuid::Uuid::from_bytes(*id))),
+            LogFamily::Numbered { keyspace, number } if !self.knows_numbers && !is_system(keyspace) => {
+                Some(format!("number {number} in the keyspace {keyspace}"))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the name of the column family with an id.
     pub fn name_of(&self, id: [u8; 16]) -> Option<FamilyName> {
         self.by_id.get(&id).map(|defined| defined.name.clone())
@@ -79,6 +106,24 @@ impl LogFamilies {
     pub fn have_counters(&self) -> bool {
         self.by_name.values().any(|defined| defined.is_selected && defined.cf.is_counter())
     }
+}
+
+/// Returns the ids that the schema has, in 2.1 and later. Its damage is reported where the schema is imported.
+fn present_ids(inventory: &Inventory) -> HashMap<FamilyName, [u8; 16]> {
+    let mut found = HashMap::new();
+    for (keyspace, table, column) in
+        [("system", "schema_columnfamilies", "cf_id"), ("system_schema", "tables", "id")]
+    {
+        let name = FamilyName { keyspace: keyspace.to_owned(), name: table.to_owned() };
+        let tables = inventory.system.get(&name).map_or(&[][..], Vec::as_slice);
+        for row in read_system_rows(tables, 1, false).unwrap_or_default() {
+            let id = row.bytes(column).and_then(|id| id.as_ref().try_into().ok());
+            if let (Some(id), [table]) = (id, &row.clustering[..]) {
+                found.insert(FamilyName { keyspace: row.keyspace.clone(), name: table.clone() }, id);
+            }
+        }
+    }
+    found
 }
 
 /// Returns how 3.x stores a column family.

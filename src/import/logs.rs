@@ -66,6 +66,7 @@ impl Logs {
     ) -> Vec<String> {
         let path = log.path.display();
         let mut wrong = Vec::new();
+        let mut unknown: BTreeMap<String, u64> = BTreeMap::new();
         let mut reader = match CommitLog::open(&log.path) {
             Ok(reader) => reader,
             Err(error) => return vec![error.to_string()],
@@ -87,7 +88,12 @@ impl Logs {
                 }
             };
             for row in write.rows {
-                let Some(family) = self.families.find(&row.family) else { continue };
+                let Some(family) = self.families.find(&row.family) else {
+                    if let Some(name) = self.families.unknown(&row.family) {
+                        *unknown.entry(name).or_default() += 1;
+                    }
+                    continue;
+                };
                 let is_wanted =
                     family.is_selected && self.replay.needs(log.node, &family.name, write.position);
                 if is_wanted && !each(&family.cf, self.shifted(row), deletions_are_final) {
@@ -101,6 +107,12 @@ impl Logs {
         if reader.skipped() > 0 {
             wrong.push(format!("{path}: {} writes with a wrong checksum", reader.skipped()));
         }
+        wrong.extend(unknown.into_iter().map(|(name, writes)| {
+            format!(
+                "{path}: {writes} writes of a column family with the {name}, which neither system tables nor directories \
+                 name; import the whole data directory"
+            )
+        }));
         wrong
     }
 

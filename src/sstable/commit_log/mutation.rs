@@ -1,14 +1,15 @@
 //! The mutation in a record: the changes of one row.
 //!
 //! ```text
-//!   0.6          keyspace | key | count | families:  name | name | type | comparator | subcomparator | deletion | columns
+//!   0.4          keyspace | key | count | families:  name | type | comparator | subcomparator | deletion | columns
+//!   0.5, 0.6     keyspace | key | count | families:  name | name | type | comparator | subcomparator | deletion | columns
 //!   0.7 to 1.1   keyspace | key | count | families:  number (4) | 1 | number (4) | deletion | columns
 //!   1.2          keyspace | key | count | families:  1 | id (16) | deletion | ranges | columns
 //!   2.0 to 2.2   key | count | families:  1 | id (16) | deletion | ranges | columns
 //!   3.0 to 3.11  count | families:  id (16) | changes of a partition, as `modern::update` describes them
 //! ```
 //!
-//! Names and keys of 0.6 are texts. Columns are a count and columns as in SSTables; those of a super column family up to
+//! Names and keys up to 0.6 are texts. Columns are a count and columns as in SSTables; those of a super column family up to
 //! 1.2 are super columns:  name | deletion | count | columns. 0.7 may write zeros behind a mutation.
 
 use std::path::Path;
@@ -31,7 +32,7 @@ const RECORD: &str = "a record of a commit log";
 /// A column family as a commit log names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum LogFamily {
-    /// By its names (0.6).
+    /// By its names (0.4 to 0.6).
     Named {
         /// The keyspace.
         keyspace: String,
@@ -65,7 +66,8 @@ pub struct LogRow {
 /// Finds what the schema says of a column family.
 pub(super) type FindTable<'f> = dyn Fn(&LogFamily) -> Option<Arc<LogTable>> + 'f;
 
-/// Decodes the mutation of a record. A mutation of 3.x of a column family that is not known is left out.
+/// Decodes the mutation of a record. Of a mutation of 3.x only the column family is returned if it
+/// is not known.
 pub(super) fn decode(
     record: &Bytes,
     version: LogVersion,
@@ -75,7 +77,7 @@ pub(super) fn decode(
         return decode_modern(record, tables);
     }
     let letters = match version {
-        LogVersion::Headed => "",
+        LogVersion::Unchecked | LogVersion::Headed => "",
         LogVersion::Bare => "hf",
         LogVersion::Two => "ic",
         LogVersion::Three => "jb",
@@ -85,6 +87,14 @@ pub(super) fn decode(
     let format = format_of(letters).ok_or_else(|| input.damaged("of no known release"))?;
     let is_super = |family: &LogFamily| tables(family).is_some_and(|table| table.is_super());
     Mutation { input, format, version }.rows(&is_super)
+}
+
+/// Whether a record is a mutation of 0.4 from its beginning to its end.
+pub(super) fn is_mutation_of_0_4(record: &Bytes) -> bool {
+    let input = Input::of_memory(Path::new(RECORD), record.to_vec());
+    let Some(format) = format_of("") else { return false };
+    let mut mutation = Mutation { input, format, version: LogVersion::Unchecked };
+    mutation.rows(&|_| false).is_ok_and(|rows| !rows.is_empty()) && mutation.input.remaining() == 0
 }
 
 /// 3.0 freezes all user types, and the schema does not always show it. Only one of both readings ends where the record ends.
@@ -112,8 +122,11 @@ fn read_modern(
     let mut rows = Vec::new();
     for _ in 0..input.vint()? {
         let family = LogFamily::Id(input.bytes(16)?.as_ref().try_into().unwrap_or_default());
-        // Without the types the rest cannot be read. The server leaves such a mutation out as a whole, too.
-        let Some(table) = tables(&family) else { return Ok(Vec::new()) };
+        let Some(table) = tables(&family) else {
+            // Without the types the rest cannot be read. The server leaves such a mutation out as a whole, too.
+            let (key, deletion, atoms) = (Bytes::new(), DeletionTime::LIVE, Vec::new());
+            return Ok(vec![LogRow { family, key, deletion, atoms }]);
+        };
         let (Update { key, deletion, atoms }, rest) = read_update(input, &table, freezes_user_types)?;
         input = rest;
         rows.push(LogRow { family, key, deletion, atoms });
@@ -135,13 +148,13 @@ impl Mutation {
     fn rows(&mut self, is_super: &dyn Fn(&LogFamily) -> bool) -> Result<Vec<LogRow>, SstableError> {
         let keyspace = if self.version <= LogVersion::Two { self.input.utf()? } else { String::new() };
         let key = match self.version {
-            LogVersion::Headed => Bytes::from(self.input.utf()?),
+            LogVersion::Unchecked | LogVersion::Headed => Bytes::from(self.input.utf()?),
             _ => self.input.short_bytes()?,
         };
         let mut rows = Vec::new();
         for _ in 0..self.count()? {
             let (family, has_supers) = match self.version {
-                LogVersion::Headed => self.named(&keyspace)?,
+                LogVersion::Unchecked | LogVersion::Headed => self.named(&keyspace)?,
                 LogVersion::Bare => {
                     let _again = self.input.i32()?;
                     if self.input.u8()? == 0 {
@@ -174,7 +187,9 @@ impl Mutation {
     }
 
     fn named(&mut self, keyspace: &str) -> Result<(LogFamily, bool), SstableError> {
-        let _again = self.input.utf()?;
+        if self.version > LogVersion::Unchecked {
+            let _again = self.input.utf()?;
+        }
         let name = self.input.utf()?;
         let kind = self.input.utf()?;
         let (_comparator, _subcomparator) = (self.input.utf()?, self.input.utf()?);

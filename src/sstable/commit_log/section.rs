@@ -44,8 +44,8 @@ pub(super) struct Sections {
 /// A section.
 #[derive(Debug)]
 pub(super) enum Section {
-    /// The records are in the file, up to this position.
-    InFile { end: u64 },
+    /// The records are in the file, up to a position. If the file was cut, the last ones are lost.
+    InFile { end: u64, is_cut: bool },
     /// The records were compressed. The first one has this position.
     Decompressed { content: Input, position: u64 },
     /// The section cannot be read.
@@ -117,11 +117,11 @@ impl Sections {
         let Some(compressor) = self.compressor else {
             self.logical = end;
             // Of a file that was cut, each record that is whole is taken.
-            return Ok(Section::InFile { end: end.min(input.length()) });
+            return Ok(Section::InFile { end: end.min(input.length()), is_cut: end > input.length() });
         };
         if end > input.length() {
-            // The server was stopped while it wrote the section.
-            return Ok(end_of_all);
+            // The file was cut, or the server was stopped while it wrote the section.
+            return Ok(Section::End { is_damaged: true });
         }
         let length = u64::from(input.u32()?);
         self.logical = start + length;

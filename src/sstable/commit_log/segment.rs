@@ -1,7 +1,8 @@
 //! The records of a commit log.
 //!
 //! ```text
-//!   0.6          size of the header (8) | header | records:  size (8) | mutation | CRC-32 (8)
+//!   0.4          size of the header (8) | header | records:  size (8) | mutation
+//!   0.5, 0.6     size of the header (8) | header | records:  size (8) | mutation | CRC-32 (8)
 //!   0.7 to 1.2   records:  size (4) | CRC-32 of the size's last byte (8) | mutation | CRC-32 of that byte and it (8)
 //!   2.0          records:  size (4) | CRC-32 of the size (8) | mutation | CRC-32 of size and mutation (8)
 //!   2.1 to 3.11  header | sections of records:
@@ -20,6 +21,8 @@ use crc32fast::Hasher;
 use super::super::error::SstableError;
 use super::super::flushed::LogPosition;
 use super::super::input::Input;
+use super::header::least_position;
+use super::mutation::is_mutation_of_0_4;
 use super::section::{Section, Sections};
 use super::version::LogVersion;
 
@@ -64,11 +67,18 @@ enum Read {
 impl Segment {
     pub fn open(path: &Path) -> Result<Segment, SstableError> {
         let mut file = Input::of_file(path)?;
-        let (version, id) = LogVersion::of(path, &mut file)?;
+        let (mut version, id) = LogVersion::of(path, &mut file)?;
         let sections = if version.has_sections() { Some(Sections::open(&mut file, version)?) } else { None };
+        let mut is_over = false;
         if version == LogVersion::Headed {
             let length = file.u64()?;
-            file.skip(length)?;
+            let header = file.bytes(length)?;
+            if begins_like_0_4(&mut file)? {
+                version = LogVersion::Unchecked;
+            }
+            let first = least_position(&header);
+            is_over = first == Some(0);
+            file.seek(first.unwrap_or_default().max(8 + length).min(file.length()))?;
         }
         Ok(Segment {
             id: sections.as_ref().map_or(id, Sections::id),
@@ -78,7 +88,7 @@ impl Segment {
             sections,
             content: None,
             skipped: 0,
-            is_over: false,
+            is_over,
         })
     }
 
@@ -119,7 +129,10 @@ impl Segment {
             return Ok(());
         };
         match sections.advance(&mut self.file)? {
-            Section::InFile { end } => self.end = end,
+            Section::InFile { end, is_cut } => {
+                self.skipped += u64::from(is_cut);
+                self.end = end;
+            }
             Section::Decompressed { content, position } => {
                 self.end = content.length();
                 self.content = Some((content, position));
@@ -148,6 +161,7 @@ impl Segment {
         let (version, end) = (self.version, self.end);
         let (input, _) = self.input();
         let (size_bytes, sum_bytes) = match version {
+            LogVersion::Unchecked => (8, 0),
             LogVersion::Headed => (8, 8),
             LogVersion::Bare | LogVersion::Two | LogVersion::Three => (4, 8),
             LogVersion::Four | LogVersion::Five | LogVersion::Six => (4, 4),
@@ -161,23 +175,42 @@ impl Segment {
             return Ok(Read::End);
         }
         let summed = summed_size(version, size);
-        let is_size = version == LogVersion::Headed || sum(input, version)? == crc(&[&summed]);
+        let is_size = version <= LogVersion::Headed || sum(input, version)? == crc(&[&summed]);
         let rest = end.saturating_sub(input.position());
         if !is_size || !(RECORD_BYTES_MIN..=RECORD_BYTES_MAX).contains(&size) || rest < size + sum_bytes {
             self.skipped += u64::from(version.has_sections());
             return Ok(Read::End);
         }
         let mutation = input.bytes(size)?;
+        if version == LogVersion::Unchecked {
+            return Ok(Read::Whole(mutation));
+        }
         let is_whole = sum(input, version)? == crc(&[&summed, &mutation]);
         Ok(if is_whole { Read::Whole(mutation) } else { Read::Damaged })
     }
+}
+
+/// Whether the first record, at the position of a file, is a mutation of 0.4 and has no checksum.
+fn begins_like_0_4(file: &mut Input) -> Result<bool, SstableError> {
+    let start = file.position();
+    if file.remaining() < 8 {
+        return Ok(false);
+    }
+    let size = file.u64()?;
+    let is_0_4 = (RECORD_BYTES_MIN..=RECORD_BYTES_MAX.min(file.remaining())).contains(&size) && {
+        let mutation = file.bytes(size)?;
+        let has_sum = file.remaining() >= 8 && file.u64()? == u64::from(crc(&[&mutation]));
+        !has_sum && is_mutation_of_0_4(&mutation)
+    };
+    file.seek(start)?;
+    Ok(is_0_4)
 }
 
 /// Returns the bytes of the size that checksums contain.
 fn summed_size(version: LogVersion, size: u64) -> Vec<u8> {
     let bytes = size.to_be_bytes();
     match version {
-        LogVersion::Headed => Vec::new(),
+        LogVersion::Unchecked | LogVersion::Headed => Vec::new(),
         LogVersion::Bare | LogVersion::Two => bytes[7..].to_vec(),
         _ => bytes[4..].to_vec(),
     }

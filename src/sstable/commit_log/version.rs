@@ -1,7 +1,7 @@
 //! The versions of commit logs, as the names of files and their beginnings show them.
 //!
 //! ```text
-//!   CommitLog-<id>.log             0.6, with a header in front of the records; 0.7 to 1.1 without one
+//!   CommitLog-<id>.log             0.4 to 0.6, with a header in front of the records; 0.7 to 1.1 without one
 //!   CommitLog-<version>-<id>.log   2 is 1.2, 3 is 2.0, 4 is 2.1, 5 is 2.2, 6 is 3.0 to 3.11
 //! ```
 
@@ -10,13 +10,15 @@ use std::path::Path;
 use super::super::error::SstableError;
 use super::super::input::Input;
 
-/// The start of a serialized Java object, with which the header of 0.6 begins.
+/// The start of a serialized Java object, with which the header of 0.4 to 0.6 begins.
 const JAVA_OBJECT: u32 = 0xaced_0005;
 
 /// The versions of commit logs, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogVersion {
-    /// 0.6: the file has a header.
+    /// 0.4: the file has a header, and the records have no checksums. Only the records show the difference to the next one.
+    Unchecked,
+    /// 0.5 and 0.6: the file has a header.
     Headed,
     /// 0.7 to 1.1.
     Bare,
@@ -39,7 +41,7 @@ impl LogVersion {
         let numbers = name.strip_prefix("CommitLog-").and_then(|name| name.strip_suffix(".log"));
         let numbers: Vec<&str> = numbers.unwrap_or_default().split('-').collect();
         let version = match numbers[..] {
-            [_] if begins_like_0_6(input)? => Some(LogVersion::Headed),
+            [_] if has_header(input)? => Some(LogVersion::Headed),
             [_] => Some(LogVersion::Bare),
             ["2", _] => Some(LogVersion::Two),
             ["3", _] => Some(LogVersion::Three),
@@ -48,6 +50,9 @@ impl LogVersion {
             ["6", _] => Some(LogVersion::Six),
             _ => None,
         };
+        if matches!(numbers[..], ["7", _]) {
+            return Err(SstableError::unsupported(path, "commit logs of 4.0 and later cannot be read"));
+        }
         let id = numbers.last().and_then(|id| id.parse().ok());
         version.zip(id).ok_or_else(|| {
             SstableError::unsupported(path, "not named like a commit log of Cassandra 0.4 to 3.11")
@@ -57,8 +62,7 @@ impl LogVersion {
     /// Returns the number of the version, which headers have from 2.1 on.
     pub fn number(self) -> u32 {
         match self {
-            LogVersion::Headed => 0,
-            LogVersion::Bare => 1,
+            LogVersion::Unchecked | LogVersion::Headed | LogVersion::Bare => 1,
             LogVersion::Two => 2,
             LogVersion::Three => 3,
             LogVersion::Four => 4,
@@ -73,7 +77,7 @@ impl LogVersion {
     }
 }
 
-fn begins_like_0_6(input: &mut Input) -> Result<bool, SstableError> {
+fn has_header(input: &mut Input) -> Result<bool, SstableError> {
     if input.length() < 16 {
         return Ok(false);
     }
