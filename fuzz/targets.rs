@@ -241,7 +241,12 @@ pub fn storage_conf(data: &[u8]) -> bool {
 }
 
 /// The components of a fuzzed SSTable, in the order of the input.
-const COMPONENTS: [&str; 5] = ["Data", "Index", "Statistics", "CompressionInfo", "CRC"];
+pub const COMPONENTS: [&str; 5] = ["Data", "Index", "Statistics", "CompressionInfo", "CRC"];
+
+/// Returns the letters of all versions of the SSTable format.
+pub fn letters() -> Vec<&'static str> {
+    FORMATS.iter().map(|format| format.letters).collect()
+}
 
 /// Fuzzes an SSTable. The first byte selects the version of the format. Then come the components, each behind three bytes
 /// with its length; a component without bytes is not written. Nothing may panic, each error must have a text, and
@@ -273,8 +278,11 @@ pub fn sstable(data: &[u8]) -> usize {
 }
 
 fn read_table(path: &std::path::Path, input_bytes: usize) -> usize {
-    let mut table = match TableReader::open(path, &TableOptions::default()) {
-        Ok(table) => table,
+    let mut table = match TableReader::open_damaged(path, &TableOptions::default()) {
+        Ok((table, damages)) => {
+            assert!(damages.iter().all(|damage| !damage.to_string().is_empty()), "an error without a text");
+            table
+        }
         Err(error) => {
             assert!(!error.to_string().is_empty(), "an error without a text");
             return 0;

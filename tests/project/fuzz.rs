@@ -6,7 +6,7 @@
 
 use crate::support;
 #[path = "../../fuzz/targets.rs"]
-mod targets;
+pub mod targets;
 
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +14,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use super::fuzz_import::import_targets::joined;
 use support::Chance;
 use support::calls::*;
 use support::client::Style;
@@ -29,14 +30,14 @@ use thriftstore::thrift::wire::{MessageKind, TType};
 /// Returns the duration of each test.
 fn duration() -> Duration {
     let seconds = std::env::var("FUZZ_SECONDS").map_or(60.0, |text| text.parse().expect("FUZZ_SECONDS"));
-    Duration::from_secs_f64(seconds / 6.0)
+    Duration::from_secs_f64(seconds / 9.0)
 }
 
 /// An input that takes longer is a failure: the time of some loop grows faster than the input.
 const INPUT_DURATION_MAX: Duration = Duration::from_secs(10);
 
 /// Runs a target with inputs until the time is over. If an input causes a panic or takes too long, prints it in full.
-fn fuzz(name: &str, mut next: impl FnMut(&mut Chance) -> Vec<u8>, target: impl Fn(&[u8]) -> usize) {
+pub fn fuzz(name: &str, mut next: impl FnMut(&mut Chance) -> Vec<u8>, target: impl Fn(&[u8]) -> usize) {
     let seed = Chance::seed_from("FUZZ_SEED");
     println!("{name}: FUZZ_SEED={seed}");
     let mut chance = Chance::new(seed);
@@ -72,7 +73,7 @@ fn fuzz(name: &str, mut next: impl FnMut(&mut Chance) -> Vec<u8>, target: impl F
 }
 
 /// Damages bytes at one to six positions.
-fn mutate(chance: &mut Chance, bytes: &mut Vec<u8>, pieces: &[&[u8]], others: &[Vec<u8>]) {
+pub fn mutate(chance: &mut Chance, bytes: &mut Vec<u8>, pieces: &[&[u8]], others: &[Vec<u8>]) {
     const NUMBERS: [i32; 12] = [0, 1, -1, 2, 5, 100, 255, 65_535, 65_536, i32::MAX, i32::MIN, 1 << 24];
     for _ in 0..=chance.below(6) {
         let at = chance.below(bytes.len() + 1);
@@ -524,21 +525,42 @@ fn cql() {
     fuzz("cql", next, targets::cql);
 }
 
-/// The tables of a keyspace of each release in `tests/fixtures/sstables`, some of them damaged.
-#[test]
-fn sstable() {
+/// Unpacks the data directory of a release in `tests/fixtures/sstables`.
+pub fn unpack(release: &str) -> tempfile::TempDir {
+    let archive = support::idl::repository(&format!("tests/fixtures/sstables/{release}-data.tar.gz"));
+    let directory = tempfile::tempdir().unwrap();
+    let tar = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(directory.path()).status();
+    assert!(tar.expect("tar runs").success());
+    directory
+}
+
+/// Returns the releases whose data directories are in `tests/fixtures/sstables`.
+fn releases() -> Vec<String> {
+    let entries = std::fs::read_dir(support::idl::repository("tests/fixtures/sstables")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut found: Vec<String> =
+        names.filter_map(|name| name.strip_suffix("-data.tar.gz").map(str::to_owned)).collect();
+    found.sort();
+    found
+}
+
+/// Returns small tables of each release, so that many inputs are read.
+pub fn small_tables() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = Vec::new();
-    for release in ["0.6.8", "1.2.15", "2.1.22", "3.11.19"] {
-        let archive = support::idl::repository(&format!("tests/fixtures/sstables/{release}-data.tar.gz"));
-        let directory = tempfile::tempdir().unwrap();
-        let tar = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(directory.path()).status();
-        assert!(tar.expect("tar runs").success());
+    for release in releases() {
+        let directory = unpack(&release);
         for keyspace in ["BloggyAppy", "key_space_test", "Cmp"] {
             collect_tables(&directory.path().join("data").join(keyspace), &mut seeds);
         }
     }
-    // Small tables, so that many inputs are read.
     seeds.retain(|seed| seed.len() < 16 * 1024);
+    seeds
+}
+
+/// The tables of a keyspace of each release in `tests/fixtures/sstables`, some of them damaged.
+#[test]
+fn sstable() {
+    let seeds = small_tables();
     let next = |chance: &mut Chance| {
         let mut input = chance.pick(&seeds).clone();
         mutate(chance, &mut input, &[], &seeds);
@@ -589,7 +611,7 @@ fn commit_log() {
 }
 
 /// Adds the SSTables of a folder in the form of `targets::sstable`.
-fn collect_tables(folder: &Path, seeds: &mut Vec<Vec<u8>>) {
+pub fn collect_tables(folder: &Path, seeds: &mut Vec<Vec<u8>>) {
     // A keyspace that a release does not have.
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries {
@@ -601,11 +623,7 @@ fn collect_tables(folder: &Path, seeds: &mut Vec<Vec<u8>>) {
         let letters = Descriptor::of_data_file(&path).unwrap().format.letters;
         let version = FORMATS.iter().position(|format| format.letters == letters).unwrap();
         let mut seed = vec![u8::try_from(version).unwrap()];
-        for component in ["Data", "Index", "Statistics", "CompressionInfo", "CRC"] {
-            let content = std::fs::read(format!("{prefix}{component}.db")).unwrap_or_default();
-            seed.extend(&u32::try_from(content.len()).unwrap().to_be_bytes()[1..]);
-            seed.extend(content);
-        }
+        seed.extend(joined(prefix, &targets::COMPONENTS));
         seeds.push(seed);
     }
 }

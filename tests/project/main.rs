@@ -6,6 +6,7 @@ mod config;
 mod custom_comparator;
 mod documents;
 mod fuzz;
+mod fuzz_import;
 mod idl;
 mod layers;
 mod methods;

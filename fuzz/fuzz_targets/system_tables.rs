@@ -1,0 +1,11 @@
+//! Fuzzes the system tables with the schema: see `import_targets::system_tables`.
+
+#![no_main]
+
+#[path = "../import_targets.rs"]
+#[allow(dead_code)]
+mod import_targets;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    import_targets::system_tables(data);
+});
