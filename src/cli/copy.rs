@@ -1,6 +1,6 @@
 //! `thriftstore copy`: copies column families from one store to another, and compares both.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,7 +8,9 @@ use clap::Args;
 use super::cluster::{self, ClusterArgs};
 use super::data;
 use crate::config::{self, Config};
-use crate::copy::{self, CopyError, CopyOptions, Interruption, OpenOptions, Place, Selection, Side, Task};
+use crate::copy::{
+    self, CopyError, CopyOptions, ExportOptions, Interruption, OpenOptions, Place, Selection, Side, Task,
+};
 use crate::marshal::Types;
 use crate::storage::cluster::ClusterOptions;
 use crate::util::Clock;
@@ -20,7 +22,8 @@ pub struct CopyArgs {
     /// configuration
     #[arg(long, value_name = "WHERE")]
     from: Place,
-    /// The target: `data:DIRECTORY`, which is created if it does not exist, or `cluster:HOST:PORT,HOST:PORT`
+    /// The target: `data:DIRECTORY`, which is created if it does not exist, `cluster:HOST:PORT,HOST:PORT`, or
+    /// `sstables:DIRECTORY` for SSTables that Cassandra 3.11, 4 and 5 load
     #[arg(long, value_name = "WHERE")]
     to: Place,
     /// The configuration of both sides: its column families and, for a data directory, its Partitioner [default: as for
@@ -61,6 +64,14 @@ pub struct CopyArgs {
 pub fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
     if args.from.to_string() == args.to.to_string() {
         return Err(format!("{} is both the source and the target", args.from));
+    }
+    if matches!(args.to, Place::Sstables(_))
+        && (args.verify || args.verify_only || args.progress_file.is_some())
+    {
+        return Err(
+            "SSTables are written in one run and not compared: leave out --progress-file and --verify"
+                .to_owned(),
+        );
     }
     let load = |file: &PathBuf| config::load(file, types).map_err(|errors| errors.to_string());
     let config = match &args.config {
@@ -109,6 +120,10 @@ async fn copy_between(
     };
     let from = copy::open(&args.from, &open(config, from_cluster.as_ref(), false)).await.map_err(message)?;
     let from = Arc::new(from);
+    if let Place::Sstables(directory) = &args.to {
+        let exported = export(&from, directory, &options).await;
+        return exported.and(close(&[&from]).await);
+    }
     let to = match copy::open(&args.to, &open(to_config, to_cluster.as_ref(), creates)).await {
         Ok(to) => Arc::new(to),
         Err(error) => {
@@ -120,6 +135,24 @@ async fn copy_between(
     let closed = close(&[&to, &from]).await;
     outcome.map_err(message)?;
     closed
+}
+
+/// Writes SSTables, and prints how many.
+async fn export(from: &Arc<Side>, directory: &Path, options: &CopyOptions) -> Result<(), String> {
+    let options = ExportOptions {
+        selection: options.selection.clone(),
+        rows_at_a_time: options.rows_at_a_time,
+        interruption: options.interruption.clone(),
+    };
+    if !from.can_dump() {
+        eprintln!("{} only returns live columns: no tombstones are written", from.name);
+    }
+    let exported = copy::export(from, directory, &options).await.map_err(|error| error.to_string())?;
+    println!(
+        "written: {} column families, {} rows, {} cells in {} SSTables; schema.cql creates their tables",
+        exported.families, exported.rows, exported.cells, exported.sstables
+    );
+    Ok(())
 }
 
 /// Returns the options to connect to a side that is a cluster.

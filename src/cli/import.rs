@@ -182,6 +182,11 @@ async fn open(
             Some(cluster::options(&settings)?)
         }
         Place::Data(_) => None,
+        Place::Sstables(_) => {
+            return Err(
+                "cannot import into SSTables: import into data:DIRECTORY, and copy from there".to_owned()
+            );
+        }
         Place::Thrift(_) => {
             return Err("cannot import into a Thrift server: import into its data directory".to_owned());
         }

@@ -4,15 +4,18 @@
 //! a dump of all that is stored if the side supports dumps, else live cells, page by page (`pages`, with the
 //! implementations `store_pages` and `thrift_pages`). `schema` selects the column families and creates those that the
 //! target lacks, `write` writes, and `progress_file` records the progress. `verify` compares live cells by looking up
-//! each in the other side; `merge` compares two dumps including tombstones. `meter` displays the progress.
+//! each in the other side; `merge` compares two dumps including tombstones. `meter` displays the progress. `export` writes
+//! SSTables instead, and `partitions` sorts rows and their range tombstones for it.
 
 mod difference;
 mod error;
+mod export;
 mod families;
 mod merge;
 mod meter;
 mod open;
 mod pages;
+mod partitions;
 mod place;
 mod progress_file;
 mod run;
@@ -29,6 +32,7 @@ mod write;
 
 pub use difference::Differences;
 pub use error::CopyError;
+pub use export::{ExportOptions, Exported, export};
 pub use merge::{DumpSource, MergeKey, MergeStep, Stream, next as next_of_dumps, rank as dump_rank};
 pub use open::{OpenOptions, open};
 pub use place::{Place, ThriftPlace};

@@ -49,6 +49,7 @@ pub async fn open(place: &Place, options: &OpenOptions<'_>) -> Result<Side, Copy
         }
         Place::Thrift(thrift) => open_thrift(name.clone(), thrift, options).await,
         Place::Cluster(_) => open_cluster(options).await,
+        Place::Sstables(_) => Err(failed("SSTables are only a target of copy; import reads them".to_owned())),
     }
 }
 

@@ -15,6 +15,8 @@ pub enum Place {
     Data(PathBuf),
     /// A Thrift server.
     Thrift(ThriftPlace),
+    /// A directory for SSTables of 3.11. Only a target.
+    Sstables(PathBuf),
     /// A cluster with its contact points as given; `None` for the configured cluster.
     Cluster(Option<String>),
 }
@@ -38,7 +40,7 @@ impl FromStr for Place {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Place, String> {
-        let forms = "use data:DIRECTORY, thrift:HOST:PORT or cluster:HOST,HOST";
+        let forms = "use data:DIRECTORY, thrift:HOST:PORT, cluster:HOST,HOST or sstables:DIRECTORY";
         if text == "cluster" {
             return Ok(Place::Cluster(None));
         }
@@ -49,6 +51,7 @@ impl FromStr for Place {
         }
         match kind {
             "data" => Ok(Place::Data(PathBuf::from(rest))),
+            "sstables" => Ok(Place::Sstables(PathBuf::from(rest))),
             "thrift" => thrift_place(rest).map(Place::Thrift),
             "cluster" => Ok(Place::Cluster(Some(rest.to_owned()))),
             _ => Err(format!("unknown location {text:?}: {forms}")),
@@ -101,6 +104,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Data(path) => write!(f, "data:{}", absolute(path).display()),
+            Place::Sstables(path) => write!(f, "sstables:{}", absolute(path).display()),
             Place::Thrift(place) => write!(f, "thrift:{}", place.address),
             Place::Cluster(Some(points)) => write!(f, "cluster:{points}"),
             Place::Cluster(None) => f.write_str("cluster"),
@@ -124,6 +128,7 @@ mod tests {
         assert_eq!("data:/var/lib/a:b".parse(), Ok(Place::Data("/var/lib/a:b".into())));
         assert_eq!("cluster:a:9042,b".parse(), Ok(Place::Cluster(Some("a:9042,b".to_owned()))));
         assert_eq!("cluster".parse(), Ok(Place::Cluster(None)));
+        assert_eq!("sstables:out".parse(), Ok(Place::Sstables("out".into())));
         let place = thrift("thrift:old.example.org");
         assert_eq!(place.address, "old.example.org:9160");
         assert_eq!((place.transport, place.is_keyed), (Transport::Framed, false));

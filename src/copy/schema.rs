@@ -36,12 +36,17 @@ fn name_of(cf: &CfDef) -> String {
 }
 
 /// The column families of a keyspace to copy.
-struct SelectedFamilies {
-    keyspace: KeyspaceDef,
-    families: Vec<Arc<CfDef>>,
+pub struct SelectedFamilies {
+    pub keyspace: KeyspaceDef,
+    pub families: Vec<Arc<CfDef>>,
 }
 
-fn selected_families(from: &Side, selection: &Selection) -> Result<Vec<SelectedFamilies>, CopyError> {
+/// Returns the column families of a side that are selected.
+///
+/// # Errors
+///
+/// If there are none.
+pub fn selected_families(from: &Side, selection: &Selection) -> Result<Vec<SelectedFamilies>, CopyError> {
     let mut all = Vec::new();
     for keyspace in from.keyspaces() {
         if selection.keyspace.as_ref().is_some_and(|only| *only != keyspace.name) {

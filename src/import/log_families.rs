@@ -89,7 +89,9 @@ impl LogFamilies {
     pub fn unknown(&self, family: &LogFamily) -> Option<String> {
         match family {
             // The ids of 1.2 and 2.0, and those of the servers' own tables, are made of names (version 3).
-            LogFamily::Id(id) if !self.knows_ids && id[6] >> 4 == 1 => Some(format!("id {}", uuid::Uuid::from_bytes(*id))),
+            LogFamily::Id(id) if !self.knows_ids && id[6] >> 4 == 1 => {
+                Some(format!("id {}", uuid::Uuid::from_bytes(*id)))
+            }
             LogFamily::Numbered { keyspace, number } if !self.knows_numbers && !is_system(keyspace) => {
                 Some(format!("number {number} in the keyspace {keyspace}"))
             }

@@ -159,6 +159,20 @@ pub(super) fn shards_of(context: &[u8]) -> Result<BTreeMap<[u8; 16], Shard>, Str
     Ok(shards)
 }
 
+/// The node that the totals of counters are of which this server writes.
+const OWN_NODE: [u8; 16] = *b"\x5f\x1c\xa2\x80\x00\x00\x11\xf1thrifts\x00";
+
+/// Returns the context of a counter whose total is known: one global shard, of a node that no cluster has. The clock is
+/// the counter's timestamp, so that of two such contexts the newer one counts.
+pub(super) fn global_context(timestamp: i64, total: i64) -> Vec<u8> {
+    let mut context = 1_i16.to_be_bytes().to_vec();
+    context.extend(i16::MIN.to_be_bytes());
+    context.extend(OWN_NODE);
+    context.extend(timestamp.to_be_bytes());
+    context.extend(total.to_be_bytes());
+    context
+}
+
 fn add(shards: &mut BTreeMap<[u8; 16], Shard>, id: [u8; 16], shard: Shard) {
     match shards.entry(id) {
         Entry::Vacant(place) => {

@@ -10,6 +10,7 @@
 //!   commit_log  the writes that were not in SSTables yet
 //!   flushed     those writes of commit logs that an SSTable has
 //!   show        rows as JSON and as text                key_order    row keys, tokens, the order of rows
+//!   write       SSTables of 3.11
 //!   companions  the files beside a Data file            skip         how reading goes on behind damage
 //! ```
 //!
@@ -36,6 +37,7 @@ mod show;
 mod skip;
 mod statistics;
 mod table;
+mod write;
 
 pub use atom::{Atom, Unit};
 pub use commit_log::{CommitLog, LogFamily, LogRow, LogWrite};
@@ -49,3 +51,4 @@ pub use modern::LogTable;
 pub use show::{Form, Shower};
 pub use skip::SkippedRow;
 pub use table::{TableOptions, TableReader};
+pub use write::{Partition, RangeBound, SstableWriter, Unfiltered, WrittenColumns};

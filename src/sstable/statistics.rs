@@ -23,9 +23,9 @@ use crate::marshal::{split_arguments, split_class};
 use crate::util::limits::{TABLE_COLUMNS_MAX, TYPE_NESTING_MAX, TYPE_TEXT_BYTES_MAX};
 
 /// The kinds of parts.
-const VALIDATION: i32 = 0;
-const STATISTICS: i32 = 2;
-const HEADER: i32 = 3;
+pub(super) const VALIDATION: i32 = 0;
+pub(super) const STATISTICS: i32 = 2;
+pub(super) const HEADER: i32 = 3;
 
 /// Parts of a file: four are known.
 const PARTS_MAX: i32 = 16;
@@ -35,10 +35,10 @@ const HISTOGRAM_BUCKET_BYTES: u64 = 16;
 const LOG_POSITION_BYTES: u64 = 12;
 
 /// The timestamp that baselines are relative to: 2015-09-22, in microseconds.
-const TIMESTAMP_EPOCH_US: i64 = 1_442_880_000_000_000;
+pub(super) const TIMESTAMP_EPOCH_US: i64 = 1_442_880_000_000_000;
 
 /// The local deletion time that baselines are relative to: 2015-09-22, in seconds.
-const DELETION_EPOCH_S: i32 = 1_442_880_000;
+pub(super) const DELETION_EPOCH_S: i32 = 1_442_880_000;
 
 /// What the Statistics component says.
 #[derive(Debug, Clone, Default)]
@@ -222,7 +222,7 @@ impl Column {
 
 /// Returns the length of values of a type if 3.x does not store it. Types that came with 2.2 have a fixed length too,
 /// and 3.x stores it nevertheless.
-fn fixed_length(class: &str) -> Option<u64> {
+pub(super) fn fixed_length(class: &str) -> Option<u64> {
     let mut class = class;
     for _ in 0..TYPE_NESTING_MAX {
         match split_class(class) {

@@ -11,3 +11,4 @@ mod fixture;
 mod import;
 mod random_damage;
 mod rows;
+mod written;

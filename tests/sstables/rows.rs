@@ -141,7 +141,7 @@ impl Merged {
         counters.insert(place, merged);
     }
 
-    fn apply(&self, mutations: Vec<Mutation>) {
+    pub fn apply(&self, mutations: Vec<Mutation>) {
         let applied = self.database.store().apply(mutations, self.behaviour, ConsistencyLevel::One);
         self.runtime.block_on(applied).unwrap();
     }

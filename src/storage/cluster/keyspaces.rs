@@ -227,7 +227,7 @@ async fn create_table(
     if known.has(&cf.name) {
         known.check(&table)?;
     } else {
-        link.define(&table.definition(Uuid::new_v4())).await?;
+        link.define(&table.definition(Some(Uuid::new_v4()))).await?;
     }
     match (table.index_definition(), known.is_indexed(&cf.name)) {
         (Some(definition), false) => link.define(&definition).await?,

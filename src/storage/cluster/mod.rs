@@ -10,6 +10,7 @@
 //! | `read`, `scan`, `paging`, `rows`, `splits` | reads, and the conversion of their results |
 //! | `cql`, `cql_types` | statements that clients write themselves |
 //! | `keyspaces`, `metadata_records` | creating keyspaces and tables, and the metadata records that all gateways share |
+//! | `exported` | tables for code that writes their files |
 //! | `store` | the `Store` trait and its extensions |
 //!
 //! For example, in a Standard column family `Posts` with the comparator UTF8Type each column is a row of the table:
@@ -29,6 +30,7 @@ mod connect_error;
 mod cql;
 mod cql_types;
 mod error;
+mod exported;
 mod gate;
 mod keyspaces;
 mod link;
@@ -54,6 +56,7 @@ mod token;
 mod values;
 mod write;
 
+pub use exported::{ClusterTable, keyspace_statement};
 pub use link::Link as ClusterLink;
 pub use options::{ClusterOptions, ClusterTls};
 pub use store::ClusterStore;

@@ -46,6 +46,12 @@ pub fn value_type(validator: &TypeRef) -> &'static str {
     native(class).or_else(other).unwrap_or("blob")
 }
 
+/// Returns the class name of a CQL type of a column: the inverse of [`value_type`].
+pub fn class_of(cql_type: &str) -> String {
+    let found = NATIVE.iter().chain(NATIVE_VALUES).find(|(_, cql)| *cql == cql_type);
+    format!("{PACKAGE}{}", found.map_or("BytesType", |(name, _)| name))
+}
+
 /// How the names of one comparator are stored in a clustering column.
 #[derive(Debug, Clone)]
 pub struct NameForm {

@@ -75,11 +75,11 @@ impl Table {
         if others.all(|other| other == default) { default } else { "blob" }
     }
 
-    /// Returns the statement that creates the table.
+    /// Returns the statement that creates the table, with an id of the table if a gateway runs it.
     ///
     /// The id makes the statement idempotent: a node that was frozen may execute it long after another node has created
     /// the table. Without the id it would create a second, empty table that replaces the first one.
-    pub fn definition(&self, id: Uuid) -> String {
+    pub fn definition(&self, id: Option<Uuid>) -> String {
         let columns =
             self.columns().into_iter().map(|(name, of)| format!("{name} {of}, ")).collect::<String>();
         let direction = |form: &NameForm| if form.is_descending { "DESC" } else { "ASC" };
@@ -94,9 +94,10 @@ impl Table {
             Some(comment) => format!(" AND comment = '{}'", comment.replace('\'', "''")),
             None => String::new(),
         };
+        let id = id.map(|id| format!(" AND id = '{id}'")).unwrap_or_default();
         format!(
             "CREATE TABLE IF NOT EXISTS {} ({columns}PRIMARY KEY (key, {names})) WITH CLUSTERING ORDER BY ({order}) \
-             AND gc_grace_seconds = {} AND id = '{id}'{comment}",
+             AND gc_grace_seconds = {}{id}{comment}",
             self.quoted_name, self.cf.gc_grace_s
         )
     }
@@ -169,7 +170,7 @@ mod tests {
         cf.default_validator = utf8;
         let table = Table::of(&Arc::new(cf)).unwrap();
         assert_eq!(
-            table.definition(Uuid::nil()),
+            table.definition(Some(Uuid::nil())),
             "CREATE TABLE IF NOT EXISTS \"Ks\".\"Cf\" (key blob, column1 timeuuid, column2 text, value text, PRIMARY \
              KEY (key, column1, column2)) WITH CLUSTERING ORDER BY (column1 DESC, column2 ASC) AND gc_grace_seconds \
              = 864000 AND id = '00000000-0000-0000-0000-000000000000'"
