@@ -98,10 +98,17 @@ fn show(args: &ShowArgs) -> Result<(), Failure> {
         })?),
         None => None,
     };
-    let mut table =
-        TableReader::open(&args.file, &TableOptions { layout: args.layout.map(layout), partitioner })?;
+    let options = TableOptions { layout: args.layout.map(layout), partitioner };
+    let (mut table, found) = TableReader::open_damaged(&args.file, &options)?;
+    for name in table.descriptor().missing() {
+        eprintln!("{}: its {name} is missing: less of it can be checked", args.file.display());
+    }
     let form = if args.json { Form::Json } else { Form::Text };
     let mut damages = 0;
+    for damage in found {
+        report(damage, args.skip_damaged)?;
+        damages += 1;
+    }
     if let Some(text) = &args.key {
         let row_key = match text.strip_prefix("0x") {
             Some(digits) => {

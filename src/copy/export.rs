@@ -9,7 +9,7 @@
 //! be that of another partitioner, so they are collected up to a size and sorted: each SSTable has all of the ring.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -88,7 +88,6 @@ pub async fn export(
     for (number, (cf, partitioned)) in tables.into_iter().enumerate() {
         let title = format!("{}.{} ({} of {count})", cf.keyspace, cf.name, number + 1);
         let folder = directory.join(&cf.keyspace).join(&cf.name);
-        fs::create_dir_all(&folder).map_err(|error| target.failed(&error))?;
         let mut family = Family::new(partitioned, &folder, &target);
         let tally = family.read(from, &cf, title, options).await?;
         exported.families += 1;
@@ -126,6 +125,7 @@ struct Family<'a> {
     partitioned: Partitioned,
     partitioner: PartitionerRef,
     writer: SstableWriter,
+    folder: PathBuf,
     target: &'a Target,
     /// The rows of the next SSTable.
     rows: Vec<(Bytes, Vec<Change>)>,
@@ -139,7 +139,8 @@ impl<'a> Family<'a> {
         let (key, clustering, value) = partitioned.table().classes();
         let columns = WrittenColumns { key, clustering, value };
         let writer = SstableWriter::new(folder, columns, partitioner.clone());
-        Family { partitioned, partitioner, writer, target, rows: Vec::new(), bytes: 0, sstables: 0 }
+        let folder = folder.to_owned();
+        Family { partitioned, partitioner, writer, folder, target, rows: Vec::new(), bytes: 0, sstables: 0 }
     }
 
     /// Reads the column family, and writes it.
@@ -196,6 +197,7 @@ impl<'a> Family<'a> {
                 ((token, key), changes)
             })
             .collect();
+        fs::create_dir_all(&self.folder).map_err(|error| self.target.failed(&error))?;
         placed.sort_by(|(one, _), (other, _)| one.cmp(other));
         let partitions: Vec<_> =
             placed.into_iter().map(|((_, key), changes)| self.partitioned.partition(key, changes)).collect();

@@ -97,6 +97,11 @@ impl Input {
         }
     }
 
+    /// Returns whether the length of the content is that of the file, and not one that another file has.
+    pub fn is_as_long_as_file(&self) -> bool {
+        !matches!(self.blocks, Blocks::Compressed(_))
+    }
+
     /// Reads on without the checksums of blocks.
     pub fn forget_block_sums(&mut self) {
         if let Blocks::Plain { sums, .. } = &mut self.blocks {

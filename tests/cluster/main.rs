@@ -17,6 +17,7 @@ mod recordings;
 mod reference_model;
 #[cfg(feature = "cluster-tls")]
 mod secure;
+mod sstables;
 mod store;
 #[path = "../support/mod.rs"]
 mod support;

@@ -119,7 +119,9 @@ fn damage_some(chance: &mut Chance, fixture: &Fixture) -> Vec<(PathBuf, String)>
 #[test]
 fn what_is_missing_is_reported_with_its_keys() {
     let imports = std::env::var("DAMAGED_IMPORTS").map_or(1, |text| text.parse().expect("DAMAGED_IMPORTS"));
-    let mut chance = Chance::new(Chance::seed_from("CHANCE_SEED"));
+    let seed = Chance::seed_from("CHANCE_SEED");
+    println!("damaged imports: CHANCE_SEED={seed}");
+    let mut chance = Chance::new(seed);
     for release in RELEASES {
         for _ in 0..imports {
             let fixture = Fixture::unpack(release);

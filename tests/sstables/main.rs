@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+mod by_key;
 #[path = "../support/chance.rs"]
 mod chance;
 mod contents;

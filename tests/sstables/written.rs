@@ -92,9 +92,10 @@ fn family_of_files(merged: &Merged, cf: &CfDef) -> Arc<CfDef> {
 
 /// Reads all SSTables of a family into the store.
 fn load(merged: &Merged, directory: &Path, cf: &CfDef, into: &Arc<CfDef>) -> usize {
-    let folder = directory.join(&cf.keyspace).join(&cf.name);
     let mut tables = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    // Without rows there is no folder.
+    let entries = std::fs::read_dir(directory.join(&cf.keyspace).join(&cf.name));
+    for entry in entries.into_iter().flatten() {
         let path = entry.unwrap().path();
         if !path.to_str().unwrap().ends_with("-Data.db") {
             continue;

@@ -169,6 +169,11 @@ impl ModernRows {
         self.input.has_sums()
     }
 
+    /// Returns whether the length of the content is that of the file, and not one that another file has.
+    pub fn is_as_long_as_file(&self) -> bool {
+        self.input.is_as_long_as_file()
+    }
+
     /// Reads on without the checksums of blocks.
     pub fn forget_block_sums(&mut self) {
         self.input.forget_block_sums();
