@@ -37,8 +37,8 @@ commitlog_sync: periodic
 commitlog_sync_period_in_ms: 10000
 disk_access_mode: standard
 storage_port: {storage_port}
-listen_address: 127.0.0.1
-rpc_address: 127.0.0.1
+listen_address: {address}
+rpc_address: {address}
 rpc_port: {port}
 thrift_framed_transport_size_in_mb: 15
 """
@@ -75,9 +75,9 @@ YAML_FROM_0_8_TO_2_0 = "memtable_total_space_in_mb: 128\n"
 YAML_TO_2_0 = "thrift_max_message_length_in_mb: 16\n"
 YAML_TO_3_0 = "request_scheduler: org.apache.cassandra.scheduler.NoScheduler\n"
 YAML_FROM_3_0 = """hints_directory: {data}/hints
-cdc_raw_directory: {data}/cdc_raw
 enable_materialized_views: true
 """
+YAML_FROM_3_8 = "cdc_raw_directory: {data}/cdc_raw\n"
 YAML_FROM_2_1 = """memtable_allocation_type: heap_buffers
 memtable_heap_space_in_mb: 128
 index_summary_capacity_in_mb: 10
@@ -122,36 +122,55 @@ class Release:
         subprocess.run([*command, "dependency:copy-dependencies", f"-DoutputDirectory={part}"], check=True)
         part.rename(self.lib)
 
-    def configure(self, folder, port, partitioner):
-        """Writes the configuration of a server that begins with no data."""
+    def configure(self, folder, port, partitioner, address="127.0.0.1", more=""):
+        """Writes the configuration of a server that begins with no data. `more` has further settings."""
+        shutil.rmtree(folder / "data", ignore_errors=True)
+        self.write_configuration(folder, port, partitioner, address, more)
+
+    def write_configuration(self, folder, port, partitioner, address="127.0.0.1", more=""):
+        """Writes the configuration of a server, whose data is not touched."""
         data, conf = folder / "data", folder / "conf"
-        shutil.rmtree(data, ignore_errors=True)
         for each in (data, conf):
             each.mkdir(parents=True, exist_ok=True)
         values = {"data": data, "port": port, "storage_port": port + 1, "ssl_port": port + 2}
-        values["native_port"] = port + 3
+        values |= {"native_port": port + 3, "address": address}
         values |= {"partitioner": partitioner, "token": TOKENS.get(partitioner, "0")}
-        is_from = {line: self.line >= line for line in ((0, 8), (1, 1), (1, 2), (2, 1), (3, 0))}
+        is_from = {line: self.line >= line for line in ((0, 8), (1, 1), (1, 2), (2, 1), (3, 0), (3, 8))}
         yaml = YAML + (YAML_FROM_0_8 if is_from[0, 8] else YAML_TO_0_7)
         yaml += YAML_FROM_1_1 if is_from[1, 1] else ""
         yaml += YAML_FROM_1_2 if is_from[1, 2] else YAML_TO_1_1
         yaml += YAML_FROM_2_1 if is_from[2, 1] else YAML_TO_2_0
         yaml += YAML_FROM_3_0 if is_from[3, 0] else YAML_TO_3_0
+        yaml += YAML_FROM_3_8 if is_from[3, 8] else ""
         if is_from[0, 8] and not is_from[2, 1]:
             yaml += YAML_FROM_0_8_TO_2_0
-        (conf / "cassandra.yaml").write_text(yaml.format(**values))
+        (conf / "cassandra.yaml").write_text(yaml.format(**values) + more)
         (conf / "log4j.properties").write_text(LOG4J)
         (conf / "logback.xml").write_text(LOGBACK)
 
-    def command(self, folder):
-        """The command that runs the server in the foreground."""
-        java = Path(os.environ["JAVA_HOME"]) / "bin" / "java" if os.environ.get("JAVA_HOME") else "java"
-        options = ["-Xms256m", "-Xmx700m", "-Xss512k"]
-        for package in OPENED:
-            options += ["--add-opens", f"{package}=ALL-UNNAMED"]
+    def command(self, folder, jmx_port=None):
+        """The command that runs the server in the foreground, with a port for `management_command` if one is given."""
+        options = ["-Xms256m", "-Xmx700m", "-Xss512k", *_opened()]
+        if jmx_port:
+            about = {"port": jmx_port, "rmi.port": jmx_port, "host": "127.0.0.1", "authenticate": "false", "ssl": "false"}
+            options += [f"-Dcom.sun.management.jmxremote.{name}={value}" for name, value in about.items()]
+            options.append("-Djava.rmi.server.hostname=127.0.0.1")
         options += [f"-javaagent:{jar}" for jar in self.lib.glob("jamm-*.jar")]
         options += ["-Dcassandra-foreground=yes", "-Dlog4j.configuration=log4j.properties"]
         options += [f"-Dcassandra.config=file://{folder}/conf/cassandra.yaml", f"-Dcassandra.storagedir={folder}/data"]
         package = "thrift" if self.line < (1, 2) else "service"
         classes = f"{folder}/conf:{self.lib}/*"
-        return [str(java), *options, "-cp", classes, f"org.apache.cassandra.{package}.CassandraDaemon"]
+        return [_java(), *options, "-cp", classes, f"org.apache.cassandra.{package}.CassandraDaemon"]
+
+
+def management_command(jmx_port, *arguments):
+    """The command that calls an operation of a running server (Manage.java)."""
+    return [_java(), "-Xmx64m", str(Path(__file__).with_name("Manage.java")), str(jmx_port), *arguments]
+
+
+def _java():
+    return str(Path(os.environ["JAVA_HOME"]) / "bin" / "java") if os.environ.get("JAVA_HOME") else "java"
+
+
+def _opened():
+    return [option for package in OPENED for option in ("--add-opens", f"{package}=ALL-UNNAMED")]

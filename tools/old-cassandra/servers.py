@@ -21,26 +21,27 @@ MEMORY = Path("/dev/shm")
 
 
 class Server:
-    """A process that listens at two ports."""
+    """A process that listens at two ports. Its log is written into `folder`, and `work` is its current directory."""
 
-    def __init__(self, command, folder, ports):
+    def __init__(self, command, folder, ports, work=None, host=HOST):
         self.port, self.native_port = ports
-        self.log = folder / "log"
+        self.log, self.host = folder / "log", host
         with open(self.log, "w") as log:
-            self.process = subprocess.Popen(["nice", *map(str, command)], cwd=folder, stdout=log, stderr=log)
+            command = ["nice", *map(str, command)]
+            self.process = subprocess.Popen(command, cwd=work or folder, stdout=log, stderr=log)
 
     def wait(self):
         """Waits until it answers."""
         for _ in range(START_MAX_S * 10):
             try:
-                socket.create_connection((HOST, self.port)).close()
+                socket.create_connection((self.host, self.port)).close()
                 return self
             except OSError:
                 time.sleep(0.1)
             if self.process.poll() is not None:
                 break
         self.stop()
-        sys.exit(f"{self.process.args[1]} does not listen at {HOST}:{self.port}: see {self.log}")
+        sys.exit(f"{self.process.args[1]} does not listen at {self.host}:{self.port}: see {self.log}")
 
     def is_alive(self):
         return self.process.poll() is None

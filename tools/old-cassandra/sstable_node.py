@@ -1,0 +1,72 @@
+"""A node of an old Cassandra whose files are kept: it is flushed and compacted as by nodetool, and stopped by SIGTERM."""
+
+import signal
+import subprocess
+
+from releases import management_command
+from servers import Server
+
+SYNC_MS = 1000
+# Rows of a few KB have several blocks of the column index, and commit logs fit in the repository.
+SETTINGS = """column_index_size_in_kb: 4
+"""
+SETTINGS_FROM_0_8 = "commitlog_total_space_in_mb: 64\n"
+SETTINGS_FROM_1_1 = "commitlog_segment_size_in_mb: 4\n"
+MANAGE_MAX_S = 300
+STOP_MAX_S = 60
+
+
+def settings(line):
+    found = SETTINGS
+    found += SETTINGS_FROM_1_1 if line >= (1, 1) else ""
+    return found
+
+
+class Node:
+    """Runs in a folder with `data`, which has `data` and `commitlog`, and `conf`. It uses five ports from `port` on."""
+
+    def __init__(self, release, folder, port, address="127.0.0.1", jmx_port=None):
+        self.release, self.folder, self.port, self.address = release, folder, port, address
+        self.jmx_port = jmx_port or port + 4
+        self.server = None
+
+    def configure(self, partitioner, more=""):
+        """Writes the configuration; what data there is stays."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        more = settings(self.release.line) + more
+        self.release.write_configuration(self.folder, self.port, partitioner, self.address, more)
+        path = self.folder / "conf" / "cassandra.yaml"
+        text = path.read_text().replace("commitlog_sync_period_in_ms: 10000", f"commitlog_sync_period_in_ms: {SYNC_MS}")
+        # The files are read elsewhere: their configuration names no place of this machine.
+        path.write_text(text.replace(str(self.folder / "data"), "."))
+
+    def start(self):
+        command = self.release.command(self.folder, self.jmx_port)
+        self.server = Server(command, self.folder, (self.port, self.port + 3), self.folder / "data", self.address).wait()
+        return self
+
+    def manage(self, operation, *texts):
+        """Calls an operation of the server, as nodetool does."""
+        command = ["nice", *management_command(self.jmx_port, operation, *texts)]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=MANAGE_MAX_S)
+        if ran.returncode:
+            raise SystemExit(f"{operation} {' '.join(texts)} of {self.release.version}: {ran.stdout}{ran.stderr}")
+        return ran.stdout
+
+    def flush(self, keyspace):
+        self.manage("forceKeyspaceFlush,forceTableFlush", keyspace)
+
+    def stop(self):
+        """Lets the server end as an operator does. Up to 2.2 it leaves the commit log as it is."""
+        if self.server and self.server.is_alive():
+            self.server.process.send_signal(signal.SIGTERM)
+            try:
+                self.server.process.wait(STOP_MAX_S)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        self.server = None
+
+    def kill(self):
+        if self.server:
+            self.server.stop()
+        self.server = None
