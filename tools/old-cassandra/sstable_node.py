@@ -1,5 +1,6 @@
 """A node of an old Cassandra whose files are kept: it is flushed and compacted as by nodetool, and stopped by SIGTERM."""
 
+import re
 import signal
 import subprocess
 
@@ -8,18 +9,14 @@ from servers import Server
 
 SYNC_MS = 1000
 # Rows of a few KB have several blocks of the column index, and commit logs fit in the repository.
-SETTINGS = """column_index_size_in_kb: 4
-"""
-SETTINGS_FROM_0_8 = "commitlog_total_space_in_mb: 64\n"
+SETTINGS = "column_index_size_in_kb: 4\n"
 SETTINGS_FROM_1_1 = "commitlog_segment_size_in_mb: 4\n"
 MANAGE_MAX_S = 300
 STOP_MAX_S = 60
 
 
 def settings(line):
-    found = SETTINGS
-    found += SETTINGS_FROM_1_1 if line >= (1, 1) else ""
-    return found
+    return SETTINGS + (SETTINGS_FROM_1_1 if line >= (1, 1) else "")
 
 
 class Node:
@@ -30,13 +27,15 @@ class Node:
         self.jmx_port = jmx_port or port + 4
         self.server = None
 
-    def configure(self, partitioner, more=""):
-        """Writes the configuration; what data there is stays."""
+    def configure(self, partitioner, more="", token=None):
+        """Writes the configuration; what data there is stays. `token` is that of a node of a ring."""
         self.folder.mkdir(parents=True, exist_ok=True)
         more = settings(self.release.line) + more
         self.release.write_configuration(self.folder, self.port, partitioner, self.address, more)
         path = self.folder / "conf" / "cassandra.yaml"
         text = path.read_text().replace("commitlog_sync_period_in_ms: 10000", f"commitlog_sync_period_in_ms: {SYNC_MS}")
+        if token is not None:
+            text = re.sub("initial_token: .*", f'initial_token: "{token}"', text)
         # The files are read elsewhere: their configuration names no place of this machine.
         path.write_text(text.replace(str(self.folder / "data"), "."))
 
@@ -55,6 +54,18 @@ class Node:
 
     def flush(self, keyspace):
         self.manage("forceKeyspaceFlush,forceTableFlush", keyspace)
+
+    def compact(self, keyspace):
+        self.manage("forceKeyspaceCompaction,forceTableCompaction", keyspace)
+
+    def upgrade(self, keyspace):
+        """Rewrites the SSTables of older releases."""
+        self.manage("upgradeSSTables", keyspace)
+
+    def snapshot(self, name, keyspace):
+        """Takes a snapshot of a keyspace. 0.7 takes the keyspace first."""
+        texts = (keyspace, name) if self.release.line < (0, 8) else (name, keyspace)
+        self.manage("takeSnapshot", *texts)
 
     def stop(self):
         """Lets the server end as an operator does. Up to 2.2 it leaves the commit log as it is."""

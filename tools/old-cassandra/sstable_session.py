@@ -99,8 +99,7 @@ class Session:
         elif op["op"] == "rng":
             predicate = s.slice_predicate(s.slice_range(op["start"], op["finish"], False, 100))
             deletion = s.struct(f2=s.deletion(op["timestamp"], sup, predicate))
-            mutations = s.pairs("t", "L", [(s.text(op["cf"]), s.items("s", [deletion]))])
-            self.call("batch_mutate", s.pairs("t", "M", [(key, mutations)]), s.i32(ONE))
+            self.mutate(op["keyspace"], op["cf"], op["key"], [deletion])
         elif op["op"] == "add":
             self.call("add", key, parent, s.counter_column(name, op["amount"]), s.i32(ONE))
         else:
@@ -108,12 +107,18 @@ class Session:
             self.call("remove_counter", key, path, s.i32(ONE))
             time.sleep(REMOVAL_PAUSE_S)
 
-    def rows(self, keyspace, family):
+    def mutate(self, keyspace, family, key, mutations):
+        """Sends mutations of a row, in one batch."""
+        self.use(keyspace)
+        of_row = s.pairs("t", "L", [(s.text(family), s.items("s", mutations))])
+        self.call("batch_mutate", s.pairs("t", "M", [(s.blob(key), of_row)]), s.i32(ONE))
+
+    def rows(self, keyspace, family, level=ONE):
         """All rows of a column family, in the order of the server."""
         self.use(keyspace)
         predicate = s.slice_predicate(s.slice_range(b"", b"", False, ALL_COLUMNS))
         keys = s.struct(f1=s.blob(b""), f2=s.blob(b""), f5=s.i32(ALL_ROWS))
-        found = self.call("get_range_slices", s.column_parent(family), predicate, keys, s.i32(ONE))
+        found = self.call("get_range_slices", s.column_parent(family), predicate, keys, s.i32(level))
         return [_row(each["s"]) for each in found["L"][1]]
 
     def indexed_keys(self, keyspace, family, name, value):
