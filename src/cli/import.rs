@@ -212,7 +212,8 @@ async fn define(args: &ImportArgs, to: Option<&Arc<Side>>, inventory: &Inventory
     let found = FoundSchema::of(inventory, database.types()).map_err(|error| {
         format!("the schema in the system tables: {error}; define the column families with --schema")
     })?;
-    for failed in found.define(database).await {
+    let defined = found.define(database).await;
+    for failed in defined.failed {
         eprintln!("not defined: {failed}");
     }
     let is_missing = |name: &&importing::FamilyName| to.column_family(&name.keyspace, &name.name).is_none();

@@ -53,6 +53,6 @@ pub use as_of::{AsOf, ClockShift};
 pub use error::ImportError;
 pub use inventory::{FamilyName, FoundLog, FoundTable, Inventory};
 pub use run::{CHECKPOINT_EVERY, ImportOptions, import};
-pub use schema::FoundSchema;
+pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use summary::{FamilySummary, Summary};
 pub use verify::{Verified, verify};

@@ -58,7 +58,12 @@ pub fn comparator(table: &TableDef, before: Option<&CfDef>, types: &Types) -> Re
 
 /// Returns the collections in a column family's comparator, by column name.
 pub fn collections_of(cf: &CfDef) -> Vec<(Vec<u8>, CqlType)> {
-    let parts = composite_parts(cf.comparator.class_name()).unwrap_or_default();
+    collections_of_class(cf.comparator.class_name())
+}
+
+/// Returns the collections in the class of a comparator, by column name.
+pub fn collections_of_class(comparator: &str) -> Vec<(Vec<u8>, CqlType)> {
+    let parts = composite_parts(comparator).unwrap_or_default();
     let Some(("ColumnToCollectionType", Some(inner))) = parts.last().map(|last| split_class(last)) else {
         return Vec::new();
     };

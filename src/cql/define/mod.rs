@@ -14,6 +14,7 @@ mod sizes;
 mod table;
 mod user_type;
 
+pub use comparator::collections_of_class;
 pub use create_table::column_family;
 pub use modern::in_old_words;
 

@@ -14,85 +14,60 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::FoundSchema;
-use super::system_rows::{SystemRow, read as read_rows};
-use super::table_statement::TableStatement;
-use crate::cql::define::column_family;
-use crate::cql::syntax::{Statement, parse};
+use super::cql_table::{CqlTable, FoundDrop};
+use super::left_out;
+use super::system_rows::{SystemRow, SystemTables, by_family};
+use super::table_settings::of_new_row;
+use super::table_statement::{TableStatement, type_of};
 use crate::cql::values::{TypeScope, name_text};
 use crate::db::{CfRequest, ColumnRequest, KsRequest};
-use crate::import::inventory::{FamilyName, FoundTable, is_system};
+use crate::import::inventory::FamilyName;
 use crate::marshal::{PACKAGE, Types};
-use crate::schema::{CompactNames, KeyspaceDef};
+use crate::schema::{CompactNames, IndexKind, KeyspaceDef};
 use crate::sstable::SstableError;
 
-/// Reads the tables; `tables` returns the SSTables of one of them. Returns false if there are none.
-pub fn read<'a>(
-    tables: impl Fn(&str) -> &'a [FoundTable],
+/// Reads the tables. Returns false if there are none.
+pub fn read(
+    tables: &SystemTables<'_>,
     types: &Types,
     schema: &mut FoundSchema,
 ) -> Result<bool, SstableError> {
-    let mut keyspaces: BTreeMap<String, KsRequest> = BTreeMap::new();
-    if ["keyspaces", "tables"].iter().all(|name| tables(name).is_empty()) {
+    if !tables.has("keyspaces") && !tables.has("tables") {
         return Ok(false);
     }
-    for row in read_rows(tables("keyspaces"), 0, false)? {
-        if !is_system(&row.keyspace) {
-            keyspaces.insert(row.keyspace.clone(), keyspace_of(&row));
-        }
+    for row in tables.rows("keyspaces", 0)? {
+        schema.add_keyspace(keyspace_of(&row));
     }
-    for row in read_rows(tables("types"), 1, false)? {
-        schema.types.extend(type_of(&row));
+    for row in tables.rows("types", 1)? {
+        schema.types.extend(user_type_of(&row));
     }
-    let mut columns: BTreeMap<FamilyName, Vec<SystemRow>> = BTreeMap::new();
-    for row in read_rows(tables("columns"), 2, false)? {
-        let [name, _] = &row.clustering[..] else { continue };
-        let name = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
-        columns.entry(name).or_default().push(row);
-    }
-    for row in read_rows(tables("tables"), 1, false)? {
-        let [name] = &row.clustering[..] else { continue };
-        let Some(keyspace) = keyspaces.get_mut(&row.keyspace) else { continue };
-        let name = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
-        let Some(columns) = columns.get(&name) else { continue };
-        let family = Family { row: &row, name: &name, columns, types };
+    let columns = by_family(tables.rows("columns", 2)?);
+    let indexes = by_family(tables.rows("indexes", 2)?);
+    let dropped = by_family(tables.rows("dropped_columns", 2)?);
+    for (name, rows) in by_family(tables.rows("tables", 1)?) {
+        let Some(row) = rows.first().filter(|_| schema.accepts(&name)) else { continue };
+        let Some(columns) = columns.get(&name) else {
+            schema.missing.push(format!("the columns of {name}: system_schema.columns does not have them"));
+            continue;
+        };
+        let indexes = indexes.get(&name).map_or(&[][..], Vec::as_slice);
+        let family = Family { row, name: &name, columns, indexes, types };
+        schema.ids.extend(row.id("id").map(|id| (name.clone(), id)));
         match family.request() {
-            None => schema.statements.push(family.statement()),
-            Some((request, names)) => {
-                keyspace.column_families.push(request);
-                schema.names.push((name.clone(), names));
+            None => {
+                let dropped = dropped.get(&name).into_iter().flatten().filter_map(drop_of).collect();
+                schema.left_out.extend(family.custom_indexes());
+                schema.tables.push(CqlTable { dropped, ..family.table() });
             }
+            Some((request, names)) => schema.add_family(request, names),
         }
     }
-    for row in read_rows(tables("indexes"), 2, false)? {
-        if keyspaces.contains_key(&row.keyspace) {
-            schema.statements.extend(index_of(&row));
-        }
-    }
-    schema.keyspaces.extend(keyspaces.into_values());
+    left_out::read_new(tables, schema)?;
     Ok(true)
 }
 
-/// Reads the texts of a frozen collection: a count, then each text after its length, four bytes each. Those of a map are
-/// keys and values in turn.
-fn frozen_texts(bytes: Option<&Bytes>) -> Vec<String> {
-    let mut rest = bytes.and_then(|bytes| bytes.get(4..)).unwrap_or_default();
-    let mut found = Vec::new();
-    while let Some((length, after)) = rest.split_first_chunk::<4>() {
-        let length = usize::try_from(i32::from_be_bytes(*length)).unwrap_or_default();
-        let Some((text, after)) = after.split_at_checked(length) else { break };
-        found.push(String::from_utf8_lossy(text).into_owned());
-        rest = after;
-    }
-    found
-}
-
-fn frozen_map(bytes: Option<&Bytes>) -> BTreeMap<String, String> {
-    let texts = frozen_texts(bytes);
-    texts.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
-}
-
 fn keyspace_of(row: &SystemRow) -> KsRequest {
-    let mut options = frozen_map(row.bytes("replication"));
+    let mut options = row.frozen_map("replication");
     KsRequest {
         name: row.keyspace.clone(),
         strategy_class: options.remove("class").unwrap_or_else(|| "SimpleStrategy".to_owned()),
@@ -102,25 +77,48 @@ fn keyspace_of(row: &SystemRow) -> KsRequest {
     }
 }
 
-fn type_of(row: &SystemRow) -> Option<String> {
+fn user_type_of(row: &SystemRow) -> Option<(FamilyName, String)> {
     let [name] = &row.clustering[..] else { return None };
-    let list = |column: &str| frozen_texts(row.bytes(column));
-    let fields = list("field_names").into_iter().zip(list("field_types"));
+    let fields = row.frozen_texts("field_names").into_iter().zip(row.frozen_texts("field_types"));
     let fields: Vec<String> =
         fields.map(|(field, cql_type)| format!("{} {cql_type}", name_text(&field))).collect();
+    let place = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
     let (keyspace, name) = (name_text(&row.keyspace), name_text(name));
-    Some(format!("CREATE TYPE {keyspace}.{name} ({})", fields.join(", ")))
+    Some((place, format!("CREATE TYPE {keyspace}.{name} ({})", fields.join(", "))))
 }
 
-/// Returns the statement of an index of a table of CQL.
-fn index_of(row: &SystemRow) -> Option<String> {
-    let [table, name] = &row.clustering[..] else { return None };
-    let options = frozen_map(row.bytes("options"));
-    let target = options.get("target")?;
-    (row.text("kind") == Some("COMPOSITES")).then(|| {
-        let (keyspace, table) = (name_text(&row.keyspace), name_text(table));
-        format!("CREATE INDEX {} ON {keyspace}.{table} ({target})", name_text(name))
+/// Returns a column that was dropped.
+fn drop_of(row: &SystemRow) -> Option<FoundDrop> {
+    let [_, name] = &row.clustering[..] else { return None };
+    Some(FoundDrop {
+        name: name.clone(),
+        cql_type: row.text("type").map(str::to_owned),
+        is_static: row.text("kind") == Some("static"),
+        at_us: row.long("dropped_time")?.saturating_mul(1_000),
     })
+}
+
+/// An index, from a row of `indexes`.
+struct Index<'a> {
+    name: &'a str,
+    kind: IndexKind,
+    /// The indexed column, as in CREATE INDEX.
+    target: String,
+    options: BTreeMap<String, String>,
+}
+
+impl Index<'_> {
+    fn of(row: &SystemRow) -> Option<Index<'_>> {
+        let [_, name] = &row.clustering[..] else { return None };
+        let mut options = row.frozen_map("options");
+        let target = options.remove("target")?;
+        Some(Index { name, kind: IndexKind::of_name(row.text("kind")?)?, target, options })
+    }
+
+    /// Returns whether it indexes a column.
+    fn is_on(&self, column: &str) -> bool {
+        self.target == column || self.target == format!("\"{}\"", column.replace('"', "\"\""))
+    }
 }
 
 /// Returns the types of the keys and values of a map, in CQL. It may be one that CQL does not allow, with counters.
@@ -149,11 +147,12 @@ fn joined(classes: &[String]) -> String {
     }
 }
 
-/// A row of `tables` with those of `columns`.
+/// A row of `tables` with those of `columns` and `indexes`.
 struct Family<'a> {
     row: &'a SystemRow,
     name: &'a FamilyName,
     columns: &'a [SystemRow],
+    indexes: &'a [SystemRow],
     types: &'a Types,
 }
 
@@ -171,8 +170,12 @@ impl Family<'_> {
         found
     }
 
-    /// Returns the statement that creates a table of CQL.
-    fn statement(&self) -> String {
+    fn indexes(&self) -> impl Iterator<Item = Index<'_>> {
+        self.indexes.iter().filter_map(Index::of)
+    }
+
+    /// Returns a table of CQL.
+    fn table(&self) -> CqlTable {
         let (keys, clustering) = (self.of_kind("partition_key"), self.of_kind("clustering"));
         let is_descending = |(name, _, row): &Column<'_>| ((*name).to_owned(), is_descending(row));
         let mut table = TableStatement {
@@ -189,12 +192,43 @@ impl Family<'_> {
         for (name, cql_type, _) in self.of_kind("static") {
             table.add(name, cql_type, true);
         }
-        table.to_string()
+        let create = |index: Index<'_>| {
+            let (name, target) = (name_text(index.name), &index.target);
+            format!("CREATE INDEX {name} ON {} ({target})", table.table())
+        };
+        let own = self.indexes().filter(|index| index.kind != IndexKind::Custom);
+        CqlTable {
+            indexes: own.map(create).collect(),
+            comment: self.row.text("comment").map(str::to_owned),
+            settings: of_new_row(self.row),
+            statement: table,
+            dropped: Vec::new(),
+        }
+    }
+
+    /// Returns a sentence for each index of a class that is not Cassandra's own.
+    fn custom_indexes(&self) -> Vec<String> {
+        let custom = self.indexes().filter(|index| index.kind == IndexKind::Custom);
+        custom.map(|index| left_out::custom_index(self.name, index.name, &index.options)).collect()
+    }
+
+    /// Returns a defined column of a column family.
+    fn column(&self, (name, cql_type, row): Column<'_>, comparator: &str) -> ColumnRequest {
+        let index = self.indexes().find(|index| index.is_on(name));
+        let names_type = self.types.resolve(comparator);
+        let bytes = names_type.and_then(|of| of.parse_text(name).ok());
+        ColumnRequest {
+            name: bytes.map_or_else(|| Bytes::from(name.to_owned().into_bytes()), Bytes::from),
+            validation_class: self.class_of(cql_type, row),
+            index_kind: index.as_ref().map(|index| index.kind),
+            index_name: index.as_ref().map(|index| index.name.to_owned()),
+            index_options: index.map(|index| index.options).filter(|options| !options.is_empty()),
+        }
     }
 
     /// Returns the definition of a column family, with the names of its columns in CQL. `None` for a table of CQL.
     fn request(&self) -> Option<(CfRequest, CompactNames)> {
-        let flags = frozen_texts(self.row.bytes("flags"));
+        let flags = self.row.frozen_texts("flags");
         let has = |flag: &str| flags.iter().any(|found| found == flag);
         if has("compound") && !has("dense") {
             return None;
@@ -202,17 +236,6 @@ impl Family<'_> {
         let (keys, clustering, regular) =
             (self.of_kind("partition_key"), self.of_kind("clustering"), self.of_kind("regular"));
         let (comparator, subcomparator, value) = self.cell_classes(&flags, &clustering, &regular);
-        let names_type = self.types.resolve(&comparator);
-        let column = |(name, cql_type, row): Column<'_>| ColumnRequest {
-            name: names_type
-                .as_ref()
-                .and_then(|of| of.parse_text(name).ok())
-                .map_or_else(|| Bytes::from(name.to_owned().into_bytes()), Bytes::from),
-            validation_class: self.class_of(cql_type, row),
-            index_kind: None,
-            index_name: None,
-            index_options: None,
-        };
         let request = CfRequest {
             keyspace: self.name.keyspace.clone(),
             name: self.name.name.clone(),
@@ -230,8 +253,9 @@ impl Family<'_> {
             columns: if has("dense") {
                 Vec::new()
             } else {
-                self.of_kind("static").into_iter().map(column).collect()
+                self.of_kind("static").into_iter().map(|column| self.column(column, &comparator)).collect()
             },
+            settings: of_new_row(self.row),
             ..CfRequest::default()
         };
         let some = |columns: &[Column<'_>]| -> Vec<Option<String>> {
@@ -280,11 +304,8 @@ impl Family<'_> {
 
     fn class_of_text(&self, cql_type: &str) -> Option<String> {
         let keyspace = KeyspaceDef::new(&self.name.keyspace);
-        let text = format!("CREATE TABLE a.b (k int PRIMARY KEY, v {cql_type})");
-        let Statement::CreateTable(create) = parse(&text).ok()?.statement else { return None };
-        let cf = column_family(&create, &TypeScope::of_existing(&keyspace, self.types)).ok()?;
-        let value = cf.table.as_ref()?.column("v")?.cql_type.class_name();
-        Some(value)
+        let cql_type = type_of(cql_type, &TypeScope::of_existing(&keyspace, self.types))?;
+        Some(cql_type.class_name())
     }
 }
 
@@ -299,19 +320,5 @@ mod tests {
             Some(("frozen<tuple<int, text>>", "counter"))
         );
         assert_eq!(map_parts("list<int>"), None);
-    }
-
-    #[test]
-    fn frozen_collections_are_read_as_far_as_they_go() {
-        let bytes = Bytes::from_static(b"\0\0\0\x01\0\0\0\x01k\0\0\0\x02vw");
-        assert_eq!(frozen_map(Some(&bytes)), BTreeMap::from([("k".to_owned(), "vw".to_owned())]));
-        for end in 0..bytes.len() {
-            assert!(frozen_map(Some(&bytes.slice(..end))).is_empty());
-        }
-        assert!(
-            frozen_texts(Some(&Bytes::from_static(b"\0\0\0\x01\xff\xff\xff\xffab")))
-                .iter()
-                .all(String::is_empty)
-        );
     }
 }

@@ -11,65 +11,57 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use bytes::Bytes;
 
 use super::FoundSchema;
-use super::system_rows::{SystemRow, read as read_rows};
+use super::cql_table::{CqlTable, FoundDrop};
+use super::left_out;
+use super::system_rows::{SystemRow, SystemTables, by_family};
+use super::table_settings::of_old_row;
 use super::table_statement::TableStatement;
+use crate::cql::define::collections_of_class;
 use crate::cql::values::name_text;
 use crate::db::{CfRequest, ColumnRequest, KsRequest};
-use crate::import::inventory::{FamilyName, FoundTable, is_system};
+use crate::import::inventory::FamilyName;
 use crate::marshal::{CqlType, Types, composite_parts, split_class, unreversed};
 use crate::schema::{CompactNames, IndexKind};
 use crate::sstable::SstableError;
 
-/// Reads the tables; `tables` returns the SSTables of one of them. Returns false if there are none.
-pub fn read<'a>(
-    tables: impl Fn(&str) -> &'a [FoundTable],
+/// Reads the tables. Returns false if there are none.
+pub fn read(
+    tables: &SystemTables<'_>,
     types: &Types,
     schema: &mut FoundSchema,
 ) -> Result<bool, SstableError> {
-    let mut keyspaces: BTreeMap<String, KsRequest> = BTreeMap::new();
-    if ["schema_keyspaces", "schema_columnfamilies"].iter().all(|name| tables(name).is_empty()) {
+    if !tables.has("schema_keyspaces") && !tables.has("schema_columnfamilies") {
         return Ok(false);
     }
-    for row in read_rows(tables("schema_keyspaces"), 0, true)? {
-        if !is_system(&row.keyspace) {
-            keyspaces.insert(row.keyspace.clone(), keyspace_of(&row));
-        }
+    for row in tables.plain_rows("schema_keyspaces")? {
+        schema.add_keyspace(keyspace_of(&row));
     }
-    for row in read_rows(tables("schema_usertypes"), 1, false)? {
+    for row in tables.rows("schema_usertypes", 1)? {
         schema.types.extend(type_of(&row));
     }
-    let mut columns: BTreeMap<(String, String), Vec<SystemRow>> = BTreeMap::new();
-    for row in read_rows(tables("schema_columns"), 2, false)? {
-        let [family, _] = &row.clustering[..] else { continue };
-        columns.entry((row.keyspace.clone(), family.clone())).or_default().push(row);
-    }
-    for row in read_rows(tables("schema_columnfamilies"), 1, false)? {
-        let [name] = &row.clustering[..] else { continue };
-        let Some(keyspace) = keyspaces.get_mut(&row.keyspace) else { continue };
-        let place = (row.keyspace.clone(), name.clone());
-        let family = Family { row: &row, name, columns: columns.get(&place).map_or(&[], Vec::as_slice) };
+    let columns = by_family(tables.rows("schema_columns", 2)?);
+    for (name, rows) in by_family(tables.rows("schema_columnfamilies", 1)?) {
+        let Some(row) = rows.first().filter(|_| schema.accepts(&name)) else { continue };
+        let columns = columns.get(&name).map_or(&[][..], Vec::as_slice);
+        let family = Family { row, name: &name, columns };
+        schema.ids.extend(row.id("cf_id").map(|id| (name.clone(), id)));
         match family.clustering_classes() {
-            Some(clustering) => schema.statements.extend(family.statements(&clustering)),
-            None => {
-                keyspace.column_families.push(family.request(types));
-                let place = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
-                schema.names.push((place, family.names()));
+            Some(clustering) => {
+                schema.left_out.extend(family.custom_indexes());
+                schema.tables.push(family.table(&clustering));
             }
+            None => schema.add_family(family.request(types), family.names()),
         }
     }
-    schema.keyspaces.extend(keyspaces.into_values());
+    left_out::read_old(tables, schema)?;
     Ok(true)
 }
 
 /// Returns the column families by their ids, by which the commit logs of 1.1 name them.
-pub fn family_ids(tables: &[FoundTable]) -> Result<HashMap<i32, FamilyName>, SstableError> {
-    let mut found = HashMap::new();
-    for row in read_rows(tables, 1, false)? {
-        if let ([name], Some(id)) = (&row.clustering[..], row.int("id")) {
-            found.insert(id, FamilyName { keyspace: row.keyspace.clone(), name: name.clone() });
-        }
-    }
-    Ok(found)
+pub fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, FamilyName>, SstableError> {
+    let families = by_family(tables.rows("schema_columnfamilies", 1)?);
+    let id = |(name, rows): (FamilyName, Vec<SystemRow>)| Some((rows.first()?.int("id")?, name));
+    Ok(families.into_iter().filter_map(id).collect())
 }
 
 fn keyspace_of(row: &SystemRow) -> KsRequest {
@@ -83,14 +75,15 @@ fn keyspace_of(row: &SystemRow) -> KsRequest {
     }
 }
 
-fn type_of(row: &SystemRow) -> Option<String> {
+fn type_of(row: &SystemRow) -> Option<(FamilyName, String)> {
     let [name] = &row.clustering[..] else { return None };
     let types = row.elements("field_types");
     let fields = row.elements("field_names").into_iter().zip(&types);
     let fields: Vec<String> =
         fields.map(|(field, class)| format!("{} {}", name_text(&field), cql_text(class))).collect();
+    let place = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
     let (keyspace, name) = (name_text(&row.keyspace), name_text(name));
-    Some(format!("CREATE TYPE {keyspace}.{name} ({})", fields.join(", ")))
+    Some((place, format!("CREATE TYPE {keyspace}.{name} ({})", fields.join(", "))))
 }
 
 /// Returns the type of a class in CQL.
@@ -98,10 +91,29 @@ fn cql_text(class: &str) -> String {
     CqlType::of_class(unreversed(class).0).to_string()
 }
 
+/// Returns the options of an index.
+fn index_options(row: &SystemRow) -> BTreeMap<String, String> {
+    row.text("index_options").and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+}
+
+fn is_frozen_collection(class: &str) -> bool {
+    CqlType::of_class(class).is_frozen_collection()
+}
+
+/// Returns the names of key columns: their aliases, or those that CQL gives them.
+fn names_of(aliases: &[String], usual: &str, count: usize) -> Vec<String> {
+    let name = |at: usize| match (aliases.get(at), usual, at) {
+        (Some(alias), ..) => alias.clone(),
+        (None, "key", 0) => "key".to_owned(),
+        (None, usual, at) => format!("{usual}{}", at + 1),
+    };
+    (0..count).map(name).collect()
+}
+
 /// A row of schema_columnfamilies with those of schema_columns.
 struct Family<'a> {
     row: &'a SystemRow,
-    name: &'a str,
+    name: &'a FamilyName,
     columns: &'a [SystemRow],
 }
 
@@ -115,7 +127,7 @@ impl Family<'_> {
             return None;
         }
         let is_text = parts.pop().is_some_and(|last| split_class(last).0 == "UTF8Type");
-        let aliases = self.row.json_texts("column_aliases").len();
+        let aliases = self.column_aliases().len();
         (is_text && (aliases == parts.len() || !self.columns.is_empty()))
             .then(|| parts.into_iter().map(str::to_owned).collect())
     }
@@ -128,25 +140,40 @@ impl Family<'_> {
         }
     }
 
-    /// Returns the names of key columns: their aliases, or those that CQL gives them.
-    fn key_names(&self, column: &str, usual: &str, count: usize) -> Vec<String> {
-        let aliases = self.row.json_texts(column);
-        let name = |at: usize| match (aliases.get(at), usual, at) {
-            (Some(alias), ..) => alias.clone(),
-            (None, "key", 0) => "key".to_owned(),
-            (None, usual, at) => format!("{usual}{}", at + 1),
-        };
-        (0..count).map(name).collect()
+    /// Returns the names of the columns of the row key in CQL, as far as they were given.
+    fn key_aliases(&self) -> Vec<String> {
+        let several = self.row.json_texts("key_aliases");
+        // 1.1 has one.
+        let only = self.row.text("key_alias").map(str::to_owned);
+        match several.is_empty() {
+            true if only.is_some() => only.into_iter().collect(),
+            true => self.names_of_kind("partition_key"),
+            false => several,
+        }
     }
 
-    /// Returns the statements that create a table of CQL and its indexes.
-    fn statements(&self, clustering: &[String]) -> Vec<String> {
+    /// Returns the names of the clustering columns, as far as they were given.
+    fn column_aliases(&self) -> Vec<String> {
+        let aliases = self.row.json_texts("column_aliases");
+        if aliases.is_empty() { self.names_of_kind("clustering_key") } else { aliases }
+    }
+
+    /// Returns the names of the columns of a kind by their places. 2.0 and later have them; 2.2 has them only here.
+    fn names_of_kind(&self, kind: &str) -> Vec<String> {
+        let mut found: Vec<&SystemRow> =
+            self.columns.iter().filter(|row| row.text("type") == Some(kind)).collect();
+        found.sort_by_key(|row| row.int("component_index"));
+        found.into_iter().filter_map(|row| row.clustering.get(1).cloned()).collect()
+    }
+
+    /// Returns a table of CQL.
+    fn table(&self, clustering: &[String]) -> CqlTable {
         let keys = self.key_classes();
-        let key_names = self.key_names("key_aliases", "key", keys.len());
-        let clustering_names = self.key_names("column_aliases", "column", clustering.len());
+        let key_names = names_of(&self.key_aliases(), "key", keys.len());
+        let clustering_names = names_of(&self.column_aliases(), "column", clustering.len());
         let mut table = TableStatement {
-            keyspace: self.row.keyspace.clone(),
-            name: self.name.to_owned(),
+            keyspace: self.name.keyspace.clone(),
+            name: self.name.name.clone(),
             gc_grace_s: self.row.int("gc_grace_seconds"),
             ..TableStatement::default()
         };
@@ -159,17 +186,50 @@ impl Family<'_> {
             let Some(name) = row.clustering.get(1).filter(|name| !of_keys.contains(name)) else { continue };
             let class = row.text("validator").unwrap_or("BytesType");
             table.add(name, &cql_text(class), row.text("type") == Some("static"));
-            if let Some(index) = row.text("index_name") {
-                let is_of_keys =
-                    row.text("index_options").is_some_and(|json| json.contains("\"index_keys\""));
-                let target = if is_of_keys { format!("keys({})", name_text(name)) } else { name_text(name) };
+            if let Some(index) = row.text("index_name")
+                && row.text("index_type") != Some("CUSTOM")
+            {
+                let has = |option: &str| index_options(row).contains_key(option);
+                let target = match name_text(name) {
+                    name if has("index_keys") => format!("keys({name})"),
+                    name if has("index_keys_and_values") => format!("entries({name})"),
+                    name if is_frozen_collection(class) => format!("full({name})"),
+                    name => name,
+                };
                 indexes.push(format!("CREATE INDEX {} ON {} ({target})", name_text(index), table.table()));
             }
         }
         let is_descending = |class: &String| unreversed(class).1;
         table.clustering = clustering_names.into_iter().zip(clustering.iter().map(is_descending)).collect();
         table.keys = key_names;
-        std::iter::once(table.to_string()).chain(indexes).collect()
+        CqlTable {
+            statement: table,
+            comment: self.row.text("comment").map(str::to_owned),
+            settings: of_old_row(self.row),
+            dropped: self.dropped(),
+            indexes,
+        }
+    }
+
+    /// Returns the columns that were dropped. Only collections have a type, in the comparator.
+    fn dropped(&self) -> Vec<FoundDrop> {
+        let collections = collections_of_class(self.row.text("comparator").unwrap_or_default());
+        let drop = |(name, at_us): (String, i64)| {
+            let known = collections.iter().find(|(known, _)| *known == name.as_bytes());
+            let cql_type = known.map(|(_, cql_type)| cql_type.to_string());
+            FoundDrop { name, cql_type, is_static: false, at_us }
+        };
+        self.row.longs("dropped_columns").into_iter().map(drop).collect()
+    }
+
+    /// Returns a sentence for each index of a class that is not Cassandra's own.
+    fn custom_indexes(&self) -> Vec<String> {
+        let custom = self.columns.iter().filter(|row| row.text("index_type") == Some("CUSTOM"));
+        let sentence = |row: &SystemRow| {
+            let index = row.text("index_name").unwrap_or_default();
+            left_out::custom_index(self.name, index, &index_options(row))
+        };
+        custom.map(sentence).collect()
     }
 
     /// Returns the definition of a column family.
@@ -188,16 +248,16 @@ impl Family<'_> {
                 validation_class: row.text("validator").unwrap_or("BytesType").to_owned(),
                 index_kind: row.text("index_type").and_then(IndexKind::of_name),
                 index_name: row.text("index_name").map(str::to_owned),
-                index_options: None,
+                index_options: Some(index_options(row)).filter(|options| !options.is_empty()),
             });
         }
-        let key_alias = match &self.row.json_texts("key_aliases")[..] {
-            [only] => Some(Bytes::from(only.clone().into_bytes())),
+        let key_alias = match &self.key_aliases()[..] {
+            [only] if only != "key" => Some(Bytes::from(only.clone().into_bytes())),
             _ => None,
         };
         CfRequest {
-            keyspace: self.row.keyspace.clone(),
-            name: self.name.to_owned(),
+            keyspace: self.name.keyspace.clone(),
+            name: self.name.name.clone(),
             column_type: text("type"),
             comparator_type: text("comparator"),
             subcomparator_type: text("subcomparator").filter(|_| is_super),
@@ -207,18 +267,23 @@ impl Family<'_> {
             key_validation_class: text("key_validator"),
             key_alias,
             columns,
+            settings: of_old_row(self.row),
             ..CfRequest::default()
         }
     }
 
     /// Returns the names of a column family's columns in CQL.
     fn names(&self) -> CompactNames {
-        let some = |column: &str| self.row.json_texts(column).into_iter().map(Some).collect::<Vec<_>>();
-        let keys = some("key_aliases");
+        let some = |names: Vec<String>| names.into_iter().map(Some).collect::<Vec<_>>();
+        let keys = some(self.key_aliases());
         CompactNames {
             partition_key: if keys.len() > 1 { keys } else { Vec::new() },
-            clustering: some("column_aliases"),
-            value: self.row.text("value_alias").map(str::to_owned),
+            clustering: some(self.column_aliases()),
+            value: self
+                .row
+                .text("value_alias")
+                .map(str::to_owned)
+                .or_else(|| self.names_of_kind("compact_value").into_iter().next()),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use crate::import::FoundTable;
+use crate::import::{FamilyName, FoundTable};
 use crate::marshal::components;
 use crate::model::{Change, DeletionTime};
 use crate::schema::Layout;
@@ -40,10 +40,51 @@ impl SystemRow {
         Some(value[..] == [1])
     }
 
+    pub fn double(&self, column: &str) -> Option<f64> {
+        let value = self.columns.get(column)?.get(&Bytes::new())?;
+        Some(f64::from_be_bytes((&value[..]).try_into().ok()?))
+    }
+
+    /// Returns the number of eight bytes: a `bigint`, or a `timestamp` in milliseconds.
+    pub fn long(&self, column: &str) -> Option<i64> {
+        long_of(self.columns.get(column)?.get(&Bytes::new())?)
+    }
+
+    /// Returns a map of several cells from texts to `bigint`.
+    pub fn longs(&self, column: &str) -> Vec<(String, i64)> {
+        self.entries(column).filter_map(|(name, value)| Some((text_of(name), long_of(value)?))).collect()
+    }
+
+    /// Returns the texts of a frozen collection: a count, then each text after its length, four bytes each. Those of a map
+    /// are keys and values in turn.
+    pub fn frozen_texts(&self, column: &str) -> Vec<String> {
+        let bytes = self.bytes(column);
+        let mut rest = bytes.and_then(|bytes| bytes.get(4..)).unwrap_or_default();
+        let mut found = Vec::new();
+        while let Some((length, after)) = rest.split_first_chunk::<4>() {
+            let length = usize::try_from(i32::from_be_bytes(*length)).unwrap_or_default();
+            let Some((text, after)) = after.split_at_checked(length) else { break };
+            found.push(String::from_utf8_lossy(text).into_owned());
+            rest = after;
+        }
+        found
+    }
+
+    /// Returns a frozen map of texts.
+    pub fn frozen_map(&self, column: &str) -> BTreeMap<String, String> {
+        let texts = self.frozen_texts(column);
+        texts.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+    }
+
+    /// Returns the id of a table in a column.
+    pub fn id(&self, column: &str) -> Option<[u8; 16]> {
+        self.bytes(column)?[..].try_into().ok()
+    }
+
     /// Returns the elements of a list of several cells.
     pub fn elements(&self, column: &str) -> Vec<String> {
         let of = self.columns.get(column).into_iter().flat_map(BTreeMap::values);
-        of.map(|value| String::from_utf8_lossy(value).into_owned()).collect()
+        of.map(text_of).collect()
     }
 
     /// Returns the entries of a map of several cells.
@@ -67,6 +108,14 @@ impl SystemRow {
     }
 }
 
+fn text_of(bytes: &Bytes) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn long_of(value: &Bytes) -> Option<i64> {
+    Some(i64::from_be_bytes((&value[..]).try_into().ok()?))
+}
+
 /// A cell by its row and the parts of its name.
 type CellPlace = (Bytes, Vec<Bytes>);
 
@@ -77,6 +126,43 @@ struct Merged {
     cells: BTreeMap<CellPlace, (i64, Option<Bytes>)>,
     /// Deletions of all cells whose name begins with these parts: of rows and ranges.
     deletions: Vec<(CellPlace, i64)>,
+}
+
+/// The SSTables of a server's own tables in one of its keyspaces.
+#[derive(Clone, Copy)]
+pub struct SystemTables<'t> {
+    pub keyspace: &'t str,
+    pub found: &'t BTreeMap<FamilyName, Vec<FoundTable>>,
+}
+
+impl SystemTables<'_> {
+    fn tables(&self, name: &str) -> &[FoundTable] {
+        let name = FamilyName { keyspace: self.keyspace.to_owned(), name: name.to_owned() };
+        self.found.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether there are SSTables of a table.
+    pub fn has(&self, name: &str) -> bool {
+        !self.tables(name).is_empty()
+    }
+
+    /// Reads all rows of a table of CQL. `clustering` is the number of its key columns after the keyspace.
+    ///
+    /// # Errors
+    ///
+    /// At damage.
+    pub fn rows(&self, name: &str, clustering: usize) -> Result<Vec<SystemRow>, SstableError> {
+        read(self.tables(name), clustering, false)
+    }
+
+    /// Reads all rows of a column family or compact table, whose cells have plain names.
+    ///
+    /// # Errors
+    ///
+    /// At damage.
+    pub fn plain_rows(&self, name: &str) -> Result<Vec<SystemRow>, SstableError> {
+        read(self.tables(name), 0, true)
+    }
 }
 
 /// Reads all rows of a system table. `clustering` is the number of its key columns after the keyspace; `is_compact` for a
@@ -108,6 +194,17 @@ pub fn read(
         }
     }
     Ok(merged.rows(clustering))
+}
+
+/// Groups rows by the column family that their first key column names.
+pub fn by_family(rows: Vec<SystemRow>) -> BTreeMap<FamilyName, Vec<SystemRow>> {
+    let mut families: BTreeMap<FamilyName, Vec<SystemRow>> = BTreeMap::new();
+    for row in rows {
+        let Some(name) = row.clustering.first() else { continue };
+        let family = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
+        families.entry(family).or_default().push(row);
+    }
+    families
 }
 
 impl Merged {
@@ -161,17 +258,38 @@ impl Merged {
                 continue;
             }
             let (key, parts) = place;
-            let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
             let (of_row, rest) = parts.split_at(clustering);
             let row = rows.entry((key.clone(), of_row.to_vec())).or_insert_with(|| SystemRow {
-                keyspace: text(key),
-                clustering: of_row.iter().map(text).collect(),
+                keyspace: text_of(key),
+                clustering: of_row.iter().map(text_of).collect(),
                 columns: BTreeMap::new(),
             });
             let Some((column, element)) = rest.split_first() else { continue };
             let element = element.first().cloned().unwrap_or_default();
-            row.columns.entry(text(column)).or_default().insert(element, value.clone());
+            row.columns.entry(text_of(column)).or_default().insert(element, value.clone());
         }
         rows.into_values().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frozen_collections_are_read_as_far_as_they_go() {
+        let row = |bytes: Bytes| SystemRow {
+            columns: BTreeMap::from([("a".to_owned(), BTreeMap::from([(Bytes::new(), bytes)]))]),
+            ..SystemRow::default()
+        };
+        let bytes = Bytes::from_static(b"\0\0\0\x01\0\0\0\x01k\0\0\0\x02vw");
+        let expected = BTreeMap::from([("k".to_owned(), "vw".to_owned())]);
+        assert_eq!(row(bytes.clone()).frozen_map("a"), expected);
+        for end in 0..bytes.len() {
+            assert!(row(bytes.slice(..end)).frozen_map("a").is_empty());
+        }
+        let negative = Bytes::from_static(b"\0\0\0\x01\xff\xff\xff\xffab");
+        assert!(row(negative).frozen_texts("a").iter().all(String::is_empty));
+        assert_eq!(row(bytes).frozen_texts("b"), [""; 0]);
     }
 }

@@ -2,13 +2,25 @@
 
 use std::fmt;
 
-use crate::cql::values::name_text;
+use crate::cql::syntax::{Statement, parse};
+use crate::cql::values::{TypeScope, name_text};
+use crate::marshal::CqlType;
 
 /// The default of `gc_grace_seconds`: ten days.
 const GC_GRACE_S: i32 = 864_000;
 
+/// A column, of a key or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementColumn {
+    /// Its name, without quotes.
+    pub name: String,
+    /// Its type in CQL.
+    pub cql_type: String,
+    pub is_static: bool,
+}
+
 /// A table. Its names are as they are stored, without quotes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct TableStatement {
     pub keyspace: String,
     pub name: String,
@@ -16,16 +28,16 @@ pub struct TableStatement {
     pub keys: Vec<String>,
     /// The clustering columns, and whether each is in descending order.
     pub clustering: Vec<(String, bool)>,
-    /// Filled by [`TableStatement::add`].
-    pub columns: Vec<String>,
+    /// All columns.
+    pub columns: Vec<StatementColumn>,
     pub gc_grace_s: Option<i32>,
 }
 
 impl TableStatement {
-    /// Adds a column, of a key or not, with its type in CQL.
+    /// Adds a column.
     pub fn add(&mut self, name: &str, cql_type: &str, is_static: bool) {
-        let kind = if is_static { " static" } else { "" };
-        self.columns.push(format!("{} {cql_type}{kind}", name_text(name)));
+        let column = StatementColumn { name: name.to_owned(), cql_type: cql_type.to_owned(), is_static };
+        self.columns.push(column);
     }
 
     /// Returns the name of the table with its keyspace.
@@ -34,14 +46,22 @@ impl TableStatement {
     }
 }
 
+impl fmt::Display for StatementColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.is_static { " static" } else { "" };
+        write!(f, "{} {}{kind}", name_text(&self.name), self.cql_type)
+    }
+}
+
 impl fmt::Display for TableStatement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<String> = self.columns.iter().map(StatementColumn::to_string).collect();
         let keys: Vec<String> = self.keys.iter().map(|name| name_text(name)).collect();
         write!(
             f,
             "CREATE TABLE {} ({}, PRIMARY KEY (({})",
             self.table(),
-            self.columns.join(", "),
+            columns.join(", "),
             keys.join(", ")
         )?;
         for (name, _) in &self.clustering {
@@ -59,9 +79,19 @@ impl fmt::Display for TableStatement {
     }
 }
 
+/// Returns the type of a text of CQL. `None` if it is not one, or has a user type that the keyspace does not have.
+pub fn type_of(text: &str, scope: &TypeScope<'_>) -> Option<CqlType> {
+    let statement = format!("CREATE TABLE a.b (k int PRIMARY KEY, v {text})");
+    let Statement::CreateTable(create) = parse(&statement).ok()?.statement else { return None };
+    let [_, column] = &create.columns[..] else { return None };
+    scope.resolve(&column.cql_type).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marshal::Types;
+    use crate::schema::KeyspaceDef;
 
     #[test]
     fn names_are_quoted_and_orders_kept() {
@@ -80,5 +110,15 @@ mod tests {
             "CREATE TABLE \"Shop\".carts (id int, \"At\" timeuuid, owner text static, PRIMARY KEY ((id), \"At\")) \
              WITH gc_grace_seconds = 864000 AND CLUSTERING ORDER BY (\"At\" DESC)"
         );
+    }
+
+    #[test]
+    fn texts_that_are_no_types_have_none() {
+        let (keyspace, types) = (KeyspaceDef::new("Shop"), Types::builtin());
+        let scope = TypeScope::of_existing(&keyspace, &types);
+        assert_eq!(type_of("map<text, int>", &scope).unwrap().to_string(), "map<text, int>");
+        for text in ["", "unknown", "int, w int", "int); DROP TABLE a.b; --"] {
+            assert!(type_of(text, &scope).is_none(), "{text}");
+        }
     }
 }

@@ -18,15 +18,15 @@ use bytes::Bytes;
 
 use super::FoundSchema;
 use super::avro::{AvroSchema, AvroValue};
-use super::system_rows::{SystemRow, read as read_rows};
+use super::system_rows::{SystemRow, SystemTables};
 use crate::compat::features::{CF_FIELDS, FieldKind};
 use crate::db::{CfRequest, ColumnRequest, KsRequest};
-use crate::import::inventory::{FamilyName, FoundTable};
+use crate::import::inventory::FamilyName;
 use crate::schema::{IndexKind, Setting};
 use crate::sstable::SstableError;
 
 /// The table.
-pub const TABLE: &str = "Schema";
+const TABLE: &str = "Schema";
 /// The cell with the schema of Avro.
 const AVRO_SCHEMA: &str = "Avro/Schema";
 /// The row, and its cell, with the id of the present version.
@@ -42,12 +42,12 @@ struct Version {
 }
 
 /// Reads the keyspaces. Returns false if the table has no schema.
-pub fn read(tables: &[FoundTable], schema: &mut FoundSchema) -> Result<bool, SstableError> {
+pub fn read(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<bool, SstableError> {
     let Some(version) = present_version(tables)? else { return Ok(false) };
     schema.missing.extend(version.missing);
     for (name, keyspace) in &version.keyspaces {
         match keyspace_of(keyspace) {
-            Some(request) => schema.keyspaces.push(request),
+            Some(request) => schema.add_keyspace(request),
             None => {
                 schema.missing.push(format!("keyspace {name} of version {}: it has no name", version.id));
             }
@@ -57,7 +57,7 @@ pub fn read(tables: &[FoundTable], schema: &mut FoundSchema) -> Result<bool, Sst
 }
 
 /// Returns the column families by their ids, by which the commit logs of these releases name them.
-pub fn family_ids(tables: &[FoundTable]) -> Result<HashMap<i32, FamilyName>, SstableError> {
+pub fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, FamilyName>, SstableError> {
     let keyspaces = present_version(tables)?.map(|version| version.keyspaces).unwrap_or_default();
     let families = keyspaces.iter().flat_map(|(_, keyspace)| keyspace.field("cf_defs").list());
     let id = |family: &AvroValue| {
@@ -68,8 +68,8 @@ pub fn family_ids(tables: &[FoundTable]) -> Result<HashMap<i32, FamilyName>, Sst
 }
 
 /// Reads the row of the latest version.
-fn present_version(tables: &[FoundTable]) -> Result<Option<Version>, SstableError> {
-    let rows = read_rows(tables, 0, true)?;
+fn present_version(tables: &SystemTables<'_>) -> Result<Option<Version>, SstableError> {
+    let rows = tables.plain_rows(TABLE)?;
     let time = |row: &SystemRow| {
         let id = uuid::Uuid::try_parse(&row.keyspace).ok()?;
         Some((id.get_timestamp()?.to_gregorian().0, id))

@@ -1,0 +1,57 @@
+//! What the import does not take over: code that ran in the old server, and what was derived from other tables.
+
+use std::collections::BTreeMap;
+
+use super::FoundSchema;
+use super::system_rows::{SystemRow, SystemTables};
+use crate::import::inventory::{FamilyName, is_system};
+use crate::sstable::SstableError;
+
+/// Reads `schema_triggers`, `schema_functions` and `schema_aggregates` (2.0 to 2.2).
+pub fn read_old(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(), SstableError> {
+    // The options of a trigger are a map of several cells, with a class.
+    add(schema, tables.rows("schema_triggers", 2)?, trigger);
+    add(schema, tables.rows("schema_functions", 2)?, |row| code_of("function", row));
+    add(schema, tables.rows("schema_aggregates", 2)?, |row| code_of("aggregate", row));
+    Ok(())
+}
+
+/// Reads `triggers`, `functions`, `aggregates` and `views` (3.0 to 3.11).
+pub fn read_new(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(), SstableError> {
+    add(schema, tables.rows("triggers", 2)?, trigger);
+    add(schema, tables.rows("functions", 2)?, |row| code_of("function", row));
+    add(schema, tables.rows("aggregates", 2)?, |row| code_of("aggregate", row));
+    for row in tables.rows("views", 1)?.iter().filter(|row| !is_system(&row.keyspace)) {
+        let Some(name) = row.clustering.first() else { continue };
+        let view = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
+        let base = row.text("base_table_name").unwrap_or("an unknown table");
+        schema.left_out.push(format!(
+            "the materialized view {view}: its rows are made of those of {}.{base}; to import them as a table, define one \
+             of this name with --schema",
+            row.keyspace
+        ));
+        schema.views.insert(view);
+    }
+    Ok(())
+}
+
+fn add(schema: &mut FoundSchema, rows: Vec<SystemRow>, sentence: impl Fn(&SystemRow) -> Option<String>) {
+    let of_users = rows.iter().filter(|row| !is_system(&row.keyspace));
+    schema.left_out.extend(of_users.filter_map(sentence));
+}
+
+fn trigger(row: &SystemRow) -> Option<String> {
+    let [table, name] = &row.clustering[..] else { return None };
+    Some(format!("the trigger {name} of {}.{table}: there are no triggers", row.keyspace))
+}
+
+fn code_of(kind: &str, row: &SystemRow) -> Option<String> {
+    let name = row.clustering.first()?;
+    Some(format!("the {kind} {}.{name}: there are none of users", row.keyspace))
+}
+
+/// Returns the sentence for an index of a table of CQL by a class that is not Cassandra's own.
+pub fn custom_index(family: &FamilyName, index: &str, options: &BTreeMap<String, String>) -> String {
+    let class = options.get("class_name").map_or("an unknown class", String::as_str);
+    format!("the index {index} of {family}: {class} makes its entries, and there are no such classes")
+}
