@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use thriftstore::config;
-use thriftstore::copy::{Interruption, Side};
+use thriftstore::copy::Side;
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
-use thriftstore::import::{self, FoundSchema, ImportOptions, Inventory, Summary};
+use thriftstore::import::{self, Defined, FoundSchema, ImportOptions, Inventory, Summary};
 use thriftstore::marshal::Types;
 use thriftstore::partitioner;
 use thriftstore::storage::EmbeddedStore;
@@ -79,12 +79,8 @@ fn database() -> (Arc<Database>, Arc<Clock>) {
 }
 
 fn options(progress_file: Option<PathBuf>) -> ImportOptions {
-    ImportOptions {
-        partitioner: partitioner::resolve("Murmur3Partitioner").expect("a known partitioner"),
-        skips_damage: true,
-        progress_file,
-        interruption: Interruption::default(),
-    }
+    let partitioner = partitioner::resolve("Murmur3Partitioner").expect("a known partitioner");
+    ImportOptions { skips_damage: true, progress_file, ..ImportOptions::new(partitioner) }
 }
 
 /// Takes bytes behind three bytes with their length.
@@ -132,8 +128,8 @@ pub fn system_tables(data: &[u8]) -> usize {
             return 0;
         }
     };
-    let failed = runtime().block_on(found.define(&database));
-    assert!(failed.iter().all(|why| !why.is_empty()), "an error without a text");
+    let Defined { failed, left_out } = runtime().block_on(found.define(&database));
+    assert!(failed.iter().chain(&left_out).all(|why| !why.is_empty()), "an error without a text");
     let catalog = database.catalog().clone();
     let defined: usize = catalog.keyspaces.values().map(|keyspace| keyspace.column_families.len()).sum();
     defined - FAMILIES.len()

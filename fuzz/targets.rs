@@ -15,7 +15,8 @@ use thriftstore::native::{
     self, FailedOperation, Frame, FrameCutter, Handshake, NativeError, NativeService, NextFrame,
     Reply as NativeReply, RequestCode, SegmentCodec, open_body,
 };
-use thriftstore::sstable::{CommitLog, FORMATS, SstableError, TableOptions, TableReader};
+use thriftstore::schema::Layout;
+use thriftstore::sstable::{CommitLog, FORMATS, LogTable, SstableError, TableOptions, TableReader};
 use thriftstore::storage::EmbeddedStore;
 use thriftstore::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
 use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
@@ -334,11 +335,13 @@ pub fn commit_log(data: &[u8]) -> usize {
     std::fs::create_dir_all(&directory).expect("a directory for the file");
     let path = directory.join(name);
     std::fs::write(&path, file).expect("the file can be written");
+    let layout = if *choice >= 128 { Layout::Super } else { Layout::Dense };
+    let table = Arc::new(LogTable::new(layout, vec!["BytesType".to_owned()], [], None));
     let mut rows = 0;
     if let Ok(mut log) = CommitLog::open(&path) {
         // One record, and what is behind it.
         for _ in 0..2 {
-            match log.next_write(|_| *choice >= 128) {
+            match log.next_write(|_| Some(table.clone())) {
                 Ok(Some(found)) => rows += found.rows.len(),
                 Ok(None) => break,
                 Err(error) => assert!(!error.to_string().is_empty(), "an error without a text"),
