@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::counters::{CounterMerge, Logged, Place};
 use super::fold::RowFold;
 use super::logged_rows::LoggedRows;
-use super::merge::FamilyMerge;
+use super::merge::{FamilyMerge, OPEN_MAX};
 use super::pieces::{Pieces, first_changes};
 use super::reader::{ReadOptions, Reader};
 use super::{FamilyName, FoundTable, ImportError};
@@ -72,13 +72,20 @@ impl FileDump {
         loop {
             let of_tables = merge.place().filter(|_| next.is_some()).cloned();
             let of_logs = self.logged_rows.as_mut().and_then(LoggedRows::next_place);
+            if merge.is_disordered() {
+                let name = FamilyName::of(&self.cf);
+                return Err(ImportError::Nothing(format!(
+                    "{name} cannot be compared: its rows are out of order, or more than {OPEN_MAX} of its SSTables overlap"
+                )));
+            }
             let Some(place) = of_tables.clone().into_iter().chain(of_logs.clone()).min() else {
                 return Ok(());
             };
             let is_logged = of_logs.is_some_and(|of_logs| of_logs == place);
             let logged = self.logged_rows.as_mut().filter(|_| is_logged).map(LoggedRows::take);
             let mut changes = logged.unwrap_or_default();
-            let is_taken = match next.take().filter(|_| of_tables.as_ref() == Some(&place)) {
+            let is_of_tables = of_tables.as_ref() == Some(&place);
+            let is_taken = match if is_of_tables { next.take() } else { None } {
                 Some(row) => {
                     changes.extend(first_changes(row.deletion));
                     let is_taken = self.send_row(&place, changes, &mut merge, pieces)?;

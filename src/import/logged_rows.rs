@@ -46,7 +46,7 @@ impl LoggedRows {
         for log in logs.found() {
             // What is wrong with a log was reported by the import.
             logs.read(log, |cf, row, _| {
-                if cf.id == self.cf.id {
+                if (&cf.keyspace, &cf.name) == (&self.cf.keyspace, &self.cf.name) {
                     let mut token = Vec::new();
                     self.partitioner.token(&row.key, &mut token);
                     let mut changes = first_changes(row.deletion);

@@ -34,7 +34,7 @@ use crate::sstable::{Atom, TableReader, Unit};
 use crate::storage::RowPiece;
 
 /// Tables that are open at the same time. Each has two or three files, and buffers of some 100 KB.
-const OPEN_MAX: usize = 64;
+pub const OPEN_MAX: usize = 128;
 
 /// A table.
 struct Source {
@@ -278,6 +278,11 @@ impl FamilyMerge {
     /// Returns the place of the present row.
     pub fn place(&self) -> Option<&Place> {
         self.place.as_ref()
+    }
+
+    /// Returns whether rows up to the present one are left for later, or came before.
+    pub fn is_disordered(&self) -> bool {
+        !self.is_in_order
     }
 
     /// Returns all range tombstones of the present row. Its tables are opened once more for that.

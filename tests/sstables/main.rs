@@ -13,3 +13,4 @@ mod import;
 mod random_damage;
 mod rows;
 mod written;
+mod whole_import;

@@ -5,6 +5,7 @@ mod backup_steps;
 #[path = "../support/backup/mod.rs"]
 mod backup_support;
 mod backup_while_serving;
+mod bulk_load;
 mod corruption;
 #[path = "../counting_disk/mod.rs"]
 mod counting_disk;

@@ -1,0 +1,256 @@
+//! Imports as a whole: killed and resumed, compared with their files, and as of another date.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use thriftstore::copy::Side;
+use thriftstore::import::{ImportOptions, Inventory, import};
+use thriftstore::model::{CellKind, Change, DeletionTime};
+use thriftstore::partitioner;
+use thriftstore::storage::DumpCommand;
+use thriftstore::util::Clock;
+
+use crate::fixture::{Fixture, RELEASES};
+use crate::rows::{Merged, NOW_S};
+
+/// A directory of a real server, and a folder for what is made of it.
+struct Setup {
+    fixture: Fixture,
+    scratch: tempfile::TempDir,
+    config: PathBuf,
+}
+
+impl Setup {
+    fn of(release: &str) -> Setup {
+        let fixture = Fixture::unpack(release);
+        let has_logs = fixture.data().with_file_name("logs").exists();
+        let fixture = if has_logs { fixture.with_commit_logs() } else { fixture };
+        let scratch = tempfile::tempdir().unwrap();
+        let config = match release {
+            "0.6.8" => fixture.storage_conf(),
+            _ => {
+                let partitioner = fixture.contents["partitioner"].as_str().unwrap();
+                let file = scratch.path().join("cassandra.yaml");
+                std::fs::write(&file, format!("cluster_name: test\npartitioner: {partitioner}\n")).unwrap();
+                file
+            }
+        };
+        Setup { fixture, scratch, config }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    fn import(&self, target: &Path, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+        command.arg("import").arg("--from").arg(self.fixture.data()).arg("--config").arg(&self.config);
+        command.arg("--to").arg(format!("data:{}", target.display())).args(more).stdin(Stdio::null());
+        command
+    }
+
+    /// Compares two data directories, with their tombstones.
+    fn assert_same(&self, one: &Path, other: &Path) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+        command.args(["copy", "--verify-only", "--config"]).arg(&self.config);
+        command.arg("--from").arg(format!("data:{}", one.display()));
+        succeed(command.arg("--to").arg(format!("data:{}", other.display())));
+    }
+}
+
+fn texts(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn succeed(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", texts(&output));
+    texts(&output)
+}
+
+#[test]
+fn killed_imports_with_counters_and_commit_logs_go_on() {
+    for release in ["1.2.15", "2.1.22"] {
+        let setup = Setup::of(release);
+        let (whole, target) = (setup.path("whole"), setup.path("target"));
+        succeed(&mut setup.import(&whole, &[]));
+        let file = setup.path("import.json");
+        let progress = ["--progress-file", file.to_str().unwrap(), "--progress-seconds", "0"];
+        for moment in 0..20 {
+            let mut command = setup.import(&target, &progress);
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(20 + 37 * moment));
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        succeed(&mut setup.import(&target, &progress));
+        setup.assert_same(&whole, &target);
+        setup.assert_same(&target, &whole);
+        succeed(&mut setup.import(&target, &["--verify-only"]));
+    }
+}
+
+/// What was imported is what the files have, with their commit logs.
+#[test]
+fn imports_are_compared_with_their_files() {
+    for release in RELEASES {
+        let setup = Setup::of(release);
+        let target = setup.path("target");
+        let said = succeed(&mut setup.import(&target, &["--verify"]));
+        let compared = said.split("compared: ").nth(1).unwrap().split(' ').next().unwrap();
+        assert!(compared.parse::<u64>().unwrap() > 400, "{release}: {said}");
+    }
+}
+
+#[test]
+fn differences_in_both_directions_are_found() {
+    let setup = Setup::of("2.1.22");
+    let inventory = Inventory::of(&[setup.fixture.data()]).unwrap();
+    let (name, tables) = inventory.families.iter().find(|(_, tables)| tables.len() > 1).unwrap();
+    let only = ["--keyspace", &name.keyspace, "--column-family", &name.name];
+    let compare = |target: &Path| {
+        let output = setup.import(target, &[&only[..], &["--verify-only"]].concat()).output().unwrap();
+        (output.status.code(), texts(&output))
+    };
+    let (whole, part) = (setup.path("whole"), setup.path("part"));
+    succeed(&mut setup.import(&whole, &only));
+    assert_eq!(compare(&whole).0, Some(0));
+    // A part of the files is moved away, imported as a whole, and put back.
+    let away = setup.path("away");
+    std::fs::create_dir(&away).unwrap();
+    let folder = tables[0].path.parent().unwrap();
+    let prefix = tables[0].path.file_name().unwrap().to_str().unwrap().replace("Data.db", "");
+    let of_table: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|file| file.starts_with(&prefix))
+        .collect();
+    for file in &of_table {
+        std::fs::rename(folder.join(file), away.join(file)).unwrap();
+    }
+    succeed(&mut setup.import(&part, &only));
+    let (status, said) = compare(&whole);
+    assert!(status == Some(1) && said.contains(": only in the target"), "{said}");
+    for file in &of_table {
+        std::fs::rename(away.join(file), folder.join(file)).unwrap();
+    }
+    let (status, said) = compare(&part);
+    assert!(status == Some(1) && said.contains(": only in the source"), "{said}");
+    assert!(said.contains(&format!("{name} row ")) && said.contains("differences"), "{said}");
+}
+
+/// Returns all that a database has, by column family and row.
+fn dumped(merged: &Merged) -> BTreeMap<String, Vec<Change>> {
+    let mut found: BTreeMap<String, Vec<Change>> = BTreeMap::new();
+    let catalog = merged.database.catalog().clone();
+    for cf in catalog.keyspaces.values().flat_map(|keyspace| keyspace.column_families.values()) {
+        let mut after = None;
+        loop {
+            let command = DumpCommand { cf: cf.clone(), after, max_bytes: 1 << 20 };
+            let dump = merged.runtime.block_on(merged.database.store().dump(command).unwrap()).unwrap();
+            for row in dump.rows {
+                found
+                    .entry(format!("{}.{} {:?}", cf.keyspace, cf.name, row.key))
+                    .or_default()
+                    .extend(row.changes);
+            }
+            after = dump.place;
+            if after.is_none() {
+                break;
+            }
+        }
+    }
+    found
+}
+
+fn shifted(change: Change, by: i32, seconds: &mut usize) -> Change {
+    let mut deletion = |deletion: DeletionTime| {
+        *seconds += 1;
+        DeletionTime { local_deletion_time: deletion.local_deletion_time + by, ..deletion }
+    };
+    match change {
+        Change::DeleteRow { deletion: of_row } => Change::DeleteRow { deletion: deletion(of_row) },
+        Change::DeleteSuper { name, deletion: own } => Change::DeleteSuper { name, deletion: deletion(own) },
+        Change::DeleteRange(mut range) => {
+            range.deletion = deletion(range.deletion);
+            Change::DeleteRange(range)
+        }
+        Change::Cell { super_column, mut cell } => {
+            match &mut cell.kind {
+                CellKind::Expiring { expires_at_s: second, .. }
+                | CellKind::Deleted { local_deletion_time: second } => {
+                    *seconds += 1;
+                    *second += by;
+                }
+                _ => {}
+            }
+            Change::Cell { super_column, cell }
+        }
+    }
+}
+
+/// Every second of the files is as far from now as it was from the date.
+#[test]
+fn the_clock_of_the_files_can_be_shifted() {
+    let fixture = Fixture::unpack("1.2.15");
+    let partitioner = fixture.contents["partitioner"].as_str().unwrap();
+    let run = |as_of: Option<&str>| {
+        let merged = Merged::new(&fixture.contents);
+        let inventory = Inventory::of(&[fixture.data()]).unwrap();
+        let clock = Arc::new(Clock::manual(i64::from(NOW_S) * 1000));
+        let as_of = as_of.map(|date| date.parse().unwrap());
+        let options =
+            ImportOptions { as_of, ..ImportOptions::new(partitioner::resolve(partitioner).unwrap()) };
+        let to = Arc::new(Side::of_database("memory", merged.database.clone(), clock.clone()));
+        merged.runtime.block_on(import(&inventory, Some(to), clock, &options)).unwrap();
+        dumped(&merged)
+    };
+    let as_they_are = run(None);
+    // 1,782,864,000 seconds after 1970.
+    let moved = run(Some("2026-07-01"));
+    let mut seconds = 0;
+    let mut shift = |change| shifted(change, NOW_S - 1_782_864_000, &mut seconds);
+    let expected: BTreeMap<String, Vec<Change>> = as_they_are
+        .into_iter()
+        .map(|(row, changes)| (row, changes.into_iter().map(&mut shift).collect()))
+        .collect();
+    assert_eq!(moved, expected);
+    assert!(seconds > 20, "{seconds}");
+}
+
+/// A table is open from its first row to its last one, and not more than 128 at a time.
+#[test]
+fn more_tables_than_are_open_at_once_are_imported() {
+    let setup = Setup::of("2.1.22");
+    let inventory = Inventory::of(&[setup.fixture.data()]).unwrap();
+    let (name, tables) = inventory
+        .families
+        .iter()
+        .find(|(name, tables)| tables.len() > 1 && !name.name.contains("ounter"))
+        .unwrap();
+    let only = ["--keyspace", &name.keyspace, "--column-family", &name.name];
+    let whole = setup.path("whole");
+    succeed(&mut setup.import(&whole, &only));
+    let table = &tables[0];
+    let folder = table.path.parent().unwrap();
+    let number = format!("-{}-", table.descriptor.generation);
+    for copy in 1_000..1_150 {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let file = entry.unwrap().file_name().into_string().unwrap();
+            if file.contains(&number) {
+                let to = folder.join(file.replace(&number, &format!("-{copy}-")));
+                std::fs::copy(folder.join(&file), to).unwrap();
+            }
+        }
+    }
+    let target = setup.path("target");
+    let said = succeed(&mut setup.import(&target, &only));
+    assert!(said.contains(&format!("{} SSTables", tables.len() + 150)), "{said}");
+    setup.assert_same(&whole, &target);
+    setup.assert_same(&target, &whole);
+    let output = setup.import(&target, &[&only[..], &["--verify-only"]].concat()).output().unwrap();
+    assert!(!output.status.success() && texts(&output).contains("overlap"), "{}", texts(&output));
+}
