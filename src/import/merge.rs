@@ -34,7 +34,7 @@ use crate::sstable::{Atom, TableReader, Unit};
 use crate::storage::RowPiece;
 
 /// Tables that are open at the same time. Each has two or three files, and buffers of some 100 KB.
-pub const OPEN_MAX: usize = 128;
+pub const OPEN_MAX: usize = 200;
 
 /// A table.
 struct Source {
