@@ -12,5 +12,5 @@ mod fixture;
 mod import;
 mod random_damage;
 mod rows;
-mod written;
 mod whole_import;
+mod written;
