@@ -119,7 +119,7 @@ pub fn system_tables(data: &[u8]) -> usize {
             scratch.write(&format!("{prefix}-Statistics.db"), statistics);
         }
     }
-    let inventory = Inventory::of(&[scratch.0.clone()]).expect("the directory can be read");
+    let inventory = Inventory::of(std::slice::from_ref(&scratch.0)).expect("the directory can be read");
     let (database, _) = database();
     let found = match FoundSchema::of(&inventory, database.types()) {
         Ok(found) => found,

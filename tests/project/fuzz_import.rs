@@ -1,6 +1,6 @@
 //! Random damage of what an import reads besides SSTables and commit logs, as in `fuzz.rs`.
 
-#![expect(clippy::unwrap_used, reason = "a failure should stop the test")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failure should stop the test")]
 
 use std::path::Path;
 

@@ -65,7 +65,7 @@ fn expected(merged: &Merged, cf: &Arc<CfDef>, key: &Bytes) -> Vec<Live> {
     let table = ClusterTable::of(cf).unwrap();
     let mut found: Vec<Live> = match read(merged, cf, key) {
         RowColumns::Cells(cells) => {
-            cells.iter().map(|cell| live(table.clustering(&[cell.name.clone()]), cell)).collect()
+            cells.iter().map(|cell| live(table.clustering(std::slice::from_ref(&cell.name)), cell)).collect()
         }
         RowColumns::Supers(supers) => {
             let cells =
@@ -86,7 +86,10 @@ fn family_of_files(merged: &Merged, cf: &CfDef) -> Arc<CfDef> {
         read.default_validator = Types::builtin().parse("CounterColumnType").unwrap();
     }
     let (keyspace, read) = (KeyspaceDef::new("Files"), Arc::new(read));
-    merged.runtime.block_on(merged.database.restore().define(&keyspace, &[read.clone()])).unwrap();
+    merged
+        .runtime
+        .block_on(merged.database.restore().define(&keyspace, std::slice::from_ref(&read)))
+        .unwrap();
     read
 }
 
