@@ -12,11 +12,12 @@ use super::cluster::{self, ClusterArgs};
 use super::control::load_file;
 use super::copy::stop_at_signals;
 use super::data;
+use super::import_found::{self, shown_times};
 use crate::config::{self, Config};
 use crate::copy::{self, OpenOptions, Place, Side};
 use crate::import::{
-    self as importing, AsOf, CHECKPOINT_EVERY, FamilySummary, FoundSchema, ImportError, ImportOptions,
-    Inventory, Summary, Verified,
+    self as importing, AsOf, CHECKPOINT_EVERY, FamilyName, FamilySummary, FoundSchema, ImportError,
+    ImportOptions, Inventory, SourcePartitioner, Summary, Verified,
 };
 use crate::marshal::Types;
 use crate::partitioner;
@@ -78,6 +79,12 @@ pub struct ImportArgs {
 
 pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
     let mut inventory = Inventory::of(&args.from).map_err(|error| error.to_string())?;
+    let found = FoundSchema::of(&inventory, types).map_err(|error| error.to_string());
+    if let Ok(schema) = &found {
+        for directory in inventory.leave_out_dropped(&schema.ids) {
+            eprintln!("not read: {} is of a table that was dropped", directory.display());
+        }
+    }
     inventory
         .select(args.keyspace.as_deref(), args.column_family.as_deref())
         .map_err(|error| error.to_string())?;
@@ -86,7 +93,7 @@ pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
         // Without a file, only what the target and the scripts define is there.
         None => Config { catalog: crate::schema::Catalog::default(), ..default_config(types)? },
     };
-    data::run(import_all(args, types, &config, &inventory))
+    data::run(import_all(args, types, &config, (&inventory, found)))
 }
 
 fn default_config(types: &Types) -> Result<Config, String> {
@@ -97,20 +104,23 @@ async fn import_all(
     args: &ImportArgs,
     types: &Types,
     config: &Config,
-    inventory: &Inventory,
+    (inventory, found): (&Inventory, Result<FoundSchema, String>),
 ) -> Result<(), String> {
     for unreadable in &inventory.unreadable {
         eprintln!("not read: {unreadable}");
     }
     let clock = Arc::new(Clock::system());
-    let partitioner = match &args.partitioner {
-        Some(name) => partitioner::resolve(name).ok_or_else(|| format!("unknown partitioner {name:?}"))?,
-        None => config.partitioner.clone(),
-    };
     if let Some(as_of) = args.as_of
         && as_of.second() > clock.now_s()
     {
         return Err("the date of --as-of is in the future".to_owned());
+    }
+    let named = named_partitioner(args, config)?;
+    let partitioner = importing::source_partitioner(inventory, named, &config.partitioner)
+        .map_err(|error| error.to_string())?;
+    let found = found.as_ref().map_err(String::as_str);
+    if args.dry_run {
+        import_found::print_sources(inventory, found, &partitioner);
     }
     let options = ImportOptions {
         skips_damage: args.skip_damaged,
@@ -119,19 +129,22 @@ async fn import_all(
         interruption: stop_at_signals()?,
         as_of: args.as_of,
         shows_progress: true,
-        ..ImportOptions::new(partitioner)
+        ..ImportOptions::new(partitioner.partitioner)
     };
     let to = match &args.to {
         Some(place) => Some(Arc::new(open(args, types, config, (place, &clock)).await?)),
         None => None,
     };
-    let outcome = run(args, inventory, (to.clone(), clock), &options).await;
+    let outcome = run(args, (inventory, found), (to.clone(), clock), &options).await;
     let closed = match &to {
         Some(to) => to.close().await.map_err(|error| error.to_string()),
         None => Ok(()),
     };
     let (summary, verified) = outcome?;
     closed?;
+    if let Some(summary) = summary.as_ref().filter(|_| args.dry_run) {
+        import_found::print_families(inventory, found, summary);
+    }
     let imported = summary.map_or(Ok(()), |summary| report(args, inventory, &summary));
     imported.and(verified.map_or(Ok(()), |verified| report_verified(&verified)))
 }
@@ -139,7 +152,7 @@ async fn import_all(
 /// Imports, compares, or both.
 async fn run(
     args: &ImportArgs,
-    inventory: &Inventory,
+    (inventory, found): (&Inventory, Result<&FoundSchema, &str>),
     (to, clock): (Option<Arc<Side>>, Arc<Clock>),
     options: &ImportOptions,
 ) -> Result<(Option<Summary>, Option<Verified>), String> {
@@ -147,7 +160,7 @@ async fn run(
     let summary = match args.verify_only {
         true => None,
         false => {
-            define(args, to.as_ref(), inventory).await?;
+            define(args, to.as_ref(), (inventory, found)).await?;
             Some(importing::import(inventory, to.clone(), clock.clone(), options).await.map_err(failed)?)
         }
     };
@@ -168,6 +181,21 @@ fn report_verified(verified: &Verified) -> Result<(), String> {
         0 => Ok(()),
         differences => Err(format!("the target differs from the files: {differences} differences")),
     }
+}
+
+/// Returns the partitioner of the old servers that the command names.
+fn named_partitioner(args: &ImportArgs, config: &Config) -> Result<Option<SourcePartitioner>, String> {
+    if let Some(name) = &args.partitioner {
+        let partitioner = partitioner::resolve(name).ok_or_else(|| {
+            let known: Vec<&str> = partitioner::PARTITIONERS.iter().map(|(name, _)| *name).collect();
+            format!("unknown partitioner {name:?}: use one of {}", known.join(", "))
+        })?;
+        return Ok(Some(SourcePartitioner { partitioner, named_by: "--partitioner names it".to_owned() }));
+    }
+    Ok(args.config.as_ref().map(|file| SourcePartitioner {
+        partitioner: config.partitioner.clone(),
+        named_by: format!("{} names it", file.display()),
+    }))
 }
 
 async fn open(
@@ -203,20 +231,29 @@ async fn open(
 }
 
 /// Runs the scripts, and checks that the target defines all column families.
-async fn define(args: &ImportArgs, to: Option<&Arc<Side>>, inventory: &Inventory) -> Result<(), String> {
+async fn define(
+    args: &ImportArgs,
+    to: Option<&Arc<Side>>,
+    (inventory, found): (&Inventory, Result<&FoundSchema, &str>),
+) -> Result<(), String> {
     let Some(to) = to else { return Ok(()) };
     let database = to.writable().map_err(|error| error.to_string())?;
     for script in &args.schema {
         load_file("--schema", database, script).await?;
     }
-    let found = FoundSchema::of(inventory, database.types()).map_err(|error| {
-        format!("the schema in the system tables: {error}; define the column families with --schema")
-    })?;
-    let defined = found.define(database).await;
-    for failed in defined.failed {
-        eprintln!("not defined: {failed}");
+    match found {
+        Err(why) => eprintln!("the schema in the system tables cannot be read: {why}"),
+        Ok(schema) => {
+            let defined = schema.define(database).await;
+            print_each("missing in the system tables", &schema.missing);
+            print_each("not defined", &defined.failed);
+            print_each("not imported", &schema.left_out);
+            print_each("not imported", &defined.left_out);
+        }
     }
-    let is_missing = |name: &&importing::FamilyName| to.column_family(&name.keyspace, &name.name).is_none();
+    let is_view = |name: &FamilyName| found.is_ok_and(|schema| schema.views.contains(name));
+    let is_missing =
+        |name: &&FamilyName| to.column_family(&name.keyspace, &name.name).is_none() && !is_view(name);
     let missing: Vec<String> =
         inventory.families.keys().filter(is_missing).map(ToString::to_string).collect();
     if missing.is_empty() || args.skip_undefined {
@@ -231,10 +268,17 @@ async fn define(args: &ImportArgs, to: Option<&Arc<Side>>, inventory: &Inventory
     ))
 }
 
+fn print_each(what: &str, sentences: &[String]) {
+    for sentence in sentences {
+        eprintln!("{what}: {sentence}");
+    }
+}
+
 /// Prints what was imported and what is lost. Losses are an error.
 fn report(args: &ImportArgs, inventory: &Inventory, summary: &Summary) -> Result<(), String> {
+    let families = if args.dry_run { None } else { Some(&summary.families) };
     let width = summary.families.keys().map(|name| name.to_string().len()).max().unwrap_or_default();
-    for (name, family) in &summary.families {
+    for (name, family) in families.into_iter().flatten() {
         println!("{:width$}  {}", name.to_string(), shown(family));
     }
     for name in &summary.undefined {
@@ -280,8 +324,7 @@ fn shown(family: &FamilySummary) -> String {
     });
     let formats: BTreeMap<&str, u64> = formats.collect();
     let formats: Vec<&str> = formats.into_keys().collect();
-    let times =
-        timestamps.map_or_else(String::new, |(first, last)| format!(", timestamps {first} to {last}"));
+    let times = timestamps.map_or_else(String::new, |times| format!(", written {}", shown_times(times)));
     if *tables == 0 {
         return format!("commit logs only, {rows} rows, {cells} cells, {tombstones} tombstones{times}");
     }

@@ -12,6 +12,7 @@ mod gateway;
 mod http_port;
 mod identity;
 mod import;
+mod import_found;
 mod limits;
 mod load_place;
 mod login;

@@ -20,6 +20,12 @@ pub enum ImportError {
          SSTables; set --partitioner", path = .path.display()
     )]
     Order { path: PathBuf, partitioner: String },
+    /// The rows are in the order of another partitioner than the one that was named.
+    #[error(
+        "the rows of {path} are not in the order of {named} ({named_by}), but in that of {other}: set --partitioner {other}",
+        path = .path.display()
+    )]
+    Partitioner { path: PathBuf, named: String, named_by: String, other: String },
     /// A task has panicked, which is a bug.
     #[error("the import has failed: {0}")]
     Thread(String),

@@ -1,6 +1,6 @@
 //! The SSTables in the directories of old servers.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,8 @@ const COMMIT_LOGS: &str = "commitlog";
 /// Keyspaces of the servers themselves.
 const SYSTEM_KEYSPACES: [&str; 6] =
     ["system", "system_auth", "system_distributed", "system_schema", "system_traces", "dse_system"];
+/// The directories that an SSTable is in, from that of a snapshot to that of its column family.
+const PLACES: usize = 3;
 /// How deep directories are searched: keyspace, family, and some above them.
 const DEPTH_MAX: u32 = 8;
 
@@ -67,6 +69,8 @@ pub struct FoundLog {
 /// What directories have.
 #[derive(Debug, Default)]
 pub struct Inventory {
+    /// The directories that were searched, by the numbers of the nodes.
+    pub directories: Vec<PathBuf>,
     /// The SSTables of each column family of users, by node, file version and generation.
     pub families: BTreeMap<FamilyName, Vec<FoundTable>>,
     /// The SSTables in which the servers kept their schema.
@@ -97,6 +101,7 @@ impl Inventory {
         for (node, directory) in directories.iter().enumerate() {
             let full = fs::canonicalize(directory).map_err(|error| failed(directory, &error))?;
             inventory.search(&full, node, DEPTH_MAX)?;
+            inventory.directories.push(full.clone());
             let beside = full.with_file_name(COMMIT_LOGS);
             if beside.is_dir() {
                 inventory.search(&beside, node, 0)?;
@@ -143,12 +148,10 @@ impl Inventory {
 
     /// Takes the id of a column family from the name of its directory, `<family>-<id>`.
     fn add_id(&mut self, directory: &Path) {
-        let text = |path: Option<&std::ffi::OsStr>| path.and_then(|name| name.to_str()).map(str::to_owned);
-        let keyspace = text(directory.parent().and_then(Path::file_name));
-        let (Some(keyspace), Some(name)) = (keyspace, text(directory.file_name())) else { return };
-        let Some((name, id)) = name.rsplit_once('-') else { return };
-        let Ok(id) = uuid::Uuid::try_parse(id) else { return };
-        self.ids.insert(id.into_bytes(), FamilyName { keyspace, name: name.to_owned() });
+        let keyspace = directory.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+        if let (Some(keyspace), Some((name, id))) = (keyspace, id_of(directory)) {
+            self.ids.insert(id, FamilyName { keyspace: keyspace.to_owned(), name });
+        }
     }
 
     fn add(&mut self, path: PathBuf, bytes: u64, node: usize) {
@@ -161,7 +164,7 @@ impl Inventory {
             return self.unreadable.push(SstableError::Unsupported { path, why });
         };
         let is_index = name.contains('.');
-        if is_index || descriptor.is_temporary {
+        if is_index || descriptor.is_temporary || descriptor.is_compacted() {
             return;
         }
         let families = match &keyspace[..] {
@@ -171,6 +174,29 @@ impl Inventory {
         };
         let table = FoundTable { path, bytes, descriptor, node };
         families.entry(FamilyName { keyspace, name }).or_default().push(table);
+    }
+
+    /// Leaves out the SSTables of tables that were dropped before one of their name was created: those in a directory with
+    /// another id than the table's own (2.1 and later). Returns these directories. A directory that was given itself stays.
+    pub fn leave_out_dropped(&mut self, ids: &HashMap<FamilyName, [u8; 16]>) -> Vec<PathBuf> {
+        let mut left_out = BTreeSet::new();
+        for (name, tables) in &mut self.families {
+            let Some(current) = ids.get(name) else { continue };
+            tables.retain(|table| {
+                let mut places = table.descriptor.directory.ancestors().take(PLACES);
+                let Some((place, id)) = places.find_map(|place| Some((place, id_of(place)?.1))) else {
+                    return true;
+                };
+                let is_given = self.directories.iter().any(|directory| directory.starts_with(place));
+                let stays = id == *current || is_given;
+                if !stays {
+                    left_out.insert(place.to_owned());
+                }
+                stays
+            });
+        }
+        self.families.retain(|_, tables| !tables.is_empty());
+        left_out.into_iter().collect()
     }
 
     /// Leaves only the column families of a keyspace or of a name.
@@ -207,6 +233,12 @@ impl Inventory {
     pub fn bytes(&self) -> u64 {
         self.families.values().flatten().map(|table| table.bytes).sum()
     }
+}
+
+/// Returns the name and the id of a column family in the name of its directory, `<family>-<id>`.
+fn id_of(directory: &Path) -> Option<(String, [u8; 16])> {
+    let (name, id) = directory.file_name()?.to_str()?.rsplit_once('-')?;
+    Some((name.to_owned(), uuid::Uuid::try_parse(id).ok()?.into_bytes()))
 }
 
 fn is_wanted((keyspace, family): &(Option<String>, Option<String>), name: &FamilyName) -> bool {
@@ -265,6 +297,28 @@ mod tests {
         assert_eq!(found.commit_logs.len(), 1);
         // The version nb is of 4.0.
         assert_eq!(found.unreadable.len(), 1);
+    }
+
+    #[test]
+    fn compacted_sstables_and_those_of_dropped_tables_are_left_out() {
+        let (of_old, of_new) = ("9786ac1cdd583201a7cdad556410c985", "9786ac1cdd583201a7cdad556410c986");
+        let files = [
+            "data/Shop/Carts-f-1-Data.db",
+            "data/Shop/Carts-f-1-Compacted",
+            "data/Shop/Carts-f-2-Data.db",
+            &format!("data/Blog/posts-{of_old}/me-1-big-Data.db"),
+            &format!("data/Blog/posts-{of_new}/me-3-big-Data.db"),
+        ];
+        let name = FamilyName { keyspace: "Blog".to_owned(), name: "posts".to_owned() };
+        let ids = HashMap::from([(name, uuid::Uuid::try_parse(of_new).unwrap().into_bytes())]);
+        let (_root, mut found) = inventory(&files, &["data"]).unwrap();
+        assert_eq!(listed(&found), ["Blog.posts 0:1 0:3", "Shop.Carts 0:2"]);
+        let left_out = found.leave_out_dropped(&ids);
+        assert!(left_out.len() == 1 && left_out[0].ends_with(format!("Blog/posts-{of_old}")), "{left_out:?}");
+        assert_eq!(listed(&found), ["Blog.posts 0:3", "Shop.Carts 0:2"]);
+        let given = format!("data/Blog/posts-{of_old}");
+        let (_root, mut found) = inventory(&files, &["data", &given]).unwrap();
+        assert_eq!(found.leave_out_dropped(&ids), [""; 0].map(PathBuf::from));
     }
 
     #[test]

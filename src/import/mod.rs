@@ -3,6 +3,7 @@
 //! ```text
 //!   inventory   the SSTables in directories, by column family
 //!   schema      the schema that a server kept in its own tables
+//!   source_partitioner   the order of the rows in SSTables
 //!   reader      the rows of one SSTable, past its damage, in pieces
 //!   counters    the counters of a family: the shards of all its SSTables and commit logs, row by row
 //!   logs        the commit logs; their column families (`log_families`), counters (`logged_counters`), and which of
@@ -45,6 +46,7 @@ mod reader;
 mod replay;
 mod run;
 mod schema;
+mod source_partitioner;
 mod summary;
 mod transfer;
 mod verify;
@@ -54,5 +56,6 @@ pub use error::ImportError;
 pub use inventory::{FamilyName, FoundLog, FoundTable, Inventory};
 pub use run::{CHECKPOINT_EVERY, ImportOptions, import};
 pub use schema::{Defined, FoundSchema, SchemaSource};
+pub use source_partitioner::{SourcePartitioner, source_partitioner};
 pub use summary::{FamilySummary, Summary};
 pub use verify::{Verified, verify};

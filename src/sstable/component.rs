@@ -141,6 +141,11 @@ impl Descriptor {
         listed.filter(|name| !path(name).is_file()).map(str::to_owned).collect()
     }
 
+    /// Returns whether a compaction has replaced the SSTable. Servers up to 1.1 marked it so, and removed it later.
+    pub fn is_compacted(&self) -> bool {
+        self.directory.join(format!("{}Compacted", self.prefix)).is_file()
+    }
+
     /// Returns the path of the checksum of the whole Data file, if there is one.
     pub fn digest_path(&self) -> Option<PathBuf> {
         let path = |name: &&str| self.directory.join(format!("{}{name}", self.prefix));

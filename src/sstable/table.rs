@@ -135,6 +135,24 @@ impl TableReader {
         self.partitioner.as_ref()
     }
 
+    /// Returns the keys of the first rows, `most` at most, from the Index component if there is one.
+    pub fn first_keys(&mut self, most: usize) -> Result<Vec<Bytes>, SstableError> {
+        let mut keys = Vec::new();
+        while keys.len() < most {
+            if let Some(index) = &mut self.index {
+                let Some(entry) = index.next_entry()? else { break };
+                keys.push(entry.key);
+                continue;
+            }
+            match self.next_unit()? {
+                Some(Unit::Row { key, .. }) => keys.push(key),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(keys)
+    }
+
     /// Compares the whole Data file with its digest component, if there is one. Reads the whole file. Files of 0.4 to 0.8
     /// have no checksums at all.
     pub fn check_digest(&mut self) -> Result<(), SstableError> {

@@ -12,5 +12,6 @@ mod fixture;
 mod import;
 mod random_damage;
 mod rows;
+mod schema;
 mod whole_import;
 mod written;

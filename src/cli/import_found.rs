@@ -1,0 +1,185 @@
+//! What `thriftstore import --dry-run` prints: all that is in the directories of old servers.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use indicatif::HumanBytes;
+
+use crate::import::{FamilyName, FamilySummary, FoundSchema, Inventory, SourcePartitioner, Summary};
+use crate::marshal::timestamp_text;
+
+/// The first and the last second since 1970 that a timestamp may be of: 2000 to 2100.
+const PLAUSIBLE_S: std::ops::Range<i64> = 946_684_800..4_102_444_800;
+
+/// Prints the directories, the schema, the partitioner and the commit logs.
+pub fn print_sources(
+    inventory: &Inventory,
+    found: Result<&FoundSchema, &str>,
+    partitioner: &SourcePartitioner,
+) {
+    let mut lines = Vec::new();
+    for (node, directory) in inventory.directories.iter().enumerate() {
+        let tables = inventory.families.values().flatten().filter(|table| table.node == node);
+        let sizes: Vec<u64> = tables.map(|table| table.bytes).collect();
+        let logs = inventory.commit_logs.iter().filter(|log| log.node == node).count();
+        let size = HumanBytes(sizes.iter().sum());
+        let count = sizes.len();
+        lines.push(format!(
+            "directory    {}: {size} in {count} SSTables, {logs} commit logs",
+            directory.display()
+        ));
+    }
+    match found {
+        Err(why) => lines.push(format!("schema       cannot be read: {why}")),
+        Ok(schema) => lines.extend(lines_of_schema(inventory, schema)),
+    }
+    let class = partitioner.partitioner.class_name();
+    let short = class.rsplit('.').next().unwrap_or(class);
+    lines.push(format!("partitioner  {short}: {}", partitioner.named_by));
+    for (releases, logs) in logs_by_release(inventory) {
+        lines.push(format!("commit logs  {} of {releases}: {}", logs.len(), logs.join(", ")));
+    }
+    lines.push(String::new());
+    print(&lines);
+}
+
+fn lines_of_schema(inventory: &Inventory, schema: &FoundSchema) -> Vec<String> {
+    let Some(source) = schema.source else {
+        let none = "none: there are no system tables with one. Up to 0.6 storage-conf.xml has it";
+        return vec![format!("schema       {none}")];
+    };
+    let families = schema.families();
+    let (keyspaces, count) = (schema.keyspace_count(), families.len());
+    let mut lines = vec![format!("schema       {source}: {keyspaces} keyspaces, {count} column families")];
+    let is_unknown = |name: &&FamilyName| !families.contains(name) && !schema.views.contains(name);
+    let unknown = inventory.families.keys().filter(is_unknown);
+    lines.extend(unknown.map(|name| format!("             missing: the definition of {name}")));
+    lines.extend(schema.missing.iter().map(|missing| format!("             missing: {missing}")));
+    lines.extend(schema.left_out.iter().map(|what| format!("             not imported: {what}")));
+    lines
+}
+
+/// Prints lines. A reader such as `head` may have seen enough.
+fn print(lines: &[String]) {
+    let mut text = lines.join("\n");
+    text.push('\n');
+    drop(io::stdout().lock().write_all(text.as_bytes()));
+}
+
+fn logs_by_release(inventory: &Inventory) -> BTreeMap<&'static str, Vec<String>> {
+    let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for log in &inventory.commit_logs {
+        let name = log.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        found.entry(releases_of_log(&log.path)).or_default().push(name);
+    }
+    found
+}
+
+/// Returns the releases whose commit logs are named so.
+fn releases_of_log(path: &Path) -> &'static str {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let numbers = name.strip_prefix("CommitLog-").and_then(|name| name.strip_suffix(".log"));
+    match numbers.unwrap_or_default().split_once('-') {
+        None => "0.4 to 1.1",
+        Some(("2", _)) => "1.2",
+        Some(("3", _)) => "2.0",
+        Some(("4", _)) => "2.1",
+        Some(("5", _)) => "2.2",
+        Some(("6", _)) => "3.0 to 3.11",
+        Some(_) => "another release",
+    }
+}
+
+/// Prints the column families as a table.
+pub fn print_families(inventory: &Inventory, found: Result<&FoundSchema, &str>, summary: &Summary) {
+    let families = found.map(FoundSchema::families).unwrap_or_default();
+    let is_expected = |name: &&FamilyName| inventory.is_selected(name);
+    let mut names: Vec<&FamilyName> =
+        families.iter().filter(is_expected).chain(summary.families.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let head = ["column family", "SSTables", "versions", "size", "rows", "cells", "tombstones", "written"];
+    let mut lines = vec![head.map(str::to_owned)];
+    for name in names {
+        let size = inventory.families.get(name).into_iter().flatten().map(|table| table.bytes).sum();
+        let none = FamilySummary::default();
+        lines.push(line_of(name, size, summary.families.get(name).unwrap_or(&none)));
+    }
+    let width =
+        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let printed = |line: &[String; 8]| {
+        let cells = line.iter().zip(&widths).enumerate().map(|(column, (text, width))| {
+            // Numbers are on the right.
+            if matches!(column, 1 | 3..=6) { format!("{text:>width$}") } else { format!("{text:width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    print(&lines.iter().map(printed).collect::<Vec<_>>());
+}
+
+fn line_of(name: &FamilyName, size: u64, family: &FamilySummary) -> [String; 8] {
+    let versions = family.formats.keys().map(|letters| if letters.is_empty() { "0.4-0.6" } else { letters });
+    let written = match family.timestamps {
+        Some(times) => shown_times(times),
+        None => String::new(),
+    };
+    [
+        name.to_string(),
+        family.tables.to_string(),
+        versions.collect::<Vec<_>>().join(","),
+        HumanBytes(size).to_string(),
+        family.rows.to_string(),
+        family.cells.to_string(),
+        family.tombstones.to_string(),
+        written,
+    ]
+}
+
+/// Returns the range of timestamps as dates.
+pub fn shown_times((first, last): (i64, i64)) -> String {
+    match (shown_time(first), shown_time(last)) {
+        (first, last) if first == last => first,
+        (first, last) => format!("{first} to {last}"),
+    }
+}
+
+/// Returns a timestamp as a date, if it is one in microseconds, milliseconds or seconds. Clients may write any number.
+fn shown_time(timestamp: i64) -> String {
+    let date = |ms: i64| timestamp_text(ms).chars().take("2009-08-18 01:15:30".len()).collect::<String>();
+    for (per_second, unit) in [(1_000_000, ""), (1_000, " (ms)"), (1, " (s)")] {
+        let seconds = timestamp.div_euclid(per_second);
+        if PLAUSIBLE_S.contains(&seconds) {
+            return date(seconds * 1_000) + unit;
+        }
+    }
+    timestamp.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_of_all_units_are_dates() {
+        assert_eq!(shown_time(1_384_000_000_123_456), "2013-11-09 12:26:40");
+        assert_eq!(shown_time(1_384_000_000_123), "2013-11-09 12:26:40 (ms)");
+        assert_eq!(shown_time(1_384_000_000), "2013-11-09 12:26:40 (s)");
+        for number in [0, 5, -1, i64::MAX, i64::MIN] {
+            assert_eq!(shown_time(number), number.to_string());
+        }
+    }
+
+    #[test]
+    fn commit_logs_are_named_by_their_releases() {
+        for (name, releases) in [
+            ("CommitLog-1384000000000.log", "0.4 to 1.1"),
+            ("CommitLog-3-1384000000000.log", "2.0"),
+            ("CommitLog-6-1384000000000.log", "3.0 to 3.11"),
+            ("CommitLog-7-1384000000000.log", "another release"),
+        ] {
+            assert_eq!(releases_of_log(Path::new(name)), releases);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The partitioner of the old servers: the order of the rows in their SSTables.
+//!
+//! SSTables of 2.1 and later name it. For older ones it is, in this order:
+//!
+//! 1. the one that the command names,
+//! 2. that of a `cassandra.yaml` or `storage-conf.xml` near the directories,
+//! 3. the one in whose order the first rows are.
+//!
+//! A partitioner that was named is compared with the first rows. If they are in the order of another one, the import ends at
+//! once: otherwise nearly each row would be reported as damage.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+
+use super::{ImportError, Inventory};
+use crate::partitioner::{PARTITIONERS, PartitionerRef, resolve};
+use crate::sstable::{TableOptions, TableReader};
+
+/// Keys that are read of an SSTable.
+const KEYS_READ: usize = 200;
+/// SSTables of which keys are read.
+const TABLES_READ: usize = 100;
+/// Directories that may have the configuration, from the data directory upwards.
+const PARENTS: usize = 4;
+const CONFIGURATIONS: [&str; 2] = ["cassandra.yaml", "storage-conf.xml"];
+
+/// The partitioners in the order in which they are preferred, if rows are in the order of several. Collations differ between
+/// versions of Java, so the order of CollatingOrderPreservingPartitioner is not known.
+const KNOWN: [&str; 4] =
+    ["RandomPartitioner", "Murmur3Partitioner", "ByteOrderedPartitioner", "OrderPreservingPartitioner"];
+
+/// A partitioner, and how it is known.
+#[derive(Debug, Clone)]
+pub struct SourcePartitioner {
+    pub partitioner: PartitionerRef,
+    /// What names it, for messages.
+    pub named_by: String,
+}
+
+/// Returns the partitioner of the SSTables. `named` is the one that the command names, with the option; `usual` is used if
+/// nothing shows it.
+///
+/// # Errors
+///
+/// If rows are in the order of another partitioner than the one that is named.
+pub fn source_partitioner(
+    inventory: &Inventory,
+    named: Option<SourcePartitioner>,
+    usual: &PartitionerRef,
+) -> Result<SourcePartitioner, ImportError> {
+    let evidence = Evidence::of(inventory);
+    let beside = || inventory.directories.iter().find_map(|directory| configured_near(directory));
+    // Nothing has to be looked for if all SSTables name it.
+    if let (None, Some(of_files), true) = (&named, &evidence.of_files, evidence.keys.is_empty()) {
+        return Ok(known(of_files.clone(), "the SSTables name it"));
+    }
+    let Some(named) = named.or_else(beside) else {
+        let fitting = evidence.fitting.first().filter(|_| evidence.has_rows).and_then(|name| resolve(name));
+        return Ok(match fitting {
+            Some(partitioner) => known(partitioner, "the rows are in its order"),
+            None => known(usual.clone(), "nothing shows another one"),
+        });
+    };
+    let class = named.partitioner.class_name();
+    let is_known = KNOWN.iter().any(|name| class.ends_with(name));
+    let fits = evidence.fitting.iter().any(|name| class.ends_with(name));
+    match (evidence.unlike(&named.partitioner), evidence.fitting.first()) {
+        (Some(path), Some(other)) if is_known && !fits => Err(ImportError::Partitioner {
+            path: path.clone(),
+            named: class.to_owned(),
+            named_by: named.named_by,
+            other: (*other).to_owned(),
+        }),
+        _ => Ok(named),
+    }
+}
+
+fn known(partitioner: PartitionerRef, named_by: &str) -> SourcePartitioner {
+    SourcePartitioner { partitioner, named_by: named_by.to_owned() }
+}
+
+/// What the SSTables show.
+struct Evidence {
+    /// The partitioner that SSTables of 2.1 and later name.
+    of_files: Option<PartitionerRef>,
+    /// The first keys of older ones.
+    keys: Vec<(PathBuf, Vec<Bytes>)>,
+    /// The partitioners in whose order all of these are.
+    fitting: Vec<&'static str>,
+    /// Whether one of them has several keys.
+    has_rows: bool,
+}
+
+impl Evidence {
+    fn of(inventory: &Inventory) -> Evidence {
+        let mut evidence =
+            Evidence { of_files: None, keys: Vec::new(), fitting: KNOWN.to_vec(), has_rows: false };
+        for table in inventory.families.values().flatten().take(TABLES_READ) {
+            // What cannot be read is reported when the table is imported.
+            let Ok(mut reader) = TableReader::open(&table.path, &TableOptions::default()) else { continue };
+            if let Some(partitioner) = reader.partitioner() {
+                evidence.of_files = Some(partitioner.clone());
+                continue;
+            }
+            if !table.descriptor.format.has_statistics_contents
+                && let Ok(keys) = reader.first_keys(KEYS_READ)
+            {
+                evidence.keys.push((table.path.clone(), keys));
+            }
+        }
+        let keys = &evidence.keys;
+        evidence.has_rows = keys.iter().any(|(_, keys)| keys.len() > 1);
+        evidence.fitting.retain(|name| {
+            resolve(name).is_some_and(|of| keys.iter().all(|(_, keys)| are_in_order(&of, keys)))
+        });
+        evidence
+    }
+
+    /// Returns an SSTable whose rows are in another order.
+    fn unlike(&self, partitioner: &PartitionerRef) -> Option<&PathBuf> {
+        self.keys.iter().find(|(_, keys)| !are_in_order(partitioner, keys)).map(|(path, _)| path)
+    }
+}
+
+fn are_in_order(partitioner: &PartitionerRef, keys: &[Bytes]) -> bool {
+    let place = |key: &Bytes| {
+        let mut token = Vec::new();
+        partitioner.token(key, &mut token);
+        (token, key.clone())
+    };
+    keys.iter().map(place).is_sorted()
+}
+
+/// Returns the partitioner of the configuration in a directory, or in one above it.
+fn configured_near(directory: &Path) -> Option<SourcePartitioner> {
+    for parent in directory.ancestors().take(PARENTS) {
+        for folder in [parent.to_owned(), parent.join("conf")] {
+            for name in CONFIGURATIONS {
+                let path = folder.join(name);
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                if let Some(partitioner) = configured(&text) {
+                    return Some(known(partitioner, &format!("{} names it", path.display())));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Returns the partitioner that a configuration of either form names. Its other settings may be of any release.
+fn configured(text: &str) -> Option<PartitionerRef> {
+    let xml = || text.split_once("<Partitioner>").and_then(|(_, rest)| rest.split_once("</Partitioner>"));
+    let class = match xml() {
+        Some((class, _)) => class,
+        None => text.lines().find_map(|line| line.strip_prefix("partitioner:"))?,
+    };
+    let class = class.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+    PARTITIONERS.iter().find(|(name, _)| class.ends_with(name)).and_then(|(name, _)| resolve(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn configurations_of_all_releases_name_a_partitioner() {
+        let class = |text: &str| configured(text).map(|of| of.class_name().to_owned());
+        let full = |name: &str| Some(format!("org.apache.cassandra.dht.{name}"));
+        assert_eq!(
+            class(
+                "<Storage>\n<Partitioner>org.apache.cassandra.dht.OrderPreservingPartitioner</Partitioner>"
+            ),
+            full("OrderPreservingPartitioner")
+        );
+        assert_eq!(
+            class("a: b\n# partitioner: x\npartitioner: \"Murmur3Partitioner\" # usual\n"),
+            full("Murmur3Partitioner")
+        );
+        for none in ["", "partitioner: com.example.Mine", "<Partitioner>"] {
+            assert_eq!(class(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn orders_tell_partitioners_apart() {
+        let keys: Vec<Bytes> = ["a", "b", "c", "d", "e"].map(Bytes::from).to_vec();
+        let fits = |name: &str| are_in_order(&resolve(name).unwrap(), &keys);
+        assert!(fits("ByteOrderedPartitioner") && fits("OrderPreservingPartitioner"));
+        assert!(!fits("RandomPartitioner") && !fits("Murmur3Partitioner"));
+    }
+}
