@@ -90,8 +90,8 @@ pub struct Inventory {
 
 impl Inventory {
     /// Searches directories for SSTables: data directories, or those of a keyspace or of a column family. Snapshots,
-    /// incremental backups, indexes and files that a server has not finished are left out; a directory of a snapshot
-    /// is read if it is given itself.
+    /// incremental backups, indexes, files that a server has not finished and those that it has compacted are left out; a
+    /// directory of a snapshot is read if it is given itself.
     ///
     /// # Errors
     ///
@@ -277,6 +277,8 @@ mod tests {
         "a/data/Shop/Carts-10-Data.db",
         "a/data/Shop/Carts-9-Data.db",
         "a/data/Shop/Carts-9-Index.db",
+        "a/data/Shop/Carts-8-Data.db",
+        "a/data/Shop/Carts-8-Compacted",
         "a/data/Shop/Carts.by_age-f-3-Data.db",
         "a/data/Shop/snapshots/old/Carts-4-Data.db",
         "a/data/system/Schema-f-1-Data.db",

@@ -53,6 +53,9 @@ const CONTENTS_BYTES_MAX: u64 = 4096;
 /// Components that are not read.
 const NOT_READ: [&str; 3] = ["Filter.db", "Summary.db", CONTENTS];
 
+/// The name of the empty file that marks an SSTable whose files may be deleted.
+const COMPACTED: &str = "Compacted";
+
 /// The names of the component with the checksum of the whole Data file.
 const DIGESTS: [&str; 3] = ["Digest.sha1", "Digest.adler32", "Digest.crc32"];
 
@@ -141,9 +144,10 @@ impl Descriptor {
         listed.filter(|name| !path(name).is_file()).map(str::to_owned).collect()
     }
 
-    /// Returns whether a compaction has replaced the SSTable. Servers up to 1.1 marked it so, and removed it later.
+    /// Whether the server had put the content of the SSTable into another one, or truncated its column family. Up to 2.0 it
+    /// marks the files, and deletes them later.
     pub fn is_compacted(&self) -> bool {
-        self.directory.join(format!("{}Compacted", self.prefix)).is_file()
+        self.directory.join(format!("{}{COMPACTED}", self.prefix)).is_file()
     }
 
     /// Returns the path of the checksum of the whole Data file, if there is one.
