@@ -18,6 +18,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
+use super::counter_row::{Counter, changes_of};
 use super::logged_counters::LoggedCounters;
 use super::pieces::first_changes;
 use super::reader::{Next, Reader};
@@ -25,6 +26,7 @@ use super::{FamilyName, ImportError};
 use crate::cql::show::hex;
 use crate::model::{CellKind, Change};
 use crate::partitioner::PartitionerRef;
+use crate::schema::CfDef;
 use crate::sstable::{Atom, CounterState};
 use crate::storage::RowPiece;
 
@@ -62,6 +64,10 @@ pub struct CounterMerge {
     sources: Vec<Source>,
     logged: Option<Logged>,
     partitioner: PartitionerRef,
+    /// Whether there are tables of 3.x.
+    is_modern: bool,
+    /// The definition; `None` if nothing is written.
+    cf: Option<Arc<CfDef>>,
     /// The rows and counters of logs.
     counts: (u64, u64),
 }
@@ -76,7 +82,7 @@ impl CounterMerge {
     pub fn new(
         tables: Vec<(Reader, usize, bool)>,
         logged: Option<Logged>,
-        usual: &PartitionerRef,
+        (usual, cf): (&PartitionerRef, Option<Arc<CfDef>>),
     ) -> Result<CounterMerge, ImportError> {
         let named = tables.iter().find_map(|(reader, ..)| reader.partitioner());
         let of_logs = logged.as_ref().map(|logged| logged.counters.lock().partitioner().clone());
@@ -86,6 +92,7 @@ impl CounterMerge {
         {
             return Err(out_of_order(reader, &partitioner));
         }
+        let is_modern = tables.iter().any(|(reader, ..)| reader.has_modern_rows());
         let mut sources = Vec::new();
         for (mut reader, node, deletions_are_final) in tables {
             if reader.partitioner().is_some_and(|own| own.class_name() != partitioner.class_name()) {
@@ -96,7 +103,7 @@ impl CounterMerge {
             source.begin(first, None, &partitioner)?;
             sources.push(source);
         }
-        Ok(CounterMerge { sources, logged, partitioner, counts: (0, 0) })
+        Ok(CounterMerge { sources, logged, partitioner, is_modern, cf, counts: (0, 0) })
     }
 
     /// Returns the next row, with the totals of its counters and all else that it has. `None` at the end.
@@ -122,7 +129,10 @@ impl CounterMerge {
                 }
             }
         }
-        changes.extend(totals(states, deletions_are_final));
+        let counters = totals(states, deletions_are_final);
+        if let Some(cf) = &self.cf {
+            changes = changes_of(cf, changes, counters, deletions_are_final && !self.is_modern);
+        }
         Ok(Some(RowPiece { key: place.1, changes }))
     }
 
@@ -226,18 +236,18 @@ fn out_of_order(reader: &Reader, partitioner: &PartitionerRef) -> ImportError {
 }
 
 /// Returns the totals of the counters that are not deleted.
-fn totals(states: States, deletions_are_final: bool) -> Vec<Change> {
+fn totals(states: States, deletions_are_final: bool) -> Vec<Counter> {
     let settled = |state: CounterState| match state {
         CounterState::Live(counter) => CounterState::Live(counter.settled()),
         deleted @ CounterState::Deleted { .. } => deleted,
     };
-    let mut changes = Vec::new();
+    let mut counters = Vec::new();
     for ((super_column, _), of_nodes) in states {
         let merged =
             of_nodes.into_values().map(settled).reduce(|one, other| one.merged(other, deletions_are_final));
         if let Some(CounterState::Live(counter)) = merged {
-            changes.push(Change::Cell { super_column, cell: counter.to_cell() });
+            counters.push((super_column, counter.to_cell()));
         }
     }
-    changes
+    counters
 }

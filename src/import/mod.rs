@@ -5,7 +5,8 @@
 //!   schema      the schema that a server kept in its own tables
 //!   source_partitioner   the order of the rows in SSTables
 //!   reader      the rows of one SSTable, past its damage, in pieces
-//!   counters    the counters of a family: the shards of all its SSTables and commit logs, row by row
+//!   counters    the counters of a family: the shards of all its SSTables and commit logs, row by row;
+//!               `counter_row` is what is written of them
 //!   logs        the commit logs; their column families (`log_families`), counters (`logged_counters`), and which of
 //!               their writes are in SSTables (`replay`)
 //!   merge       the rows of all SSTables of a family, in the order of the ring
@@ -28,6 +29,7 @@
 //! together with its increments in commit logs.
 
 mod as_of;
+mod counter_row;
 mod counters;
 mod error;
 mod file_dump;

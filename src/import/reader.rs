@@ -171,6 +171,11 @@ impl Reader {
         self.table.as_ref().and_then(TableReader::partitioner)
     }
 
+    /// Whether the rows are those of 3.x.
+    pub fn has_modern_rows(&self) -> bool {
+        self.table.as_ref().is_some_and(|table| table.descriptor().format.has_modern_rows)
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }

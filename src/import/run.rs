@@ -325,7 +325,7 @@ impl Run<'_> {
                 readers.push((reader, table.node, table.descriptor.format.counter_deletions_are_final()));
             }
             if cf.as_ref().is_some_and(|cf| cf.is_counter()) {
-                let mut merge = CounterMerge::new(readers, logged, &read.partitioner)?;
+                let mut merge = CounterMerge::new(readers, logged, (&read.partitioner, cf.clone()))?;
                 while let Some(row) = merge.next_row()? {
                     if !send(vec![row]) {
                         break;
