@@ -18,7 +18,7 @@ pub fn all_rows(contents: &Value, keyspace: &str, family: &str) -> Rows {
     rows.map(|row| (row["key"].as_str().unwrap().to_owned(), columns_of(row))).collect()
 }
 
-/// Returns the rows of a column family as they are in the SSTables, without the commit log.
+/// Returns the rows of a column family as they are in the SSTables, without the commit log; those that are deleted are empty.
 pub fn rows_in_tables(contents: &Value, keyspace: &str, family: &str) -> Rows {
     let mut rows = all_rows(contents, keyspace, family);
     if let Some(before) = contents["rows_before_commitlog_writes"][keyspace][family].as_object() {
@@ -26,7 +26,13 @@ pub fn rows_in_tables(contents: &Value, keyspace: &str, family: &str) -> Rows {
             rows.insert(key.clone(), columns_of(row));
         }
     }
-    rows.retain(|_, columns| !columns.is_empty());
+    // Servers of 3.x do not list rows with nothing live.
+    for deletion in contents["deletions"].as_array().into_iter().flatten() {
+        let is_here = deletion["keyspace"] == keyspace && deletion["cf"] == family;
+        if let (true, Some(key)) = (is_here, deletion["key"].as_str()) {
+            rows.entry(key.to_owned()).or_default();
+        }
+    }
     rows
 }
 
@@ -94,4 +100,28 @@ pub fn columns_read(columns: &RowColumns) -> Vec<Column> {
         found.sort();
     }
     found
+}
+
+/// The differences between rows that were read and those that a server answered, in short.
+#[derive(Default)]
+pub struct Differences(Vec<String>);
+
+impl Differences {
+    pub fn compare(&mut self, place: &str, found: &[Column], expected: &[Column]) {
+        let only = |of: &[Column], other: &[Column]| {
+            let lines = of.iter().filter(|column| !other.contains(column)).map(|column| {
+                let text = format!("{column:?}");
+                text.chars().take(160).collect::<String>()
+            });
+            lines.take(4).collect::<Vec<_>>().join(", ")
+        };
+        if found != expected {
+            let (read, answered) = (only(found, expected), only(expected, found));
+            self.0.push(format!("{place}: read [{read}], the server answered [{answered}]"));
+        }
+    }
+
+    pub fn assert_none(&self) {
+        assert!(self.0.is_empty(), "{} rows differ:\n{}", self.0.len(), self.0.join("\n"));
+    }
 }

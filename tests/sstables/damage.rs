@@ -148,7 +148,7 @@ fn writes_of(log: &Path) -> (Vec<String>, u64) {
 /// Commit logs are cut and changed: what is read was written, and what comes before the damage is there.
 #[test]
 fn damaged_commit_logs_are_survived() {
-    for release in ["0.6.8", "1.2.15", "2.1.22"] {
+    for release in ["0.6.8", "1.2.15", "2.0.17", "2.1.22"] {
         let fixture = Fixture::unpack(release).with_commit_logs();
         let log = fixture.commit_logs().swap_remove(0);
         let content = fs::read(&log).unwrap();

@@ -129,7 +129,8 @@ fn what_is_missing_is_reported_with_its_keys() {
             let partitioner = partitioner::resolve(class).unwrap();
             let import = || {
                 let merged = Merged::new(&fixture.contents);
-                let summary = import_in_order(class, &merged, &[fixture.data()], true).unwrap();
+                let summary =
+                    import_in_order(class, &merged, &fixture.contents, &[fixture.data()], true).unwrap();
                 (everything(&merged, &fixture), summary)
             };
             let (whole, summary) = import();

@@ -7,9 +7,32 @@ use std::process::Command;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use thriftstore::sstable::Descriptor;
+use thriftstore::util::Release;
 
 /// The releases with a directory and what the server answered.
-pub const RELEASES: [&str; 4] = ["0.6.8", "1.2.15", "2.1.22", "3.11.19"];
+pub const RELEASES: [&str; 12] = [
+    "0.6.8",
+    "0.7.10",
+    "0.8.10",
+    "1.0.12",
+    "1.1.12",
+    "1.2.15",
+    "2.0.17",
+    "2.1.22",
+    "2.2.19",
+    "3.0.29",
+    "3.11.19",
+    "3.11.19-2",
+];
+
+/// Returns the line of the release that answered.
+pub fn line_of(contents: &Value) -> Release {
+    let version = contents["version"].as_str().unwrap();
+    let mut parts = version.split('.');
+    let line = format!("{}.{}", parts.next().unwrap(), parts.next().unwrap());
+    // Cells are those of 2.1 in later releases, too.
+    line.parse().unwrap_or(Release::V2_1)
+}
 
 pub struct Fixture {
     directory: tempfile::TempDir,
@@ -53,6 +76,11 @@ impl Fixture {
         let mut found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         found.sort();
         found
+    }
+
+    /// Returns the line of releases, which has the rules of its cells.
+    pub fn line(&self) -> Release {
+        line_of(&self.contents)
     }
 
     /// Returns the configuration of 0.6.

@@ -22,7 +22,7 @@ use crate::fixture::{Fixture, RELEASES};
 use crate::rows::{Merged, NOW_S};
 
 fn export_all(merged: &Merged, directory: &Path, family: Option<&str>) -> Exported {
-    let clock = Arc::new(Clock::manual(i64::from(NOW_S) * 1000));
+    let clock = Arc::new(Clock::manual(i64::from(merged.now_s) * 1000));
     let side = Arc::new(Side::of_database("memory", merged.database.clone(), clock));
     let options = ExportOptions {
         selection: Selection { column_family: family.map(str::to_owned), skips_tables: true, keyspace: None },
@@ -51,8 +51,8 @@ fn read(merged: &Merged, cf: &Arc<CfDef>, key: &Bytes) -> RowColumns {
         predicate: Predicate::Range(SliceRange { reversed: true, ..SliceRange::all() }),
         behaviour: thriftstore::compat::Behaviour::of(thriftstore::util::Release::V2_1),
         with_tombstones: false,
-        gc_before: NOW_S - 864_000,
-        now_s: NOW_S,
+        gc_before: merged.now_s - 864_000,
+        now_s: merged.now_s,
     };
     merged
         .runtime
@@ -154,6 +154,7 @@ fn what_is_written_of_every_fixture_is_what_the_store_has() {
         crate::import::import_in_order(
             fixture.contents["partitioner"].as_str().unwrap(),
             &merged,
+            &fixture.contents,
             &[fixture.data()],
             false,
         )
