@@ -62,7 +62,8 @@ class Cases:
         rows, selected = maker.read()
         rows.pop("key_space_test", None)
         rows.pop("Alter", None)
-        return rows, {f"key_space_test.{table}": each for table, each in selected.items()}
+        tables = [f"key_space_test.{table}" for table in selected]
+        return rows, {table: maker.session.selected(table) for table in tables}
 
     def partitioners(self):
         """All writes, in three flushes, under each partitioner; then compacted."""

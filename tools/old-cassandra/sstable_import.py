@@ -71,10 +71,10 @@ class Import:
                 count += len(theirs)
                 found += [f"{keyspace}.{family} {line}" for line in _between(ours, theirs)]
         for table, expected in selected.items():
-            _, ours = session.statement(f"SELECT * FROM {table}")
-            count += len(expected["rows"])
-            if ours != expected["rows"]:
-                found.append(f"{table}: {_first_difference(ours, expected['rows'])}")
+            ours = session.selected(table)
+            count += len(expected)
+            if ours != expected:
+                found.append(f"{table}: {_first_difference(ours, expected)}")
         return found, count
 
 

@@ -6,12 +6,14 @@ import json
 import time
 
 import structs as s
+from native import NativeConnection
 from servers import ROOT
 from wire import Closed, Connection, raw
 
 ONE = 1
 ALL_ROWS, ALL_COLUMNS = 100_000, 1_000_000
 NO_COMPRESSION = 2
+NATIVE_FROM = (3, 0)
 API = ROOT / "tests" / "data" / "thrift-api-0.7-3.x.json"
 # A removal of a counter and additions before and after it have timestamps of the server's clock.
 REMOVAL_PAUSE_S = 0.02
@@ -78,6 +80,17 @@ class Session:
             columns = [each["s"] for each in row["s"]["2"]["L"][1]]
             rows.append({raw(each["1"]).decode(): raw(each["2"]).hex() if "2" in each else None for each in columns})
         return named, rows
+
+    def selected(self, table):
+        """The rows of SELECT, over Thrift or, from 3.0 on, whose Thrift interface has another form of collections, over the
+        native protocol."""
+        text = f"SELECT * FROM {table}"
+        if self.line < NATIVE_FROM:
+            return self.statement(text)[1]
+        connection = NativeConnection(self.node.address, self.node.port + 3, 3, None)
+        rows = [line for line in connection.query(text, [], 0) if line.startswith("row ")]
+        connection.close()
+        return rows
 
     def edit_family(self, keyspace, family, fields):
         """Replaces fields of a column family's definition, as the server describes it."""

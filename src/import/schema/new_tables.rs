@@ -22,7 +22,7 @@ use super::table_statement::{TableStatement, type_of};
 use crate::cql::values::{TypeScope, name_text};
 use crate::db::{CfRequest, ColumnRequest, KsRequest};
 use crate::import::inventory::FamilyName;
-use crate::marshal::{PACKAGE, Types};
+use crate::marshal::{PACKAGE, Types, unreversed};
 use crate::schema::{CompactNames, IndexKind, KeyspaceDef};
 use crate::sstable::SstableError;
 
@@ -293,7 +293,9 @@ impl Family<'_> {
         let map = regular.iter().find_map(|(_, cql_type, row)| Some((map_parts(cql_type)?, row)));
         let of_map = map.map(|((keys, values), row)| (self.class_of(keys, row), self.class_of(values, row)));
         let (keys, values) = of_map.unzip();
-        (names.first().cloned().unwrap_or_default(), names.get(1).cloned().or(keys), values)
+        // The map that these servers keep in a super column is in the ascending order of its keys.
+        let within = names.get(1).cloned().or(keys).map(|class| unreversed(&class).0.to_owned());
+        (names.first().cloned().unwrap_or_default(), within, values)
     }
 
     /// Returns the class of a type of CQL. A descending clustering column has a reversed type.
