@@ -78,11 +78,6 @@ impl Fixture {
         found
     }
 
-    /// Returns the line of releases, which has the rules of its cells.
-    pub fn line(&self) -> Release {
-        line_of(&self.contents)
-    }
-
     /// Returns the configuration of 0.6.
     pub fn storage_conf(&self) -> PathBuf {
         self.directory.path().join("storage-conf.xml")

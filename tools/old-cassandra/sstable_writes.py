@@ -16,8 +16,9 @@ CYRILLIC = "ключ-b".encode()
 NOT_UTF8 = b"\xff\xfe\0key"
 YEARS, SHORT = 315360000, 1
 SLICE_DELETIONS_FROM = (2, 0)
-# 2.0 writes SSTables with slices that have no end, and cannot read them.
-OPEN_SLICES_FROM = (2, 1)
+# Slices without a finish in SSTables cannot be read by 2.0, which wrote them; after one without a start, 2.1 and 2.2 take the
+# row for ended.
+NO_FINISH_FROM, NO_START_FROM = (2, 1), (3, 0)
 # Older releases take bounds of slices as names, too.
 WHOLE_COMPOSITES_FROM = (2, 1)
 WORDS = "river stone größe ñandú табле 水 花見 light cloud naïve żółć path index hill строка".split()
@@ -224,10 +225,11 @@ def slice_deletions(w):
     w.erase(SECOND, "Del_Std", b"del-range-overlapping", b"n3", b"n7", 19)
     w.erase(SECOND, "Del_Std", b"del-range-overlapping", b"n6", b"n6", 25)
     w.erase(LOG, "Del_Std", b"del-range-log", b"n0", b"n2", 20)
-    if w.line >= OPEN_SLICES_FROM:
+    if w.line >= NO_FINISH_FROM:
         w.erase(SECOND, "Del_Std", b"del-range-overlapping", b"n8", b"", 5)
-        w.erase(LOG, "Del_Std", b"del-range-log", b"", b"n0", 20)
         w.erase(LOG, "Del_Std", b"del-range-log", b"n8", b"", 20)
+    if w.line >= NO_START_FROM:
+        w.erase(LOG, "Del_Std", b"del-range-log", b"", b"n0", 20)
 
 
 def expiring(w):
