@@ -9,6 +9,21 @@ use serde_json::Value;
 use thriftstore::sstable::Descriptor;
 use thriftstore::util::Release;
 
+/// Those of which commit logs are there, too.
+pub const WITH_LOGS: [&str; 11] = [
+    "0.6.8",
+    "0.7.10",
+    "0.8.10",
+    "1.0.12",
+    "1.1.12",
+    "1.2.15",
+    "2.0.17",
+    "2.1.22",
+    "2.2.19",
+    "3.0.29",
+    "3.11.19-2",
+];
+
 /// The releases with a directory and what the server answered.
 pub const RELEASES: [&str; 12] = [
     "0.6.8",

@@ -78,7 +78,13 @@ impl Segment {
             }
             let first = least_position(&header);
             is_over = first == Some(0);
-            file.seek(first.unwrap_or_default().max(8 + length).min(file.length()))?;
+            let start = file.position();
+            let sum_bytes = if version == LogVersion::Unchecked { 0 } else { 8 };
+            // The header has no checksum: of a wrong position, nothing is left out.
+            match first {
+                Some(first) if begins_record(&mut file, first, sum_bytes) => file.seek(first)?,
+                _ => file.seek(start)?,
+            }
         }
         Ok(Segment {
             id: sections.as_ref().map_or(id, Sections::id),
@@ -188,6 +194,20 @@ impl Segment {
         let is_whole = sum(input, version)? == crc(&[&summed, &mutation]);
         Ok(if is_whole { Read::Whole(mutation) } else { Read::Damaged })
     }
+}
+
+/// Whether a record begins at a position, by the sizes of the records from the present position on.
+fn begins_record(file: &mut Input, position: u64, sum_bytes: u64) -> bool {
+    while file.position() < position {
+        let is_skipped = match file.u64() {
+            Ok(size) => file.skip(size.saturating_add(sum_bytes)).is_ok(),
+            Err(_) => false,
+        };
+        if !is_skipped {
+            return false;
+        }
+    }
+    file.position() == position
 }
 
 /// Whether the first record, at the position of a file, is a mutation of 0.4 and has no checksum.
