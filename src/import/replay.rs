@@ -10,6 +10,7 @@
 //! `system.local` has from 1.2 on.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use super::log_families::LogFamilies;
 use super::schema::{SystemRow, read_system_rows};
@@ -94,10 +95,10 @@ fn local_rows(inventory: &Inventory) -> Result<HashMap<usize, SystemRow>, Sstabl
     let tables = inventory.system.get(&local).map_or(&[][..], Vec::as_slice);
     let mut found = HashMap::new();
     for node in tables.iter().map(|table| table.node) {
-        if !found.contains_key(&node) {
+        if let Entry::Vacant(place) = found.entry(node) {
             let own: Vec<_> = tables.iter().filter(|table| table.node == node).cloned().collect();
             let row = read_system_rows(&own, 0, false)?.into_iter().find(|row| row.keyspace == "local");
-            found.insert(node, row.unwrap_or_default());
+            place.insert(row.unwrap_or_default());
         }
     }
     Ok(found)
