@@ -30,6 +30,9 @@ pub struct ReadOptions {
     pub counts: Arc<ReadCounts>,
 }
 
+/// Damages of an SSTable that are kept with their text.
+const LOST_MAX: usize = 1_000;
+
 /// Reads an SSTable.
 pub struct Reader {
     /// `None` if the table cannot be opened, and damage is skipped.
@@ -38,6 +41,8 @@ pub struct Reader {
     skips_damage: bool,
     summary: FamilySummary,
     lost: Vec<Lost>,
+    /// How many damages `lost` has no room for.
+    further: u64,
     /// What is lost since the last row.
     gap: Option<Gap>,
     last_key: Option<Bytes>,
@@ -97,6 +102,7 @@ impl Reader {
             skips_damage: options.skips_damage,
             summary,
             lost: Vec::new(),
+            further: 0,
             gap: None,
             last_key: None,
             shift: options.shift,
@@ -184,6 +190,10 @@ impl Reader {
     pub fn finish(mut self) -> (FamilySummary, Vec<Lost>) {
         self.count_bytes();
         self.end_gap(None);
+        if self.further > 0 {
+            let what = format!("{}: {} further damages of this file", self.path.display(), self.further);
+            self.lost.push(Lost { path: self.path, what });
+        }
         (self.summary, self.lost)
     }
 
@@ -284,6 +294,10 @@ impl Reader {
 
     /// Records a loss.
     pub fn lose(&mut self, what: String) {
-        self.lost.push(Lost { path: self.path.clone(), what });
+        if self.lost.len() < LOST_MAX {
+            self.lost.push(Lost { path: self.path.clone(), what });
+        } else {
+            self.further += 1;
+        }
     }
 }
