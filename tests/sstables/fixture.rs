@@ -9,7 +9,7 @@ use serde_json::Value;
 use thriftstore::sstable::Descriptor;
 use thriftstore::util::Release;
 
-/// Those of which commit logs are there, too.
+/// The releases of which the commit logs are in the repository, too.
 pub const WITH_LOGS: [&str; 11] = [
     "0.6.8",
     "0.7.10",

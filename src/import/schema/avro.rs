@@ -17,7 +17,7 @@
 //! size of the block in bytes.
 //!
 //! This decoder is our own: it needs the few types of that schema, JSON is parsed by serde_json, and the crate `apache-avro`
-//! would bring thirty others for writing, compression and logical types.
+//! would also bring what it needs for writing, compression and logical types.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
