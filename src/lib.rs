@@ -2,12 +2,13 @@
 //!
 //! Layers, each using only those above it: `util`, `compat`, `marshal`, `schema`, `model`, `partitioner`, `config`,
 //! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `control`, `testing`, `stress`, `sstable`, `copy`, `import`,
-//! `traffic`, `cli`.
+//! `traffic`, `admin`, `cli`.
 
 // The lint `missing_docs` is on for the layers that other code implements or builds on: comparators, partitioners, the
 // schema, the types of reads and writes, stores, and the database, on which all protocols build. It is also on for the
 // tables of `compat`, whose rows need an explanation.
 
+pub mod admin;
 pub mod cli;
 #[warn(missing_docs)]
 pub mod compat;

@@ -9,7 +9,9 @@ use clap::Args;
 
 use super::http_port::HttpPort;
 use super::load_place::load_place;
-use crate::control::{Control, ControlError, ControlService, LoadBody, Sandboxes, SnapshotLimits, load};
+use crate::control::{
+    Control, ControlApi, ControlError, ControlService, LoadBody, Sandboxes, SnapshotLimits, load,
+};
 use crate::copy::Place;
 use crate::db::Database;
 use crate::util::meter::RequestLimits;
@@ -135,14 +137,15 @@ pub async fn load_file(option: &str, database: &Arc<Database>, file: &Path) -> R
 }
 
 impl ControlOptions {
-    /// Makes the service of the control port. The current state of the database becomes its start-up state.
-    pub async fn service(
-        self,
-        database: Arc<Database>,
-        sandboxes: Sandboxes,
-    ) -> Result<ControlService, String> {
+    /// Makes the control API. The current state of the database becomes its start-up state.
+    pub async fn api(&self, database: Arc<Database>, sandboxes: Sandboxes) -> Result<ControlApi, String> {
         let control = Control::new(database, SnapshotLimits::default()).await;
         let control = control.map_err(|error| format!("cannot take the first snapshot: {error}"))?;
-        Ok(ControlService::new(Arc::new(control.with_sandboxes(sandboxes)), self.token))
+        Ok(ControlApi::new(Arc::new(control.with_sandboxes(sandboxes))))
+    }
+
+    /// Makes the service of the control port.
+    pub fn service(self, api: ControlApi) -> ControlService {
+        ControlService::new(api, self.token)
     }
 }

@@ -43,9 +43,14 @@ impl HttpPort {
     }
 }
 
+/// Returns the host of `HOST:PORT`.
+pub fn host_of(address: &str) -> &str {
+    address.rsplit_once(':').map_or(address, |(host, _)| host)
+}
+
 /// Returns whether only this machine reaches an address. An address that cannot be resolved is an error later, when it
 /// is bound.
-fn is_loopback(address: &str) -> bool {
+pub fn is_loopback(address: &str) -> bool {
     let Ok(mut found) = address.to_socket_addrs() else { return true };
     found.all(|address| address.ip().to_canonical().is_loopback())
 }

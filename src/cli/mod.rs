@@ -1,5 +1,6 @@
 //! The command line. Programs with their own comparators call [`run`] with them.
 
+mod admin;
 mod backup;
 mod cells;
 mod cluster;
@@ -10,6 +11,7 @@ mod data;
 mod explain;
 mod gateway;
 mod http_port;
+mod http_services;
 mod identity;
 mod import;
 mod import_found;

@@ -1,11 +1,12 @@
 //! Binds and serves the ports of clients.
 
 use std::io::Write;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
+use std::sync::Arc;
 
-use crate::control::ControlService;
+use super::http_services::HttpServices;
 use crate::native::NativeService;
-use crate::server::{Admission, Listener, ShutdownSignal, StatusService};
+use crate::server::{Admission, Encryption, Listener, ShutdownSignal};
 use crate::thrift::Service;
 
 /// The addresses of the ports.
@@ -20,6 +21,8 @@ pub struct Addresses {
     pub status: Option<String>,
     /// `None`: disabled.
     pub control: Option<String>,
+    /// `None`: disabled.
+    pub admin: Option<String>,
 }
 
 /// The bound ports.
@@ -28,15 +31,14 @@ pub struct Ports {
     native: Option<Listener>,
     status: Option<Listener>,
     control: Option<Listener>,
+    admin: Option<Listener>,
 }
 
 /// The services of the ports.
 pub struct Services {
     pub thrift: Service,
     pub native: NativeService,
-    pub status: StatusService,
-    /// `None` if the control port is disabled.
-    pub control: Option<ControlService>,
+    pub http: HttpServices,
 }
 
 impl Ports {
@@ -47,6 +49,7 @@ impl Ports {
             native: native_listener(addresses)?,
             status: addresses.status.as_deref().map(bind).transpose()?,
             control: addresses.control.as_deref().map(bind).transpose()?,
+            admin: addresses.admin.as_deref().map(bind).transpose()?,
         })
     }
 
@@ -56,8 +59,14 @@ impl Ports {
         (thrift, self.native.as_ref().map_or(thrift, |listener| listener.address.ip()))
     }
 
-    /// Starts to serve all ports until shutdown, and prints their addresses. Client connections share `admission`.
-    pub fn serve(self, services: Services, admission: Admission, signal: ShutdownSignal) {
+    /// Starts to serve all ports until shutdown, and prints their addresses. Client connections share `admission`; those
+    /// to the admin server have their own TLS, if any.
+    pub fn serve(
+        self,
+        services: Services,
+        (admission, admin_encryption): (Admission, Option<Arc<Encryption>>),
+        signal: ShutdownSignal,
+    ) {
         let mut bound = vec![("Thrift", self.thrift.address)];
         tokio::spawn(self.thrift.run(services.thrift, admission.clone()));
         if let Some(listener) = self.native {
@@ -66,14 +75,28 @@ impl Ports {
         }
         if let Some(listener) = self.status {
             bound.push(("HTTP", listener.address));
-            tokio::spawn(listener.run(services.status, Admission::for_status(signal.clone())));
+            tokio::spawn(listener.run(services.http.status, Admission::for_status(signal.clone())));
         }
-        if let (Some(listener), Some(service)) = (self.control, services.control) {
+        if let (Some(listener), Some(service)) = (self.control, services.http.control) {
             bound.push(("control", listener.address));
-            tokio::spawn(listener.run(service, Admission::for_control(signal)));
+            tokio::spawn(listener.run(service, Admission::for_control(signal.clone())));
         }
         for (protocol, address) in bound {
-            announce(protocol, address);
+            announce(&format!("listening for {protocol} clients on {address}"));
+        }
+        if let Some(listener) = self.admin {
+            let admission = Admission::for_admin(signal).with_encryption(admin_encryption);
+            let is_reachable = !listener.address.ip().to_canonical().is_loopback();
+            if is_reachable && !admission.is_encrypted() {
+                tracing::warn!(
+                    "passwords and the token of the admin server at {} cross the network unencrypted: set \
+                     --tls-certificate FILE and --tls-key FILE, or use a loopback address",
+                    listener.address
+                );
+            }
+            let scheme = if admission.is_encrypted() { "https" } else { "http" };
+            announce(&format!("the admin server is at {scheme}://{}/", listener.address));
+            tokio::spawn(listener.run(services.http.admin, admission));
         }
     }
 }
@@ -95,9 +118,9 @@ fn native_listener(addresses: &Addresses) -> Result<Option<Listener>, String> {
 }
 
 /// Logs and prints the address of a port. Standard output may be closed, which must not end the server.
-fn announce(protocol: &str, address: SocketAddr) {
-    tracing::info!("listening for {protocol} clients on {address}");
-    if let Err(error) = writeln!(std::io::stdout(), "listening for {protocol} clients on {address}") {
-        tracing::warn!("cannot print that {protocol} clients are served on {address}: {error}");
+fn announce(line: &str) {
+    tracing::info!("{line}");
+    if let Err(error) = writeln!(std::io::stdout(), "{line}") {
+        tracing::warn!("cannot print this line: {line}: {error}");
     }
 }

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::admin::AdminArgs;
 use super::control::ControlArgs;
 use super::gateway;
+use super::http_services::{HttpOptions, HttpServices};
 use super::identity::IdentityArgs;
 use super::limits::LimitArgs;
 use super::login::LoginArgs;
@@ -22,7 +24,7 @@ use crate::control::{ClientPorts, Sandboxes};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::native::NativeService;
-use crate::server::{Admission, BusyPoll, Encryption, Shutdown, StatusService};
+use crate::server::{Admission, BusyPoll, Encryption, Shutdown};
 use crate::thrift::{Compat, Service};
 use crate::util::limits::LOGGED_KEYSPACES_MAX;
 use crate::util::meter::RequestLimits;
@@ -65,6 +67,8 @@ pub struct ServeArgs {
     status: StatusArgs,
     #[command(flatten)]
     control: ControlArgs,
+    #[command(flatten)]
+    admin: AdminArgs,
     /// Close a connection whose client was silent for this time between two requests; clients that wait for events of
     /// the native protocol stay connected [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
@@ -97,8 +101,8 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let described = place.to_string();
     let addresses = addresses(args, &config, is_gateway)?;
     let authenticator = args.login.authenticator(&config)?;
-    let status_token = args.status.token()?;
-    let control = args.control.options(place == Place::Memory)?;
+    let ports_of_http = (&args.status, &args.control, &args.admin);
+    let http = HttpOptions::checked(ports_of_http, place == Place::Memory, &authenticator)?;
     let encryption = encryption(args, &config)?;
     let cache_bytes = if is_gateway { 0 } else { args.store.cache_bytes() };
     let limits = args.limits.limits(&config, cache_bytes);
@@ -132,21 +136,17 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
         tokio::spawn(process::reload_at_hangup(process::hangup()?, encryption.clone()));
     }
     let busy_poll = if args.no_busy_poll { BusyPoll::off() } else { BusyPoll::start() };
-    let admission = Admission::new(signal.clone()).with_encryption(encryption).with_busy_poll(busy_poll);
+    let admission =
+        Admission::new(signal.clone()).with_encryption(encryption.clone()).with_busy_poll(busy_poll);
     let admission = admission.with_message_memory(message_memory);
     let admission = admission.with_idle_timeout(args.idle_timeout.map(Duration::from_secs));
-    let control = match control {
-        Some(control) => {
-            let reported = args.native.claim();
-            let ports = ClientPorts { hosts: ports.client_hosts(), compat, reported, limits: limits.clone() };
-            let sandboxes = Sandboxes::new(ports, admission.clone());
-            Some(control.service(database.clone(), sandboxes).await?)
-        }
-        None => None,
-    };
-    let status = StatusService::new(database.clone(), &described).with_token(status_token);
-    let services = Services { control, ..services(args, compat, &database, (status, &limits)) };
-    ports.serve(services, admission, signal);
+    let reported = args.native.claim();
+    let sandboxes = ClientPorts { hosts: ports.client_hosts(), compat, reported, limits: limits.clone() };
+    let sandboxes = Sandboxes::new(sandboxes, admission.clone());
+    let http = http.services(&database, &described, sandboxes).await?;
+    let admin_encryption = encryption.filter(|_| http.may_encrypt_admin);
+    let services = services(args, compat, &database, (http, &limits));
+    ports.serve(services, (admission, admin_encryption), signal);
     stop.wait().await;
     tracing::info!("stopping");
     if !shutdown.end(SHUTDOWN_TIMEOUT).await {
@@ -188,6 +188,7 @@ fn addresses(args: &ServeArgs, config: &Config, is_gateway: bool) -> Result<Addr
         must_be_native: args.native.is_asked_for(config),
         status: args.status.address.clone(),
         control: args.control.address.clone(),
+        admin: args.admin.address().map(str::to_owned),
     })
 }
 
@@ -218,11 +219,11 @@ fn services(
     args: &ServeArgs,
     compat: Compat,
     database: &Arc<Database>,
-    (status, limits): (StatusService, &RequestLimits),
+    (http, limits): (HttpServices, &RequestLimits),
 ) -> Services {
     let thrift = Service::new(database.clone(), compat).with_limits(limits.clone());
     let native = NativeService::new(database.clone(), thrift.statements.clone(), args.native.claim());
-    Services { thrift, native: native.with_limits(limits.clone()), status, control: None }
+    Services { thrift, native: native.with_limits(limits.clone()), http }
 }
 
 /// Opens TLS if it is enabled.

@@ -4,7 +4,8 @@
 //!   Control           what the API does, without HTTP; testing::Server uses it, too
 //!   Route, routes     the table of routes: method, path, types, handler
 //!   openapi           GET /openapi.json, made from the same table
-//!   ControlService    a connection: HTTP/1.1, token, limits, replies
+//!   ControlApi        answers a request: limits, replies
+//!   ControlService    a connection to the control port: HTTP/1.1, token
 //!   ControlClient     a client of it
 //!   ControlError      an error and its HTTP status
 //! ```
@@ -46,5 +47,5 @@ pub use reset::{ResetRequest, ResetScope};
 pub use route::{BodyKind, Call, Input, Json, NoBody, Route};
 pub use routes::routes;
 pub use sandboxes::{SandboxList, SandboxReply, SandboxRequest, Sandboxes};
-pub use service::{ControlService, ControlTimes};
+pub use service::{ControlApi, ControlService, ControlTimes, ReplyBody};
 pub use snapshots::{SnapshotList, SnapshotReply};

@@ -1,6 +1,7 @@
 //! Serves the control API over HTTP.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,22 +47,27 @@ impl Default for ControlTimes {
 }
 
 /// The body of a reply.
-type ReplyBody = UnsyncBoxBody<Bytes, Infallible>;
+pub type ReplyBody = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Serves the routes of the control API.
+/// The routes of the control API over a database.
 #[derive(Clone)]
-pub struct ControlService {
+pub struct ControlApi {
     control: Arc<Control>,
     routes: Arc<[Route]>,
+}
+
+/// Serves the control API on a port of its own.
+#[derive(Clone)]
+pub struct ControlService {
+    api: ControlApi,
     token: AccessToken,
     times: ControlTimes,
 }
 
 impl ControlService {
     /// Creates the service. If there is a token, requests must have it.
-    pub fn new(control: Arc<Control>, token: Option<Password>) -> ControlService {
-        let (token, times) = (AccessToken::new(token), ControlTimes::default());
-        ControlService { control, routes: routes().into(), token, times }
+    pub fn new(api: ControlApi, token: Option<Password>) -> ControlService {
+        ControlService { api, token: AccessToken::new(token), times: ControlTimes::default() }
     }
 
     /// Returns the same service with other time limits.
@@ -72,14 +78,46 @@ impl ControlService {
 
     /// Answers a request. Streams end when `ending` changes.
     async fn reply(&self, request: Request<Incoming>, ending: watch::Receiver<bool>) -> Response<ReplyBody> {
-        match timeout(self.times.request, self.answer(request)).await {
+        if !self.token.admits(request.headers()) {
+            return refusal(&ControlError::new(ErrorKind::Unauthorized, NEEDS_TOKEN), "");
+        }
+        // A browser sends this header with each request of a web page that changes something.
+        if request.headers().contains_key(ORIGIN) {
+            let why = "a web page must not control this server: send the request without the header Origin";
+            return refusal(&ControlError::new(ErrorKind::Forbidden, why), "");
+        }
+        let path = request.uri().path().to_owned();
+        self.api.reply(request, &path, ending, self.times.request).await
+    }
+}
+
+impl ControlApi {
+    /// Creates the API of a server's control.
+    pub fn new(control: Arc<Control>) -> ControlApi {
+        ControlApi { control, routes: routes().into() }
+    }
+
+    /// Answers a request, within a time. `path` is the path in the API. Streams end when `ending` changes. Whether the
+    /// client may send the request is checked before.
+    pub async fn reply<B>(
+        &self,
+        request: Request<B>,
+        path: &str,
+        ending: watch::Receiver<bool>,
+        time: Duration,
+    ) -> Response<ReplyBody>
+    where
+        B: Body,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        match timeout(time, self.answer(request, path)).await {
             Ok(Ok(Answer::Json(json))) => with_json(StatusCode::OK, json),
             Ok(Ok(Answer::Stream(stream))) => {
                 with_body(JSON_LINES, StreamBody::new(stream.into_body(ending)).boxed_unsync())
             }
             Ok(Err((error, methods))) => refusal(&error, &methods),
             Err(_) => {
-                let seconds = self.times.request.as_secs_f64();
+                let seconds = time.as_secs_f64();
                 let why = format!("the request was not done after {seconds} seconds: it was stopped");
                 refusal(&ControlError::new(ErrorKind::Busy, why), "")
             }
@@ -87,19 +125,15 @@ impl ControlService {
     }
 
     /// Runs a request. An error comes with the methods that the path has, if the method is wrong.
-    async fn answer(&self, request: Request<Incoming>) -> Result<Answer, (ControlError, String)> {
+    async fn answer<B>(&self, request: Request<B>, path: &str) -> Result<Answer, (ControlError, String)>
+    where
+        B: Body,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
         let plain = |error| (error, String::new());
-        if !self.token.admits(request.headers()) {
-            return Err(plain(ControlError::new(ErrorKind::Unauthorized, NEEDS_TOKEN)));
-        }
-        // A browser sends this header with each request of a web page that changes something.
-        if request.headers().contains_key(ORIGIN) {
-            let why = "a web page must not control this server: send the request without the header Origin";
-            return Err(plain(ControlError::new(ErrorKind::Forbidden, why)));
-        }
-        let (control, path) = match divided(request.uri().path()) {
+        let (control, path) = match divided(path) {
             Some((sandbox, path)) => (self.control.of_sandbox(sandbox).map_err(plain)?, path),
-            None => (self.control.clone(), request.uri().path()),
+            None => (self.control.clone(), path),
         };
         let (route, name) = self.route(request.method(), path)?;
         let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -128,7 +162,11 @@ impl ControlService {
 }
 
 /// Reads the body of a request. A body that is announced as too long is not read.
-async fn body_of(body: Incoming) -> Result<Bytes, ControlError> {
+async fn body_of<B>(body: B) -> Result<Bytes, ControlError>
+where
+    B: Body,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
     let too_large = || {
         let why = format!("the body has more than {CONTROL_BODY_BYTES_MAX} bytes: divide it");
         ControlError::new(ErrorKind::TooLarge, why)

@@ -26,6 +26,11 @@ impl AccessToken {
         let given = headers.get(AUTHORIZATION).and_then(|value| bearer_token(value.as_bytes()));
         given.is_some_and(|given| is_same(given, token.reveal().as_bytes()))
     }
+
+    /// Returns whether a text is the token. If none is required, no text is.
+    pub fn is(&self, given: &[u8]) -> bool {
+        self.0.as_ref().is_some_and(|token| is_same(given, token.reveal().as_bytes()))
+    }
 }
 
 /// Returns the bearer token in the value of an `Authorization` header.
@@ -35,7 +40,7 @@ fn bearer_token(value: &[u8]) -> Option<&[u8]> {
 }
 
 /// Compares two texts in constant time for a given length, so that timing does not reveal how many bytes are right.
-fn is_same(left: &[u8], right: &[u8]) -> bool {
+pub fn is_same(left: &[u8], right: &[u8]) -> bool {
     let differences = left.iter().zip(right).fold(0, |seen, (one, other)| seen | (one ^ other));
     left.len() == right.len() && std::hint::black_box(differences) == 0
 }

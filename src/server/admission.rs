@@ -10,7 +10,7 @@ use super::encryption::Encryption;
 use super::memory_budget::MemoryBudget;
 use super::repeated_lines::RepeatedLines;
 use super::shutdown::ShutdownSignal;
-use crate::util::limits::{CONTROL_CONNECTIONS_MAX, STATUS_CONNECTIONS_MAX};
+use crate::util::limits::{ADMIN_CONNECTIONS_MAX, CONTROL_CONNECTIONS_MAX, STATUS_CONNECTIONS_MAX};
 
 /// What the connections of all ports share: limits, memory, TLS, busy polling and the shutdown signal. Each listener
 /// has a clone of it.
@@ -55,6 +55,11 @@ impl Admission {
         Admission::with_places(shutdown, CONTROL_CONNECTIONS_MAX)
     }
 
+    /// Creates the `Admission` of the admin server, which has places of its own, too.
+    pub fn for_admin(shutdown: ShutdownSignal) -> Admission {
+        Admission::with_places(shutdown, ADMIN_CONNECTIONS_MAX)
+    }
+
     fn with_places(shutdown: ShutdownSignal, places: usize) -> Admission {
         let limits = ConnectionLimits { connections_max: places, unproven_max: places, ..Default::default() };
         Admission::limited(shutdown, limits)
@@ -70,6 +75,11 @@ impl Admission {
     #[must_use]
     pub fn with_encryption(self, encryption: Option<Arc<Encryption>>) -> Admission {
         Admission { encryption, ..self }
+    }
+
+    /// Returns whether connections have TLS.
+    pub fn is_encrypted(&self) -> bool {
+        self.encryption.is_some()
     }
 
     /// Returns the same `Admission` with busy polling for the next request.

@@ -21,10 +21,11 @@ mod repeated_lines;
 mod short_turns;
 mod shutdown;
 mod status;
+mod status_page;
 mod tls;
 mod turn;
 
-pub use access_token::{AccessToken, NEEDS_TOKEN};
+pub use access_token::{AccessToken, NEEDS_TOKEN, is_same};
 pub use admission::Admission;
 pub use busy_poll::BusyPoll;
 pub use client_stream::ClientStream;
@@ -39,4 +40,5 @@ pub use pace::PaceLimits;
 pub use short_turns::request_short_slices;
 pub use shutdown::{Shutdown, ShutdownSignal};
 pub use status::StatusService;
+pub use status_page::StatusPage;
 pub use tls::{ServerTrust, TlsError, client_config};

@@ -1,9 +1,7 @@
 //! The status port: serves plain text over HTTP to people and health probes.
 
 use std::convert::Infallible;
-use std::fmt::Write;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -16,7 +14,7 @@ use tokio::time::timeout;
 
 use super::access_token::{AccessToken, NEEDS_TOKEN};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
-use crate::db::Database;
+use super::status_page::StatusPage;
 use crate::util::Password;
 use crate::util::limits::STATUS_REQUEST_BYTES_MAX;
 
@@ -26,21 +24,13 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// Serves `GET /` with the status page, and `GET /health` with 200 or 503.
 #[derive(Clone)]
 pub struct StatusService {
-    database: Arc<Database>,
-    /// Where the data is stored.
-    place: Arc<str>,
-    started: Instant,
+    page: StatusPage,
     token: AccessToken,
 }
 
 impl StatusService {
-    pub fn new(database: Arc<Database>, place: &str) -> StatusService {
-        StatusService {
-            database,
-            place: place.into(),
-            started: Instant::now(),
-            token: AccessToken::default(),
-        }
+    pub fn new(page: StatusPage) -> StatusService {
+        StatusService { page, token: AccessToken::default() }
     }
 
     /// Returns the same service that requires `Authorization: Bearer TOKEN`, and answers other requests with 401.
@@ -61,44 +51,13 @@ impl StatusService {
             return text(StatusCode::METHOD_NOT_ALLOWED, why.to_owned());
         }
         match path {
-            "/" => text(StatusCode::OK, self.page()),
-            "/health" => match self.database.store().status().failure() {
+            "/" => text(StatusCode::OK, self.page.text()),
+            "/health" => match self.page.failure() {
                 None => text(StatusCode::OK, "ok\n".to_owned()),
                 Some(failure) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{failure}\n")),
             },
             _ => text(StatusCode::NOT_FOUND, "unknown path: use GET / or GET /health\n".to_owned()),
         }
-    }
-
-    /// Returns the status page, one value a line.
-    fn page(&self) -> String {
-        let status = self.database.store().status();
-        let mut page = String::new();
-        let mut line = |name: &str, value: &dyn std::fmt::Display| {
-            // Writing to a `String` cannot fail.
-            let _ = writeln!(page, "{name}: {value}");
-        };
-        line("health", &status.failure().as_deref().unwrap_or("ok"));
-        line("version", &env!("CARGO_PKG_VERSION"));
-        line("seconds up", &self.started.elapsed().as_secs());
-        line("schema", &self.database.schema_version());
-        line("data", &self.place);
-        match &status.cluster {
-            None => line("bytes on the disk", &status.disk_bytes),
-            Some(cluster) => {
-                for node in &cluster.nodes {
-                    let place = [&node.data_center, &node.rack].map(|name| name.as_deref().unwrap_or("?"));
-                    let state = if node.is_up { "up" } else { "down" };
-                    line("node", &format_args!("{} {} {state}", node.address, place.join(" ")));
-                }
-                line("requests with the cluster", &cluster.requests_in_flight);
-                line("requests waiting", &cluster.requests_waiting);
-            }
-        }
-        for family in &status.undefined {
-            line("data without a definition", family);
-        }
-        page
     }
 }
 

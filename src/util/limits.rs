@@ -150,6 +150,25 @@ pub const CONTROL_REQUEST_S: u64 = 120;
 /// How long a client of the control port may be silent between two requests, in seconds. Test programs connect again.
 pub const CONTROL_SILENCE_S: u64 = 60;
 
+/// Connections to the admin server at the same time: a browser opens six, a monitoring system one. The longest head of a
+/// request there, in bytes: browsers send the cookies of all servers of a machine, and paths name keys and columns.
+pub const ADMIN_CONNECTIONS_MAX: usize = 64;
+pub const ADMIN_HEAD_BYTES_MAX: usize = 128 * 1024;
+
+/// Longest form of a page, in bytes: statements and rows that somebody types or pastes.
+pub const ADMIN_FORM_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// How long the body of a request to a page and its work may take, and how long a client may be silent between two
+/// requests, in seconds. Browsers connect again.
+pub const ADMIN_REQUEST_S: u64 = 30;
+pub const ADMIN_SILENCE_S: u64 = 60;
+
+/// Sessions of the admin server at the same time; how long one lasts, and how long it lasts without a request, in
+/// seconds: a working day, and a long lunch.
+pub const ADMIN_SESSIONS_MAX: usize = 1000;
+pub const ADMIN_SESSION_S: u64 = 12 * 60 * 60;
+pub const ADMIN_SESSION_SILENCE_S: u64 = 2 * 60 * 60;
+
 /// Snapshots of the whole database on a server with a control port, and the length of their names: tests have some.
 /// Each can add a layer that reads must search.
 pub const SNAPSHOTS_MAX: usize = 100;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Each layer uses only those before it.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 22] = [
     "util",
     "compat",
     "marshal",
@@ -35,6 +35,7 @@ const LAYERS: [&str; 21] = [
     "copy",
     "import",
     "traffic",
+    "admin",
     "cli",
 ];
 

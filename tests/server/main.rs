@@ -1,6 +1,7 @@
 //! A server over its sockets: Thrift calls of every API generation, the native protocol, logins, limits, start and
 //! shutdown, and the other subcommands.
 
+mod admin;
 mod backup;
 #[path = "../support/backup/mod.rs"]
 mod backup_support;

@@ -13,7 +13,7 @@ use support::server::{Server, storage_conf};
 use thriftstore::config;
 use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::marshal::Types;
-use thriftstore::server::{Admission, Listener, Shutdown, StatusService};
+use thriftstore::server::{Admission, Listener, Shutdown, StatusPage, StatusService};
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreStatus, SyncMode};
 use thriftstore::util::Clock;
 
@@ -109,7 +109,7 @@ fn a_store_that_refuses_writes_is_unhealthy() {
     let address = runtime.block_on(async {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address;
-        tokio::spawn(listener.run(StatusService::new(database, "here"), admission));
+        tokio::spawn(listener.run(StatusService::new(StatusPage::new(database, "here")), admission));
         address
     });
     assert!(get(address, "/health").starts_with("HTTP/1.1 200 OK\r\n"));

@@ -18,6 +18,7 @@ use super::client::{Client, PATIENCE, Style};
 const LISTENING: &str = "listening for Thrift clients on ";
 const LISTENING_FOR_CQL: &str = "listening for CQL clients on ";
 const LISTENING_FOR_HTTP: &str = "listening for HTTP clients on ";
+const ADMIN: &str = "the admin server is at http://";
 const LISTENING_FOR_CONTROL: &str = "listening for control clients on ";
 
 /// A limit on the memory of the server.
@@ -244,6 +245,17 @@ impl Server {
             let line = lines.recv_timeout(PATIENCE).expect("another line");
             if let Some(address) = line.strip_prefix(LISTENING_FOR_HTTP) {
                 return address.parse().expect("an address");
+            }
+        }
+    }
+
+    /// Returns the address of the admin server. May be called once, and not after the other methods of addresses.
+    pub fn admin_address(&mut self) -> SocketAddr {
+        let lines = self.lines.take().expect("a listener");
+        loop {
+            let line = lines.recv_timeout(PATIENCE).expect("another line");
+            if let Some(address) = line.strip_prefix(ADMIN) {
+                return address.trim_end_matches('/').parse().expect("an address");
             }
         }
     }

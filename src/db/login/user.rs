@@ -33,6 +33,14 @@ impl User {
         User { name: "operator".to_owned(), standing: RightsSource::Everything }
     }
 
+    /// Returns whether the user was not dropped since the login.
+    pub fn exists(&self) -> bool {
+        match &self.standing {
+            RightsSource::Everything | RightsSource::File(_) => true,
+            RightsSource::Roles { keeper, .. } => keeper.now().contains(&self.name),
+        }
+    }
+
     /// Returns whether the user may do everything.
     pub fn may_everything(&self) -> bool {
         match &self.standing {

@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use thriftstore::control::{ControlClient, ControlService, ControlTimes};
+use thriftstore::control::{ControlApi, ControlClient, ControlService, ControlTimes};
 use thriftstore::server::{Admission, Listener, Shutdown};
 use thriftstore::testing::Server as InProcess;
 
@@ -191,7 +191,7 @@ fn only_a_server_in_memory_has_a_control_port() {
 fn slow_and_silent_clients_have_time_limits() {
     let server = InProcess::start().unwrap();
     let times = ControlTimes { head: Duration::from_millis(100), request: Duration::from_millis(200) };
-    let service = ControlService::new(server.control().clone(), None).with_times(times);
+    let service = ControlService::new(ControlApi::new(server.control().clone()), None).with_times(times);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let shutdown = Shutdown::new();
     let admission = Admission::for_control(shutdown.signal().unwrap());

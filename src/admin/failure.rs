@@ -1,0 +1,59 @@
+//! Errors of requests to the admin server.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+/// An error with its HTTP status and a sentence that says what happened and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct AdminError {
+    pub status: StatusCode,
+    pub why: String,
+}
+
+impl AdminError {
+    pub fn new(status: StatusCode, why: impl Into<String>) -> AdminError {
+        AdminError { status, why: why.into() }
+    }
+
+    pub fn invalid(why: impl Into<String>) -> AdminError {
+        AdminError::new(StatusCode::BAD_REQUEST, why)
+    }
+
+    pub fn forbidden(why: impl Into<String>) -> AdminError {
+        AdminError::new(StatusCode::FORBIDDEN, why)
+    }
+
+    pub fn not_found(why: impl Into<String>) -> AdminError {
+        AdminError::new(StatusCode::NOT_FOUND, why)
+    }
+
+    pub fn internal(why: impl Into<String>) -> AdminError {
+        AdminError::new(StatusCode::INTERNAL_SERVER_ERROR, why)
+    }
+}
+
+impl From<crate::db::Error> for AdminError {
+    fn from(error: crate::db::Error) -> AdminError {
+        use crate::db::Error;
+        let status = match &error {
+            Error::InvalidRequest(_) | Error::Unknown(_) => StatusCode::BAD_REQUEST,
+            Error::NotFound => StatusCode::NOT_FOUND,
+            Error::Authentication(_) => StatusCode::UNAUTHORIZED,
+            Error::Authorization(_) => StatusCode::FORBIDDEN,
+            Error::Overloaded(_) | Error::TimedOut(_) | Error::Unavailable { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        AdminError::new(status, error.to_string())
+    }
+}
+
+impl IntoResponse for AdminError {
+    /// Returns the error as text, which needs no page around it and cannot contain HTML.
+    fn into_response(self) -> Response {
+        let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+        (self.status, kind, format!("{}\n", self.why)).into_response()
+    }
+}

@@ -1,0 +1,101 @@
+//! The names under which this server is reached.
+//!
+//! A web page of another server can let its own name lead to this server's address (DNS rebinding), and the browser then
+//! takes this server for that page's own. But the browser sends the page's name in the header Host. So that header must be
+//! an address, which no page can choose, or a name that the operator has given.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use axum::http::{HeaderMap, header};
+
+/// The names that the header Host may have, besides addresses and `localhost`.
+#[derive(Debug, Clone, Default)]
+pub struct HostNames(Vec<String>);
+
+impl HostNames {
+    /// Admits these names, in any letter case.
+    pub fn new(names: impl IntoIterator<Item = String>) -> HostNames {
+        HostNames(names.into_iter().map(|name| name.to_ascii_lowercase()).collect())
+    }
+
+    /// Returns whether a request names this server. A request of HTTP/1.0 without the header comes from no browser.
+    pub fn admit(&self, headers: &HeaderMap) -> bool {
+        let mut values = headers.get_all(header::HOST).iter();
+        match (values.next(), values.next()) {
+            (None, _) => true,
+            (Some(value), None) => value.to_str().is_ok_and(|host| self.admit_name(host)),
+            _ => false,
+        }
+    }
+
+    fn admit_name(&self, host: &str) -> bool {
+        let Some(name) = name_of(host) else { return false };
+        let is_address = match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+            None => name.parse::<Ipv4Addr>().is_ok(),
+        };
+        let name = name.to_ascii_lowercase();
+        is_address || name == "localhost" || self.0.contains(&name)
+    }
+}
+
+/// Returns the name in `name:port` or `[address]:port`; `None` if the text has another form.
+pub fn name_of(host: &str) -> Option<&str> {
+    let end = match host.strip_prefix('[') {
+        Some(rest) => rest.find(']')? + 2,
+        None => host.find(':').unwrap_or(host.len()),
+    };
+    let (name, port) = host.split_at_checked(end)?;
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
+    let has_port = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+    (has_port && !name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_own_names_are_admitted() {
+        let names = HostNames::new(["DB1.example.com".to_owned()]);
+        for own in [
+            "127.0.0.1",
+            "127.0.0.1:9170",
+            "[::1]:9170",
+            "[::1]",
+            "LocalHost:1",
+            "10.0.0.7:80",
+            "db1.Example.com",
+        ] {
+            assert!(names.admit_name(own), "{own}");
+        }
+        for foreign in [
+            "",
+            ":80",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:9170",
+            "db1.example.com.",
+            "db1.example.com:80:80",
+            "db1.example.com:x",
+            "[::1",
+            "[::1]x",
+            "[evil]",
+            "::1",
+            "127.0.0.1:9170@evil.example",
+        ] {
+            assert!(!names.admit_name(foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn a_request_has_one_host_at_most() {
+        let names = HostNames::default();
+        let mut headers = HeaderMap::new();
+        assert!(names.admit(&headers));
+        headers.append(header::HOST, "localhost".parse().unwrap());
+        assert!(names.admit(&headers));
+        headers.append(header::HOST, "localhost".parse().unwrap());
+        assert!(!names.admit(&headers));
+    }
+}

@@ -1,0 +1,46 @@
+//! The admin server: the console's pages, the status page, metrics, and the control API of a server for tests, over HTTP.
+//!
+//! ```text
+//!   AdminService      a connection: HTTP/1.1, limits, shutdown
+//!     routes          paths and handlers, in two routers: for everybody, and for visitors
+//!       headers       security headers of each reply
+//!       HostNames     the Host header must name this server: a foreign web page must not reach it by DNS rebinding
+//!       guard         who asks (Visitor); forged requests of other web pages are refused
+//!         pages/      each page: its handler, its template, its types
+//!         control     the control API below /control
+//! ```
+//!
+//! A request goes through these steps in this order. A handler of a page runs only after the guard, and gets the
+//! visitor with the rights to check:
+//!
+//! ```text
+//!   who asks                                         visitor             a change needs
+//!   Authorization: Bearer TOKEN                      the operator        no Origin of another page
+//!   the cookie of a session, after /login            the session's user  the same, and the session's CSRF token
+//!   nobody, on a server without token and logins     the operator        the same, and the cookie's CSRF token
+//!   nobody, otherwise                                none: 401, or the login page
+//! ```
+//!
+//! Pages load nothing from other addresses, and their content security policy forbids it.
+
+mod access;
+mod connection;
+mod control;
+mod csrf;
+mod failure;
+mod guard;
+mod headers;
+mod host;
+mod page;
+mod pages;
+mod routes;
+mod service;
+mod session;
+mod state;
+mod static_files;
+mod visitor;
+
+pub use access::AdminAccess;
+pub use host::HostNames;
+pub use service::{AdminService, AdminTimes};
+pub use state::{AdminParts, AdminState};

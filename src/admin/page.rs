@@ -1,0 +1,51 @@
+//! What all pages have: the frame around their content, and their way into a reply.
+
+use askama::Template;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use super::failure::AdminError;
+use super::visitor::Visitor;
+
+/// A link of the navigation.
+pub struct NavLink {
+    pub path: &'static str,
+    pub name: &'static str,
+}
+
+/// The pages in the navigation, in their order.
+pub const NAVIGATION: [NavLink; 1] = [NavLink { path: "/", name: "Home" }];
+
+/// The frame of a page: what `layout.html` needs. Each template of a page has it as the field `frame`.
+pub struct Frame {
+    /// The title of the page, in plain text.
+    pub title: String,
+    /// The path of the page in the navigation, or an empty text.
+    pub path: &'static str,
+    pub navigation: &'static [NavLink],
+    /// The token that forms and scripts send with changes.
+    pub csrf: String,
+    /// The name of the user who has logged in.
+    pub user: Option<String>,
+}
+
+impl Frame {
+    /// Returns the frame of a visitor's page.
+    pub fn new(visitor: &Visitor, path: &'static str, title: impl Into<String>) -> Frame {
+        let user = visitor.session.as_ref().map(|_| visitor.user.name.clone());
+        Frame { title: title.into(), path, navigation: &NAVIGATION, csrf: visitor.csrf.clone(), user }
+    }
+
+    /// Returns the frame of a page before the login.
+    pub fn before_login(title: impl Into<String>, csrf: String) -> Frame {
+        Frame { title: title.into(), path: "", navigation: &[], csrf, user: None }
+    }
+}
+
+/// Returns a page as a reply.
+pub fn page(template: &impl Template) -> Response {
+    match template.render() {
+        Ok(html) => ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response(),
+        Err(error) => AdminError::internal(format!("the page could not be made: {error}")).into_response(),
+    }
+}

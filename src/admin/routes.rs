@@ -1,0 +1,53 @@
+//! The table of routes.
+
+use std::sync::Arc;
+
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::StatusCode;
+use axum::routing::{any, get, post};
+use axum::{Router, middleware};
+
+use super::failure::AdminError;
+use super::pages::{home, login, status};
+use super::state::AdminState;
+use super::{control, guard, headers, static_files};
+use crate::util::limits::ADMIN_FORM_BYTES_MAX;
+
+/// Returns all routes.
+pub fn routes(state: &Arc<AdminState>) -> Router {
+    let visitors = for_visitors().layer(middleware::from_fn_with_state(state.clone(), guard::admit));
+    for_everybody()
+        .merge(visitors)
+        .layer(DefaultBodyLimit::max(ADMIN_FORM_BYTES_MAX))
+        .layer(middleware::from_fn_with_state(state.clone(), guard::check_origin))
+        .layer(middleware::from_fn(headers::add))
+        .with_state(state.clone())
+}
+
+/// Returns the routes that need no login. They reveal nothing about the data.
+fn for_everybody() -> Router<Arc<AdminState>> {
+    Router::new()
+        .route("/health", get(status::health))
+        .route("/login", get(login::form).post(login::log_in))
+        .route("/static/{name}", get(static_files::answer))
+}
+
+/// Returns the routes behind the guard: their handlers have a visitor.
+fn for_visitors() -> Router<Arc<AdminState>> {
+    Router::new()
+        .route("/", get(home::answer))
+        .route("/logout", post(login::log_out))
+        .route("/status", get(status::answer))
+        .route("/control/{*path}", any(control::answer))
+        .fallback(unknown)
+        .method_not_allowed_fallback(wrong_method)
+}
+
+async fn unknown(request: Request) -> AdminError {
+    AdminError::not_found(format!("there is no path {:?}: GET / leads to all pages", request.uri().path()))
+}
+
+async fn wrong_method(request: Request) -> AdminError {
+    let why = format!("{} does not support the method {}", request.uri().path(), request.method());
+    AdminError::new(StatusCode::METHOD_NOT_ALLOWED, why)
+}

@@ -1,0 +1,41 @@
+//! What the pages of the admin server work on.
+
+use std::sync::Arc;
+
+use super::access::AdminAccess;
+use super::csrf::CsrfKey;
+use super::host::HostNames;
+use super::session::Sessions;
+use crate::control::ControlApi;
+use crate::db::Database;
+use crate::server::StatusPage;
+
+/// The parts of an admin server.
+pub struct AdminParts {
+    pub database: Arc<Database>,
+    pub status: StatusPage,
+    pub access: AdminAccess,
+    /// The names under which browsers reach the server, besides addresses.
+    pub hosts: HostNames,
+    /// The control API of a server for tests.
+    pub control: Option<ControlApi>,
+}
+
+/// What all requests to the admin server share.
+pub struct AdminState {
+    pub database: Arc<Database>,
+    pub status: StatusPage,
+    pub access: AdminAccess,
+    pub hosts: HostNames,
+    pub control: Option<ControlApi>,
+    pub(super) sessions: Sessions,
+    pub(super) csrf: CsrfKey,
+}
+
+impl AdminState {
+    pub fn new(parts: AdminParts) -> AdminState {
+        let AdminParts { database, status, access, hosts, control } = parts;
+        let (sessions, csrf) = (Sessions::default(), CsrfKey::default());
+        AdminState { database, status, access, hosts, control, sessions, csrf }
+    }
+}

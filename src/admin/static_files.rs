@@ -1,0 +1,42 @@
+//! Styles and scripts. They are compiled into the program.
+
+use std::fmt::Write;
+
+use axum::extract::Path;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
+
+use super::failure::AdminError;
+
+const CSS: &str = "text/css; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The files: name, content type, content.
+const FILES: [(&str, &str, &str); 2] = [
+    ("style.css", CSS, include_str!("static/style.css")),
+    ("console.js", JAVASCRIPT, include_str!("static/console.js")),
+];
+
+/// Answers `GET /static/{name}`. A browser keeps the file and asks each time whether it has changed.
+pub async fn answer(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, AdminError> {
+    let file = FILES.iter().find(|(other, ..)| *other == name);
+    let (_, kind, content) = file.ok_or_else(|| AdminError::not_found("there is no such file"))?;
+    let tag = tag_of(content);
+    let common = [(header::CACHE_CONTROL, "no-cache".to_owned()), (header::ETAG, tag.clone())];
+    if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+        return Ok((StatusCode::NOT_MODIFIED, common).into_response());
+    }
+    Ok((common, [(header::CONTENT_TYPE, *kind)], *content).into_response())
+}
+
+/// Returns the entity tag of a file.
+fn tag_of(content: &str) -> String {
+    let hash = Sha256::digest(content.as_bytes());
+    let hex = hash.iter().take(8).fold(String::new(), |mut text, byte| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    format!("\"{hex}\"")
+}

@@ -1,0 +1,94 @@
+//! The options of the admin server.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::http_port::{HttpPort, host_of, is_loopback};
+use crate::admin::{AdminAccess, AdminParts, AdminService, AdminState, HostNames};
+use crate::control::ControlApi;
+use crate::db::Database;
+use crate::server::StatusPage;
+
+#[derive(Debug, Default, Args)]
+pub struct AdminArgs {
+    /// The address of the admin server: HTTP with pages for people, the status page, metrics and, with --control, the
+    /// control API; port 0 picks a free one, `off` disables it. An address that is not loopback needs
+    /// --admin-token-file or a configuration with logins [default: off]
+    #[arg(id = "admin_address", long = "admin", value_name = "HOST:PORT")]
+    address: Option<String>,
+    /// A file whose first line is the token of the admin server: people enter it in the login form, programs send
+    /// `Authorization: Bearer TOKEN`
+    #[arg(
+        id = "admin_token_file",
+        long = "admin-token-file",
+        value_name = "FILE",
+        requires = "admin_address"
+    )]
+    token_file: Option<PathBuf>,
+    /// A name under which browsers reach the admin server, besides addresses, localhost and the host of --admin; may be
+    /// given several times
+    #[arg(id = "admin_host", long = "admin-host", value_name = "NAME", requires = "admin_address")]
+    hosts: Vec<String>,
+}
+
+/// The checked options of the admin server.
+pub struct AdminOptions {
+    access: AdminAccess,
+    hosts: HostNames,
+    /// Whether clients use TLS, if the server has a certificate.
+    pub may_encrypt: bool,
+}
+
+impl AdminArgs {
+    /// Returns the address; `None` if the admin server is disabled.
+    pub fn address(&self) -> Option<&str> {
+        self.address.as_deref().filter(|address| *address != "off")
+    }
+
+    /// Checks the options.
+    pub fn options(&self, needs_login: bool) -> Result<AdminOptions, String> {
+        let port = HttpPort { option: "--admin", name: "admin server" };
+        // The users of the database are enough.
+        let checked = self.address().filter(|_| !needs_login);
+        let token = port.token(checked, self.token_file.as_deref())?;
+        let host = self.address().map(|address| host_of(address).to_owned());
+        let hosts = HostNames::new(self.hosts.iter().cloned().chain(host));
+        let may_encrypt = self.address().is_some_and(|address| !is_loopback(address));
+        Ok(AdminOptions { access: AdminAccess::new(token, needs_login), hosts, may_encrypt })
+    }
+}
+
+impl AdminOptions {
+    /// Makes the service of the admin server.
+    pub fn service(
+        self,
+        database: &Arc<Database>,
+        status: StatusPage,
+        control: Option<ControlApi>,
+    ) -> AdminService {
+        let AdminOptions { access, hosts, .. } = self;
+        let parts = AdminParts { database: database.clone(), status, access, hosts, control };
+        AdminService::new(&Arc::new(AdminState::new(parts)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_machines_need_a_token_or_a_login() {
+        let options = |address: &str, needs_login| {
+            let args = AdminArgs { address: Some(address.to_owned()), ..AdminArgs::default() };
+            args.options(needs_login).map(|options| options.access.is_open())
+        };
+        assert_eq!(options("127.0.0.1:0", false), Ok(true));
+        assert_eq!(options("off", false), Ok(true));
+        assert_eq!(options("0.0.0.0:1", true), Ok(false));
+        assert_eq!(options("127.0.0.1:0", true), Ok(false));
+        let error = options("0.0.0.0:1", false).unwrap_err();
+        assert!(error.contains("--admin-token-file FILE"), "{error}");
+    }
+}

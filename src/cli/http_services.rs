@@ -1,0 +1,66 @@
+//! The services of the ports that speak HTTP: the status port, the control port, the admin server.
+
+use std::sync::Arc;
+
+use super::admin::{AdminArgs, AdminOptions};
+use super::control::{ControlArgs, ControlOptions};
+use super::status::StatusArgs;
+use crate::admin::AdminService;
+use crate::control::{ControlService, Sandboxes};
+use crate::db::{Authenticator, Database};
+use crate::server::{StatusPage, StatusService};
+use crate::util::Password;
+
+/// The checked options of the ports.
+pub struct HttpOptions {
+    status_token: Option<Password>,
+    control: Option<ControlOptions>,
+    admin: AdminOptions,
+}
+
+/// The services of the ports.
+pub struct HttpServices {
+    pub status: StatusService,
+    /// `None` if the control port is disabled.
+    pub control: Option<ControlService>,
+    pub admin: AdminService,
+    /// Whether clients of the admin server use TLS, if the server has a certificate.
+    pub may_encrypt_admin: bool,
+}
+
+impl HttpOptions {
+    /// Checks the options.
+    pub fn checked(
+        (status, control, admin): (&StatusArgs, &ControlArgs, &AdminArgs),
+        is_in_memory: bool,
+        authenticator: &Authenticator,
+    ) -> Result<HttpOptions, String> {
+        Ok(HttpOptions {
+            status_token: status.token()?,
+            control: control.options(is_in_memory)?,
+            admin: admin.options(authenticator.requires_login())?,
+        })
+    }
+
+    /// Makes the services. The current state of the database becomes the start-up state of the control API.
+    pub async fn services(
+        self,
+        database: &Arc<Database>,
+        place: &str,
+        sandboxes: Sandboxes,
+    ) -> Result<HttpServices, String> {
+        let HttpOptions { status_token, control, admin } = self;
+        let page = StatusPage::new(database.clone(), place);
+        let (api, control) = match control {
+            Some(control) => {
+                let api = control.api(database.clone(), sandboxes).await?;
+                (Some(api.clone()), Some(control.service(api)))
+            }
+            None => (None, None),
+        };
+        let may_encrypt_admin = admin.may_encrypt;
+        let admin = admin.service(database, page.clone(), api);
+        let status = StatusService::new(page).with_token(status_token);
+        Ok(HttpServices { status, control, admin, may_encrypt_admin })
+    }
+}

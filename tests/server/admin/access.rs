@@ -1,0 +1,175 @@
+//! Who gets in: nobody, the token, users of the server, superusers.
+
+use std::fs;
+
+use super::{Admin, Browser, TOKEN};
+use crate::support;
+use support::client::Style;
+use support::server::{Server, storage_conf};
+use support::value::{Value, fields, map, text};
+use thriftstore::thrift::wire::TType;
+
+const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthenticator</Authenticator>
+     <Authorizer>CassandraAuthorizer</Authorizer>";
+
+/// What each visitor gets from each route: nobody, a user without rights, a superuser, and the token.
+const ROUTES: [(&str, &str, [u16; 4]); 9] = [
+    ("GET", "/", [303, 200, 200, 200]),
+    ("GET", "/status", [303, 200, 200, 200]),
+    ("GET", "/control/requests", [303, 403, 200, 200]),
+    ("POST", "/control/reset", [401, 403, 200, 200]),
+    ("GET", "/nothing", [303, 404, 404, 404]),
+    ("POST", "/", [401, 405, 405, 405]),
+    ("GET", "/health", [200, 200, 200, 200]),
+    ("GET", "/login", [200, 200, 200, 200]),
+    ("GET", "/static/style.css", [200, 200, 200, 200]),
+];
+
+/// Runs a statement as the first superuser.
+fn cql(admin: &Admin, statement: &str) {
+    let mut client = admin.server.client(Style::FRAMED);
+    let credentials =
+        map(TType::String, vec![("username", text("cassandra")), ("password", text("cassandra"))]);
+    client.call("login", &fields([(1, fields([(1, credentials)]))])).void();
+    let query = fields([(1, text(statement)), (2, Value::I32(2)), (3, Value::I32(1))]);
+    client.call("execute_cql3_query", &query).value();
+}
+
+fn guarded() -> Admin {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("token");
+    fs::write(&file, TOKEN).unwrap();
+    let more = ["--control", "127.0.0.1:0", "--admin-token-file", file.to_str().unwrap()];
+    let admin = Admin::with(USERS, &more);
+    cql(&admin, "CREATE USER anna WITH PASSWORD 'of anna' NOSUPERUSER");
+    admin
+}
+
+fn user(admin: &Admin, name: &str, password: &str) -> Browser {
+    let mut browser = admin.browser();
+    let page = browser.log_in(&[("user", name), ("password", password)]);
+    assert_eq!((page.status, page.header("location")), (303, Some("/")), "{}", page.body);
+    browser
+}
+
+#[test]
+fn each_route_checks_who_asks() {
+    let admin = guarded();
+    let visitors = [
+        admin.browser(),
+        user(&admin, "anna", "of anna"),
+        user(&admin, "cassandra", "cassandra"),
+        admin.with_token(TOKEN),
+    ];
+    for (at, mut visitor) in visitors.into_iter().enumerate() {
+        for (method, path, expected) in ROUTES {
+            let csrf = match visitor.get("/") {
+                page if page.status == 200 => format!("X-CSRF-Token: {}\r\n", page.csrf()),
+                _ => String::new(),
+            };
+            let body = if path.ends_with("/reset") { r#"{"what": "data"}"# } else { "" };
+            let page = visitor.send(method, path, &format!("Accept: text/html\r\n{csrf}"), body);
+            assert_eq!(page.status, expected[at], "visitor {at}, {method} {path}: {}", page.body);
+        }
+    }
+    // Programs get no form.
+    let page = admin.browser().send("GET", "/status", "", "");
+    assert_eq!((page.status, page.header("www-authenticate")), (401, Some("Bearer")));
+    admin.server.stop();
+}
+
+#[test]
+fn a_wrong_token_is_refused_on_each_route() {
+    let admin = guarded();
+    let mut logged_in = user(&admin, "cassandra", "cassandra");
+    for token in ["", "0123456789abcdeF", "0123456789abcdef0"] {
+        for path in ["/", "/status", "/control/requests"] {
+            assert_eq!(admin.with_token(token).get(path).status, 401, "{token} {path}");
+        }
+    }
+    // The header counts, not the session.
+    logged_in.headers = "Authorization: Bearer wrong\r\n".to_owned();
+    assert_eq!(logged_in.get("/").status, 401);
+    admin.server.stop();
+}
+
+#[test]
+fn the_token_opens_a_session_too() {
+    let admin = guarded();
+    let mut browser = admin.browser();
+    let wrong = browser.log_in(&[("token", "0123456789abcdeF")]);
+    assert_eq!(wrong.status, 401);
+    assert!(wrong.body.contains("The token is wrong."), "{}", wrong.body);
+    let right = browser.log_in(&[("token", TOKEN), ("next", "/status")]);
+    assert_eq!((right.status, right.header("location")), (303, Some("/status")));
+    assert_eq!(browser.get("/control/requests").status, 200);
+    admin.server.stop();
+}
+
+#[test]
+fn a_login_begins_a_session_and_a_logout_ends_it() {
+    let admin = guarded();
+    let mut browser = admin.browser();
+    let there = browser.get("/status?a=b");
+    assert_eq!(there.header("location"), Some("/login?next=%2Fstatus%3Fa%3Db"));
+    browser.get("/login");
+    let before = browser.cookie.clone();
+    let page = browser.log_in(&[("user", "anna"), ("password", "of anna"), ("next", "//evil.example")]);
+    assert_eq!((page.status, page.header("location")), (303, Some("/")));
+    assert_ne!(browser.cookie, before, "the cookie from before the login must not open the session");
+    let mut earlier = Browser { cookie: before, ..admin.browser() };
+    assert_eq!(earlier.get("/").status, 303);
+    let home = browser.get("/");
+    assert!(home.body.contains("Log out anna"), "{}", home.body);
+    let mut copy = Browser { cookie: browser.cookie.clone(), ..admin.browser() };
+    assert_eq!(copy.get("/").status, 200);
+    let csrf = home.csrf();
+    assert_eq!(browser.post("/logout", &[("csrf", &csrf)]).status, 303);
+    assert_eq!((browser.get("/").status, copy.get("/").status), (303, 303));
+    admin.server.stop();
+}
+
+#[test]
+fn wrong_passwords_are_counted_with_those_of_clients() {
+    let admin = guarded();
+    let server = admin.server.expecting("are refused for");
+    let admin = Admin { server, ..admin };
+    let mut browser = admin.browser();
+    for _ in 0..10 {
+        let page = browser.log_in(&[("user", "<b>anna"), ("password", "x")]);
+        assert_eq!(page.status, 401);
+        assert!(page.body.contains("role=\"alert\"") && !page.body.contains("<b>anna"), "{}", page.body);
+    }
+    let page = browser.log_in(&[("user", "<b>anna"), ("password", "x")]);
+    assert!(page.body.contains("Too many failed logins of this user"), "{}", page.body);
+    // A login without the token of its form is one that another page has forged.
+    let page = browser.post("/login", &[("user", "anna"), ("password", "of anna")]);
+    assert_eq!(page.status, 422);
+    let page = browser.post("/login", &[("user", "anna"), ("password", "of anna"), ("csrf", "0")]);
+    assert_eq!(page.status, 401);
+    assert_eq!(browser.get("/").status, 303);
+    admin.server.stop();
+}
+
+#[test]
+fn the_session_of_a_dropped_user_ends() {
+    let admin = guarded();
+    let mut anna = user(&admin, "anna", "of anna");
+    assert_eq!(anna.get("/").status, 200);
+    cql(&admin, "DROP USER anna");
+    assert_eq!(anna.get("/").status, 303);
+    admin.server.stop();
+}
+
+#[test]
+fn other_machines_need_a_token_or_a_login() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("storage-conf.xml"), storage_conf("")).unwrap();
+    let (status, log) = Server::fail(directory.path(), &["--ephemeral", "--admin", "0.0.0.0:0"]);
+    assert!(!status.success());
+    assert!(log.contains("--admin 0.0.0.0:0 can be reached from other machines"), "{log}");
+    let server =
+        Server::start(directory.path(), &storage_conf(USERS), &["--ephemeral", "--admin", "0.0.0.0:0"]);
+    let server = server.expecting("the user cassandra still has its default password");
+    server.expecting("cross the network unencrypted").stop();
+}

@@ -1,0 +1,145 @@
+//! What replies have, on a server without logins.
+
+use super::{Admin, Browser, exchange};
+
+#[test]
+fn each_reply_has_the_security_headers() {
+    let admin = Admin::start(&["--control", "127.0.0.1:0"]);
+    let mut browser = admin.browser();
+    for (path, status) in [
+        ("/", 200),
+        ("/status", 200),
+        ("/health", 200),
+        ("/login", 303),
+        ("/static/style.css", 200),
+        ("/static/nothing", 404),
+        ("/control/openapi.json", 200),
+        ("/nothing", 404),
+    ] {
+        let page = browser.get(path);
+        assert_eq!(page.status, status, "{path}: {}", page.body);
+        let policy = page.header("content-security-policy").unwrap();
+        for part in ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self'", "base-uri 'none'"]
+        {
+            assert!(policy.contains(part), "{path}: {policy}");
+        }
+        assert!(!policy.contains("unsafe") && !policy.contains("http"), "{path}: {policy}");
+        assert_eq!(page.header("x-content-type-options"), Some("nosniff"), "{path}");
+        assert_eq!(page.header("referrer-policy"), Some("no-referrer"), "{path}");
+        assert_eq!(page.header("x-frame-options"), Some("DENY"), "{path}");
+        let stored = if path.ends_with("style.css") { "no-cache" } else { "no-store" };
+        assert_eq!(page.header("cache-control"), Some(stored), "{path}");
+    }
+    admin.server.stop();
+}
+
+#[test]
+fn pages_load_nothing_from_elsewhere() {
+    let admin = Admin::start(&[]);
+    let mut browser = admin.browser();
+    for path in ["/", "/static/style.css", "/static/console.js"] {
+        let page = browser.get(path);
+        assert_eq!(page.status, 200, "{path}");
+        for foreign in
+            ["http:", "https:", "src=\"//", "href=\"//", "@import", "<script>", "style=\"", "onclick"]
+        {
+            assert!(!page.body.contains(foreign), "{path} has {foreign}");
+        }
+    }
+    admin.server.stop();
+}
+
+#[test]
+fn the_home_page_has_what_the_status_page_has() {
+    let admin = Admin::start(&[]);
+    let mut browser = admin.browser();
+    let (home, status) = (browser.get("/"), browser.get("/status"));
+    assert_eq!(home.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(status.header("content-type"), Some("text/plain; charset=utf-8"));
+    assert!(
+        status.body.contains("health: ok\n") && status.body.contains("data: in memory"),
+        "{}",
+        status.body
+    );
+    for line in status.body.lines() {
+        let (name, value) = line.split_once(": ").unwrap();
+        assert!(home.body.contains(&format!("<dt>{name}</dt>")), "{name} is missing in {}", home.body);
+        assert!(name == "seconds up" || home.body.contains(&format!("<dd>{value}</dd>")), "{value}");
+    }
+    assert_eq!(browser.get("/health").body, "ok\n");
+    admin.server.stop();
+}
+
+#[test]
+fn a_browser_keeps_files_that_have_not_changed() {
+    let admin = Admin::start(&[]);
+    let mut browser = admin.browser();
+    let file = browser.get("/static/style.css");
+    let tag = file.header("etag").unwrap().to_owned();
+    let again = browser.send("GET", "/static/style.css", &format!("If-None-Match: {tag}\r\n"), "");
+    assert_eq!((again.status, &*again.body), (304, ""));
+    let other = browser.send("GET", "/static/style.css", "If-None-Match: \"other\"\r\n", "");
+    assert_eq!((other.status, &other.body), (200, &file.body));
+    admin.server.stop();
+}
+
+#[test]
+fn a_request_must_name_this_server() {
+    let admin = Admin::start(&["--admin-host", "Store.example"]);
+    let port = admin.address.port();
+    let mut browser = admin.browser();
+    let mut status_of = |host: &str| browser.send("GET", "/", &format!("Host: {host}\r\n"), "").status;
+    for own in ["127.0.0.1", "localhost", "[::1]", "store.example", "10.0.0.1"] {
+        assert_eq!(status_of(&format!("{own}:{port}")), 200, "{own}");
+    }
+    for foreign in ["evil.example", "localhost.evil.example", "x.store.example"] {
+        assert_eq!(status_of(&format!("{foreign}:{port}")), 421, "{foreign}");
+    }
+    assert!(exchange(admin.address, b"GET /health HTTP/1.0\r\n\r\n").starts_with("HTTP/1.0 200 "));
+    admin.server.stop();
+}
+
+/// The body of a reset.
+const DATA: &str = r#"{"what": "data"}"#;
+
+/// Returns the header with the CSRF token of the home page.
+fn csrf_header(browser: &mut Browser) -> String {
+    format!("X-CSRF-Token: {}\r\n", browser.get("/").csrf())
+}
+
+#[test]
+fn changes_need_the_token_of_their_page() {
+    let admin = Admin::start(&["--control", "127.0.0.1:0"]);
+    let mut browser = admin.browser();
+    let own = csrf_header(&mut browser);
+    let reset =
+        |browser: &mut Browser, headers: &str| browser.send("POST", "/control/reset", headers, DATA).status;
+    assert_eq!(reset(&mut browser, &own), 200);
+    let origin = format!("Origin: http://{}\r\n", admin.address);
+    assert_eq!(reset(&mut browser, &format!("{own}{origin}")), 200);
+    assert_eq!(reset(&mut browser, ""), 403);
+    assert_eq!(reset(&mut browser, "X-CSRF-Token: 0\r\n"), 403);
+    assert_eq!(reset(&mut browser, &format!("{own}Origin: http://evil.example\r\n")), 403);
+    assert_eq!(reset(&mut browser, &format!("{own}Origin: null\r\n")), 403);
+    assert_eq!(reset(&mut browser, &format!("{own}Sec-Fetch-Site: cross-site\r\n")), 403);
+    // A token belongs to a cookie.
+    let mut other = admin.browser();
+    assert_eq!(reset(&mut other, &own), 403);
+    other.get("/");
+    assert_eq!(reset(&mut other, &own), 403);
+    // Another page knows no token, and its requests have no cookie.
+    assert_eq!(admin.browser().post("/logout", &[]).status, 403);
+    let csrf = browser.get("/").csrf();
+    let page = browser.post("/logout", &[("csrf", &csrf)]);
+    assert_eq!((page.status, &*page.body), (400, "nobody has logged in here\n"));
+    admin.server.stop();
+}
+
+#[test]
+fn the_control_api_is_served_with_its_port_only() {
+    let admin = Admin::start(&[]);
+    let page = admin.browser().get("/control/openapi.json");
+    assert_eq!(page.status, 404);
+    assert!(page.body.contains("--control HOST:PORT"), "{}", page.body);
+    admin.server.stop();
+}
