@@ -10,7 +10,7 @@ use axum::{Router, middleware};
 use super::failure::AdminError;
 use super::pages::{home, login, status};
 use super::state::AdminState;
-use super::{control, guard, headers, static_files};
+use super::{control, guard, headers, metrics, static_files};
 use crate::util::limits::ADMIN_FORM_BYTES_MAX;
 
 /// Returns all routes.
@@ -37,6 +37,7 @@ fn for_visitors() -> Router<Arc<AdminState>> {
     Router::new()
         .route("/", get(home::answer))
         .route("/logout", post(login::log_out))
+        .route("/metrics", get(metrics::answer))
         .route("/status", get(status::answer))
         .route("/control/{*path}", any(control::answer))
         .fallback(unknown)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::access::AdminAccess;
 use super::csrf::CsrfKey;
 use super::host::HostNames;
+use super::metrics::ServerReadings;
 use super::session::Sessions;
 use crate::control::ControlApi;
 use crate::db::Database;
@@ -19,6 +20,8 @@ pub struct AdminParts {
     pub hosts: HostNames,
     /// The control API of a server for tests.
     pub control: Option<ControlApi>,
+    /// What metrics read of the ports of clients.
+    pub server: ServerReadings,
 }
 
 /// What all requests to the admin server share.
@@ -28,14 +31,15 @@ pub struct AdminState {
     pub access: AdminAccess,
     pub hosts: HostNames,
     pub control: Option<ControlApi>,
+    pub(super) server: ServerReadings,
     pub(super) sessions: Sessions,
     pub(super) csrf: CsrfKey,
 }
 
 impl AdminState {
     pub fn new(parts: AdminParts) -> AdminState {
-        let AdminParts { database, status, access, hosts, control } = parts;
+        let AdminParts { database, status, access, hosts, control, server } = parts;
         let (sessions, csrf) = (Sessions::default(), CsrfKey::default());
-        AdminState { database, status, access, hosts, control, sessions, csrf }
+        AdminState { database, status, access, hosts, control, server, sessions, csrf }
     }
 }

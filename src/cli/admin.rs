@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::http_port::{HttpPort, host_of, is_loopback};
+use crate::admin::metrics::ServerReadings;
 use crate::admin::{AdminAccess, AdminParts, AdminService, AdminState, HostNames};
 use crate::control::ControlApi;
 use crate::db::Database;
@@ -67,9 +68,10 @@ impl AdminOptions {
         database: &Arc<Database>,
         status: StatusPage,
         control: Option<ControlApi>,
+        server: ServerReadings,
     ) -> AdminService {
         let AdminOptions { access, hosts, .. } = self;
-        let parts = AdminParts { database: database.clone(), status, access, hosts, control };
+        let parts = AdminParts { database: database.clone(), status, access, hosts, control, server };
         AdminService::new(&Arc::new(AdminState::new(parts)))
     }
 }

@@ -6,6 +6,7 @@ use super::admin::{AdminArgs, AdminOptions};
 use super::control::{ControlArgs, ControlOptions};
 use super::status::StatusArgs;
 use crate::admin::AdminService;
+use crate::admin::metrics::ServerReadings;
 use crate::control::{ControlService, Sandboxes};
 use crate::db::{Authenticator, Database};
 use crate::server::{StatusPage, StatusService};
@@ -47,7 +48,7 @@ impl HttpOptions {
         self,
         database: &Arc<Database>,
         place: &str,
-        sandboxes: Sandboxes,
+        (sandboxes, server): (Sandboxes, ServerReadings),
     ) -> Result<HttpServices, String> {
         let HttpOptions { status_token, control, admin } = self;
         let page = StatusPage::new(database.clone(), place);
@@ -59,7 +60,7 @@ impl HttpOptions {
             None => (None, None),
         };
         let may_encrypt_admin = admin.may_encrypt;
-        let admin = admin.service(database, page.clone(), api);
+        let admin = admin.service(database, page.clone(), api, server);
         let status = StatusService::new(page).with_token(status_token);
         Ok(HttpServices { status, control, admin, may_encrypt_admin })
     }

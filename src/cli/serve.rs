@@ -19,6 +19,7 @@ use super::process::{self, StopSignals};
 use super::status::StatusArgs;
 use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
+use crate::admin::metrics::ServerReadings;
 use crate::config::{self, Config};
 use crate::control::{ClientPorts, Sandboxes};
 use crate::db::{Authenticator, Database, DatabaseParts};
@@ -143,7 +144,8 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let reported = args.native.claim();
     let sandboxes = ClientPorts { hosts: ports.client_hosts(), compat, reported, limits: limits.clone() };
     let sandboxes = Sandboxes::new(sandboxes, admission.clone());
-    let http = http.services(&database, &described, sandboxes).await?;
+    let readings = ServerReadings::new(admission.clone(), limits.memory.clone());
+    let http = http.services(&database, &described, (sandboxes, readings)).await?;
     let admin_encryption = encryption.filter(|_| http.may_encrypt_admin);
     let services = services(args, compat, &database, (http, &limits));
     ports.serve(services, (admission, admin_encryption), signal);

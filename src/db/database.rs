@@ -12,6 +12,7 @@ use parking_lot::RwLock;
 use super::faults::{Faults, WatchedStore};
 use super::index::Unfinished;
 use super::login::{Authenticator, LoginGuard, RoleKeeper};
+use super::metrics::DatabaseMetrics;
 use super::schema::{FamilyIds, SchemaEvents, SchemaVersion, SharedSchema};
 use super::traces::Traces;
 use crate::compat::Behaviour;
@@ -96,6 +97,8 @@ pub struct Database {
     pub(super) cas_hasher: RandomState,
     /// Faults and the journal, if tests control the server.
     pub(super) faults: Option<Arc<Faults>>,
+    /// What was counted since the start.
+    pub(super) metrics: Arc<DatabaseMetrics>,
     /// Lets changes of the whole database wait for requests; `None` if there are no such changes.
     pub(super) gate: Option<RequestGate>,
     /// Locked during each step of a builder of an index.
@@ -124,6 +127,7 @@ impl Database {
             cas_turns: (0..CAS_TURNS).map(|_| tokio::sync::Mutex::default()).collect(),
             cas_hasher: RandomState::new(),
             faults: None,
+            metrics: Arc::default(),
             gate: None,
             index_steps: tokio::sync::Mutex::default(),
             epoch: AtomicU64::new(0),

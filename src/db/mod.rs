@@ -28,6 +28,7 @@ mod error;
 pub mod faults;
 mod index;
 mod login;
+mod metrics;
 mod read;
 mod request;
 mod reserved;
@@ -52,6 +53,7 @@ pub use login::{
     Access, Authenticator, Credential, Hasher, LoginGuard, Logins, PasswordMode, Permission, PermissionSet,
     Resource, Role, RoleKeeper, Roles, SimpleAuthenticator, User,
 };
+pub use metrics::DatabaseMetrics;
 pub use read::{GetResult, MultiSliceRequest, Ranges, Reads};
 pub use request::Request;
 pub use reserved::is_reserved;

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::body_reader::BodyReader;
 use super::compression::Compression;
@@ -19,6 +20,7 @@ use crate::db;
 use crate::db::faults::{RequestOrigin, WatchedRequest};
 use crate::util::RequestLog;
 use crate::util::meter::{RequestMeter, metered};
+use crate::util::metrics::{EndedRequest, RequestOutcome};
 
 /// Returns the decompressed body of a request, after the custom payload.
 ///
@@ -63,7 +65,7 @@ pub async fn answer(
     (stream, flags): (i16, u8),
     body: BodyReader,
 ) -> Reply {
-    let version = body.version;
+    let (version, bytes_in, began) = (body.version, body.bytes_left(), Instant::now());
     let mut tracer = match flags & flag::TRACING {
         0 => Tracer::none(),
         _ => Tracer::begin(&service.database, code, identity.address),
@@ -91,10 +93,12 @@ pub async fn answer(
     };
     // The permit that keeps changes of the whole database out lasts until the journal has the request.
     drop(meter);
-    log.end(
-        outcome.as_ref().map_or(0, |(body, _)| body.len()),
-        outcome.as_ref().err().map(|(error, _)| error),
-    );
+    let bytes_out = outcome.as_ref().map_or(0, |(body, _)| body.len());
+    let error = outcome.as_ref().err().map(|(error, _)| error);
+    log.end(bytes_out, error);
+    let result = error.map_or(RequestOutcome::Ok, RequestOutcome::from);
+    let ended = EndedRequest { outcome: result, time: began.elapsed(), bytes_in, bytes_out };
+    service.database.metrics().requests.record(code.slot().number, &ended);
     let reply = match outcome {
         Ok((body, warnings)) => Reply::new(stream, ResponseCode::Result, body).warned(warnings),
         Err((error, doing)) => {

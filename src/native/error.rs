@@ -9,6 +9,7 @@ use crate::compat::features::ConsistencyLevel;
 use crate::cql::{self, CqlError};
 use crate::db;
 use crate::util::meter::MeterError;
+use crate::util::metrics::RequestOutcome;
 
 mod code {
     pub const SERVER: i32 = 0x0000;
@@ -39,6 +40,17 @@ pub enum NativeError {
     /// No prepared statement has this id (any more): the client prepares it again.
     #[error("{}", cql::unknown_statement(&hex(.0)))]
     Unprepared(Bytes),
+}
+
+impl From<&NativeError> for RequestOutcome {
+    fn from(error: &NativeError) -> RequestOutcome {
+        match error {
+            NativeError::Protocol(_) => RequestOutcome::Protocol,
+            NativeError::Failed(CqlError::Failed(error)) => error.into(),
+            NativeError::Failed(CqlError::Unauthorized(_)) => RequestOutcome::Unauthorized,
+            NativeError::Failed(_) | NativeError::Unprepared(_) => RequestOutcome::Invalid,
+        }
+    }
 }
 
 impl From<MeterError> for NativeError {

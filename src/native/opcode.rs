@@ -1,5 +1,7 @@
 //! The opcodes of frames.
 
+use crate::util::metrics::RequestSlot;
+
 /// The kinds of frames that a client sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestCode {
@@ -16,6 +18,10 @@ pub enum RequestCode {
 }
 
 impl RequestCode {
+    /// The requests with a statement. Only these are counted: the others belong to the start of a connection.
+    pub const WITH_STATEMENT: [RequestCode; 4] =
+        [RequestCode::Query, RequestCode::Prepare, RequestCode::Execute, RequestCode::Batch];
+
     /// Returns whether the request has a statement. Requests with statements run concurrently.
     pub fn has_statement(self) -> bool {
         matches!(self, RequestCode::Query | RequestCode::Prepare | RequestCode::Execute | RequestCode::Batch)
@@ -34,6 +40,11 @@ impl RequestCode {
             RequestCode::Batch => "BATCH",
             RequestCode::AuthResponse => "AUTH_RESPONSE",
         }
+    }
+
+    /// Returns the slot of the request in the metrics.
+    pub fn slot(self) -> RequestSlot {
+        RequestSlot { number: self as usize, protocol: "native", method: self.name(), generation: "" }
     }
 
     pub fn of_number(number: u8) -> Option<RequestCode> {

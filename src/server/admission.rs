@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::busy_poll::BusyPoll;
 use super::connection_limits::ConnectionLimits;
+use super::connection_metrics::ConnectionMetrics;
 use super::connections::Connections;
 use super::encryption::Encryption;
 use super::memory_budget::MemoryBudget;
@@ -24,6 +25,7 @@ pub struct Admission {
     pub(super) busy_poll: BusyPoll,
     /// Counts repeated log lines about connections that ended.
     pub(super) lines: Arc<RepeatedLines>,
+    pub(super) metrics: Arc<ConnectionMetrics>,
 }
 
 impl Admission {
@@ -41,6 +43,7 @@ impl Admission {
             encryption: None,
             busy_poll: BusyPoll::off(),
             lines: Arc::default(),
+            metrics: Arc::default(),
         }
     }
 
@@ -75,6 +78,21 @@ impl Admission {
     #[must_use]
     pub fn with_encryption(self, encryption: Option<Arc<Encryption>>) -> Admission {
         Admission { encryption, ..self }
+    }
+
+    /// Returns the counts of these connections.
+    pub fn metrics(&self) -> &Arc<ConnectionMetrics> {
+        &self.metrics
+    }
+
+    /// Returns the number of open connections.
+    pub fn open_connections(&self) -> usize {
+        self.connections.taken()
+    }
+
+    /// Returns the bytes that messages and replies hold.
+    pub fn message_bytes(&self) -> usize {
+        self.budget.held_by_all()
     }
 
     /// Returns whether connections have TLS.

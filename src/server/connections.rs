@@ -66,6 +66,11 @@ impl Connections {
         Connections { table: Arc::new(Table { places, free, unproven_max, unproven: Mutex::default() }) }
     }
 
+    /// Returns the number of taken places.
+    pub fn taken(&self) -> usize {
+        self.table.places.saturating_sub(self.table.free.available_permits())
+    }
+
     /// Waits for a place for a new connection. `None` if the semaphore is closed, which never happens while the server
     /// runs.
     pub async fn enter(&self) -> Option<Place> {

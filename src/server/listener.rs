@@ -10,6 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::admission::Admission;
 use super::client_link::LinkError;
 use super::client_stream::ClientStream;
+use super::connection_metrics::ConnectionMetrics;
 use super::connections::Place;
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::repeated_lines::{Line, RepeatedLines};
@@ -74,8 +75,11 @@ impl Listener {
                     let Some(place) = place else { return };
                     let (handler, admission) = (handler.clone(), admission.clone());
                     tokio::spawn(async move {
-                        let lines = admission.lines.clone();
-                        log_end(peer, serve(stream, (peer, place), handler, admission).await, &lines);
+                        let (lines, metrics) = (admission.lines.clone(), admission.metrics.clone());
+                        metrics.accepted.increase();
+                        let end = serve(stream, (peer, place), handler, admission).await;
+                        count_end(&end, &metrics);
+                        log_end(peer, end, &lines);
                     });
                 }
                 Err(error) => {
@@ -118,18 +122,32 @@ async fn serve(
         None => ClientStream::Plain(stream),
         Some(encryption) => {
             let admitted = tokio::select! {
-                admitted = encryption.admit(stream) => admitted?,
+                admitted = encryption.admit(stream) => {
+                    admitted.inspect_err(|_| admission.metrics.handshakes_failed.increase())?
+                }
                 scarcity = place.close_request().asked() => {
                     return Err(ConnectionEnd::Closed(LinkError::from(scarcity).into()));
                 }
                 () = admission.shutdown.requested() => None,
             };
             let Some(stream) = admitted else { return Ok(()) };
+            if stream.is_encrypted() {
+                admission.metrics.handshakes_ok.increase();
+            }
             stream
         }
     };
     let Admission { limits, budget, shutdown, busy_poll, .. } = admission;
     handler.serve(Client { stream, peer, local, place, limits, budget, shutdown, busy_poll }).await
+}
+
+/// Counts how a connection ended.
+fn count_end(end: &Result<(), ConnectionEnd>, metrics: &ConnectionMetrics) {
+    match end {
+        Ok(()) => {}
+        Err(ConnectionEnd::Lost(_)) => metrics.lost.increase(),
+        Err(ConnectionEnd::OtherVersion(_) | ConnectionEnd::Closed(_)) => metrics.closed_by_server.increase(),
+    }
 }
 
 /// Enables TCP keepalive, which notices a peer whose machine has gone.

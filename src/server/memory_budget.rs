@@ -122,6 +122,11 @@ impl MemoryBudget {
         MemoryBudget { pool: Arc::new(Pool { bytes_max, wait, left, turns, started, holders }) }
     }
 
+    /// Returns the bytes that all shares hold.
+    pub fn held_by_all(&self) -> usize {
+        self.pool.bytes_max.saturating_sub(self.pool.left.available_permits())
+    }
+
     /// Returns an empty share for a connection that closes when `close_request` asks it to.
     pub fn share(&self, close_request: &Arc<CloseRequest>) -> Share {
         Share { pool: self.pool.clone(), close_request: close_request.clone(), held: 0, holder: None }

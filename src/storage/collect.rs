@@ -14,6 +14,23 @@ use crate::model::{
 };
 use crate::util::limits::CELLS_PER_CHECK;
 use crate::util::meter;
+use crate::util::metrics::ShardedCounter;
+
+/// The tombstones and expired columns that reads have passed, of all stores of this process. Reads that pass many are
+/// slow.
+pub static TOMBSTONES_READ: ShardedCounter = ShardedCounter::new();
+
+/// Counts tombstones, and adds them to [`TOMBSTONES_READ`] at the end of a slice.
+#[derive(Default)]
+struct TombstoneCount(u64);
+
+impl Drop for TombstoneCount {
+    fn drop(&mut self) {
+        if self.0 > 0 {
+            TOMBSTONES_READ.add(self.0);
+        }
+    }
+}
 
 /// The deletions that can shadow the cells of one level: the row, or a super column.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +98,7 @@ pub fn collect_cells(
         return Ok(());
     }
     let table = command.cf.table.as_deref();
+    let mut tombstones = TombstoneCount::default();
     for (at, cell) in cells.enumerate() {
         if at % CELLS_PER_CHECK == CELLS_PER_CHECK - 1 {
             check(gather)?;
@@ -89,6 +107,7 @@ pub fn collect_cells(
         if table.is_some_and(|table| table.is_dropped(&cell.name, cell.timestamp)) {
             continue;
         }
+        tombstones.0 += u64::from(!cell.is_live());
         counted += usize::from(shadows.counts(&cell, command.behaviour));
         if shadows.admits(&cell, command) {
             gather.cell(cell)?;

@@ -22,6 +22,7 @@ pub use capabilities::{
     BatchStore, BulkStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore,
     SharedSchemaStore, SnapshotStore, index_name, within_limit,
 };
+pub use collect::TOMBSTONES_READ;
 pub use dump::{Dump, DumpCommand, RowPiece, is_dropped, sort_ranges, weight};
 pub use embedded::{
     BackupOptions, BackupSummary, EmbeddedOptions, EmbeddedStore, StoreSnapshot, SyncMode, back_up,
@@ -31,5 +32,5 @@ pub use error::StoreError;
 pub use recording::{RecordingStore, StoreRequest};
 pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows};
 use splits::split_points;
-pub use status::{ClusterStatus, NodeStatus, StoreStatus};
+pub use status::{ClusterStatus, EngineStatus, NodeStatus, StoreStatus};
 pub use store::{Store, StoreFuture};

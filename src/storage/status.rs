@@ -11,6 +11,31 @@ pub struct StoreStatus {
     pub undefined: Vec<String>,
     /// The cluster that stores the rows, if there is one.
     pub cluster: Option<ClusterStatus>,
+    /// The storage engine of this process, if there is one.
+    pub engine: Option<EngineStatus>,
+}
+
+/// The storage engine: what it holds now, and what it has done since its start.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EngineStatus {
+    /// Bytes of the memtables, also of those that are being flushed.
+    pub memtable_bytes: u64,
+    /// Bytes of the commit log; 0 in a store in memory.
+    pub commit_log_bytes: u64,
+    /// Bytes of the sorted tables on the disk.
+    pub table_bytes: u64,
+    /// Sorted runs that wait for compaction, of the column family that has the most.
+    pub unmerged_runs: u64,
+    /// Memtables that were written to tables.
+    pub flushes: u64,
+    /// Compactions of a column family's tables.
+    pub compactions: u64,
+    /// Bytes of the row cache.
+    pub row_cache_bytes: u64,
+    /// Reads that found their row in the row cache.
+    pub row_cache_hits: u64,
+    /// Reads that did not.
+    pub row_cache_misses: u64,
 }
 
 /// A cluster as this gateway sees it.

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 
@@ -12,6 +13,7 @@ use super::dialect::{self, Compat, Session};
 use super::failure::{Failure, write_failure};
 use super::frame::Transport;
 use super::methods::{Call, Method};
+use super::request_slots::{UNKNOWN, slot_of};
 use super::result_size::result_size;
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::compat::features::ApiGeneration;
@@ -23,6 +25,7 @@ use crate::db::{self, Database};
 use crate::util::RequestLog;
 use crate::util::limits::RESULT_BYTES_MAX;
 use crate::util::meter::{self, RequestLimits, metered};
+use crate::util::metrics::{EndedRequest, RequestOutcome};
 
 /// The error of the call after one that 0.7 could not read.
 const LOST: &str = "the call before this one could not be read, and a 0.7 server fails the next call, too";
@@ -71,6 +74,7 @@ pub async fn answer(
     transport: Transport,
     out: &mut BytesMut,
 ) -> Result<(), WireError> {
+    let began = Instant::now();
     let mut reader = Reader::new(message);
     let header = MessageHeader::read(&mut reader)?;
     let start = out.len();
@@ -80,23 +84,30 @@ pub async fn answer(
         writer.application_exception(header.name, header.seqid, error, text);
         writer.frame_end(mark)
     };
-    match Args::find(&mut reader) {
-        Err(error) => refuse(out, ApplicationError::ProtocolError, &error.to_string())?,
+    let (slot, outcome) = match Args::find(&mut reader) {
+        Err(error) => {
+            refuse(out, ApplicationError::ProtocolError, &error.to_string())?;
+            (UNKNOWN.number, RequestOutcome::Protocol)
+        }
         Ok(args) => match dialect::find_method(header.name, &args, &service.compat, session, transport) {
             Some(method) => {
                 let args = args.of(method.name, method.args);
                 let call = MethodCall { service, session, method, args: &args };
-                call.run(header.seqid, transport, out).await?;
+                (slot_of(method), call.run(header.seqid, transport, out).await?)
             }
             None => {
                 let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
                 refuse(out, ApplicationError::UnknownMethod, &text)?;
+                (UNKNOWN.number, RequestOutcome::Protocol)
             }
         },
-    }
+    };
     if header.kind == MessageKind::Oneway {
         out.truncate(start);
     }
+    let (bytes_in, bytes_out) = (message.len(), out.len() - start);
+    let ended = EndedRequest { outcome, time: began.elapsed(), bytes_in, bytes_out };
+    service.database.metrics().requests.record(slot, &ended);
     Ok(())
 }
 
@@ -109,8 +120,13 @@ struct MethodCall<'a> {
 }
 
 impl MethodCall<'_> {
-    /// Runs the call, and appends its reply to `out`.
-    async fn run(mut self, seqid: i32, transport: Transport, out: &mut BytesMut) -> Result<(), WireError> {
+    /// Runs the call, and appends its reply to `out`. Returns how the call ended.
+    async fn run(
+        mut self,
+        seqid: i32,
+        transport: Transport,
+        out: &mut BytesMut,
+    ) -> Result<RequestOutcome, WireError> {
         let (service, method) = (self.service, self.method);
         let start = out.len();
         let mark = {
@@ -159,7 +175,7 @@ impl MethodCall<'_> {
                 match writer.frame_end(mark) {
                     Ok(()) => {
                         log.end(out.len() - start, None::<&Failure>);
-                        return Ok(());
+                        return Ok(RequestOutcome::Ok);
                     }
                     Err(error) => {
                         Failure::Failed(db::Error::invalid(format!("the reply is too large: {error}")))
@@ -178,7 +194,7 @@ impl MethodCall<'_> {
         write_failure(&mut writer, method.name, seqid, &failure, method.throws);
         let ended = writer.frame_end(mark);
         log.end(out.len() - start, Some(&failure));
-        ended
+        ended.map(|()| RequestOutcome::from(&failure))
     }
 
     /// Runs a call, and adds arguments and result to the journal of a server with faults.

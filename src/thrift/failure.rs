@@ -6,6 +6,7 @@ use super::wire::{ApplicationError, WireError, Writer};
 use crate::cql::CqlError;
 use crate::db;
 use crate::util::meter::MeterError;
+use crate::util::metrics::RequestOutcome;
 
 /// The exceptions that methods declare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,15 @@ fn not_found(field: &str, holder: &str) -> String {
 
 fn not_present(field: &str, holder: &str) -> String {
     format!("Required field '{field}' was not present! Struct: {holder}")
+}
+
+impl From<&Failure> for RequestOutcome {
+    fn from(failure: &Failure) -> RequestOutcome {
+        match failure {
+            Failure::Protocol(_) | Failure::MissingArgument(_) => RequestOutcome::Protocol,
+            Failure::Failed(error) => error.into(),
+        }
+    }
 }
 
 impl fmt::Display for Failure {

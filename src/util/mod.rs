@@ -5,6 +5,7 @@ pub mod clock;
 mod key_hash;
 pub mod limits;
 pub mod meter;
+pub mod metrics;
 mod password_file;
 pub mod process_memory;
 pub mod release;

@@ -10,6 +10,7 @@ mod fuzz_import;
 mod idl;
 mod layers;
 mod methods;
+mod monitoring;
 #[path = "../support/skip.rs"]
 mod skip;
 #[path = "../support/mod.rs"]

@@ -231,6 +231,24 @@ impl Logins<'_> {
         credentials: &[Credential],
         login: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
+        let outcome = self.attempt(address, credentials, login).await;
+        if self.are_required() {
+            let metrics = self.database.metrics();
+            match &outcome {
+                Ok(_) => metrics.logins_ok.increase(),
+                Err(_) => metrics.logins_failed.increase(),
+            }
+        }
+        outcome
+    }
+
+    /// Runs a login, unless too many have failed.
+    async fn attempt<T>(
+        &self,
+        address: Option<IpAddr>,
+        credentials: &[Credential],
+        login: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         let guard = &self.database.login_guard;
         let is_counted = self.are_required() && guard.failures_max > 0;
         let Some(address) = address.filter(|_| is_counted) else { return login.await };

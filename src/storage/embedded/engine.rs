@@ -31,8 +31,9 @@ use crate::model::Mutation;
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::disk::Disk;
-use crate::storage::{StoreError, StoreStatus};
+use crate::storage::{EngineStatus, StoreError, StoreStatus};
 use crate::util::Clock;
+use crate::util::metrics::Counter;
 
 /// Time between two checks of the queue of deletions.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
@@ -213,11 +214,25 @@ impl Engine {
             self.write.guard.as_ref()?.refusal(ahead.bytes_in_memory())
         });
         let tables = self.durable.as_ref().map_or(0, |durable| durable.space.disk_bytes());
+        let cache = &self.read.row_cache;
+        let space = self.durable.as_ref().map(|durable| &durable.space);
+        let engine = EngineStatus {
+            memtable_bytes: ahead.bytes_in_memory(),
+            commit_log_bytes: ahead.bytes_of_log(),
+            table_bytes: tables,
+            unmerged_runs: space.map_or(0, |space| space.unmerged_runs() as u64),
+            flushes: self.durable.as_ref().map_or(0, |durable| durable.flush.flushes.get()),
+            compactions: space.map_or(0, |space| space.compactions.get()),
+            row_cache_bytes: cache.bytes(),
+            row_cache_hits: cache.hits.get(),
+            row_cache_misses: cache.misses(),
+        };
         StoreStatus {
             disk_bytes: tables + ahead.bytes_of_log(),
             read_only: refusal,
             undefined: self.families.undefined(),
             cluster: None,
+            engine: Some(engine),
         }
     }
 
@@ -329,6 +344,7 @@ impl Engine {
             manifest: self.manifest.clone(),
             space: space.clone(),
             queue: self.write.queue.tables().clone(),
+            flushes: Counter::default(),
         });
         let committer = Committer::start(ahead, options.sync)?;
         let compactor = Arc::new(self.start_compactor(space.clone())?);

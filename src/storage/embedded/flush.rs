@@ -27,6 +27,7 @@ use super::tables::{TableSpace, TableWriter, Tables};
 use super::value;
 use super::write_ahead::WriteAhead;
 use crate::storage::StoreError;
+use crate::util::metrics::Counter;
 
 /// The parts of the engine that a flush uses.
 pub struct Flush {
@@ -36,6 +37,8 @@ pub struct Flush {
     pub space: Arc<TableSpace>,
     /// The tables of the queue of deletions.
     pub queue: Arc<Tables>,
+    /// Flushes that were completed.
+    pub flushes: Counter,
 }
 
 impl Flush {
@@ -65,6 +68,7 @@ impl Flush {
         })?;
         self.ahead.remove_flushed(*first..needed);
         *first = needed;
+        self.flushes.increase();
         Ok(())
     }
 

@@ -62,6 +62,7 @@ impl ReadPath {
         if let Some(cached) = self.row_cache.get(&id)
             && let Some(row) = cached.view()
         {
+            self.row_cache.hits.add(1);
             return read(&RowSource::cached(row), command).map(Some);
         }
         if may_wait.is_none() && is_long(command) {
@@ -83,6 +84,7 @@ impl ReadPath {
     ) -> Result<Option<T>, StoreError> {
         let view = self.view();
         let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
+        self.row_cache.record_miss();
         if self.row_cache.is_worth_loading(id) {
             let rows = self.locks.lock_one(&id.key);
             // The cache must have writes that were made before the row was locked, so a new view is taken.

@@ -32,6 +32,7 @@ use super::packed::PackedEntries;
 use super::value;
 use crate::storage::StoreError;
 use crate::util::KeyHasher;
+use crate::util::metrics::ShardedCounter;
 
 /// Rows with more entries than this are not cached.
 const ENTRIES_MAX: usize = 1024;
@@ -111,6 +112,9 @@ pub struct RowCache {
     seen: TouchedRows,
     /// False if the limit is 0 bytes.
     is_enabled: bool,
+    /// Reads that found their row here.
+    pub hits: ShardedCounter,
+    misses: ShardedCounter,
 }
 
 /// Returns whether a row of this size is cached.
@@ -173,7 +177,26 @@ impl RowCache {
             rows: Cache::with(rows_expected, bytes, ByBytes, KeyHasher::default(), lifecycle),
             seen: TouchedRows::new(if bytes == 0 { 1 } else { SEEN_BITS }),
             is_enabled: bytes > 0,
+            hits: ShardedCounter::new(),
+            misses: ShardedCounter::new(),
         }
+    }
+
+    /// Returns the bytes that the cache holds.
+    pub fn bytes(&self) -> u64 {
+        self.rows.weight()
+    }
+
+    /// Counts a read that did not find its row here. A cache without room is not used.
+    pub fn record_miss(&self) {
+        if self.is_enabled {
+            self.misses.add(1);
+        }
+    }
+
+    /// Returns how many reads did not find their row here.
+    pub fn misses(&self) -> u64 {
+        self.misses.get()
     }
 
     pub fn get(&self, id: &RowId) -> Option<Arc<CachedRow>> {

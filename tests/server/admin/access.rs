@@ -13,9 +13,10 @@ const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthentica
      <Authorizer>CassandraAuthorizer</Authorizer>";
 
 /// What each visitor gets from each route: nobody, a user without rights, a superuser, and the token.
-const ROUTES: [(&str, &str, [u16; 4]); 9] = [
+const ROUTES: [(&str, &str, [u16; 4]); 10] = [
     ("GET", "/", [303, 200, 200, 200]),
     ("GET", "/status", [303, 200, 200, 200]),
+    ("GET", "/metrics", [303, 200, 200, 200]),
     ("GET", "/control/requests", [303, 403, 200, 200]),
     ("POST", "/control/reset", [401, 403, 200, 200]),
     ("GET", "/nothing", [303, 404, 404, 404]),

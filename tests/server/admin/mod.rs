@@ -4,6 +4,7 @@
 
 mod access;
 mod hostile;
+mod metrics;
 mod pages;
 
 use std::io::{Read, Write};

@@ -9,6 +9,7 @@ fn each_reply_has_the_security_headers() {
     for (path, status) in [
         ("/", 200),
         ("/status", 200),
+        ("/metrics", 200),
         ("/health", 200),
         ("/login", 303),
         ("/static/style.css", 200),

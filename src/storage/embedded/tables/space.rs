@@ -16,6 +16,7 @@ use super::tree::Tree;
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 use crate::util::Clock;
+use crate::util::metrics::Counter;
 
 /// The first sequence number. 0 has a special meaning in the tree library.
 const FIRST_SEQUENCE: SeqNo = 1;
@@ -44,6 +45,8 @@ pub struct TableSpace {
     snapshots: Snapshots,
     trees: Mutex<Vec<Weak<Tree>>>,
     is_closing: Arc<AtomicBool>,
+    /// Compactions of a tree.
+    pub compactions: Counter,
     /// Locked for reading while tables are written, and for writing while files of a failed write are removed.
     pub(super) writing: RwLock<()>,
 }
@@ -59,6 +62,7 @@ impl TableSpace {
             visible,
             trees: Mutex::default(),
             is_closing: Arc::default(),
+            compactions: Counter::default(),
             writing: RwLock::default(),
             options,
         }
@@ -179,7 +183,11 @@ impl TableSpace {
                 return Ok(false);
             }
             if !tree.is_forgotten() {
-                has_worked |= tree.name().guarded(|| tree.compact_once(self))?;
+                let has_compacted = tree.name().guarded(|| tree.compact_once(self))?;
+                if has_compacted {
+                    self.compactions.increase();
+                }
+                has_worked |= has_compacted;
             }
         }
         Ok(has_worked)

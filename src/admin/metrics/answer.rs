@@ -1,0 +1,28 @@
+//! Answers `GET /metrics`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use prometheus_client::encoding::prometheus_text::encode;
+use prometheus_client::registry::Registry;
+
+use super::collector::MetricsCollector;
+use super::readings::Readings;
+use crate::admin::failure::AdminError;
+use crate::admin::state::AdminState;
+use crate::admin::visitor::Visitor;
+
+/// The content type of Prometheus' text form.
+const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Answers the request. Metrics have no data, so every user may read them.
+pub async fn answer(State(state): State<Arc<AdminState>>, _: Visitor) -> Result<Response, AdminError> {
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(MetricsCollector(Readings::take(&state))));
+    let mut text = String::new();
+    encode(&mut text, &registry)
+        .map_err(|error| AdminError::internal(format!("the metrics could not be written: {error}")))?;
+    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
+}

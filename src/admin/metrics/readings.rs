@@ -1,0 +1,87 @@
+//! The numbers of one scrape.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use parking_lot::Mutex;
+
+use crate::admin::state::AdminState;
+use crate::db::Database;
+use crate::native::RequestCode;
+use crate::server::{Admission, ConnectionMetrics};
+use crate::storage::StoreStatus;
+use crate::thrift::request_slots;
+use crate::util::meter::RequestMemory;
+use crate::util::metrics::{MethodTotals, RequestSlot};
+
+/// What the admin server reads of the ports of clients.
+pub struct ServerReadings {
+    /// The lock lets several threads read it.
+    admission: Mutex<Admission>,
+    request_memory: Arc<RequestMemory>,
+    started_s: f64,
+}
+
+impl ServerReadings {
+    /// Reads the connections and messages of `admission`, and the memory of requests.
+    pub fn new(admission: Admission, request_memory: Arc<RequestMemory>) -> ServerReadings {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        ServerReadings { admission: Mutex::new(admission), request_memory, started_s: now.as_secs_f64() }
+    }
+}
+
+/// The numbers of one scrape.
+#[derive(Debug)]
+pub struct Readings {
+    /// The methods that had requests.
+    pub requests: Vec<(RequestSlot, MethodTotals)>,
+    pub store: StoreStatus,
+    pub index_builds: usize,
+    pub logins: (u64, u64),
+    pub connections: Arc<ConnectionMetrics>,
+    pub connections_open: usize,
+    pub message_bytes: usize,
+    pub request_bytes: usize,
+    pub started_s: f64,
+    /// `None` on systems without /proc.
+    pub resident_bytes: Option<u64>,
+    pub threads: Option<u64>,
+}
+
+impl Readings {
+    pub(super) fn take(state: &AdminState) -> Readings {
+        let (database, server) = (&state.database, &state.server);
+        let metrics = database.metrics();
+        let (connections, connections_open, message_bytes) = {
+            let admission = server.admission.lock();
+            (admission.metrics().clone(), admission.open_connections(), admission.message_bytes())
+        };
+        Readings {
+            requests: requests(database),
+            store: database.store().status(),
+            index_builds: database.index_builds(),
+            logins: (metrics.logins_ok.get(), metrics.logins_failed.get()),
+            connections,
+            connections_open,
+            message_bytes,
+            request_bytes: server.request_memory.held(),
+            started_s: server.started_s,
+            resident_bytes: process_number("VmRSS:").map(|kilobytes| kilobytes * 1024),
+            threads: process_number("Threads:"),
+        }
+    }
+}
+
+fn requests(database: &Database) -> Vec<(RequestSlot, MethodTotals)> {
+    let native = RequestCode::WITH_STATEMENT.map(RequestCode::slot);
+    let slots = native.iter().chain(request_slots()).copied();
+    slots.filter_map(|slot| Some((slot, database.metrics().requests.totals(slot.number)?))).collect()
+}
+
+/// Returns a number of this process as the operating system has it; sizes are in kilobytes.
+fn process_number(name: &str) -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}

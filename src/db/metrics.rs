@@ -1,0 +1,41 @@
+//! What a database counts for its metrics.
+
+use super::{Database, Error};
+use crate::util::metrics::{Counter, RequestMetrics, RequestOutcome};
+
+/// The counts of a database since its start.
+#[derive(Debug, Default)]
+pub struct DatabaseMetrics {
+    /// The requests of all protocols.
+    pub requests: RequestMetrics,
+    /// Logins with the right password, if logins are required.
+    pub logins_ok: Counter,
+    /// Logins that were refused.
+    pub logins_failed: Counter,
+}
+
+impl Database {
+    /// Returns the counts of this database.
+    pub fn metrics(&self) -> &DatabaseMetrics {
+        &self.metrics
+    }
+
+    /// Returns the number of indexes that are being built.
+    pub fn index_builds(&self) -> usize {
+        self.building.read().len()
+    }
+}
+
+impl From<&Error> for RequestOutcome {
+    fn from(error: &Error) -> RequestOutcome {
+        match error {
+            Error::InvalidRequest(_) | Error::Unknown(_) => RequestOutcome::Invalid,
+            Error::NotFound => RequestOutcome::NotFound,
+            Error::Unavailable { .. } | Error::SchemaDisagreement(_) => RequestOutcome::Unavailable,
+            Error::TimedOut(_) => RequestOutcome::TimedOut,
+            Error::Overloaded(_) => RequestOutcome::Overloaded,
+            Error::Authentication(_) | Error::Authorization(_) => RequestOutcome::Unauthorized,
+            Error::Internal(_) => RequestOutcome::Internal,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! How a request ended.
+
+/// How a request ended, as metrics distinguish it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestOutcome {
+    Ok,
+    /// `get` found nothing.
+    NotFound,
+    /// The request fails however often it is repeated.
+    Invalid,
+    /// The bytes of the request could not be read, or its method is unknown.
+    Protocol,
+    /// The login failed, or the user lacks a right.
+    Unauthorized,
+    Unavailable,
+    TimedOut,
+    Overloaded,
+    /// A failure of this server or of its disk.
+    Internal,
+}
+
+impl RequestOutcome {
+    /// All outcomes, in the order of their numbers.
+    pub const ALL: [RequestOutcome; 9] = [
+        RequestOutcome::Ok,
+        RequestOutcome::NotFound,
+        RequestOutcome::Invalid,
+        RequestOutcome::Protocol,
+        RequestOutcome::Unauthorized,
+        RequestOutcome::Unavailable,
+        RequestOutcome::TimedOut,
+        RequestOutcome::Overloaded,
+        RequestOutcome::Internal,
+    ];
+
+    /// Returns the value of the label `outcome`.
+    pub fn label(self) -> &'static str {
+        match self {
+            RequestOutcome::Ok => "ok",
+            RequestOutcome::NotFound => "not_found",
+            RequestOutcome::Invalid => "invalid",
+            RequestOutcome::Protocol => "protocol",
+            RequestOutcome::Unauthorized => "unauthorized",
+            RequestOutcome::Unavailable => "unavailable",
+            RequestOutcome::TimedOut => "timed_out",
+            RequestOutcome::Overloaded => "overloaded",
+            RequestOutcome::Internal => "internal",
+        }
+    }
+}
