@@ -8,7 +8,7 @@ use axum::routing::{any, get, post};
 use axum::{Router, middleware};
 
 use super::failure::AdminError;
-use super::pages::{home, login, status};
+use super::pages::{home, login, request_log, status};
 use super::state::AdminState;
 use super::{control, guard, headers, metrics, static_files};
 use crate::util::limits::ADMIN_FORM_BYTES_MAX;
@@ -37,6 +37,7 @@ fn for_visitors() -> Router<Arc<AdminState>> {
     Router::new()
         .route("/", get(home::answer))
         .route("/logout", post(login::log_out))
+        .route("/log-requests", get(request_log::mode).post(request_log::set_mode))
         .route("/metrics", get(metrics::answer))
         .route("/status", get(status::answer))
         .route("/control/{*path}", any(control::answer))

@@ -27,6 +27,7 @@ mod redaction;
 mod replay;
 mod replay_server;
 mod report;
+mod request_log;
 mod serve;
 mod shadow;
 mod sstable;

@@ -61,6 +61,11 @@ pub fn hangup() -> Result<Signal, String> {
     signal(SignalKind::hangup()).map_err(|error| format!("cannot listen for signals: {error}"))
 }
 
+/// Returns the signal SIGUSR1.
+pub fn user_signal() -> Result<Signal, String> {
+    signal(SignalKind::user_defined1()).map_err(|error| format!("cannot listen for signals: {error}"))
+}
+
 /// The signals that end the process.
 pub struct StopSignals {
     terminate: Signal,

@@ -16,6 +16,7 @@ use super::login::LoginArgs;
 use super::native::NativeArgs;
 use super::ports::{Addresses, Ports, Services};
 use super::process::{self, StopSignals};
+use super::request_log::{self, RequestLogArgs};
 use super::status::StatusArgs;
 use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
@@ -64,6 +65,8 @@ pub struct ServeArgs {
     tls: TlsArgs,
     #[command(flatten)]
     limits: LimitArgs,
+    #[command(flatten)]
+    request_log: RequestLogArgs,
     #[command(flatten)]
     status: StatusArgs,
     #[command(flatten)]
@@ -121,7 +124,8 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     };
     tracing::info!("data is stored {described}");
     let store = opened.store.clone();
-    let database = database_of(args, config, opened, (authenticator, clock, types));
+    let database = database_of(args, config, opened, (authenticator, clock, types))?;
+    tokio::spawn(request_log::toggle_at(process::user_signal()?, database.request_log().clone()));
     tokio::select! {
         loaded = load_schema(&database, is_gateway) => loaded?,
         // An embedded store finishes loading before the server stops.
@@ -166,7 +170,7 @@ fn database_of(
     config: Config,
     opened: OpenStore,
     (authenticator, clock, types): (Authenticator, Arc<Clock>, Types),
-) -> Arc<Database> {
+) -> Result<Arc<Database>, String> {
     let database = Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
         store: opened.store,
@@ -179,7 +183,8 @@ fn database_of(
         token: opened.token,
         endpoint: config.listen_address,
     });
-    Arc::new(args.control.controlled(database.with_login_guard(args.login.guard())))
+    let database = database.with_login_guard(args.login.guard()).with_request_log(args.request_log.switch()?);
+    Ok(Arc::new(args.control.controlled(database)))
 }
 
 /// Returns the addresses of the ports.

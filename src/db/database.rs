@@ -13,6 +13,7 @@ use super::faults::{Faults, WatchedStore};
 use super::index::Unfinished;
 use super::login::{Authenticator, LoginGuard, RoleKeeper};
 use super::metrics::DatabaseMetrics;
+use super::request_log::RequestLogSwitch;
 use super::schema::{FamilyIds, SchemaEvents, SchemaVersion, SharedSchema};
 use super::traces::Traces;
 use crate::compat::Behaviour;
@@ -97,6 +98,8 @@ pub struct Database {
     pub(super) cas_hasher: RandomState,
     /// Faults and the journal, if tests control the server.
     pub(super) faults: Option<Arc<Faults>>,
+    /// The log of requests.
+    pub(super) request_log: Arc<RequestLogSwitch>,
     /// What was counted since the start.
     pub(super) metrics: Arc<DatabaseMetrics>,
     /// Lets changes of the whole database wait for requests; `None` if there are no such changes.
@@ -127,6 +130,7 @@ impl Database {
             cas_turns: (0..CAS_TURNS).map(|_| tokio::sync::Mutex::default()).collect(),
             cas_hasher: RandomState::new(),
             faults: None,
+            request_log: Arc::default(),
             metrics: Arc::default(),
             gate: None,
             index_steps: tokio::sync::Mutex::default(),
@@ -146,6 +150,22 @@ impl Database {
     /// Returns faults and the journal; `None` if tests do not control the server.
     pub fn faults(&self) -> Option<&Arc<Faults>> {
         self.faults.as_ref()
+    }
+
+    /// Returns the same database with another log of requests.
+    #[must_use]
+    pub fn with_request_log(self, log: RequestLogSwitch) -> Database {
+        Database { request_log: Arc::new(log), ..self }
+    }
+
+    /// Returns whether some requests are watched: for rules of faults, the journal, the log of requests or its followers.
+    pub(super) fn has_watched_requests(&self) -> bool {
+        self.faults.is_some() || self.request_log.is_on()
+    }
+
+    /// Returns the log of requests.
+    pub fn request_log(&self) -> &Arc<RequestLogSwitch> {
+        &self.request_log
     }
 
     /// Returns a database with the same schema over another store.

@@ -31,6 +31,7 @@ mod login;
 mod metrics;
 mod read;
 mod request;
+pub mod request_log;
 mod reserved;
 mod ring_order;
 mod schema;

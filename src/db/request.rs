@@ -39,7 +39,7 @@ impl Database {
         behaviour: &'static Behaviour,
     ) -> Request<'a> {
         log_keyspace(keyspace, consistency);
-        if self.faults.is_some() {
+        if self.has_watched_requests() {
             faults::note_request(keyspace, consistency);
         }
         Request { database: self, keyspace, consistency, behaviour, catalog: self.catalog() }

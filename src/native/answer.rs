@@ -78,6 +78,7 @@ pub async fn answer(
         method: code.name(),
         generation: None,
         connection: identity.connection,
+        address: Some(identity.address),
     };
     let watched = WatchedRequest::begin(&service.database, origin);
     let outcome = {

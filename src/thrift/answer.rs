@@ -20,7 +20,7 @@ use crate::compat::features::ApiGeneration;
 use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
 use crate::compat::{Behaviour, texts};
 use crate::cql::PreparedStatements;
-use crate::db::faults::{RequestOrigin, WatchedRequest, note_arguments, note_result};
+use crate::db::faults::{RequestOrigin, WatchedRequest, needs_arguments, note_arguments, note_result};
 use crate::db::{self, Database};
 use crate::util::RequestLog;
 use crate::util::limits::RESULT_BYTES_MAX;
@@ -111,6 +111,9 @@ pub async fn answer(
     Ok(())
 }
 
+/// How a call ended, or why its reply could not be written.
+type Ended = Result<RequestOutcome, WireError>;
+
 /// A call of a method, with the session that it comes from.
 struct MethodCall<'a> {
     service: &'a Service,
@@ -121,12 +124,7 @@ struct MethodCall<'a> {
 
 impl MethodCall<'_> {
     /// Runs the call, and appends its reply to `out`. Returns how the call ended.
-    async fn run(
-        mut self,
-        seqid: i32,
-        transport: Transport,
-        out: &mut BytesMut,
-    ) -> Result<RequestOutcome, WireError> {
+    async fn run(mut self, seqid: i32, transport: Transport, out: &mut BytesMut) -> Ended {
         let (service, method) = (self.service, self.method);
         let start = out.len();
         let mark = {
@@ -197,16 +195,31 @@ impl MethodCall<'_> {
         ended.map(|()| RequestOutcome::from(&failure))
     }
 
-    /// Runs a call, and adds arguments and result to the journal of a server with faults.
+    /// Runs a call, and adds arguments and result to it if it is watched.
     async fn run_noted(&mut self, behaviour: &'static Behaviour, out: &mut BytesMut) -> Result<(), Failure> {
         let (database, start) = (&self.service.database, out.len());
-        note_arguments(database, |arguments| {
-            let keyspace = self.session.keyspace.as_deref();
-            *arguments = shown_arguments(self.args, &database.catalog(), keyspace, behaviour.release);
-        });
-        self.run_on_newest(behaviour, out).await?;
+        if needs_arguments(database, None) {
+            self.note_arguments(behaviour);
+        }
+        let outcome = self.run_on_newest(behaviour, out).await;
+        if needs_arguments(database, Some(outcome.is_err())) {
+            self.note_arguments(behaviour);
+        }
+        outcome?;
         note_result(database, || result_size(self.method.name, &out[start..]));
         Ok(())
+    }
+
+    /// Adds the arguments. Those that a statement has added already stay: they are decompressed, and have types.
+    fn note_arguments(&self, behaviour: &'static Behaviour) {
+        let database = &self.service.database;
+        note_arguments(database, |arguments| {
+            let keyspace = self.session.keyspace.as_deref();
+            let shown = shown_arguments(self.args, &database.catalog(), keyspace, behaviour.release);
+            shown.into_iter().for_each(|(name, value)| {
+                arguments.entry(name).or_insert(value);
+            });
+        });
     }
 
     /// Runs a call. If it needs a schema element that this server does not know, reads the shared schema again and
@@ -238,6 +251,7 @@ impl MethodCall<'_> {
             method: self.method.name,
             generation: Some(self.method.generation()),
             connection: self.session.connection,
+            address: self.session.address,
         }
     }
 

@@ -169,6 +169,12 @@ pub const ADMIN_SESSIONS_MAX: usize = 1000;
 pub const ADMIN_SESSION_S: u64 = 12 * 60 * 60;
 pub const ADMIN_SESSION_SILENCE_S: u64 = 2 * 60 * 60;
 
+/// Requests that followers of the admin server get in a second: more than a person can read.
+pub const LIVE_REQUESTS_PER_S: u64 = 200;
+
+/// Lines of the log of requests that wait for the disk: at 8 KB each, 32 MB. Further lines are left out and counted.
+pub const LINES_WAITING_MAX: usize = 4096;
+
 /// Snapshots of the whole database on a server with a control port, and the length of their names: tests have some.
 /// Each can add a layer that reads must search.
 pub const SNAPSHOTS_MAX: usize = 100;

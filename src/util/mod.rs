@@ -4,6 +4,7 @@
 pub mod clock;
 mod key_hash;
 pub mod limits;
+mod line_writer;
 pub mod meter;
 pub mod metrics;
 mod password_file;
@@ -17,6 +18,7 @@ mod white_space;
 
 pub use clock::{Clock, ClockChange, ClockState};
 pub use key_hash::{KeyHasher, KeyMap};
+pub use line_writer::{LineWriter, Rotation};
 pub use password_file::{Password, password_of};
 pub use release::Release;
 pub use request_gate::{Alone, RequestGate, RequestPermit};

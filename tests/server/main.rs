@@ -22,6 +22,7 @@ mod native;
 mod native_schema;
 mod native_statements;
 mod releases;
+mod request_lines;
 mod request_log;
 mod rights;
 mod roles;

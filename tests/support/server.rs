@@ -291,6 +291,11 @@ impl Server {
         kill_process(self.pid(), Signal::HUP).unwrap();
     }
 
+    /// Sends SIGUSR1, which switches the log of requests.
+    pub fn switch_request_log(&self) {
+        kill_process(self.pid(), Signal::USR1).unwrap();
+    }
+
     /// Waits until the process ends.
     pub fn wait(mut self) -> ExitStatus {
         wait(&mut self.child)

@@ -17,8 +17,8 @@ use crate::admin::page::{Frame, page};
 use crate::admin::session::SessionId;
 use crate::admin::state::AdminState;
 use crate::admin::visitor::Visitor;
+use crate::compat::features::releases::NEWEST;
 use crate::db::{Error, User};
-use crate::util::Release;
 
 /// Longest path to which a login returns, in bytes.
 const NEXT_BYTES_MAX: usize = 2048;
@@ -160,7 +160,7 @@ async fn authenticate(
     };
     let credentials = [credential("username", &form.user), credential("password", &form.password)];
     let logins = state.database.logins();
-    let login = logins.authenticate(&credentials, Release::V2_1);
+    let login = logins.authenticate(&credentials, NEWEST);
     match logins.guarded(Some(connection.peer.ip()), &credentials, login).await {
         Ok(Some(user)) => Ok(user),
         Ok(None) => Err("This server has no users.".to_owned()),

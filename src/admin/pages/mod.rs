@@ -2,4 +2,5 @@
 
 pub mod home;
 pub mod login;
+pub mod request_log;
 pub mod status;

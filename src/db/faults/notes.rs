@@ -9,21 +9,21 @@ use crate::db::Database;
 
 /// Adds the first word of a CQL statement to the request that runs here.
 pub fn note_statement(database: &Database, statement: &'static str) {
-    if database.faults().is_some() {
+    if database.has_watched_requests() {
         with_state(|state| state.statement = Some(statement));
     }
 }
 
 /// Changes the arguments of the request that runs here.
 pub fn note_arguments(database: &Database, change: impl FnOnce(&mut Map<String, Value>)) {
-    if database.faults().is_some() {
+    if database.has_watched_requests() {
         with_state(|state| change(&mut state.arguments));
     }
 }
 
 /// Adds the size of the result to the request that runs here.
 pub fn note_result(database: &Database, result: impl FnOnce() -> Option<JournalResult>) {
-    if database.faults().is_some() {
+    if database.has_watched_requests() {
         with_state(|state| state.result = result().or(state.result));
     }
 }

@@ -1,8 +1,9 @@
 //! A request of a server with faults: what is known of it, and what the rules have decided.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -14,6 +15,7 @@ use super::journal::{JournalEntry, JournalResult, JournalRow};
 use super::rule::{Condition, FaultRule, Operation, RequestFacts};
 use super::{ClientConnection, Faults, ReplyFault, key_text};
 use crate::compat::features::{ApiGeneration, ConsistencyLevel};
+use crate::db::request_log::{RequestLogSwitch, WatchPurpose};
 use crate::db::{Database, Error};
 use crate::schema::CfDef;
 
@@ -42,11 +44,15 @@ pub struct RequestOrigin {
     pub generation: Option<ApiGeneration>,
     /// The connection; `None` for a call within the process.
     pub connection: Option<ClientConnection>,
+    /// The address of the client, for a server that does not number its connections.
+    pub address: Option<IpAddr>,
 }
 
-/// A request of a server with faults.
+/// A request that rules of faults, the journal, the log of requests or its followers need.
 pub struct WatchedRequest {
-    faults: Arc<Faults>,
+    /// `None` if the server has no faults.
+    faults: Option<Arc<Faults>>,
+    log: Option<(Arc<RequestLogSwitch>, WatchPurpose)>,
     origin: RequestOrigin,
     /// Whether rules that only ask for the origin have their effect before the request runs. Otherwise they have it with
     /// its first row, where errors know what failed.
@@ -116,18 +122,50 @@ pub(in crate::db) async fn run_for<F: Future>(request: Option<Arc<WatchedRequest
     }
 }
 
+/// Returns whether the arguments of the request that runs here are needed: at its start, or at its end, when it is known
+/// whether it has failed.
+pub fn needs_arguments(database: &Database, has_failed: Option<bool>) -> bool {
+    if !database.has_watched_requests() {
+        return false;
+    }
+    let is_needed = |request: &Arc<WatchedRequest>| {
+        let late = request.log.as_ref().filter(|(_, purpose)| purpose.needs_arguments_late);
+        match (late, has_failed) {
+            (Some((log, _)), Some(has_failed)) if request.faults.is_none() => {
+                log.selects(request.began.elapsed(), has_failed)
+            }
+            (Some(_), None) => request.faults.is_some(),
+            (None, None) => true,
+            (_, Some(_)) => false,
+        }
+    };
+    REQUEST.try_with(is_needed).unwrap_or(false)
+}
+
+/// Returns the time in milliseconds since 1970. The clock of the database may stand still, for tests.
+fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+}
+
 /// Changes the state of the request that runs here, if it is watched.
 pub(super) fn with_state(change: impl FnOnce(&mut State)) {
     let _ = REQUEST.try_with(|request| change(&mut request.state.lock()));
 }
 
 impl WatchedRequest {
-    /// Begins a request; `None` if the server has no faults.
+    /// Begins a request; `None` if nothing needs to know it.
     pub fn begin(database: &Database, origin: RequestOrigin) -> Option<Arc<WatchedRequest>> {
-        let faults = database.faults()?.clone();
+        let (faults, log) = (database.faults(), database.request_log());
+        let purpose = log.purpose();
+        if faults.is_none() && purpose.is_none() {
+            return None;
+        }
+        let faults = faults.cloned();
+        let log = purpose.map(|purpose| (log.clone(), purpose));
         let (began, state) = (Instant::now(), Mutex::default());
         let meets_rules_first = origin.protocol == "thrift" || origin.method == "PREPARE";
-        Some(Arc::new(WatchedRequest { faults, origin, meets_rules_first, began, state }))
+        Some(Arc::new(WatchedRequest { faults, log, origin, meets_rules_first, began, state }))
     }
 
     /// Runs a request under the rules, and adds it to the journal. `error_of` makes the protocol's error, and `text_of`
@@ -153,7 +191,13 @@ impl WatchedRequest {
                 }
             }
         };
-        self.faults.journal.add(self.entry(outcome.as_ref().err().map(text_of)));
+        let entry = self.entry(outcome.as_ref().err().map(text_of));
+        if let Some((log, purpose)) = &self.log {
+            log.record(entry.clone(), *purpose, now_ms());
+        }
+        if let Some(faults) = &self.faults {
+            faults.journal.add(entry);
+        }
         outcome
     }
 
@@ -170,8 +214,9 @@ impl WatchedRequest {
     /// Compares the request with all rules whose condition it has not met before, and returns the effects of those that
     /// it meets now.
     pub(super) fn effects(&self, stage: &Stage<'_>) -> Effects {
-        let mut effects = Effects { cleared: Some(self.faults.cleared()), ..Effects::default() };
-        let rules = self.faults.rules();
+        let Some(faults) = &self.faults else { return Effects::default() };
+        let mut effects = Effects { cleared: Some(faults.cleared()), ..Effects::default() };
+        let rules = faults.rules();
         let mut state = self.state.lock();
         if let Stage::Rows(accesses) = stage {
             for row in accesses.iter().map(RowAccess::shown).take(JOURNAL_ROWS_MAX) {
@@ -199,7 +244,7 @@ impl WatchedRequest {
     fn meets(&self, state: &State, rule: &FaultRule, stage: &Stage<'_>) -> bool {
         let condition = &rule.when;
         let level = state.consistency.map(|level| level.to_string());
-        let RequestOrigin { protocol, method, generation, connection } = self.origin;
+        let RequestOrigin { protocol, method, generation, connection, .. } = self.origin;
         let facts = RequestFacts {
             protocol,
             method,
@@ -223,6 +268,9 @@ impl WatchedRequest {
     }
 
     fn entry(&self, error: Option<String>) -> JournalEntry {
+        let RequestOrigin { connection, address, .. } = self.origin;
+        let client = connection.map(|connection| connection.client.to_string());
+        let client = client.or(address.map(|address| address.to_string()));
         let mut state = self.state.lock();
         let cut = |text: String| ArgumentText::default().text(&text);
         JournalEntry {
@@ -230,8 +278,8 @@ impl WatchedRequest {
             protocol: self.origin.protocol.to_owned(),
             method: self.origin.method.to_owned(),
             generation: self.origin.generation,
-            connection: self.origin.connection.map(|connection| connection.number),
-            client: self.origin.connection.map(|connection| connection.client.to_string()),
+            connection: connection.map(|connection| connection.number),
+            client,
             statement: state.statement.map(str::to_owned),
             keyspace: state.keyspace.take().map(cut),
             consistency: state.consistency.map(|level| level.to_string()),

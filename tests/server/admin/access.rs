@@ -13,9 +13,11 @@ const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthentica
      <Authorizer>CassandraAuthorizer</Authorizer>";
 
 /// What each visitor gets from each route: nobody, a user without rights, a superuser, and the token.
-const ROUTES: [(&str, &str, [u16; 4]); 10] = [
+const ROUTES: [(&str, &str, [u16; 4]); 12] = [
     ("GET", "/", [303, 200, 200, 200]),
     ("GET", "/status", [303, 200, 200, 200]),
+    ("GET", "/log-requests", [303, 200, 200, 200]),
+    ("POST", "/log-requests", [401, 403, 200, 200]),
     ("GET", "/metrics", [303, 200, 200, 200]),
     ("GET", "/control/requests", [303, 403, 200, 200]),
     ("POST", "/control/reset", [401, 403, 200, 200]),
@@ -68,7 +70,12 @@ fn each_route_checks_who_asks() {
                 page if page.status == 200 => format!("X-CSRF-Token: {}\r\n", page.csrf()),
                 _ => String::new(),
             };
-            let body = if path.ends_with("/reset") { r#"{"what": "data"}"# } else { "" };
+            let body = match path {
+                "/control/reset" => r#"{"what": "data"}"#,
+                "/log-requests" => "mode=off",
+                _ => "",
+            };
+            let csrf = format!("{csrf}Content-Type: application/x-www-form-urlencoded\r\n");
             let page = visitor.send(method, path, &format!("Accept: text/html\r\n{csrf}"), body);
             assert_eq!(page.status, expected[at], "visitor {at}, {method} {path}: {}", page.body);
         }

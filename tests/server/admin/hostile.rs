@@ -1,9 +1,16 @@
 //! Requests that no browser sends.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Admin, exchange};
+use thriftstore::admin::metrics::ServerReadings;
+use thriftstore::admin::{AdminAccess, AdminParts, AdminService, AdminState, AdminTimes, HostNames};
+use thriftstore::server::{Admission, Listener, Shutdown as ServerShutdown, StatusPage};
+use thriftstore::testing::Server as InProcess;
+use thriftstore::util::meter::RequestLimits;
 
 #[test]
 fn malformed_requests_get_an_error() {
@@ -65,7 +72,43 @@ fn silent_clients_do_not_keep_others_out() {
     closed.write_all(b"GET /health HTTP/1.0\r\n\r\n").unwrap();
     closed.shutdown(Shutdown::Write).unwrap();
     let mut answer = String::new();
-    std::io::Read::read_to_string(&mut closed, &mut answer).unwrap();
+    closed.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.0 200 "), "{answer}");
     admin.server.stop();
+}
+
+#[test]
+fn slow_and_silent_browsers_have_time_limits() {
+    let server = InProcess::start().unwrap();
+    let database = server.control().database().clone();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let shutdown = ServerShutdown::new();
+    let signal = shutdown.signal().unwrap();
+    let short = Duration::from_millis(100);
+    let address = runtime.block_on(async {
+        let admission = Admission::new(signal.clone());
+        let state = AdminState::new(AdminParts {
+            status: StatusPage::new(database.clone(), "here"),
+            database,
+            access: AdminAccess::default(),
+            hosts: HostNames::default(),
+            control: None,
+            server: ServerReadings::new(admission, RequestLimits::default().memory),
+        });
+        let service =
+            AdminService::new(&Arc::new(state)).with_times(AdminTimes { head: short, request: short });
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.address;
+        tokio::spawn(listener.run(service, Admission::for_admin(signal)));
+        address
+    });
+    // A body that does not arrive, a head that does not arrive, and silence after a reply.
+    let slow = "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+                Content-Length: 9\r\n\r\ncsrf";
+    let answer = exchange(address, slow.as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert!(!exchange(address, b"GET / HTTP/1.1\r\n").starts_with("HTTP/1.1 2"));
+    assert!(
+        exchange(address, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").starts_with("HTTP/1.1 200 ")
+    );
 }

@@ -1,0 +1,74 @@
+//! The options of the log of requests.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use tokio::signal::unix::Signal;
+
+use crate::db::request_log::{RequestLogMode, RequestLogOutput, RequestLogSwitch};
+use crate::util::{LineWriter, Rotation};
+
+#[derive(Debug, Args)]
+pub struct RequestLogArgs {
+    /// Log requests with their arguments, one line of JSON each: all, errors, slow=50ms, sample=0.01, or off. SIGUSR1
+    /// switches the log off, and on again [default: off]
+    #[arg(
+        id = "log_requests",
+        long = "log-requests",
+        value_name = "MODE",
+        default_value = "off",
+        hide_default_value = true
+    )]
+    mode: RequestLogMode,
+    /// Write these lines to a file instead of the log
+    #[arg(id = "log_requests_file", long = "log-requests-file", value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The size at which the file is renamed to FILE.1 and a new one begins
+    #[arg(
+        id = "log_requests_file_mb",
+        long = "log-requests-file-mb",
+        value_name = "MB",
+        default_value = "100",
+        requires = "log_requests_file",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+    )]
+    file_mb: u64,
+    /// The number of files that are kept
+    #[arg(
+        id = "log_requests_files",
+        long = "log-requests-files",
+        value_name = "COUNT",
+        default_value = "5",
+        requires = "log_requests_file",
+        value_parser = clap::value_parser!(u32).range(1..=1_000)
+    )]
+    files: u32,
+    /// Replace keys, names, values and literals in these lines by hashes, and hide the texts of errors
+    #[arg(id = "log_requests_redact", long = "log-requests-redact")]
+    is_redacted: bool,
+}
+
+impl RequestLogArgs {
+    /// Makes the log, and opens its file.
+    pub fn switch(&self) -> Result<RequestLogSwitch, String> {
+        let output = match &self.file {
+            None => RequestLogOutput::Log,
+            Some(file) => {
+                let rotation = Rotation { bytes_max: self.file_mb << 20, files_max: self.files };
+                let writer = LineWriter::open(file, rotation);
+                RequestLogOutput::File(writer.map_err(|error| {
+                    format!("cannot write the file of --log-requests-file, {}: {error}", file.display())
+                })?)
+            }
+        };
+        Ok(RequestLogSwitch::new(self.mode, output, self.is_redacted))
+    }
+}
+
+/// Switches the log of requests at each SIGUSR1.
+pub async fn toggle_at(mut signal: Signal, log: Arc<RequestLogSwitch>) {
+    while signal.recv().await.is_some() {
+        tracing::info!("SIGUSR1: requests are logged from now on: {}", log.toggle());
+    }
+}
