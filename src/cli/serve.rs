@@ -161,6 +161,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     if let Some(watching) = watching {
         watching.abort();
     }
+    database.indexes().stop_builders().await;
     store.close().await.map_err(|error| format!("the store did not close cleanly: {error}"))
 }
 

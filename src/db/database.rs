@@ -106,7 +106,7 @@ pub struct Database {
     pub(super) gate: Option<RequestGate>,
     /// Locked during each step of a builder of an index.
     pub(super) index_steps: tokio::sync::Mutex<()>,
-    /// How often the whole database was replaced.
+    /// Raised when the whole database is replaced or the server stops: builders of indexes end then.
     pub(super) epoch: AtomicU64,
 }
 

@@ -229,7 +229,7 @@ fn a_server_without_a_reader_of_its_output_serves() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let server =
         Server::start_with_closed_output(directory.path(), port, &["--cache-mb", "18446744073709551615"])
-            .expecting("cannot print that");
+            .expecting("cannot print this line");
     check_alive(&mut server.client(Style::UNFRAMED));
     server.stop();
     let log = fs::read_to_string(directory.path().join("server.log")).unwrap();

@@ -85,8 +85,14 @@ impl Indexes<'_> {
         Ok(())
     }
 
-    /// Adds the index entries of the existing rows. Returns false if the whole database was replaced since `epoch`;
-    /// then the replacement decides which indexes are built.
+    /// Stops the builders after their current step, before the store is closed. The next start continues them.
+    pub async fn stop_builders(&self) {
+        let _no_step = self.database.index_steps.lock().await;
+        self.database.epoch.fetch_add(1, Ordering::Release);
+    }
+
+    /// Adds the index entries of the existing rows. Returns false if the epoch is no longer `epoch`: either the whole
+    /// database was replaced, and the replacement decides which indexes are built, or the server stops.
     async fn build(
         &self,
         cf: &Arc<CfDef>,
