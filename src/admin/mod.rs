@@ -7,6 +7,7 @@
 //!       HostNames     the Host header must name this server: a foreign web page must not reach it by DNS rebinding
 //!       guard         who asks (Visitor); forged requests of other web pages are refused
 //!         pages/      each page: its handler, its template, its types
+//!           present/  how pages show keys, names, values and cells
 //!         metrics/    what the server counts, for Prometheus
 //!         control     the control API below /control
 //! ```
@@ -35,6 +36,7 @@ mod host;
 pub mod metrics;
 mod page;
 mod pages;
+mod present;
 mod routes;
 mod service;
 mod session;

@@ -64,6 +64,7 @@ pub use schema::{
     described_keyspace,
 };
 pub use snapshots::{DatabaseSnapshot, Snapshots};
+pub use table_cells::type_of_value;
 pub use traces::{Trace, TraceEvent, Traces};
 pub use validate::check_counter_level;
 pub use write::{CasOutcome, CasRequest, Writes, check_expiry};

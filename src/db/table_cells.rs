@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::Error;
 use crate::compat::Behaviour;
 use crate::marshal::{BytesType, CqlType, TypeRef, Types, components};
-use crate::schema::{CfDef, ColumnKind, TableDef};
+use crate::schema::{CfDef, ColumnKind, Layout, TableDef};
 use crate::util::Release;
 
 static TYPES: LazyLock<Types> = LazyLock::new(Types::builtin);
@@ -36,15 +36,29 @@ pub(super) fn check_name(cf: &CfDef, table: &TableDef, name: &Bytes) -> Result<(
     )))
 }
 
+/// Returns the type of the value in a cell of a column family, whether Thrift or CQL has created it.
+pub fn type_of_value(cf: &CfDef, name: &Bytes) -> TypeRef {
+    match &cf.table {
+        Some(table) if table.layout == Layout::Sparse => value_validator(table, name),
+        _ => cf.value_validator(name).clone(),
+    }
+}
+
 /// Returns the type of the value in the cell with this name: the type of the elements or values in the cells of a
-/// collection, bytes for a row marker.
+/// collection, of the field in a cell of a user-defined type, bytes for a row marker.
 pub(super) fn value_validator(table: &TableDef, name: &Bytes) -> TypeRef {
-    let column = table.place_of(name).and_then(|place| place.column);
+    let place = table.place_of(name);
+    let (column, element) = place.map(|place| (place.column, place.element)).unwrap_or_default();
     let column = column.and_then(|column| table.others.values().find(|other| other.cell_name == column));
     let value = match column.map(|column| &column.cql_type) {
         Some(CqlType::List { element, is_frozen: false }) => Some(&**element),
         Some(CqlType::Map { value, is_frozen: false, .. }) => Some(&**value),
         Some(CqlType::Set { is_frozen: false, .. }) | None => None,
+        Some(CqlType::User { user, is_frozen: false }) => {
+            let at =
+                element.and_then(|element| <[u8; 2]>::try_from(&element[..]).ok()).map(u16::from_be_bytes);
+            at.and_then(|at| user.fields.get(usize::from(at))).map(|(_, of)| of)
+        }
         Some(single) => Some(single),
     };
     value.map_or_else(|| std::sync::Arc::new(BytesType) as TypeRef, |value| value.type_ref(&TYPES))
@@ -66,7 +80,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::schema::{Layout, TableColumn};
+    use crate::schema::TableColumn;
 
     fn column(name: &str, kind: ColumnKind, class: &str) -> TableColumn {
         let cell_name = Bytes::copy_from_slice(name.as_bytes());

@@ -1,0 +1,30 @@
+//! How pages show names, values and cells, whatever bytes they have.
+//!
+//! ```text
+//!   bytes  --type-->  Reading          the whole text: decoded by the type, or hex
+//!                       ShownBytes     the beginning of the text, and the length
+//!   Cell              ShownCell        name, value, timestamp and time to live, and whether reads return the cell
+//! ```
+//!
+//! A text on a page is unambiguous: two values of a type that differ have different texts.
+//!
+//! | bytes | text |
+//! |---|---|
+//! | a letter, a sign, a blank, an emoji | itself |
+//! | a backslash | `\\` |
+//! | control characters, invisible characters, characters that change the direction of a text | `\n`, `\u{202e}` |
+//! | bytes in a text type that are not UTF-8 | `\xff` |
+//! | bytes of another type that are not valid for it | `0x00ff`, with a note |
+//! | bytes of BytesType | their text if all of it can be printed and it does not begin with `0x`, else `0x00ff` |
+
+mod escape;
+mod reading;
+mod shown_bytes;
+mod shown_cell;
+mod time;
+
+pub use escape::escaped;
+pub use reading::{Form, Reading, read_as, read_as_type};
+pub use shown_bytes::ShownBytes;
+pub use shown_cell::{CellParts, ShownCell, Standing};
+pub use time::{ShownTime, countdown, date_of_micros, date_of_seconds};

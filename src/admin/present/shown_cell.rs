@@ -1,0 +1,104 @@
+//! A cell on a page.
+
+use super::shown_bytes::ShownBytes;
+use super::time::{ShownTime, countdown, date_of_seconds};
+use crate::db::{Database, type_of_value};
+use crate::marshal::{AbstractType, CqlType, Native};
+use crate::model::{Cell, CellKind};
+use crate::schema::CfDef;
+
+/// Whether reads return a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Live,
+    /// Live, and expires later.
+    Expiring,
+    Counter,
+    /// A tombstone.
+    Deleted,
+    /// Its time to live is over.
+    Expired,
+    /// A deletion of the row, of the super column or of a range hides it.
+    Shadowed,
+}
+
+impl Standing {
+    /// Returns whether reads return the cell.
+    pub fn is_live(self) -> bool {
+        matches!(self, Standing::Live | Standing::Expiring | Standing::Counter)
+    }
+
+    /// Returns the word that pages show.
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Live => "live",
+            Standing::Expiring => "expires",
+            Standing::Counter => "counter",
+            Standing::Deleted => "deleted",
+            Standing::Expired => "expired",
+            Standing::Shadowed => "hidden by a deletion",
+        }
+    }
+}
+
+/// What a cell is shown with.
+pub struct CellParts<'a> {
+    pub database: &'a Database,
+    pub cf: &'a CfDef,
+    /// The comparator of its name.
+    pub names: &'a dyn AbstractType,
+    /// Whether a deletion hides it.
+    pub is_shadowed: bool,
+}
+
+/// A cell as a page shows it. `present/macros.html` has the HTML.
+#[derive(Debug, Clone)]
+pub struct ShownCell {
+    /// The id of the cell's element on the page.
+    pub anchor: String,
+    pub name: ShownBytes,
+    /// `None` in a tombstone.
+    pub value: Option<ShownBytes>,
+    pub standing: Standing,
+    pub time: ShownTime,
+    /// When it expires, expired or was deleted; empty for other cells.
+    pub until: String,
+}
+
+impl ShownCell {
+    pub fn of(parts: &CellParts<'_>, cell: &Cell, anchor: String) -> ShownCell {
+        let CellParts { database, cf, names, is_shadowed } = *parts;
+        let now_s = database.now_s();
+        let (standing, until) = match cell.kind {
+            CellKind::Live => (Standing::Live, String::new()),
+            CellKind::Counter | CellKind::Increment => (Standing::Counter, String::new()),
+            CellKind::Expiring { ttl_s, expires_at_s } if expires_at_s > now_s => {
+                let left = countdown(i64::from(expires_at_s) - i64::from(now_s));
+                (Standing::Expiring, format!("in {left}, {} (TTL {ttl_s} s)", date_of_seconds(expires_at_s)))
+            }
+            CellKind::Expiring { ttl_s, expires_at_s } => {
+                (Standing::Expired, format!("{} (TTL {ttl_s} s)", date_of_seconds(expires_at_s)))
+            }
+            CellKind::Deleted { local_deletion_time } => {
+                (Standing::Deleted, date_of_seconds(local_deletion_time))
+            }
+        };
+        let standing = if is_shadowed && standing.is_live() { Standing::Shadowed } else { standing };
+        let types = database.types();
+        let value = match cell.kind {
+            CellKind::Deleted { .. } => None,
+            CellKind::Counter | CellKind::Increment => {
+                Some(ShownBytes::of_type(&CqlType::Native(Native::Counter), &cell.value))
+            }
+            _ => Some(ShownBytes::of(types, &*type_of_value(cf, &cell.name), &cell.value)),
+        };
+        ShownCell {
+            anchor,
+            name: ShownBytes::of(types, names, &cell.name),
+            value,
+            standing,
+            time: ShownTime::of(cell.timestamp),
+            until,
+        }
+    }
+}
