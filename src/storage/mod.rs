@@ -17,6 +17,7 @@ mod resolve;
 mod splits;
 mod status;
 mod store;
+mod stored_slice;
 
 pub use capabilities::{
     BatchStore, BulkStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore,
@@ -34,3 +35,4 @@ pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, Remot
 use splits::split_points;
 pub use status::{ClusterStatus, EngineStatus, NodeStatus, StoreStatus};
 pub use store::{Store, StoreFuture};
+pub use stored_slice::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};

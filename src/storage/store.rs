@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::count::count_in_pages;
-use super::{Capabilities, Dump, DumpCommand, StoreError, StoreStatus};
+use super::{Capabilities, Dump, DumpCommand, StoreError, StoreStatus, StoredSlice, StoredSliceCommand};
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
@@ -57,6 +57,11 @@ pub trait Store: Send + Sync {
     /// Returns whether [`Store::dump`] is possible.
     fn can_dump(&self) -> bool {
         false
+    }
+
+    /// Reads a slice of a row with tombstones and hidden cells. `None` if the store can only read live data.
+    fn stored_slice(&self, _command: StoredSliceCommand) -> Option<StoreFuture<'_, StoredSlice>> {
+        None
     }
 
     /// Splits a range of the ring into parts of about `keys_per_split` rows each, over all column families. Returns the

@@ -12,7 +12,10 @@ use crate::compat::features::ConsistencyLevel;
 use crate::db::Error;
 use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
-use crate::storage::{Capabilities, Dump, DumpCommand, Store, StoreError, StoreFuture, StoreStatus};
+use crate::storage::{
+    Capabilities, Dump, DumpCommand, Store, StoreError, StoreFuture, StoreStatus, StoredSlice,
+    StoredSliceCommand,
+};
 
 /// Forwards everything to another store. Reads and writes of watched requests are delayed or fail as the rules say.
 pub struct WatchedStore {
@@ -127,6 +130,10 @@ impl Store for WatchedStore {
 
     fn can_dump(&self) -> bool {
         self.inner.can_dump()
+    }
+
+    fn stored_slice(&self, command: StoredSliceCommand) -> Option<StoreFuture<'_, StoredSlice>> {
+        self.inner.stored_slice(command)
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {

@@ -7,9 +7,11 @@ mod multi_slice;
 mod pages;
 mod ranges;
 mod reads;
+mod stored_slice;
 mod unchecked_slice;
 mod validate;
 
 pub use multi_slice::MultiSliceRequest;
 pub use ranges::Ranges;
 pub use reads::{GetResult, Reads};
+pub use stored_slice::{StoredRows, StoredRowsArgs};

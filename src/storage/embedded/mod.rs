@@ -87,6 +87,7 @@ mod row_source;
 mod scan;
 mod snapshots;
 mod store;
+mod stored_slice;
 mod sweeper;
 mod tables;
 mod threads;

@@ -16,7 +16,7 @@ use super::scan::{ScanPiece, ScanPlace, StoredRows, scan};
 use super::tables::{TableSpace, Tables};
 use crate::model::{Predicate, RangeCommand, ReadCommand};
 use crate::partitioner::PartitionerRef;
-use crate::storage::{Dump, DumpCommand, StoreError};
+use crate::storage::{Dump, DumpCommand, StoreError, StoredSlice, StoredSliceCommand};
 
 /// A function that reads the columns of a row, or counts them.
 pub type ReadRow<T> = fn(&RowSource<'_>, &ReadCommand) -> Result<T, StoreError>;
@@ -127,6 +127,18 @@ impl ReadPath {
     pub fn dump(&self, command: &DumpCommand, may_wait: &BlockingPermit) -> Result<Dump, StoreError> {
         let family = self.families.family(&command.cf)?;
         dump(self.stored_rows(&family.tables.load_full(), &self.view(), may_wait), command)
+    }
+
+    /// Reads a slice of a row with tombstones and hidden cells.
+    pub fn stored_slice(
+        &self,
+        command: &StoredSliceCommand,
+        may_wait: &BlockingPermit,
+    ) -> Result<StoredSlice, StoreError> {
+        let family = self.families.family(&command.cf)?;
+        let (tables, view) = (family.tables.load_full(), self.view());
+        let row = self.prefix_of(&command.key);
+        RowSource::stored(&tables, &view, &row, Some(may_wait)).stored_slice(command)
     }
 
     fn stored_rows<'a>(

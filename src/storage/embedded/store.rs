@@ -24,6 +24,7 @@ use crate::schema::{Catalog, CfDef};
 use crate::storage::disk::{Disk, RealDisk};
 use crate::storage::{
     BulkStore, Capabilities, Dump, DumpCommand, SnapshotStore, Store, StoreError, StoreFuture, StoreStatus,
+    StoredSlice, StoredSliceCommand,
 };
 use crate::util::{Clock, meter};
 
@@ -337,6 +338,13 @@ impl Store for EmbeddedStore {
 
     fn can_dump(&self) -> bool {
         true
+    }
+
+    fn stored_slice(&self, command: StoredSliceCommand) -> Option<StoreFuture<'_, StoredSlice>> {
+        Some(Box::pin(async move {
+            self.waiting_for(Length::Short, move |engine, wait| engine.read.stored_slice(&command, wait))
+                .await
+        }))
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {

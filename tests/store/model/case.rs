@@ -19,6 +19,7 @@ use thriftstore::util::{Clock, Release};
 
 use super::ops::{BoundsOp, ChangeOp, DropOp, MutationOp, Op, Pick, PredicateOp, RangeOp, ReadOp};
 use super::reference_model::ReferenceModel;
+use super::stored_slices::StoredRow;
 use super::support;
 
 const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::One;
@@ -219,7 +220,13 @@ impl Case {
             let [whole, pieces] =
                 [usize::MAX, 1].map(|bytes| self.both(|store| support::dumped(store, cf, bytes)));
             prop_assert_eq!(&whole.0, &whole.1, "embedded store (left) and reference model (right)");
-            prop_assert_eq!(whole, pieces);
+            prop_assert_eq!(&whole, &pieces);
+            for row in &whole.0 {
+                let stored = StoredRow { store: self.embedded(), cf, key: &row.key };
+                for (count, reversed) in [(1, false), (2, true), (usize::MAX, false)] {
+                    prop_assert_eq!(&stored.read(count, reversed), row, "{} a slice, {}", count, reversed);
+                }
+            }
         }
         Ok(())
     }

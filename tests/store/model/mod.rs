@@ -6,6 +6,7 @@
 mod case;
 mod names;
 mod ops;
+mod stored_slices;
 use crate::reference_model;
 use crate::store_support;
 
