@@ -14,7 +14,8 @@ pub struct NavLink {
 }
 
 /// The pages in the navigation, in their order.
-pub const NAVIGATION: [NavLink; 1] = [NavLink { path: "/", name: "Home" }];
+pub const NAVIGATION: [NavLink; 2] =
+    [NavLink { path: "/", name: "Home" }, NavLink { path: "/keyspaces", name: "Data" }];
 
 /// The frame of a page: what `layout.html` needs. Each template of a page has it as the field `frame`.
 pub struct Frame {

@@ -8,7 +8,7 @@ use axum::routing::{any, get, post};
 use axum::{Router, middleware};
 
 use super::failure::AdminError;
-use super::pages::{home, login, request_log, status};
+use super::pages::{home, keyspaces, login, request_log, rows, status};
 use super::state::AdminState;
 use super::{control, guard, headers, metrics, static_files};
 use crate::util::limits::ADMIN_FORM_BYTES_MAX;
@@ -36,6 +36,11 @@ fn for_everybody() -> Router<Arc<AdminState>> {
 fn for_visitors() -> Router<Arc<AdminState>> {
     Router::new()
         .route("/", get(home::answer))
+        .route("/keyspaces", get(keyspaces::list))
+        .route("/keyspaces/{keyspace}", get(keyspaces::one))
+        .route("/rows", get(rows::answer).post(rows::answer))
+        .route("/rows.json", get(rows::json).post(rows::json))
+        .route("/cell", get(rows::cell).post(rows::cell))
         .route("/logout", post(login::log_out))
         .route("/log-requests", get(request_log::mode).post(request_log::set_mode))
         .route("/metrics", get(metrics::answer))

@@ -10,6 +10,7 @@ use super::session::Sessions;
 use crate::control::ControlApi;
 use crate::db::Database;
 use crate::server::StatusPage;
+use crate::util::meter::{RequestLimits, RequestMeter, TimeLimits, metered};
 
 /// The parts of an admin server.
 pub struct AdminParts {
@@ -41,5 +42,14 @@ impl AdminState {
         let AdminParts { database, status, access, hosts, control, server } = parts;
         let (sessions, csrf) = (Sessions::default(), CsrfKey::default());
         AdminState { database, status, access, hosts, control, server, sessions, csrf }
+    }
+
+    /// Runs the reads and writes of a page as one request: it has the memory limits of requests of all ports, and no
+    /// reset and no restore of a snapshot comes in between.
+    pub async fn metered<F: Future>(&self, request: F) -> F::Output {
+        let limits = RequestLimits { memory: self.server.request_memory(), times: TimeLimits::default() };
+        let permit = self.database.admit().await;
+        let meter = RequestMeter::new(&limits, Arc::default()).with_permit(permit);
+        metered(Arc::new(meter), request).await
     }
 }

@@ -13,9 +13,11 @@ const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files: name, content type, content.
-const FILES: [(&str, &str, &str); 2] = [
+const FILES: [(&str, &str, &str); 4] = [
     ("style.css", CSS, include_str!("static/style.css")),
     ("console.js", JAVASCRIPT, include_str!("static/console.js")),
+    ("rows.css", CSS, include_str!("static/rows.css")),
+    ("rows.js", JAVASCRIPT, include_str!("static/rows.js")),
 ];
 
 /// Answers `GET /static/{name}`. A browser keeps the file and asks each time whether it has changed.

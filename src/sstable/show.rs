@@ -138,8 +138,12 @@ fn atom_json(atom: &Atom) -> Map<String, Value> {
                     put("ttl", ttl_s.into());
                     put("expires_at", expires_at_s.into());
                 }
-                CellKind::Live | CellKind::Counter | CellKind::Increment => {
+                CellKind::Live => {
                     put("value", hex(&cell.value).into());
+                }
+                // Of the server's own store; counters of files have shards.
+                CellKind::Counter | CellKind::Increment => {
+                    put("count", cell.count().into());
                 }
             }
             put("timestamp", cell.timestamp.into());

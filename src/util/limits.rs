@@ -163,7 +163,7 @@ pub const ADMIN_FORM_BYTES_MAX: usize = 2 * 1024 * 1024;
 pub const ADMIN_PAGE_ROWS: usize = 100;
 pub const ADMIN_PAGE_CELLS: usize = 100;
 pub const ADMIN_SHOWN_CHARS: usize = 200;
-pub const ADMIN_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub const ADMIN_PAGE_BYTES_MAX: usize = 1024 * 1024;
 pub const ADMIN_VALUE_CHARS_MAX: usize = 256 * 1024;
 
 /// How long the body of a request to a page and its work may take, and how long a client may be silent between two

@@ -29,6 +29,11 @@ impl ServerReadings {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         ServerReadings { admission: Mutex::new(admission), request_memory, started_s: now.as_secs_f64() }
     }
+
+    /// Returns the memory that the requests of all ports share.
+    pub fn request_memory(&self) -> Arc<RequestMemory> {
+        self.request_memory.clone()
+    }
 }
 
 /// The numbers of one scrape.

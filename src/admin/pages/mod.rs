@@ -1,6 +1,9 @@
 //! The pages: each file has the handlers of a page and the types of its template, which is stored beside it.
 
+mod family_drawing;
 pub mod home;
+pub mod keyspaces;
 pub mod login;
 pub mod request_log;
+pub mod rows;
 pub mod status;

@@ -24,7 +24,7 @@ mod shown_cell;
 mod time;
 
 pub use escape::escaped;
-pub use reading::{Form, Reading, read_as, read_as_type};
+pub use reading::read_as;
 pub use shown_bytes::ShownBytes;
-pub use shown_cell::{CellParts, ShownCell, Standing};
-pub use time::{ShownTime, countdown, date_of_micros, date_of_seconds};
+pub use shown_cell::{CellParts, ShownCell};
+pub use time::{ShownTime, date_of_seconds};

@@ -61,6 +61,10 @@ pub struct ShownCell {
     pub value: Option<ShownBytes>,
     pub standing: Standing,
     pub time: ShownTime,
+    /// When it expires, in seconds since 1970, if it has not expired.
+    pub expires_at_s: Option<i32>,
+    /// How long it is until then.
+    pub left: String,
     /// When it expires, expired or was deleted; empty for other cells.
     pub until: String,
 }
@@ -73,8 +77,7 @@ impl ShownCell {
             CellKind::Live => (Standing::Live, String::new()),
             CellKind::Counter | CellKind::Increment => (Standing::Counter, String::new()),
             CellKind::Expiring { ttl_s, expires_at_s } if expires_at_s > now_s => {
-                let left = countdown(i64::from(expires_at_s) - i64::from(now_s));
-                (Standing::Expiring, format!("in {left}, {} (TTL {ttl_s} s)", date_of_seconds(expires_at_s)))
+                (Standing::Expiring, format!("{} (TTL {ttl_s} s)", date_of_seconds(expires_at_s)))
             }
             CellKind::Expiring { ttl_s, expires_at_s } => {
                 (Standing::Expired, format!("{} (TTL {ttl_s} s)", date_of_seconds(expires_at_s)))
@@ -83,6 +86,11 @@ impl ShownCell {
                 (Standing::Deleted, date_of_seconds(local_deletion_time))
             }
         };
+        let expires_at_s = match cell.kind {
+            CellKind::Expiring { expires_at_s, .. } => Some(expires_at_s).filter(|at| *at > now_s),
+            _ => None,
+        };
+        let left = expires_at_s.map(|at| countdown(i64::from(at) - i64::from(now_s)));
         let standing = if is_shadowed && standing.is_live() { Standing::Shadowed } else { standing };
         let types = database.types();
         let value = match cell.kind {
@@ -98,6 +106,8 @@ impl ShownCell {
             value,
             standing,
             time: ShownTime::of(cell.timestamp),
+            expires_at_s,
+            left: left.unwrap_or_default(),
             until,
         }
     }

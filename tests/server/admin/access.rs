@@ -12,20 +12,30 @@ use thriftstore::thrift::wire::TType;
 const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthenticator</Authenticator>
      <Authorizer>CassandraAuthorizer</Authorizer>";
 
-/// What each visitor gets from each route: nobody, a user without rights, a superuser, and the token.
-const ROUTES: [(&str, &str, [u16; 4]); 12] = [
-    ("GET", "/", [303, 200, 200, 200]),
-    ("GET", "/status", [303, 200, 200, 200]),
-    ("GET", "/log-requests", [303, 200, 200, 200]),
-    ("POST", "/log-requests", [401, 403, 200, 200]),
-    ("GET", "/metrics", [303, 200, 200, 200]),
-    ("GET", "/control/requests", [303, 403, 200, 200]),
-    ("POST", "/control/reset", [401, 403, 200, 200]),
-    ("GET", "/nothing", [303, 404, 404, 404]),
-    ("POST", "/", [401, 405, 405, 405]),
-    ("GET", "/health", [200, 200, 200, 200]),
-    ("GET", "/login", [200, 200, 200, 200]),
-    ("GET", "/static/style.css", [200, 200, 200, 200]),
+/// What each visitor gets from each route: nobody, a user without rights, a user who may read the table `club.posts`, a
+/// superuser, and the token.
+const ROUTES: [(&str, &str, [u16; 5]); 21] = [
+    ("GET", "/", [303, 200, 200, 200, 200]),
+    ("GET", "/status", [303, 200, 200, 200, 200]),
+    ("GET", "/log-requests", [303, 200, 200, 200, 200]),
+    ("POST", "/log-requests", [401, 403, 403, 200, 200]),
+    ("GET", "/metrics", [303, 200, 200, 200, 200]),
+    ("GET", "/control/requests", [303, 403, 403, 200, 200]),
+    ("POST", "/control/reset", [401, 403, 403, 200, 200]),
+    ("GET", "/keyspaces", [303, 200, 200, 200, 200]),
+    ("GET", "/keyspaces/club", [303, 403, 200, 200, 200]),
+    ("GET", "/keyspaces/BloggyAppy", [303, 403, 403, 200, 200]),
+    ("GET", "/rows?keyspace=club&family=posts", [303, 403, 200, 200, 200]),
+    ("GET", "/rows?keyspace=club&family=posts&key=austen", [303, 403, 200, 200, 200]),
+    ("GET", "/rows?keyspace=BloggyAppy&family=Authors", [303, 403, 403, 200, 200]),
+    ("GET", "/rows.json?keyspace=club&family=posts&key=austen", [303, 403, 200, 200, 200]),
+    ("GET", "/rows.json?keyspace=BloggyAppy&family=Authors&key=a", [303, 403, 403, 200, 200]),
+    ("GET", "/cell?keyspace=club&family=posts&key=austen&name=none", [303, 403, 404, 404, 404]),
+    ("GET", "/nothing", [303, 404, 404, 404, 404]),
+    ("POST", "/", [401, 405, 405, 405, 405]),
+    ("GET", "/health", [200, 200, 200, 200, 200]),
+    ("GET", "/login", [200, 200, 200, 200, 200]),
+    ("GET", "/static/style.css", [200, 200, 200, 200, 200]),
 ];
 
 /// Runs a statement as the first superuser.
@@ -44,7 +54,17 @@ fn guarded() -> Admin {
     fs::write(&file, TOKEN).unwrap();
     let more = ["--control", "127.0.0.1:0", "--admin-token-file", file.to_str().unwrap()];
     let admin = Admin::with(USERS, &more);
-    cql(&admin, "CREATE USER anna WITH PASSWORD 'of anna' NOSUPERUSER");
+    for statement in [
+        "CREATE USER anna WITH PASSWORD 'of anna' NOSUPERUSER",
+        "CREATE USER rita WITH PASSWORD 'of rita' NOSUPERUSER",
+        "CREATE KEYSPACE club WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+        "CREATE TABLE club.posts (author text PRIMARY KEY, title text) WITH COMPACT STORAGE",
+        "CREATE TABLE club.secrets (name text PRIMARY KEY)",
+        "INSERT INTO club.posts (author, title) VALUES ('austen', 'Emma')",
+        "GRANT SELECT ON club.posts TO rita",
+    ] {
+        cql(&admin, statement);
+    }
     admin
 }
 
@@ -61,6 +81,7 @@ fn each_route_checks_who_asks() {
     let visitors = [
         admin.browser(),
         user(&admin, "anna", "of anna"),
+        user(&admin, "rita", "of rita"),
         user(&admin, "cassandra", "cassandra"),
         admin.with_token(TOKEN),
     ];
@@ -83,6 +104,27 @@ fn each_route_checks_who_asks() {
     // Programs get no form.
     let page = admin.browser().send("GET", "/status", "", "");
     assert_eq!((page.status, page.header("www-authenticate")), (401, Some("Bearer")));
+    admin.server.stop();
+}
+
+#[test]
+fn users_see_only_what_they_may_read() {
+    let admin = guarded();
+    let mut rita = user(&admin, "rita", "of rita");
+    let list = rita.get("/keyspaces").body;
+    assert!(list.contains(">posts<") && !list.contains("secrets") && !list.contains("BloggyAppy"), "{list}");
+    let club = rita.get("/keyspaces/club").body;
+    assert!(club.contains("Rows of posts") && !club.contains("secrets"), "{club}");
+    // What does not exist and what may not be read cannot be distinguished.
+    for (there, nowhere) in [
+        ("/keyspaces/BloggyAppy", "/keyspaces/Nowhere"),
+        ("/rows?keyspace=club&family=secrets", "/rows?keyspace=club&family=nothing"),
+    ] {
+        let (there, nowhere) = (rita.get(there), rita.get(nowhere));
+        assert_eq!((there.status, nowhere.status), (403, 403));
+    }
+    let none = user(&admin, "anna", "of anna").get("/keyspaces").body;
+    assert!(none.contains("There is no keyspace that you may read"), "{none}");
     admin.server.stop();
 }
 

@@ -6,6 +6,7 @@ mod access;
 mod hostile;
 mod metrics;
 mod pages;
+mod rows;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -9,6 +9,7 @@ fn each_reply_has_the_security_headers() {
     for (path, status) in [
         ("/", 200),
         ("/status", 200),
+        ("/keyspaces", 200),
         ("/metrics", 200),
         ("/health", 200),
         ("/login", 303),
@@ -38,7 +39,17 @@ fn each_reply_has_the_security_headers() {
 fn pages_load_nothing_from_elsewhere() {
     let admin = Admin::start(&[]);
     let mut browser = admin.browser();
-    for path in ["/", "/static/style.css", "/static/console.js"] {
+    for path in [
+        "/",
+        "/keyspaces",
+        "/keyspaces/BloggyAppy",
+        "/rows?keyspace=BloggyAppy&family=Authors",
+        "/rows?keyspace=BloggyAppy&family=Authors&key=a",
+        "/static/style.css",
+        "/static/console.js",
+        "/static/rows.css",
+        "/static/rows.js",
+    ] {
         let page = browser.get(path);
         assert_eq!(page.status, 200, "{path}");
         for foreign in

@@ -30,7 +30,7 @@ impl StoredRow<'_> {
                 cells_per_super: 1,
                 max_bytes: usize::MAX,
             };
-            let slice = wait(self.store.stored_slice(command).expect("a store with tombstones")).unwrap();
+            let slice = wait(self.store.stored_slice(command).unwrap()).unwrap();
             assert!(slice.columns.len() <= count, "{slice:?}");
             let next = slice.next.clone();
             slices.push(slice);

@@ -1,0 +1,221 @@
+//! The drawing of a column family: its row key, and what a row holds.
+//!
+//! ```text
+//!   +---------+   +-----------+ +-----------+ +-------------+
+//!   | row key |   | title     | | body      | | any name    |
+//!   | user_id |   | UTF8Type  | | UTF8Type  | | BytesType   |  ...
+//!   +---------+   +-----------+ +-----------+ +-------------+
+//! ```
+//!
+//! A Super column family has a box of the super column around the columns. A CQL table has its clustering columns, by
+//! which a partition repeats the regular columns, in place of the super column.
+
+use crate::admin::present::{escaped, read_as};
+use crate::db::Database;
+use crate::marshal::{AbstractType, PACKAGE};
+use crate::schema::{CfDef, ColumnKind, TableColumn, TableDef};
+
+/// What repeats in a row.
+const SUPER_COLUMNS: &str = "super columns";
+const ROWS: &str = "rows, sorted by clustering columns";
+
+/// A box of the drawing: a name, and the type of its values.
+pub struct Slot {
+    pub name: String,
+    pub of: String,
+    /// That it has an index, or that it sorts in descending order; mostly empty.
+    pub mark: &'static str,
+}
+
+/// A column family as it is drawn.
+pub struct FamilyDrawing {
+    pub keyspace: String,
+    pub name: String,
+    pub kind: &'static str,
+    /// The drawing in words.
+    pub words: String,
+    pub key: Vec<Slot>,
+    /// Super columns, or clustering columns: what repeats in a row.
+    pub repeats: Vec<Slot>,
+    /// What `repeats` is called.
+    pub repeats_name: &'static str,
+    pub statics: Vec<Slot>,
+    pub columns: Vec<Slot>,
+    /// Columns of any other name.
+    pub others: Option<Slot>,
+    pub settings: Vec<(&'static str, String)>,
+}
+
+/// Returns a class without the package of Cassandra's own types.
+fn class_text(class: &dyn AbstractType) -> String {
+    class.class_name().replace(PACKAGE, "")
+}
+
+impl FamilyDrawing {
+    /// Returns the kind of a column family.
+    pub fn kind_of(cf: &CfDef) -> &'static str {
+        match (cf.table.is_some(), cf.is_super(), cf.is_counter()) {
+            (true, _, true) => "CQL table of counters",
+            (true, _, false) => "CQL table",
+            (false, true, true) => "Super column family of counters",
+            (false, true, false) => "Super column family",
+            (false, false, true) => "Standard column family of counters",
+            (false, false, false) => "Standard column family",
+        }
+    }
+
+    pub fn of(database: &Database, cf: &CfDef) -> FamilyDrawing {
+        let mut drawing = match &cf.table {
+            Some(table) => FamilyDrawing::of_table(cf, table),
+            None => FamilyDrawing::of_family(database, cf),
+        };
+        drawing.words = drawing.in_words();
+        drawing.settings = settings_of(cf);
+        drawing
+    }
+
+    fn empty(cf: &CfDef) -> FamilyDrawing {
+        FamilyDrawing {
+            keyspace: cf.keyspace.clone(),
+            name: cf.name.clone(),
+            kind: FamilyDrawing::kind_of(cf),
+            words: String::new(),
+            key: Vec::new(),
+            repeats: Vec::new(),
+            repeats_name: "",
+            statics: Vec::new(),
+            columns: Vec::new(),
+            others: None,
+            settings: Vec::new(),
+        }
+    }
+
+    fn of_family(database: &Database, cf: &CfDef) -> FamilyDrawing {
+        let key = Slot {
+            name: cf.key_alias.as_ref().map_or_else(String::new, |alias| escaped(alias)),
+            of: cf
+                .key_validator
+                .as_ref()
+                .map_or_else(|| "BytesType".to_owned(), |class| class_text(&**class)),
+            mark: "",
+        };
+        let names = cf.subcomparator().unwrap_or(&cf.comparator);
+        let columns = cf.column_metadata.values().map(|column| Slot {
+            name: read_as(database.types(), &**names, &column.name).text,
+            of: class_text(&*column.validator),
+            mark: if column.index.is_some() { "indexed" } else { "" },
+        });
+        let others = Slot {
+            name: format!("any {}", class_text(&**names)),
+            of: class_text(&*cf.default_validator),
+            mark: "",
+        };
+        let repeats = cf.is_super().then(|| Slot {
+            name: format!("any {}", class_text(&*cf.comparator)),
+            of: String::new(),
+            mark: "",
+        });
+        FamilyDrawing {
+            key: vec![key],
+            repeats: repeats.into_iter().collect(),
+            repeats_name: if cf.is_super() { SUPER_COLUMNS } else { "" },
+            columns: columns.collect(),
+            others: Some(others),
+            ..FamilyDrawing::empty(cf)
+        }
+    }
+
+    fn of_table(cf: &CfDef, table: &TableDef) -> FamilyDrawing {
+        let slot = |column: &TableColumn| Slot {
+            name: escaped(column.name.as_bytes()),
+            of: column.cql_type.to_string(),
+            mark: match cf.column_metadata.get(&column.cell_name).is_some_and(|column| column.index.is_some())
+            {
+                true => "indexed",
+                false if column.is_reversed => "descending",
+                false => "",
+            },
+        };
+        let is_own = |column: &&TableColumn| column.kind != ColumnKind::Static;
+        FamilyDrawing {
+            key: table.partition_key.iter().map(slot).collect(),
+            repeats: table.clustering.iter().map(slot).collect(),
+            repeats_name: if table.clustering.is_empty() { "" } else { ROWS },
+            statics: table.static_columns().map(slot).collect(),
+            columns: table.others.values().filter(is_own).map(slot).collect(),
+            ..FamilyDrawing::empty(cf)
+        }
+    }
+
+    /// Returns the name of a row in the words of the column family's language.
+    pub fn row_name(&self) -> &'static str {
+        if self.is_table() { "partition key" } else { "row key" }
+    }
+
+    pub fn is_table(&self) -> bool {
+        self.others.is_none()
+    }
+
+    /// Returns the drawing in words.
+    fn in_words(&self) -> String {
+        let key = match (self.is_table(), self.key.first()) {
+            (false, Some(key)) if key.name.is_empty() => key.of.clone(),
+            _ => list(&self.key),
+        };
+        let mut words = format!("The {} is {key}.", self.row_name());
+        match (self.repeats_name, self.repeats.first()) {
+            (SUPER_COLUMNS, Some(slot)) => {
+                words.push_str(&format!(" A row has super columns of {} name.", slot.name));
+            }
+            (ROWS, _) => {
+                words.push_str(&format!(" The rows of a partition are sorted by {}.", list(&self.repeats)));
+            }
+            _ => {}
+        }
+        if !self.statics.is_empty() {
+            words.push_str(&format!(" The partition has one value of {}.", list(&self.statics)));
+        }
+        let holder = match (self.is_table(), self.repeats.is_empty()) {
+            (false, false) => "Each super column",
+            (true, false) => "Each of them",
+            (false, true) => "A row",
+            (true, true) => "The row",
+        };
+        let columns = match (&self.others, self.columns.is_empty()) {
+            (None, true) => "no other columns".to_owned(),
+            (None, false) => format!("the columns {}", list(&self.columns)),
+            (Some(others), true) => format!("columns of {} name with values of {}", others.name, others.of),
+            (Some(others), false) => {
+                let named = list(&self.columns);
+                format!(
+                    "the columns {named}, and others of {} name with values of {}",
+                    others.name, others.of
+                )
+            }
+        };
+        words.push_str(&format!(" {holder} has {columns}."));
+        words
+    }
+}
+
+/// Returns names with their types.
+fn list(slots: &[Slot]) -> String {
+    let one = |slot: &Slot| {
+        let mark = if slot.mark.is_empty() { String::new() } else { format!(", {}", slot.mark) };
+        format!("{} ({}{mark})", slot.name, slot.of)
+    };
+    slots.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn settings_of(cf: &CfDef) -> Vec<(&'static str, String)> {
+    let mut rows = vec![("Comparator", class_text(&*cf.comparator))];
+    rows.extend(cf.subcomparator().map(|class| ("Subcomparator", class_text(&**class))));
+    rows.extend(cf.key_validator.as_ref().map(|class| ("Key validator", class_text(&**class))));
+    rows.push(("Default validator", class_text(&*cf.default_validator)));
+    rows.push(("Tombstones are kept", format!("{} s (gc_grace)", cf.gc_grace_s)));
+    rows.extend(cf.default_ttl_s().map(|ttl| ("Default time to live", format!("{ttl} s"))));
+    rows.extend(
+        cf.comment.as_ref().filter(|text| !text.is_empty()).map(|text| ("Comment", escaped(text.as_bytes()))),
+    );
+    rows
+}

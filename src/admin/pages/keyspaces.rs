@@ -1,0 +1,135 @@
+//! `/keyspaces`: the keyspaces, and the column families of one, each drawn.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::Response;
+
+use super::family_drawing::FamilyDrawing;
+use crate::admin::failure::AdminError;
+use crate::admin::page::{Frame, page};
+use crate::admin::present::escaped;
+use crate::admin::state::AdminState;
+use crate::admin::visitor::Visitor;
+use crate::compat::features::releases::NEWEST;
+use crate::db::Access;
+use crate::schema::{CfDef, KeyspaceDef};
+
+#[derive(Template)]
+#[template(path = "pages/keyspaces.html")]
+struct KeyspacesPage {
+    frame: Frame,
+    keyspaces: Vec<ListedKeyspace>,
+}
+
+struct ListedKeyspace {
+    name: String,
+    replication: String,
+    families: Vec<ListedFamily>,
+}
+
+struct ListedFamily {
+    keyspace: String,
+    name: String,
+    kind: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "pages/keyspace.html")]
+struct KeyspacePage {
+    frame: Frame,
+    name: String,
+    definition: Vec<(&'static str, String)>,
+    families: Vec<FamilyDrawing>,
+}
+
+/// Answers `GET /keyspaces`.
+pub async fn list(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Response {
+    let catalog = state.database.catalog();
+    let listed = |keyspace: &KeyspaceDef| ListedKeyspace {
+        name: keyspace.name.clone(),
+        replication: replication(keyspace),
+        families: readable(keyspace, &visitor)
+            .map(|cf| ListedFamily {
+                keyspace: cf.keyspace.clone(),
+                name: cf.name.clone(),
+                kind: FamilyDrawing::kind_of(cf),
+            })
+            .collect(),
+    };
+    let keyspaces = catalog.keyspaces.values().filter(|keyspace| may_see(keyspace, &visitor)).map(listed);
+    page(&KeyspacesPage { frame: Frame::new(&visitor, "/keyspaces", "Data"), keyspaces: keyspaces.collect() })
+}
+
+/// Answers `GET /keyspaces/{keyspace}`.
+pub async fn one(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+    Path(name): Path<String>,
+) -> Result<Response, AdminError> {
+    let catalog = state.database.catalog();
+    let keyspace = catalog.keyspace(&name);
+    let Some(keyspace) = keyspace.filter(|keyspace| may_see(keyspace, &visitor)) else {
+        return Err(no_keyspace(&name, &visitor));
+    };
+    let families = readable(keyspace, &visitor).map(|cf| FamilyDrawing::of(&state.database, cf)).collect();
+    let title = format!("Keyspace {}", escaped(name.as_bytes()));
+    Ok(page(&KeyspacePage {
+        frame: Frame::new(&visitor, "/keyspaces", title),
+        definition: definition_of(keyspace),
+        families,
+        name,
+    }))
+}
+
+/// Returns the refusal of a keyspace that does not exist or that the visitor may not see. Only superusers can
+/// distinguish the two.
+pub(super) fn no_keyspace(name: &str, visitor: &Visitor) -> AdminError {
+    match visitor.user.may_everything() {
+        true => AdminError::not_found(format!("there is no keyspace {name:?}")),
+        false => AdminError::forbidden(format!(
+            "there is no keyspace {name:?}, or you have no right to read a column family in it"
+        )),
+    }
+}
+
+/// Returns whether a visitor may read a column family.
+pub(super) fn may_read(cf: &CfDef, visitor: &Visitor) -> bool {
+    let access = Access::Read { keyspace: cf.keyspace.as_bytes(), family: cf.name.as_bytes() };
+    visitor.user.check(access, NEWEST).is_ok()
+}
+
+fn readable<'a>(keyspace: &'a KeyspaceDef, visitor: &'a Visitor) -> impl Iterator<Item = &'a Arc<CfDef>> {
+    keyspace.column_families.values().filter(|cf| may_read(cf, visitor))
+}
+
+/// Returns whether a visitor sees a keyspace: superusers see all, others those with a column family that they may read.
+fn may_see(keyspace: &KeyspaceDef, visitor: &Visitor) -> bool {
+    visitor.user.may_everything() || readable(keyspace, visitor).next().is_some()
+}
+
+fn replication(keyspace: &KeyspaceDef) -> String {
+    let class = keyspace.modern_strategy_class();
+    let class = class.rsplit('.').next().unwrap_or(class);
+    let options = keyspace.strategy_options.iter().filter(|(name, _)| *name != "replication_factor");
+    let options: String = options.map(|(name, value)| format!(", {name} {value}")).collect();
+    format!("{class}, factor {}{options}", keyspace.replication_factor)
+}
+
+fn definition_of(keyspace: &KeyspaceDef) -> Vec<(&'static str, String)> {
+    let by = match keyspace.is_configured {
+        true => "storage-conf.xml or cassandra.yaml, so clients cannot change it",
+        false => "a client",
+    };
+    let mut rows = vec![
+        ("Replication", replication(keyspace)),
+        ("Durable writes", if keyspace.durable_writes { "yes" } else { "no" }.to_owned()),
+        ("Defined by", by.to_owned()),
+    ];
+    for (name, user_type) in keyspace.user_types.iter() {
+        let fields = user_type.fields.iter().map(|(field, of)| format!("{field} {of}"));
+        rows.push(("Type", format!("{name} ({})", fields.collect::<Vec<_>>().join(", "))));
+    }
+    rows
+}

@@ -1,0 +1,86 @@
+//! `/cell`: one cell, with its name and value as a whole.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Form;
+use axum::extract::State;
+use axum::response::Response;
+use bytes::Bytes;
+
+use super::list::shown_key;
+use super::page_link::LinkFields;
+use super::query::{RowsQuery, Target};
+use super::row::{cell_parts, slice_of};
+use crate::admin::failure::AdminError;
+use crate::admin::page::{Frame, page};
+use crate::admin::present::{ShownBytes, ShownCell, escaped, read_as};
+use crate::admin::state::AdminState;
+use crate::admin::visitor::Visitor;
+use crate::db::type_of_value;
+use crate::model::SliceRange;
+use crate::storage::StoredColumns;
+use crate::util::limits::ADMIN_VALUE_CHARS_MAX;
+
+#[derive(Template)]
+#[template(path = "pages/rows/cell.html")]
+struct CellPage {
+    frame: Frame,
+    keyspace: String,
+    family: String,
+    row_link: Option<String>,
+    form: LinkFields,
+    key: ShownBytes,
+    super_column: Option<ShownBytes>,
+    cell: ShownCell,
+    name: ShownBytes,
+    value: Option<ShownBytes>,
+}
+
+/// Answers `GET /cell` and `POST /cell`.
+pub async fn cell(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+    Form(query): Form<RowsQuery>,
+) -> Result<Response, AdminError> {
+    let target = Target::of(query.family(&state, &visitor)?, &query)?;
+    let (Some(key), Some(name)) = (&target.key, &target.name) else {
+        return Err(AdminError::invalid(
+            "give the key and the name: /cell?keyspace=K&family=F&key=KEY&name=NAME",
+        ));
+    };
+    let database = &*state.database;
+    let request = target.request(database);
+    let range = SliceRange { start: name.clone(), finish: name.clone(), reversed: false, count: 1 };
+    let slice = state.metered(slice_of(&request, &target, range)).await?;
+    drop(request);
+    let StoredColumns::Cells(cells) = slice.columns else {
+        return Err(AdminError::invalid("the cells of a super column need its name: add super=NAME"));
+    };
+    let stored = cells.first().ok_or_else(|| AdminError::not_found("the row has no such cell"))?;
+    let parts = cell_parts(database, &target, stored.is_shadowed);
+    let types = database.types();
+    let whole = |class: &crate::marshal::TypeRef, bytes: &Bytes| {
+        ShownBytes::at_most(ADMIN_VALUE_CHARS_MAX, bytes, |bytes| read_as(types, &**class, bytes))
+    };
+    let form = LinkFields::of(&target);
+    let shown = ShownCell::of(&parts, &stored.cell, String::new());
+    let value = shown.value.is_some().then(|| whole(&type_of_value(&target.cf, name), &stored.cell.value));
+    let title =
+        format!("Cell of {}.{}", escaped(target.cf.keyspace.as_bytes()), escaped(target.cf.name.as_bytes()));
+    Ok(page(&CellPage {
+        frame: Frame::new(&visitor, "/keyspaces", title),
+        keyspace: target.cf.keyspace.clone(),
+        family: target.cf.name.clone(),
+        row_link: form.href("/rows"),
+        key: shown_key(database, &target, key),
+        super_column: target
+            .super_column
+            .as_ref()
+            .map(|name| ShownBytes::of(types, &*target.cf.comparator, name)),
+        name: whole(target.names(), name),
+        value,
+        cell: shown,
+        form,
+    }))
+}

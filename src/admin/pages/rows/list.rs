@@ -1,0 +1,140 @@
+//! The rows of a column family in the order of the ring.
+
+use askama::Template;
+use axum::response::Response;
+use bytes::Bytes;
+
+use super::page_link::{LinkFields, PageLink};
+use super::query::Target;
+use super::row::{ShownDeletion, cell_parts};
+use crate::admin::failure::AdminError;
+use crate::admin::page::{Frame, page};
+use crate::admin::present::{ShownBytes, ShownCell, escaped};
+use crate::admin::state::AdminState;
+use crate::admin::visitor::Visitor;
+use crate::db::{Database, StoredRowsArgs};
+use crate::marshal::{AbstractType, BytesType};
+use crate::storage::{StoredColumns, StoredSlice};
+use crate::util::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_ROWS};
+
+/// Columns of each row in the list.
+const COLUMNS_SHOWN: usize = 4;
+
+#[derive(Template)]
+#[template(path = "pages/rows/list.html")]
+struct ListPage {
+    frame: Frame,
+    keyspace: String,
+    family: String,
+    /// The type of keys.
+    key_type: String,
+    failure: Option<String>,
+    form: LinkFields,
+    rows: Vec<ListedRow>,
+    /// Whether the list begins at a key.
+    begins_at: Option<ShownBytes>,
+    first: Option<String>,
+    next: Option<PageLink>,
+    order: &'static str,
+    shows_tombstones: bool,
+}
+
+struct ListedRow {
+    key: ShownBytes,
+    link: PageLink,
+    token: String,
+    deletion: Option<ShownDeletion>,
+    columns: Vec<ListedColumn>,
+    has_more: bool,
+}
+
+/// A cell, or a super column without its cells.
+struct ListedColumn {
+    name: ShownBytes,
+    cell: Option<ShownCell>,
+}
+
+/// Shows the rows from `target.from` on, and why the last request was refused.
+pub async fn show(
+    state: &AdminState,
+    visitor: &Visitor,
+    target: &Target,
+    failure: Option<String>,
+) -> Result<Response, AdminError> {
+    let args = StoredRowsArgs {
+        cf: target.cf.clone(),
+        start: target.from.clone(),
+        rows: ADMIN_PAGE_ROWS,
+        columns: COLUMNS_SHOWN,
+        max_bytes: ADMIN_PAGE_BYTES_MAX,
+    };
+    let database = &state.database;
+    let request = target.request(database);
+    let found = state.metered(request.ranges().stored_rows(args)).await?;
+    let form = LinkFields::of(target);
+    let title =
+        format!("Rows of {}.{}", escaped(target.cf.keyspace.as_bytes()), escaped(target.cf.name.as_bytes()));
+    Ok(page(&ListPage {
+        frame: Frame::new(visitor, "/keyspaces", title),
+        keyspace: target.cf.keyspace.clone(),
+        family: target.cf.name.clone(),
+        key_type: key_type(target),
+        failure,
+        begins_at: (!target.from.is_empty()).then(|| shown_key(database, target, &target.from)),
+        first: form.href("/rows").filter(|_| !target.from.is_empty()),
+        next: found.next.as_ref().map(|key| form.link("/rows", ("from", key))),
+        rows: found.rows.iter().map(|(key, slice)| listed(database, target, (key, slice), &form)).collect(),
+        form,
+        order: if database.partitioner().preserves_order() { "keys" } else { "tokens" },
+        shows_tombstones: database.store().can_dump(),
+    }))
+}
+
+/// Returns the type of the column family's keys, without its package.
+pub(super) fn key_type(target: &Target) -> String {
+    let class = target.cf.key_validator.as_ref().map_or("BytesType", |class| class.class_name());
+    class.replace(crate::marshal::PACKAGE, "")
+}
+
+/// Shows a row key by its validator.
+pub(super) fn shown_key(database: &Database, target: &Target, key: &Bytes) -> ShownBytes {
+    let class: &dyn AbstractType = target.cf.key_validator.as_deref().unwrap_or(&BytesType);
+    ShownBytes::of(database.types(), class, key)
+}
+
+/// Returns the token of a key as text. Of a partitioner that preserves order it is the key itself.
+pub(super) fn token_of(database: &Database, key: &[u8]) -> Option<String> {
+    let partitioner = database.partitioner();
+    (!partitioner.preserves_order()).then(|| partitioner.token_text(&database.ring_order().token(key)))
+}
+
+fn listed(
+    database: &Database,
+    target: &Target,
+    (key, slice): (&Bytes, &StoredSlice),
+    form: &LinkFields,
+) -> ListedRow {
+    let types = database.types();
+    let columns = match &slice.columns {
+        StoredColumns::Cells(cells) => cells
+            .iter()
+            .map(|stored| {
+                let parts = cell_parts(database, target, stored.is_shadowed);
+                let cell = ShownCell::of(&parts, &stored.cell, String::new());
+                ListedColumn { name: cell.name.clone(), cell: Some(cell) }
+            })
+            .collect(),
+        StoredColumns::Supers(supers) => {
+            let of = |name: &Bytes| ShownBytes::of(types, &*target.cf.comparator, name);
+            supers.iter().map(|column| ListedColumn { name: of(&column.name), cell: None }).collect()
+        }
+    };
+    ListedRow {
+        key: shown_key(database, target, key),
+        link: form.link("/rows", ("key", key)),
+        token: token_of(database, key).unwrap_or_default(),
+        deletion: ShownDeletion::of(slice.deletion),
+        columns,
+        has_more: slice.next.is_some(),
+    }
+}
