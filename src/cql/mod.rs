@@ -37,5 +37,6 @@ pub use run::{
 };
 pub use run_script::{ScriptError, ScriptOutcome, error_text, run_script};
 pub use script::statements;
+pub use select::{AccessPath, PathIndex, PathPartitions, Reach};
 pub use state::{QueryState, Table, TypesOf};
 pub use stored_row::stored_row;

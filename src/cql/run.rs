@@ -12,7 +12,7 @@ use super::define::{check_prepared, define};
 use super::describe::describe;
 use super::journal_arguments::{note_batch, note_query, note_values};
 use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
-use super::select::{Reach, SelectPlan};
+use super::select::{AccessPath, Reach, SelectPlan};
 use super::syntax::{self, BatchKind, Change, Parsed, Statement};
 use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
@@ -113,6 +113,23 @@ impl Prepared {
             Plan::Select(plan) => plan.reach(state, options),
             Plan::Modify(_) | Plan::Batch(_) | Plan::Late => Ok(None),
         }
+    }
+
+    /// Returns how a SELECT finds its rows; `None` for other statements and for system tables.
+    pub fn path(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Option<AccessPath>, CqlError> {
+        match &self.plan {
+            Plan::Select(plan) => plan.path(state, options),
+            Plan::Modify(_) | Plan::Batch(_) | Plan::Late => Ok(None),
+        }
+    }
+
+    /// Returns whether the statement only reads, whatever its values are: SELECT, DESCRIBE and USE.
+    pub fn only_reads(&self) -> bool {
+        matches!(self.parsed.statement, Statement::Select(_) | Statement::Describe(_) | Statement::Use(_))
     }
 
     /// Returns the marker index for each partition key column; empty unless every column has exactly one marker.

@@ -20,7 +20,7 @@ use crate::util::metrics::ShardedCounter;
 /// slow.
 pub static TOMBSTONES_READ: ShardedCounter = ShardedCounter::new();
 
-/// Counts tombstones, and adds them to [`TOMBSTONES_READ`] at the end of a slice.
+/// Counts tombstones, and adds them to [`TOMBSTONES_READ`] and to the request's meter at the end of a slice.
 #[derive(Default)]
 struct TombstoneCount(u64);
 
@@ -28,6 +28,7 @@ impl Drop for TombstoneCount {
     fn drop(&mut self) {
         if self.0 > 0 {
             TOMBSTONES_READ.add(self.0);
+            meter::pass_tombstones(self.0);
         }
     }
 }

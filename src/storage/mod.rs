@@ -30,7 +30,7 @@ pub use embedded::{
     back_up_on, check_not_foreign, check_not_of_cassandra,
 };
 pub use error::StoreError;
-pub use recording::{RecordingStore, StoreRequest};
+pub use recording::{ReadCell, RecordingLimits, RecordingStore, StoreRequest};
 pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows};
 use splits::split_points;
 pub use status::{ClusterStatus, EngineStatus, NodeStatus, StoreStatus};

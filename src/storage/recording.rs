@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::{Store, StoreError, StoreFuture, StoreStatus};
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
-use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::model::{Cell, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
 /// A recorded request.
@@ -28,17 +28,71 @@ pub enum StoreRequest {
     Write(Mutation),
 }
 
+/// A cell that a read has returned.
+#[derive(Debug, Clone)]
+pub struct ReadCell {
+    /// The column family of the row.
+    pub cf: Arc<CfDef>,
+    /// The row's key.
+    pub key: Bytes,
+    /// The super column that holds the cell.
+    pub super_column: Option<Bytes>,
+    /// The cell.
+    pub cell: Cell,
+}
+
+/// How much a recording stores. Requests and cells above the limits are only counted.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordingLimits {
+    /// Most requests.
+    pub requests: usize,
+    /// Most cells that reads have returned.
+    pub cells: usize,
+    /// Most bytes of the names and values of these cells.
+    pub cell_bytes: usize,
+}
+
+impl Default for RecordingLimits {
+    /// Returns the limits that store all requests, and no cells.
+    fn default() -> RecordingLimits {
+        RecordingLimits { requests: usize::MAX, cells: 0, cell_bytes: 0 }
+    }
+}
+
+/// The cells that are stored.
+#[derive(Default)]
+struct ReadCells {
+    cells: Vec<ReadCell>,
+    bytes: usize,
+}
+
 /// Forwards reads to another store, discards writes, and records both.
 pub struct RecordingStore {
     inner: Arc<dyn Store>,
+    limits: RecordingLimits,
     requests: Mutex<Vec<StoreRequest>>,
+    read: Mutex<ReadCells>,
+    all_requests: AtomicUsize,
     cells: AtomicUsize,
 }
 
 impl RecordingStore {
     /// Returns a store that reads from `inner` and never writes to it.
     pub fn new(inner: Arc<dyn Store>) -> RecordingStore {
-        RecordingStore { inner, requests: Mutex::default(), cells: AtomicUsize::default() }
+        RecordingStore {
+            inner,
+            limits: RecordingLimits::default(),
+            requests: Mutex::default(),
+            read: Mutex::default(),
+            all_requests: AtomicUsize::default(),
+            cells: AtomicUsize::default(),
+        }
+    }
+
+    /// Returns the same store with other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: RecordingLimits) -> RecordingStore {
+        RecordingStore { limits, ..self }
     }
 
     /// Returns the requests since the last call.
@@ -51,12 +105,55 @@ impl RecordingStore {
         self.cells.load(Ordering::Relaxed)
     }
 
-    fn count(&self, columns: &RowColumns) {
+    /// Returns the number of all requests, with those above the limit.
+    pub fn requests_made(&self) -> usize {
+        self.all_requests.load(Ordering::Relaxed)
+    }
+
+    /// Returns the cells that were stored since the last call.
+    pub fn take_cells(&self) -> Vec<ReadCell> {
+        std::mem::take(&mut *self.read.lock()).cells
+    }
+
+    fn record(&self, request: impl FnOnce() -> StoreRequest) {
+        self.all_requests.fetch_add(1, Ordering::Relaxed);
+        let mut requests = self.requests.lock();
+        if requests.len() < self.limits.requests {
+            requests.push(request());
+        }
+    }
+
+    fn count(&self, read: (&Arc<CfDef>, Option<&Bytes>), key: &Bytes, columns: &RowColumns) {
         let cells = match columns {
-            RowColumns::Cells(cells) => cells.len(),
-            RowColumns::Supers(supers) => supers.iter().map(|column| column.cells.len()).sum(),
+            RowColumns::Cells(cells) => {
+                self.store(read, key, cells);
+                cells.len()
+            }
+            RowColumns::Supers(supers) => {
+                for column in supers {
+                    self.store((read.0, Some(&column.name)), key, &column.cells);
+                }
+                supers.iter().map(|column| column.cells.len()).sum()
+            }
         };
         self.cells.fetch_add(cells, Ordering::Relaxed);
+    }
+
+    /// Stores cells up to the limits.
+    fn store(&self, (cf, holder): (&Arc<CfDef>, Option<&Bytes>), key: &Bytes, cells: &[Cell]) {
+        if self.limits.cells == 0 {
+            return;
+        }
+        let mut read = self.read.lock();
+        for cell in cells {
+            let bytes = cell.name.len() + cell.value.len();
+            if read.cells.len() >= self.limits.cells || read.bytes + bytes > self.limits.cell_bytes {
+                return;
+            }
+            read.bytes += bytes;
+            let (cf, key, super_column) = (cf.clone(), key.clone(), holder.cloned());
+            read.cells.push(ReadCell { cf, key, super_column, cell: cell.clone() });
+        }
     }
 
     fn refused<'a, T>() -> StoreFuture<'a, T> {
@@ -73,7 +170,7 @@ impl Store for RecordingStore {
         _behaviour: &'static Behaviour,
         _consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, ()> {
-        self.requests.lock().extend(mutations.into_iter().map(StoreRequest::Write));
+        mutations.into_iter().for_each(|mutation| self.record(|| StoreRequest::Write(mutation)));
         Box::pin(async { Ok(()) })
     }
 
@@ -83,19 +180,21 @@ impl Store for RecordingStore {
         command: ReadCommand,
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns> {
-        self.requests.lock().push(StoreRequest::Read { key: key.clone(), command: command.clone() });
+        self.record(|| StoreRequest::Read { key: key.clone(), command: command.clone() });
         Box::pin(async move {
-            let columns = self.inner.read(key, command, consistency).await?;
-            self.count(&columns);
+            let (cf, holder) = (command.cf.clone(), command.super_column.clone());
+            let columns = self.inner.read(key.clone(), command, consistency).await?;
+            self.count((&cf, holder.as_ref()), &key, &columns);
             Ok(columns)
         })
     }
 
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        self.requests.lock().push(StoreRequest::Scan(command.clone()));
+        self.record(|| StoreRequest::Scan(command.clone()));
         Box::pin(async move {
+            let (cf, holder) = (command.read.cf.clone(), command.read.super_column.clone());
             let rows = self.inner.scan(command, consistency).await?;
-            rows.iter().for_each(|row| self.count(&row.columns));
+            rows.iter().for_each(|row| self.count((&cf, holder.as_ref()), &row.key, &row.columns));
             Ok(rows)
         })
     }

@@ -31,6 +31,13 @@ pub struct Prepared2 {
     pub markers: usize,
 }
 
+impl Prepared2 {
+    /// Returns whether the statement only reads, whatever its values are: SELECT and USE.
+    pub fn only_reads(&self) -> bool {
+        matches!(self.statement, Statement2::Select(_) | Statement2::Use(_))
+    }
+}
+
 /// Parses a statement.
 pub fn prepare(text: &str) -> Result<Prepared2, CqlError> {
     let (statement, markers) = parser::parse(text)?;

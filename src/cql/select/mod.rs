@@ -1,5 +1,6 @@
 //! SELECT: finds out which cells a statement reads, and builds the rows of the result from them.
 
+mod access_path;
 mod analysis;
 mod bounds;
 mod changed_rows;
@@ -28,6 +29,7 @@ mod token_relation;
 mod tuple_slices;
 mod walk;
 
+pub use access_path::{AccessPath, PathIndex, PathPartitions};
 pub use changed_rows::{ChangedRows, RowSet};
 pub use plan::SelectPlan;
 pub use reach::Reach;

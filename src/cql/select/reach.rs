@@ -33,10 +33,10 @@ impl SelectPlan {
 }
 
 /// A statement with the values of its markers, before its first read.
-struct Extent<'a> {
-    plan: &'a SelectPlan,
-    execution: &'a Execution<'a>,
-    start: &'a Start,
+pub(super) struct Extent<'a> {
+    pub plan: &'a SelectPlan,
+    pub execution: &'a Execution<'a>,
+    pub start: &'a Start,
 }
 
 impl Extent<'_> {
@@ -189,7 +189,7 @@ impl Extent<'_> {
     }
 
     /// Returns the columns whose values are checked after a row is read.
-    fn filtered(&self) -> Vec<&str> {
+    pub fn filtered(&self) -> Vec<&str> {
         let tests = &self.execution.walk.tests;
         let is_indexed = |column: &TableColumn| {
             self.start.index.as_ref().is_some_and(|index| index.column == column.cell_name)

@@ -28,7 +28,7 @@ pub use request_memory::RequestMemory;
 pub use request_meter::RequestMeter;
 pub use slot::MeterSlot;
 pub use task::{
-    Deadline, MemoryMark, begin, charge, check, current, lacks_memory, mark, metered, metered_here, release,
-    wait_for_memory, within, yield_if_due,
+    Deadline, MemoryMark, begin, charge, check, current, lacks_memory, mark, metered, metered_here,
+    pass_tombstones, release, wait_for_memory, within, yield_if_due,
 };
 pub use time_limits::{RequestKind, RequestLimits, TimeLimits};

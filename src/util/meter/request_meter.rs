@@ -49,6 +49,8 @@ pub struct RequestMeter {
     is_abandoned: AtomicBool,
     /// Work done since other tasks could run.
     work: AtomicUsize,
+    /// Tombstones and expired columns that the request's reads have passed.
+    tombstones: AtomicU64,
     /// Keeps changes of the whole database out. The meter holds it because work of the request on other threads has the
     /// meter, too.
     permit: Option<RequestPermit>,
@@ -69,6 +71,7 @@ impl RequestMeter {
             ends_with_client: AtomicBool::new(false),
             is_abandoned: AtomicBool::new(false),
             work: AtomicUsize::new(0),
+            tombstones: AtomicU64::new(0),
             permit: None,
         }
     }
@@ -213,6 +216,16 @@ impl RequestMeter {
         is_due
     }
 
+    /// Counts tombstones and expired columns that a read has passed.
+    pub(super) fn pass_tombstones(&self, count: u64) {
+        self.tombstones.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Returns the number of tombstones and expired columns that the request's reads have passed.
+    pub fn tombstones(&self) -> u64 {
+        self.tombstones.load(Ordering::Relaxed)
+    }
+
     /// Makes this the meter of the connection's next request.
     pub(super) fn reset(&mut self) {
         self.give_back();
@@ -222,6 +235,7 @@ impl RequestMeter {
         *self.limit_ms.get_mut() = 0;
         *self.ends_with_client.get_mut() = false;
         *self.is_abandoned.get_mut() = false;
+        *self.tombstones.get_mut() = 0;
         self.permit = None;
     }
 

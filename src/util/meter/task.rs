@@ -46,6 +46,11 @@ pub fn check() -> Result<(), MeterError> {
     METER.try_with(|meter| meter.check()).unwrap_or(Ok(()))
 }
 
+/// Counts tombstones and expired columns that a read of the request has passed.
+pub fn pass_tombstones(count: u64) {
+    let _ = METER.try_with(|meter| meter.pass_tombstones(count));
+}
+
 /// Returns whether the last charge failed because other requests hold the memory.
 pub fn lacks_memory() -> bool {
     METER.try_with(|meter| meter.lacks_memory()).unwrap_or(false)

@@ -1,5 +1,6 @@
 //! Tests of SELECT with a database in memory.
 
+mod access_path;
 mod messages;
 mod model;
 mod pages;
