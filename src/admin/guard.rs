@@ -57,7 +57,9 @@ pub async fn admit(State(state): State<Arc<AdminState>>, mut request: Request, n
     let cookie = sender.cookie.get_or_insert_with(SessionId::random).clone();
     let new_cookie = sender.is_new.then(|| cookie.cookie(&connection)).flatten();
     let session = sender.has_logged_in.then(|| cookie.clone());
-    let visitor = Visitor { user: sender.user, csrf: state.csrf.token(&cookie), session, connection };
+    let may_change = state.console.settings.may_change;
+    let csrf = state.csrf.token(&cookie);
+    let visitor = Visitor { user: sender.user, csrf, session, may_change, connection };
     request.extensions_mut().insert(visitor);
     let mut reply = next.run(request).await;
     if let Some(cookie) = new_cookie {

@@ -27,6 +27,7 @@
 
 mod access;
 mod connection;
+mod console_requests;
 mod control;
 mod csrf;
 mod failure;
@@ -45,6 +46,7 @@ mod static_files;
 mod visitor;
 
 pub use access::AdminAccess;
+pub use console_requests::ConsoleSettings;
 pub use host::HostNames;
 pub use service::{AdminService, AdminTimes};
 pub use state::{AdminParts, AdminState};

@@ -14,8 +14,15 @@ pub struct NavLink {
 }
 
 /// The pages in the navigation, in their order.
-pub const NAVIGATION: [NavLink; 2] =
-    [NavLink { path: "/", name: "Home" }, NavLink { path: "/keyspaces", name: "Data" }];
+pub const NAVIGATION: [NavLink; 4] = [
+    NavLink { path: "/", name: "Home" },
+    NavLink { path: "/keyspaces", name: "Data" },
+    NavLink { path: "/ask", name: "Ask" },
+    NavLink { path: CHANGE, name: "Change" },
+];
+
+/// The page that is only in the navigation if visitors may change data.
+const CHANGE: &str = "/change";
 
 /// The frame of a page: what `layout.html` needs. Each template of a page has it as the field `frame`.
 pub struct Frame {
@@ -28,18 +35,25 @@ pub struct Frame {
     pub csrf: String,
     /// The name of the user who has logged in.
     pub user: Option<String>,
+    may_change: bool,
 }
 
 impl Frame {
     /// Returns the frame of a visitor's page.
     pub fn new(visitor: &Visitor, path: &'static str, title: impl Into<String>) -> Frame {
         let user = visitor.session.as_ref().map(|_| visitor.user.name.clone());
-        Frame { title: title.into(), path, navigation: &NAVIGATION, csrf: visitor.csrf.clone(), user }
+        let (csrf, may_change) = (visitor.csrf.clone(), visitor.may_change);
+        Frame { title: title.into(), path, navigation: &NAVIGATION, csrf, user, may_change }
+    }
+
+    /// Returns whether the navigation shows a link.
+    pub fn shows(&self, link: &NavLink) -> bool {
+        self.may_change || link.path != CHANGE
     }
 
     /// Returns the frame of a page before the login.
     pub fn before_login(title: impl Into<String>, csrf: String) -> Frame {
-        Frame { title: title.into(), path: "", navigation: &[], csrf, user: None }
+        Frame { title: title.into(), path: "", navigation: &[], csrf, user: None, may_change: false }
     }
 }
 

@@ -8,7 +8,7 @@ use axum::routing::{any, get, post};
 use axum::{Router, middleware};
 
 use super::failure::AdminError;
-use super::pages::{home, keyspaces, login, request_log, rows, status};
+use super::pages::{ask, change, home, keyspaces, login, request_log, rows, status};
 use super::state::AdminState;
 use super::{control, guard, headers, metrics, static_files};
 use crate::util::limits::ADMIN_FORM_BYTES_MAX;
@@ -41,6 +41,8 @@ fn for_visitors() -> Router<Arc<AdminState>> {
         .route("/rows", get(rows::answer).post(rows::answer))
         .route("/rows.json", get(rows::json).post(rows::json))
         .route("/cell", get(rows::cell).post(rows::cell))
+        .route("/ask", get(ask::answer).post(ask::answer_form))
+        .route("/change", get(change::form).post(change::apply))
         .route("/logout", post(login::log_out))
         .route("/log-requests", get(request_log::mode).post(request_log::set_mode))
         .route("/metrics", get(metrics::answer))

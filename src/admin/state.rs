@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::access::AdminAccess;
+use super::console_requests::{ConsoleRequests, ConsoleSettings};
 use super::csrf::CsrfKey;
 use super::host::HostNames;
 use super::metrics::ServerReadings;
@@ -23,6 +24,8 @@ pub struct AdminParts {
     pub control: Option<ControlApi>,
     /// What metrics read of the ports of clients.
     pub server: ServerReadings,
+    /// How requests of the console run.
+    pub console: ConsoleSettings,
 }
 
 /// What all requests to the admin server share.
@@ -33,15 +36,17 @@ pub struct AdminState {
     pub hosts: HostNames,
     pub control: Option<ControlApi>,
     pub(super) server: ServerReadings,
+    pub(super) console: ConsoleRequests,
     pub(super) sessions: Sessions,
     pub(super) csrf: CsrfKey,
 }
 
 impl AdminState {
     pub fn new(parts: AdminParts) -> AdminState {
-        let AdminParts { database, status, access, hosts, control, server } = parts;
+        let AdminParts { database, status, access, hosts, control, server, console } = parts;
+        let console = ConsoleRequests::new(console);
         let (sessions, csrf) = (Sessions::default(), CsrfKey::default());
-        AdminState { database, status, access, hosts, control, server, sessions, csrf }
+        AdminState { database, status, access, hosts, control, server, console, sessions, csrf }
     }
 
     /// Runs the reads and writes of a page as one request: it has the memory limits of requests of all ports, and no

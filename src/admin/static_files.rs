@@ -15,6 +15,8 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 /// The files: name, content type, content.
 const FILES: [(&str, &str, &str); 4] = [
     ("style.css", CSS, include_str!("static/style.css")),
+    ("ask.css", CSS, include_str!("static/ask.css")),
+    ("ask.js", JAVASCRIPT, include_str!("static/ask.js")),
     ("console.js", JAVASCRIPT, include_str!("static/console.js")),
     ("rows.css", CSS, include_str!("static/rows.css")),
     ("rows.js", JAVASCRIPT, include_str!("static/rows.js")),

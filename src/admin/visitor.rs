@@ -17,6 +17,8 @@ pub struct Visitor {
     pub csrf: String,
     /// The session; `None` if nobody has logged in.
     pub session: Option<SessionId>,
+    /// Whether the server lets visitors change data. Their rights are checked besides.
+    pub may_change: bool,
     pub connection: AdminConnection,
 }
 

@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::http_port::{HttpPort, host_of, is_loopback};
 use crate::admin::metrics::ServerReadings;
-use crate::admin::{AdminAccess, AdminParts, AdminService, AdminState, HostNames};
+use crate::admin::{AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames};
 use crate::control::ControlApi;
 use crate::db::Database;
 use crate::server::StatusPage;
+use crate::thrift::Compat;
+use crate::util::meter::RequestLimits;
 
 #[derive(Debug, Default, Args)]
 pub struct AdminArgs {
@@ -32,12 +34,24 @@ pub struct AdminArgs {
     /// given several times
     #[arg(id = "admin_host", long = "admin-host", value_name = "NAME", requires = "admin_address")]
     hosts: Vec<String>,
+    /// Whether people may change data by the admin server, each with the rights of their user [default: on with
+    /// --ephemeral, otherwise off]
+    #[arg(id = "admin_changes", long = "admin-changes", value_name = "on|off", requires = "admin_address")]
+    changes: Option<OnOff>,
+}
+
+/// The values of --admin-changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnOff {
+    On,
+    Off,
 }
 
 /// The checked options of the admin server.
 pub struct AdminOptions {
     access: AdminAccess,
     hosts: HostNames,
+    may_change: bool,
     /// Whether clients use TLS, if the server has a certificate.
     pub may_encrypt: bool,
 }
@@ -48,8 +62,8 @@ impl AdminArgs {
         self.address.as_deref().filter(|address| *address != "off")
     }
 
-    /// Checks the options.
-    pub fn options(&self, needs_login: bool) -> Result<AdminOptions, String> {
+    /// Checks the options. `is_in_memory`: the data ends with the server.
+    pub fn options(&self, needs_login: bool, is_in_memory: bool) -> Result<AdminOptions, String> {
         let port = HttpPort { option: "--admin", name: "admin server" };
         // The users of the database are enough.
         let checked = self.address().filter(|_| !needs_login);
@@ -57,7 +71,9 @@ impl AdminArgs {
         let host = self.address().map(|address| host_of(address).to_owned());
         let hosts = HostNames::new(self.hosts.iter().cloned().chain(host));
         let may_encrypt = self.address().is_some_and(|address| !is_loopback(address));
-        Ok(AdminOptions { access: AdminAccess::new(token, needs_login), hosts, may_encrypt })
+        let may_change = self.changes.map_or(is_in_memory, |changes| changes == OnOff::On);
+        let access = AdminAccess::new(token, needs_login);
+        Ok(AdminOptions { access, hosts, may_change, may_encrypt })
     }
 }
 
@@ -68,10 +84,11 @@ impl AdminOptions {
         database: &Arc<Database>,
         status: StatusPage,
         control: Option<ControlApi>,
-        server: ServerReadings,
+        (server, limits, compat): (ServerReadings, RequestLimits, Compat),
     ) -> AdminService {
-        let AdminOptions { access, hosts, .. } = self;
-        let parts = AdminParts { database: database.clone(), status, access, hosts, control, server };
+        let AdminOptions { access, hosts, may_change, .. } = self;
+        let (database, console) = (database.clone(), ConsoleSettings { limits, compat, may_change });
+        let parts = AdminParts { database, status, access, hosts, control, server, console };
         AdminService::new(&Arc::new(AdminState::new(parts)))
     }
 }
@@ -84,12 +101,19 @@ mod tests {
     fn other_machines_need_a_token_or_a_login() {
         let options = |address: &str, needs_login| {
             let args = AdminArgs { address: Some(address.to_owned()), ..AdminArgs::default() };
-            args.options(needs_login).map(|options| options.access.is_open())
+            args.options(needs_login, false).map(|options| options.access.is_open())
         };
         assert_eq!(options("127.0.0.1:0", false), Ok(true));
         assert_eq!(options("off", false), Ok(true));
         assert_eq!(options("0.0.0.0:1", true), Ok(false));
         assert_eq!(options("127.0.0.1:0", true), Ok(false));
+        let may_change = |changes, is_in_memory| {
+            let args = AdminArgs { changes, ..AdminArgs::default() };
+            args.options(false, is_in_memory).map(|options| options.may_change)
+        };
+        assert_eq!((may_change(None, true), may_change(None, false)), (Ok(true), Ok(false)));
+        assert_eq!(may_change(Some(OnOff::Off), true), Ok(false));
+        assert_eq!(may_change(Some(OnOff::On), false), Ok(true));
         let error = options("0.0.0.0:1", false).unwrap_err();
         assert!(error.contains("--admin-token-file FILE"), "{error}");
     }

@@ -10,7 +10,9 @@ use crate::admin::metrics::ServerReadings;
 use crate::control::{ControlService, Sandboxes};
 use crate::db::{Authenticator, Database};
 use crate::server::{StatusPage, StatusService};
+use crate::thrift::Compat;
 use crate::util::Password;
+use crate::util::meter::RequestLimits;
 
 /// The checked options of the ports.
 pub struct HttpOptions {
@@ -39,7 +41,7 @@ impl HttpOptions {
         Ok(HttpOptions {
             status_token: status.token()?,
             control: control.options(is_in_memory)?,
-            admin: admin.options(authenticator.requires_login())?,
+            admin: admin.options(authenticator.requires_login(), is_in_memory)?,
         })
     }
 
@@ -49,6 +51,7 @@ impl HttpOptions {
         database: &Arc<Database>,
         place: &str,
         (sandboxes, server): (Sandboxes, ServerReadings),
+        (limits, compat): (&RequestLimits, Compat),
     ) -> Result<HttpServices, String> {
         let HttpOptions { status_token, control, admin } = self;
         let page = StatusPage::new(database.clone(), place);
@@ -60,7 +63,7 @@ impl HttpOptions {
             None => (None, None),
         };
         let may_encrypt_admin = admin.may_encrypt;
-        let admin = admin.service(database, page.clone(), api, server);
+        let admin = admin.service(database, page.clone(), api, (server, limits.clone(), compat));
         let status = StatusService::new(page).with_token(status_token);
         Ok(HttpServices { status, control, admin, may_encrypt_admin })
     }

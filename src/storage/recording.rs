@@ -1,7 +1,7 @@
 //! A store that records requests: what a statement reads and would write.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -11,6 +11,7 @@ use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::model::{Cell, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
+use crate::util::meter;
 
 /// A recorded request.
 #[derive(Debug, Clone)]
@@ -74,6 +75,7 @@ pub struct RecordingStore {
     read: Mutex<ReadCells>,
     all_requests: AtomicUsize,
     cells: AtomicUsize,
+    tombstones: AtomicU64,
 }
 
 impl RecordingStore {
@@ -86,6 +88,7 @@ impl RecordingStore {
             read: Mutex::default(),
             all_requests: AtomicUsize::default(),
             cells: AtomicUsize::default(),
+            tombstones: AtomicU64::default(),
         }
     }
 
@@ -108,6 +111,12 @@ impl RecordingStore {
     /// Returns the number of all requests, with those above the limit.
     pub fn requests_made(&self) -> usize {
         self.all_requests.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of tombstones and expired columns that the reads have passed. They are counted by the meter of
+    /// the request that reads.
+    pub fn tombstones_passed(&self) -> u64 {
+        self.tombstones.load(Ordering::Relaxed)
     }
 
     /// Returns the cells that were stored since the last call.
@@ -137,6 +146,13 @@ impl RecordingStore {
             }
         };
         self.cells.fetch_add(cells, Ordering::Relaxed);
+    }
+
+    /// Takes the number of tombstones from the meter, which is used again after the request.
+    fn count_tombstones(&self) {
+        if let Some(meter) = meter::current() {
+            self.tombstones.fetch_max(meter.tombstones(), Ordering::Relaxed);
+        }
     }
 
     /// Stores cells up to the limits.
@@ -185,6 +201,7 @@ impl Store for RecordingStore {
             let (cf, holder) = (command.cf.clone(), command.super_column.clone());
             let columns = self.inner.read(key.clone(), command, consistency).await?;
             self.count((&cf, holder.as_ref()), &key, &columns);
+            self.count_tombstones();
             Ok(columns)
         })
     }
@@ -195,6 +212,7 @@ impl Store for RecordingStore {
             let (cf, holder) = (command.read.cf.clone(), command.read.super_column.clone());
             let rows = self.inner.scan(command, consistency).await?;
             rows.iter().for_each(|row| self.count((&cf, holder.as_ref()), &row.key, &row.columns));
+            self.count_tombstones();
             Ok(rows)
         })
     }

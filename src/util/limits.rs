@@ -166,6 +166,15 @@ pub const ADMIN_SHOWN_CHARS: usize = 200;
 pub const ADMIN_PAGE_BYTES_MAX: usize = 1024 * 1024;
 pub const ADMIN_VALUE_CHARS_MAX: usize = 256 * 1024;
 
+/// What one request of the console's page Ask reads and shows: rows of a result, columns of a row and rows of a Thrift
+/// call, cells that are drawn, and requests to the store that are explained. Bytes of a result's values in JSON, and of
+/// the names and values of its cells.
+pub const ASK_ROWS_MAX: usize = 1000;
+pub const ASK_COLUMNS_MAX: usize = 10_000;
+pub const ASK_CELLS_MAX: usize = 500;
+pub const ASK_REQUESTS_MAX: usize = 1000;
+pub const ASK_BYTES_MAX: usize = 2 * 1024 * 1024;
+
 /// How long the body of a request to a page and its work may take, and how long a client may be silent between two
 /// requests, in seconds. Browsers connect again.
 pub const ADMIN_REQUEST_S: u64 = 30;

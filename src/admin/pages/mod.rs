@@ -1,5 +1,7 @@
 //! The pages: each file has the handlers of a page and the types of its template, which is stored beside it.
 
+pub mod ask;
+pub mod change;
 mod family_drawing;
 pub mod home;
 pub mod keyspaces;

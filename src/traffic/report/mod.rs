@@ -19,6 +19,7 @@ mod text;
 mod visible;
 
 pub use cause::Cause;
+pub use code::{Snippet, driver_snippets, snippets, visible_json};
 pub use collect::{CauseId, Report, RunKind, Subject};
 pub use compared::{Compared, Difference, DifferenceKind, Interface, Outcome};
 pub use latency::{Latencies, LatencySummary};

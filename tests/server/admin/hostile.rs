@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{Admin, exchange};
 use thriftstore::admin::metrics::ServerReadings;
-use thriftstore::admin::{AdminAccess, AdminParts, AdminService, AdminState, AdminTimes, HostNames};
+use thriftstore::admin::{AdminAccess, AdminParts, AdminService, AdminState, AdminTimes, ConsoleSettings, HostNames};
 use thriftstore::server::{Admission, Listener, Shutdown as ServerShutdown, StatusPage};
 use thriftstore::testing::Server as InProcess;
 use thriftstore::util::meter::RequestLimits;
@@ -94,6 +94,7 @@ fn slow_and_silent_browsers_have_time_limits() {
             hosts: HostNames::default(),
             control: None,
             server: ServerReadings::new(admission, RequestLimits::default().memory),
+            console: ConsoleSettings::default(),
         });
         let service =
             AdminService::new(&Arc::new(state)).with_times(AdminTimes { head: short, request: short });

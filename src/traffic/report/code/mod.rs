@@ -1,9 +1,11 @@
 //! Reproductions as code.
 //!
 //! `interface` reads the names and types of arguments from the files in `idl/`, `term` gives them to the values of a
-//! message, and `language` prints calls as a program: `python`, `java`, `node` and `go`. `cql` prints statements.
+//! message, and `language` prints calls as a program: `python`, `java`, `node` and `go`. `cql` prints statements, and
+//! `drivers` prints a statement as a program of each driver.
 
 mod cql;
+mod drivers;
 mod go;
 mod interface;
 mod java;
@@ -15,9 +17,11 @@ mod term;
 use serde::Serialize;
 use serde_json::json;
 
+pub use self::drivers::driver_snippets;
 use self::go::Go;
 use self::java::Java;
-use self::language::{Language, program, visible_json};
+pub use self::language::visible_json;
+use self::language::{Language, program};
 use self::node::Node;
 use self::python::Python;
 use self::term::TypedCall;

@@ -1,0 +1,62 @@
+//! The cells that were read, as rows of cells.
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+
+use crate::admin::present::{CellParts, ShownBytes, ShownCell};
+use crate::db::Database;
+use crate::marshal::{AbstractType, BytesType};
+use crate::schema::CfDef;
+use crate::storage::ReadCell;
+
+/// The cells of a row, or of a super column, that were read.
+pub struct CellRow {
+    pub family: String,
+    pub key: ShownBytes,
+    pub super_column: Option<ShownBytes>,
+    pub cells: Vec<ShownCell>,
+}
+
+/// Shows a row key by its validator.
+pub fn shown_key(database: &Database, cf: &CfDef, key: &Bytes) -> ShownBytes {
+    let class: &dyn AbstractType = match &cf.key_validator {
+        Some(class) => &**class,
+        None => &BytesType,
+    };
+    ShownBytes::of(database.types(), class, key)
+}
+
+/// Groups cells by row. A cell that several requests have read is shown once.
+pub fn cell_rows(database: &Database, cells: &[ReadCell]) -> Vec<CellRow> {
+    let mut rows: Vec<CellRow> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut last: Option<(&str, &Bytes, Option<&Bytes>)> = None;
+    for (at, read) in cells.iter().enumerate() {
+        let ReadCell { cf, key, super_column, cell } = read;
+        if !seen.insert((&cf.keyspace, &cf.name, key, super_column, &cell.name)) {
+            continue;
+        }
+        let place = (&*cf.name, key, super_column.as_ref());
+        if last != Some(place) {
+            last = Some(place);
+            rows.push(CellRow {
+                family: format!("{}.{}", cf.keyspace, cf.name),
+                key: shown_key(database, cf, key),
+                super_column: super_column
+                    .as_ref()
+                    .map(|name| ShownBytes::of(database.types(), &*cf.comparator, name)),
+                cells: Vec::new(),
+            });
+        }
+        let names: &dyn AbstractType = match (super_column, cf.subcomparator()) {
+            (Some(_), Some(subcomparator)) => &**subcomparator,
+            _ => &*cf.comparator,
+        };
+        let parts = CellParts { database, cf, names, is_shadowed: false };
+        if let Some(row) = rows.last_mut() {
+            row.cells.push(ShownCell::of(&parts, cell, format!("cell{at}")));
+        }
+    }
+    rows
+}

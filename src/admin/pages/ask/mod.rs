@@ -1,0 +1,35 @@
+//! `/ask`: a statement of CQL, or a Thrift call, with its result, what it reads, and the same as code.
+//!
+//! ```text
+//!   form         the fields of the page, and links with them
+//!   page         the handlers and the template
+//!   recorder     a database that records what a request reads, and discards what it writes
+//!   statement    runs CQL 3 and CQL 2
+//!   call         makes a Thrift call from the form; `reply` reads the result
+//!   typed        bytes from the text form of their type
+//!   result       the result as a table and as JSON
+//!   cells        the cells that were read, as rows of cells
+//!   steps        the requests to the store, those of one slice together
+//!   explanation  the plan, the steps as drawings, and the cost
+//! ```
+//!
+//! Everything that is asked by GET runs on the recorder. So it cannot change data, even if the check of the statement
+//! had a mistake.
+
+mod call;
+mod cells;
+mod explanation;
+mod form;
+mod page;
+mod recorder;
+mod reply;
+mod result;
+mod statement;
+mod steps;
+mod typed;
+
+pub use call::{LEVELS, ThriftCall, family, level, run_call, text};
+pub use form::query;
+pub use page::{CHANGES_ARE_OFF, answer, answer_form, suggestions, visible_lines};
+pub use reply::failure;
+pub use typed::bytes_of;

@@ -1,0 +1,52 @@
+//! A database that records what a request reads, and discards what it writes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::db::Database;
+use crate::storage::{ReadCell, RecordingLimits, RecordingStore, StoreRequest};
+use crate::util::limits::{ASK_BYTES_MAX, ASK_CELLS_MAX, ASK_REQUESTS_MAX};
+
+/// Records a request.
+pub struct Recorder {
+    /// The same schema over a store that records.
+    pub database: Arc<Database>,
+    store: Arc<RecordingStore>,
+    began: Instant,
+}
+
+/// What a request has read.
+pub struct Recorded {
+    /// The first requests to the store.
+    pub requests: Vec<StoreRequest>,
+    /// The number of all requests to the store.
+    pub requests_made: usize,
+    /// The first cells that were read.
+    pub cells: Vec<ReadCell>,
+    /// The number of all cells that were read.
+    pub cells_read: usize,
+    pub tombstones: u64,
+    pub time: Duration,
+}
+
+impl Recorder {
+    pub fn new(database: &Database) -> Recorder {
+        let limits =
+            RecordingLimits { requests: ASK_REQUESTS_MAX, cells: ASK_CELLS_MAX, cell_bytes: ASK_BYTES_MAX };
+        let store = Arc::new(RecordingStore::new(database.store().clone()).with_limits(limits));
+        let database = Arc::new(database.with_store(store.clone()));
+        Recorder { database, store, began: Instant::now() }
+    }
+
+    /// Returns what was recorded until now.
+    pub fn recorded(&self) -> Recorded {
+        Recorded {
+            requests: self.store.take(),
+            requests_made: self.store.requests_made(),
+            cells: self.store.take_cells(),
+            cells_read: self.store.cells_read(),
+            tombstones: self.store.tombstones_passed(),
+            time: self.began.elapsed(),
+        }
+    }
+}

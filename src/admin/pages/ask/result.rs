@@ -1,0 +1,134 @@
+//! A result as a table and as JSON.
+
+use bytes::Bytes;
+
+use crate::admin::present::ShownBytes;
+use crate::cql::cql2::Cql2Result;
+use crate::cql::{QueryState, ResultSet, TypesOf, json};
+use crate::traffic::report::visible_json;
+use crate::util::limits::{ASK_BYTES_MAX, ASK_ROWS_MAX};
+
+/// A field of a table.
+pub enum Field {
+    Null,
+    Bytes(ShownBytes),
+    Text(String),
+}
+
+/// A result as it is shown.
+#[derive(Default)]
+pub struct ShownResult {
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<Field>>,
+    /// The number of all rows of the result.
+    pub row_count: usize,
+    pub json: String,
+    /// What is not shown, and why.
+    pub note: String,
+    /// Where the next page of the result begins, in hex; empty on the last page.
+    pub next_page: String,
+}
+
+/// Collects the JSON of rows up to the limit.
+#[derive(Default)]
+pub struct JsonRows {
+    text: String,
+    left_out: usize,
+}
+
+impl JsonRows {
+    pub fn push(&mut self, row: &str) {
+        if self.left_out > 0 || self.text.len() + row.len() > ASK_BYTES_MAX {
+            self.left_out += 1;
+            return;
+        }
+        self.text.push_str(if self.text.is_empty() { "[\n  " } else { ",\n  " });
+        self.text.push_str(row);
+    }
+
+    /// Returns the whole array, and a sentence about what it lacks.
+    pub fn finish(self) -> (String, String) {
+        let text = if self.text.is_empty() { "[]".to_owned() } else { self.text + "\n]" };
+        let note = match self.left_out {
+            0 => String::new(),
+            rows => {
+                format!("The last {rows} rows are not in the JSON, which has at most {ASK_BYTES_MAX} bytes.")
+            }
+        };
+        (visible_json(&text), note)
+    }
+}
+
+impl ShownResult {
+    /// Shows the rows of a statement of CQL 3.
+    pub fn of_rows(state: &QueryState<'_>, found: &ResultSet) -> ShownResult {
+        let types = TypesOf { types: state.database.types(), release: state.behaviour.release };
+        let columns: Vec<String> = found.columns.iter().map(|column| column.name.clone()).collect();
+        let mut rows = Vec::new();
+        let mut json_rows = JsonRows::default();
+        for row in found.rows.iter().take(ASK_ROWS_MAX) {
+            let pairs = || found.columns.iter().zip(row);
+            let field = |(column, value): (&crate::cql::ColumnSpec, &Option<Bytes>)| match value {
+                None => Field::Null,
+                Some(value) => Field::Bytes(ShownBytes::of_type(&column.cql_type, value)),
+            };
+            rows.push(pairs().map(field).collect());
+            let entries: Vec<String> = pairs()
+                .map(|(column, value)| {
+                    let value = json::to_json(&column.cql_type, value.as_ref(), types);
+                    format!("{}: {value}", json::column_key(&column.name))
+                })
+                .collect();
+            json_rows.push(&format!("{{{}}}", entries.join(", ")));
+        }
+        let (json, mut note) = json_rows.finish();
+        if found.rows.len() > ASK_ROWS_MAX {
+            note = format!("The first {ASK_ROWS_MAX} rows are shown. Use LIMIT to get fewer. {note}");
+        }
+        let next_page =
+            found.paging_state.as_ref().map_or(String::new(), |state| crate::cql::show::hex(state));
+        ShownResult { columns, rows, row_count: found.rows.len(), json, note, next_page }
+    }
+
+    /// Shows the rows of a statement of CQL 2, a line for each column.
+    pub fn of_cql2(state: &QueryState<'_>, found: &Cql2Result) -> ShownResult {
+        let types = state.database.types();
+        let names = ["key", "column", "value", "timestamp"];
+        let show = |class: &str, bytes: &Bytes| match types.resolve(class) {
+            Some(class) => ShownBytes::of(types, &*class, bytes),
+            None => ShownBytes::of(types, &crate::marshal::BytesType, bytes),
+        };
+        let mut rows = Vec::new();
+        let mut json_rows = JsonRows::default();
+        let mut note = String::new();
+        for row in &found.rows {
+            let mut values = serde_json::Map::new();
+            for column in &row.columns {
+                let name = show(
+                    found.name_types.get(&column.name).unwrap_or(&found.default_name_type),
+                    &column.name,
+                );
+                let class = found.value_types.get(&column.name).unwrap_or(&found.default_value_type);
+                let value = column.value.as_ref().map(|value| show(class, value));
+                values.insert(name.text.clone(), value.as_ref().map(|value| value.text.clone()).into());
+                if rows.len() >= ASK_ROWS_MAX {
+                    note = format!("The first {ASK_ROWS_MAX} columns are shown in the table.");
+                    continue;
+                }
+                let time = column.timestamp.map_or(Field::Null, |time| Field::Text(time.to_string()));
+                let key = ShownBytes::of(types, &crate::marshal::BytesType, &row.key);
+                rows.push(vec![
+                    Field::Bytes(key),
+                    Field::Bytes(name),
+                    value.map_or(Field::Null, Field::Bytes),
+                    time,
+                ]);
+            }
+            json_rows.push(&serde_json::Value::Object(values).to_string());
+        }
+        let (json, cut) = json_rows.finish();
+        let columns = names.iter().map(|name| (*name).to_owned()).collect();
+        let note = format!("{note} {cut}").trim().to_owned();
+        ShownResult { columns, rows, row_count: found.rows.len(), json, note, next_page: String::new() }
+    }
+}

@@ -1,0 +1,188 @@
+//! Runs statements.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::form::{AskForm, Language};
+use super::recorder::Recorder;
+use super::result::ShownResult;
+use super::typed::bytes_of;
+use crate::admin::failure::AdminError;
+use crate::admin::state::AdminState;
+use crate::admin::visitor::Visitor;
+use crate::compat::Behaviour;
+use crate::compat::features::{ConsistencyLevel, ReportedVersion};
+use crate::cql::cql2::{self, Cql2Outcome};
+use crate::cql::{self, AccessPath, CqlError, Outcome, Prepared, QueryOptions, QueryState, Reach};
+use crate::db::Database;
+use crate::util::limits::ASK_ROWS_MAX;
+use crate::util::meter::{RequestMeter, metered};
+
+/// The answer to a statement.
+#[derive(Default)]
+pub struct StatementAnswer {
+    /// `None`: the statement has no rows.
+    pub result: Option<ShownResult>,
+    /// What the statement did, if it has no rows.
+    pub done: String,
+    /// What a statement that was not run would write.
+    pub would_write: String,
+    pub path: Option<AccessPath>,
+    pub reach: Option<Reach>,
+    /// The release of the types.
+    pub is_cql2: bool,
+}
+
+/// A statement with its visitor.
+pub struct AskedStatement<'a> {
+    pub state: &'a AdminState,
+    pub visitor: &'a Visitor,
+    pub form: &'a AskForm,
+    pub level: ConsistencyLevel,
+}
+
+impl AskedStatement<'_> {
+    /// Runs the statement if it only reads, and otherwise explains what it would write. Nothing is changed.
+    pub async fn read(&self, recorder: &Recorder) -> Result<StatementAnswer, AdminError> {
+        // On a gateway the cluster runs the statements, and nothing is recorded.
+        let database = match self.state.database.remote_cql() {
+            Some(_) => &self.state.database,
+            None => &recorder.database,
+        };
+        self.metered(self.read_on(database)).await
+    }
+
+    /// Runs the statement, which may change data.
+    pub async fn change(&self) -> Result<StatementAnswer, AdminError> {
+        self.metered(self.change_on(&self.state.database)).await
+    }
+
+    /// Returns whether the statement only reads.
+    pub fn only_reads(&self) -> Result<bool, AdminError> {
+        Ok(match self.form.with {
+            Language::Cql2 => self.prepared2()?.only_reads(),
+            _ => self.prepared(&self.query_state(&self.state.database))?.only_reads(),
+        })
+    }
+
+    async fn metered<T>(&self, run: impl Future<Output = T>) -> T {
+        let permit = self.state.database.admit().await;
+        let limits = &self.state.console.settings.limits;
+        let meter = Arc::new(RequestMeter::new(limits, Arc::default()).with_permit(permit));
+        metered(meter, run).await
+    }
+
+    fn query_state<'s>(&'s self, database: &'s Arc<Database>) -> QueryState<'s> {
+        let compat = &self.state.console.settings.compat;
+        let behaviour = Behaviour::of(compat.after_set_keyspace);
+        QueryState {
+            database,
+            behaviour,
+            language: compat.language,
+            reported: ReportedVersion::of_release(behaviour),
+            keyspace: (!self.form.keyspace.is_empty()).then_some(&*self.form.keyspace),
+            user: Some(&self.visitor.user),
+        }
+    }
+
+    fn options(&self) -> Result<QueryOptions, AdminError> {
+        let page = bytes_of(None, &format!("0x{}", self.form.page), "page")?;
+        Ok(QueryOptions {
+            consistency: self.level,
+            page_size: Some(ASK_ROWS_MAX),
+            paging_state: Some(page).filter(|page: &Bytes| !page.is_empty()),
+            ..QueryOptions::default()
+        })
+    }
+
+    fn prepared(&self, state: &QueryState<'_>) -> Result<Arc<Prepared>, AdminError> {
+        cql::prepare(state, &self.form.cql).map_err(|error| self.failed(&error))
+    }
+
+    fn prepared2(&self) -> Result<cql2::Prepared2, AdminError> {
+        cql2::prepare(&self.form.cql).map_err(|error| self.failed(&error))
+    }
+
+    async fn read_on(&self, database: &Arc<Database>) -> Result<StatementAnswer, AdminError> {
+        let state = self.query_state(database);
+        if self.form.with == Language::Cql2 {
+            return match self.prepared2()?.only_reads() {
+                true => self.run2(&state).await,
+                false => Err(AdminError::invalid("what a statement of CQL 2 would write is not explained")),
+            };
+        }
+        let prepared = self.prepared(&state)?;
+        let options = self.options()?;
+        if !prepared.only_reads() {
+            let text =
+                cql::explain(&state, &self.form.cql, &QueryOptions { page_size: None, ..options }).await;
+            let would_write = text.map_err(|error| self.failed(&error))?;
+            return Ok(StatementAnswer { would_write, ..StatementAnswer::default() });
+        }
+        let outcome = match database.remote_cql() {
+            Some(remote) => cql::remote::query(&state, remote, &self.form.cql, &options).await,
+            None => cql::execute_once(&state, &prepared, &options).await,
+        };
+        let outcome = outcome.map_err(|error| self.failed(&error))?;
+        let (path, reach) = match database.remote_cql() {
+            Some(_) => (None, None),
+            None => (
+                prepared.path(&state, &options).map_err(|error| self.failed(&error))?,
+                prepared.reach(&state, &options).map_err(|error| self.failed(&error))?,
+            ),
+        };
+        Ok(StatementAnswer { path, reach, ..answered(&state, &outcome) })
+    }
+
+    async fn change_on(&self, database: &Arc<Database>) -> Result<StatementAnswer, AdminError> {
+        let state = self.query_state(database);
+        if self.form.with == Language::Cql2 {
+            return self.run2(&state).await;
+        }
+        let options = self.options()?;
+        let outcome = match database.remote_cql() {
+            Some(remote) => cql::remote::query(&state, remote, &self.form.cql, &options).await,
+            None => cql::query(&state, &self.form.cql, &options).await,
+        };
+        Ok(answered(&state, &outcome.map_err(|error| self.failed(&error))?))
+    }
+
+    async fn run2(&self, state: &QueryState<'_>) -> Result<StatementAnswer, AdminError> {
+        let outcome = cql2::execute(state, &self.form.cql).await.map_err(|error| self.failed(&error))?;
+        let mut answer = StatementAnswer { is_cql2: true, ..StatementAnswer::default() };
+        match outcome {
+            Cql2Outcome::Void => answer.done = "Done. The statement has no result.".to_owned(),
+            Cql2Outcome::Keyspace(keyspace) => answer.done = used(&keyspace),
+            Cql2Outcome::Rows(found) => answer.result = Some(ShownResult::of_cql2(state, &found)),
+        }
+        Ok(answer)
+    }
+
+    fn failed(&self, error: &CqlError) -> AdminError {
+        let why = cql::error_text(error, &self.form.cql);
+        match error {
+            CqlError::Unauthorized(_) => AdminError::forbidden(why),
+            CqlError::Failed(error) => AdminError { why, ..error.clone().into() },
+            _ => AdminError::invalid(why),
+        }
+    }
+}
+
+fn answered(state: &QueryState<'_>, outcome: &Outcome) -> StatementAnswer {
+    let mut answer = StatementAnswer::default();
+    match outcome {
+        Outcome::Rows(found) => answer.result = Some(ShownResult::of_rows(state, found)),
+        Outcome::Void => answer.done = "Done. The statement has no result.".to_owned(),
+        Outcome::Warned(warning) => answer.done = format!("Done, with a warning: {warning}"),
+        Outcome::Keyspace(keyspace) => answer.done = used(keyspace),
+        Outcome::Schema(_) => answer.done = "Done. The schema was changed.".to_owned(),
+    }
+    answer
+}
+
+fn used(keyspace: &str) -> String {
+    format!(
+        "The keyspace {keyspace} exists. Each question has its own keyspace: type it into the field Keyspace."
+    )
+}

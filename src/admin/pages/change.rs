@@ -1,0 +1,261 @@
+//! `/change`: inserts, deletes and increments by Thrift calls, on servers whose console may change data.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Form;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::ask::{
+    CHANGES_ARE_OFF, LEVELS, ThriftCall, bytes_of, failure, family, level, query, run_call, suggestions,
+    text, visible_lines,
+};
+use crate::admin::failure::AdminError;
+use crate::admin::page::{Frame, page};
+use crate::admin::state::AdminState;
+use crate::admin::visitor::Visitor;
+use crate::db::{Access, Database};
+use crate::schema::CfDef;
+use crate::traffic::report::Snippet;
+use crate::traffic::{Fields, Value};
+
+/// What a change does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    #[default]
+    Insert,
+    Remove,
+    /// Adds to a counter.
+    Add,
+}
+
+/// The fields of the page, all as they were typed.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct ChangeForm {
+    operation: Operation,
+    keyspace: String,
+    family: String,
+    key: String,
+    super_column: String,
+    column: String,
+    value: String,
+    /// Empty: the time of the server.
+    timestamp: String,
+    /// Seconds; empty: the column does not expire.
+    ttl: String,
+    level: String,
+}
+
+#[derive(Template)]
+#[template(path = "pages/change.html")]
+struct ChangePage {
+    frame: Frame,
+    form: ChangeForm,
+    keyspaces: Vec<String>,
+    families: Vec<String>,
+    may_change: bool,
+    why_not: &'static str,
+    failure: String,
+    done: String,
+    snippets: Vec<Snippet>,
+}
+
+impl ChangePage {
+    fn is(&self, operation: &str) -> bool {
+        let own = match self.form.operation {
+            Operation::Insert => "insert",
+            Operation::Remove => "remove",
+            Operation::Add => "add",
+        };
+        own == operation
+    }
+
+    fn levels(&self) -> impl Iterator<Item = &'static str> {
+        LEVELS.into_iter().map(|(name, _)| name)
+    }
+
+    /// Returns the question that shows the changed row.
+    fn row_path(&self) -> String {
+        let form = &self.form;
+        let fields = [
+            ("with", "thrift"),
+            ("method", "get_slice"),
+            ("keyspace", &*form.keyspace),
+            ("family", &*form.family),
+            ("keys", &*form.key),
+            ("super_column", &*form.super_column),
+        ];
+        let fields: Vec<_> = fields.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        format!("/ask?{}", query(&fields))
+    }
+
+    fn visible(&self, text: &str) -> String {
+        visible_lines(text)
+    }
+}
+
+/// Answers `GET /change` with the form. It may be filled by the query, and changes nothing.
+pub async fn form(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+    Query(form): Query<ChangeForm>,
+) -> Response {
+    let mut reply = show(&state, &visitor, form, Ok(None));
+    if !visitor.may_change {
+        *reply.status_mut() = StatusCode::FORBIDDEN;
+    }
+    reply
+}
+
+/// Answers `POST /change`, which makes the change.
+pub async fn apply(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+    Form(form): Form<ChangeForm>,
+) -> Response {
+    let applied = change(&state, &visitor, &form).await.map(Some);
+    show(&state, &visitor, form, applied)
+}
+
+/// What a change has done, and its call as code.
+type Applied = (String, Vec<Snippet>);
+
+fn show(
+    state: &AdminState,
+    visitor: &Visitor,
+    form: ChangeForm,
+    applied: Result<Option<Applied>, AdminError>,
+) -> Response {
+    let (done, failed) = match applied {
+        Ok(done) => (done.unwrap_or_default(), None),
+        Err(error) => (Applied::default(), Some(error)),
+    };
+    let (keyspaces, families) = suggestions(state, &form.keyspace);
+    let mut reply = page(&ChangePage {
+        frame: Frame::new(visitor, "/change", "Change"),
+        form,
+        keyspaces,
+        families,
+        may_change: visitor.may_change,
+        why_not: CHANGES_ARE_OFF,
+        failure: failed.as_ref().map_or(String::new(), |failed| failed.why.clone()),
+        done: done.0,
+        snippets: done.1,
+    });
+    if let Some(failed) = failed.filter(|_| reply.status() == StatusCode::OK) {
+        *reply.status_mut() = failed.status;
+    }
+    reply
+}
+
+async fn change(state: &AdminState, visitor: &Visitor, form: &ChangeForm) -> Result<Applied, AdminError> {
+    if !visitor.may_change {
+        return Err(AdminError::forbidden(CHANGES_ARE_OFF));
+    }
+    let release = state.console.settings.compat.after_set_keyspace;
+    let access = Access::Write { keyspace: form.keyspace.as_bytes(), family: form.family.as_bytes() };
+    let allowed = visitor.user.check(access, release);
+    allowed.map_err(|refusal| AdminError::forbidden(refusal.to_string()))?;
+    let (call, timestamp) = call_of(&state.database, form)?;
+    let reply = run_call(state, visitor, state.database.clone(), &call).await?;
+    if let Some(failure) = failure(&reply) {
+        return Err(failure);
+    }
+    let (who, method, name) = (&visitor.user.name, call.method, &call.cf.name);
+    tracing::info!("{who} has changed {}.{name} by {method} of the admin server", call.keyspace);
+    let at = timestamp.map_or(String::new(), |timestamp| format!(" with the timestamp {timestamp}"));
+    Ok((format!("{method} was acknowledged{at}."), call.snippets()))
+}
+
+/// Returns the call of a form, and its timestamp if it has one.
+fn call_of(database: &Database, form: &ChangeForm) -> Result<(ThriftCall, Option<i64>), AdminError> {
+    let cf = family(database, &form.keyspace, &form.family)?;
+    let fields = ChangeFields { form, cf: &cf };
+    let key = Value::Binary(bytes_of(cf.key_validator.as_ref(), &form.key, "key")?);
+    let level = Value::I32(level(&form.level)?);
+    let timestamp = || match form.timestamp.trim() {
+        "" => Ok(database.next_micros()),
+        text => {
+            text.parse().map_err(|_| AdminError::invalid(format!("{text:?} is no timestamp: type a number")))
+        }
+    };
+    let (method, arguments, timestamp) = match form.operation {
+        Operation::Insert => {
+            let timestamp = timestamp()?;
+            ("insert", vec![key, fields.parent()?, fields.column(timestamp)?, level], Some(timestamp))
+        }
+        Operation::Add => ("add", vec![key, fields.parent()?, fields.increment()?, level], None),
+        Operation::Remove if cf.is_counter() => ("remove_counter", vec![key, fields.path()?, level], None),
+        Operation::Remove => {
+            let timestamp = timestamp()?;
+            ("remove", vec![key, fields.path()?, Value::I64(timestamp), level], Some(timestamp))
+        }
+    };
+    let arguments = (1..).zip(arguments).collect();
+    Ok((ThriftCall { keyspace: form.keyspace.clone(), cf, method, arguments }, timestamp))
+}
+
+/// Converts fields of the form to arguments.
+struct ChangeFields<'a> {
+    form: &'a ChangeForm,
+    cf: &'a CfDef,
+}
+
+impl ChangeFields<'_> {
+    fn place(&self) -> Result<Fields, AdminError> {
+        let mut place = Fields::from([(3, text(&self.cf.name))]);
+        if !self.form.super_column.is_empty() {
+            let name = bytes_of(Some(&self.cf.comparator), &self.form.super_column, "super column")?;
+            place.insert(4, Value::Binary(name));
+        }
+        Ok(place)
+    }
+
+    fn parent(&self) -> Result<Value, AdminError> {
+        Ok(Value::Struct(self.place()?))
+    }
+
+    /// Returns what a deletion covers: without a column a whole super column, without both a whole row.
+    fn path(&self) -> Result<Value, AdminError> {
+        let mut path = self.place()?;
+        if !self.form.column.is_empty() {
+            path.insert(5, self.name()?);
+        }
+        Ok(Value::Struct(path))
+    }
+
+    fn name(&self) -> Result<Value, AdminError> {
+        let names = self.cf.subcomparator().unwrap_or(&self.cf.comparator);
+        Ok(Value::Binary(bytes_of(Some(names), &self.form.column, "column")?))
+    }
+
+    fn column(&self, timestamp: i64) -> Result<Value, AdminError> {
+        let name = self.name()?;
+        let of_type = name.as_binary().map(|name| self.cf.value_validator(name));
+        let value = Value::Binary(bytes_of(of_type, &self.form.value, "value")?);
+        let mut column = Fields::from([(1, name), (2, value), (3, Value::I64(timestamp))]);
+        match self.form.ttl.trim() {
+            "" => {}
+            text => {
+                let ttl = text.parse().map_err(|_| {
+                    AdminError::invalid(format!("{text:?} is no time to live: type a number of seconds"))
+                })?;
+                column.insert(4, Value::I32(ttl));
+            }
+        }
+        Ok(Value::Struct(column))
+    }
+
+    fn increment(&self) -> Result<Value, AdminError> {
+        let text = self.form.value.trim();
+        let delta = text.parse().map_err(|_| {
+            AdminError::invalid(format!("{text:?} is no number that can be added to a counter"))
+        })?;
+        Ok(Value::Struct(Fields::from([(1, self.name()?), (2, Value::I64(delta))])))
+    }
+}
