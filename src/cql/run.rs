@@ -132,6 +132,11 @@ impl Prepared {
         matches!(self.parsed.statement, Statement::Select(_) | Statement::Describe(_) | Statement::Use(_))
     }
 
+    /// Returns whether the statement is a SELECT of a table of the system keyspaces, whose rows are made for it.
+    pub fn reads_system_table(&self) -> bool {
+        matches!(&self.plan, Plan::Select(plan) if plan.reads_system_table())
+    }
+
     /// Returns the marker index for each partition key column; empty unless every column has exactly one marker.
     pub fn pk_indices(&self) -> &[u16] {
         &self.key_places

@@ -14,7 +14,7 @@ const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthentica
 
 /// What each visitor gets from each route: nobody, a user without rights, a user who may read the table `club.posts`, a
 /// superuser, and the token.
-const ROUTES: [(&str, &str, [u16; 5]); 21] = [
+const ROUTES: [(&str, &str, [u16; 5]); 30] = [
     ("GET", "/", [303, 200, 200, 200, 200]),
     ("GET", "/status", [303, 200, 200, 200, 200]),
     ("GET", "/log-requests", [303, 200, 200, 200, 200]),
@@ -22,6 +22,15 @@ const ROUTES: [(&str, &str, [u16; 5]); 21] = [
     ("GET", "/metrics", [303, 200, 200, 200, 200]),
     ("GET", "/control/requests", [303, 403, 403, 200, 200]),
     ("POST", "/control/reset", [401, 403, 403, 200, 200]),
+    ("GET", "/ask", [303, 200, 200, 200, 200]),
+    ("GET", "/ask?cql=SELECT%20*%20FROM%20%22Keyspace1%22.%22Standard1%22", [303, 403, 403, 200, 200]),
+    ("GET", "/ask?cql=TRUNCATE%20%22Keyspace1%22.%22Standard1%22", [303, 400, 400, 400, 400]),
+    ("GET", "/ask?with=thrift&keyspace=Keyspace1&family=Standard1&keys=a", [303, 403, 403, 200, 200]),
+    ("POST", "/ask?", [401, 403, 403, 200, 200]),
+    ("GET", "/change", [303, 200, 200, 200, 200]),
+    ("POST", "/change", [401, 403, 403, 200, 200]),
+    ("PUT", "/change", [401, 405, 405, 405, 405]),
+    ("GET", "/ask?cql=SELECT%20*%20FROM%20club.posts", [303, 403, 200, 200, 200]),
     ("GET", "/keyspaces", [303, 200, 200, 200, 200]),
     ("GET", "/keyspaces/club", [303, 403, 200, 200, 200]),
     ("GET", "/keyspaces/BloggyAppy", [303, 403, 403, 200, 200]),
@@ -39,7 +48,7 @@ const ROUTES: [(&str, &str, [u16; 5]); 21] = [
 ];
 
 /// Runs a statement as the first superuser.
-fn cql(admin: &Admin, statement: &str) {
+pub fn cql(admin: &Admin, statement: &str) {
     let mut client = admin.server.client(Style::FRAMED);
     let credentials =
         map(TType::String, vec![("username", text("cassandra")), ("password", text("cassandra"))]);
@@ -48,7 +57,7 @@ fn cql(admin: &Admin, statement: &str) {
     client.call("execute_cql3_query", &query).value();
 }
 
-fn guarded() -> Admin {
+pub fn guarded() -> Admin {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("token");
     fs::write(&file, TOKEN).unwrap();
@@ -68,7 +77,7 @@ fn guarded() -> Admin {
     admin
 }
 
-fn user(admin: &Admin, name: &str, password: &str) -> Browser {
+pub fn user(admin: &Admin, name: &str, password: &str) -> Browser {
     let mut browser = admin.browser();
     let page = browser.log_in(&[("user", name), ("password", password)]);
     assert_eq!((page.status, page.header("location")), (303, Some("/")), "{}", page.body);
@@ -94,6 +103,8 @@ fn each_route_checks_who_asks() {
             let body = match path {
                 "/control/reset" => r#"{"what": "data"}"#,
                 "/log-requests" => "mode=off",
+                "/ask?" => "cql=TRUNCATE%20%22Keyspace1%22.%22Standard1%22",
+                "/change" => "keyspace=Keyspace1&family=Standard1&key=a&column=b&value=c",
                 _ => "",
             };
             let csrf = format!("{csrf}Content-Type: application/x-www-form-urlencoded\r\n");

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use super::{Admin, exchange};
 use thriftstore::admin::metrics::ServerReadings;
-use thriftstore::admin::{AdminAccess, AdminParts, AdminService, AdminState, AdminTimes, ConsoleSettings, HostNames};
+use thriftstore::admin::{
+    AdminAccess, AdminParts, AdminService, AdminState, AdminTimes, ConsoleSettings, HostNames,
+};
 use thriftstore::server::{Admission, Listener, Shutdown as ServerShutdown, StatusPage};
 use thriftstore::testing::Server as InProcess;
 use thriftstore::util::meter::RequestLimits;

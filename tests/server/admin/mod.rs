@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod access;
+mod ask;
+mod change;
 mod hostile;
 mod metrics;
 mod pages;

@@ -13,8 +13,8 @@
 //!   explanation  the plan, the steps as drawings, and the cost
 //! ```
 //!
-//! Everything that is asked by GET runs on the recorder. So it cannot change data, even if the check of the statement
-//! had a mistake.
+//! What is asked by GET runs on the recorder, besides SELECTs of system tables, whose rows are not stored. So it cannot
+//! change data, even if the check of the statement had a mistake.
 
 mod call;
 mod cells;

@@ -120,8 +120,11 @@ impl AskedStatement<'_> {
             let would_write = text.map_err(|error| self.failed(&error))?;
             return Ok(StatementAnswer { would_write, ..StatementAnswer::default() });
         }
+        // A database over a recorder has no traces and no versions of the schema.
+        let own = self.query_state(&self.state.database);
         let outcome = match database.remote_cql() {
             Some(remote) => cql::remote::query(&state, remote, &self.form.cql, &options).await,
+            None if prepared.reads_system_table() => cql::execute_once(&own, &prepared, &options).await,
             None => cql::execute_once(&state, &prepared, &options).await,
         };
         let outcome = outcome.map_err(|error| self.failed(&error))?;
