@@ -96,7 +96,7 @@ fn a_statement_is_explained_with_its_cost() {
             "<span class=\"note\">Limit</span> 5 rows",
             "Read one row",
             "row author=&#39;austen&#39;",
-            "cells from the start to year=1811, backwards",
+            "cells from the last to year=1811, backwards",
             "<th scope=\"row\">tombstones passed</th><td class=\"number\">1</td>",
             "<th scope=\"row\">rows returned</th><td class=\"number\">2</td>",
             "it reads backwards, which is slower",

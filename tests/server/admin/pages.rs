@@ -27,7 +27,7 @@ fn each_reply_has_the_security_headers() {
         }
         assert!(!policy.contains("unsafe") && !policy.contains("http"), "{path}: {policy}");
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"), "{path}");
-        assert_eq!(page.header("referrer-policy"), Some("no-referrer"), "{path}");
+        assert_eq!(page.header("referrer-policy"), Some("same-origin"), "{path}");
         assert_eq!(page.header("x-frame-options"), Some("DENY"), "{path}");
         let stored = if path.ends_with("style.css") { "no-cache" } else { "no-store" };
         assert_eq!(page.header("cache-control"), Some(stored), "{path}");

@@ -89,8 +89,6 @@ pub struct Explanation {
     pub costs: Vec<Cost>,
     pub summary: String,
     pub warnings: Vec<String>,
-    pub requests_made: usize,
-    pub micros: u128,
 }
 
 /// Explains a question with what was recorded. `answer` has the plan of a statement.
@@ -119,8 +117,6 @@ pub fn explain(
         warnings: answer
             .and_then(|answer| answer.reach.as_ref())
             .map_or(Vec::new(), |reach| reach.warnings.clone()),
-        requests_made: recorded.requests_made,
-        micros: recorded.time.as_micros(),
     }
 }
 
@@ -136,7 +132,14 @@ fn summary(recorded: &Recorded, rows: usize, reach: Option<&Reach>) -> String {
         Some(None) => " With more data it reads more cells, without a limit.".to_owned(),
         None => String::new(),
     };
-    format!("It read {cells} cells{each}.{limit}")
+    let requests = match recorded.requests_made {
+        1 => "1 request".to_owned(),
+        requests => format!("{requests} requests"),
+    };
+    format!(
+        "It read {cells} cells{each}, with {requests} to the store, in {} microseconds with the recording.{limit}",
+        recorded.time.as_micros()
+    )
 }
 
 struct Drawing<'a> {
@@ -282,7 +285,10 @@ fn slice(
     let bound = |bound: &Bytes, open: &str| if bound.is_empty() { open.to_owned() } else { name(bound) };
     let label = match (start.is_empty(), finish.is_empty()) {
         (true, true) => format!("all {word}, {way}"),
-        _ => format!("{word} from {} to {}, {way}", bound(start, "the start"), bound(finish, "the end")),
+        _ if is_reversed => {
+            format!("{word} from {} to {}, {way}", bound(start, "the last"), bound(finish, "the first"))
+        }
+        _ => format!("{word} from {} to {}, {way}", bound(start, "the first"), bound(finish, "the last")),
     };
     Bar { from, to, is_reversed, label }
 }
