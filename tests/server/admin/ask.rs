@@ -96,7 +96,7 @@ fn a_statement_is_explained_with_its_cost() {
             "<span class=\"note\">Limit</span> 5 rows",
             "Read one row",
             "row author=&#39;austen&#39;",
-            "cells from the last to year=1811, backwards",
+            "cells from the last to year=1811",
             "<th scope=\"row\">tombstones passed</th><td class=\"number\">1</td>",
             "<th scope=\"row\">rows returned</th><td class=\"number\">2</td>",
             "it reads backwards, which is slower",
@@ -151,13 +151,13 @@ fn long_results_have_pages() {
         .collect();
     assert_eq!(run(&mut browser, &format!("BEGIN UNLOGGED BATCH {batch} APPLY BATCH")).status, 200);
     let first = ask(&mut browser, "SELECT year FROM s.books WHERE author = 'x'", "table");
-    has(&first, &["1000 rows, the first of more.", ">999<"]);
-    assert!(!first.body.contains(">1000<"));
+    has(&first, &["1000 rows, the first of more.", "bytes\">999<"]);
+    assert!(!first.body.contains("bytes\">1000<"));
     let (_, link) = first.body.split_once("<p><a href=\"").unwrap();
     let next = link.split('"').next().unwrap().replace("&#38;", "&");
     let second = browser.get(&next);
-    has(&second, &["100 rows. ", ">1000<", ">1099<"]);
-    assert!(!second.body.contains(">999<") && !second.body.contains("Next page"));
+    has(&second, &["100 rows. ", "bytes\">1000<", "bytes\">1099<"]);
+    assert!(!second.body.contains("bytes\">999<") && !second.body.contains("Next page"));
     admin.server.stop();
 }
 
@@ -174,7 +174,8 @@ fn questions_by_get_change_nothing() {
         "ALTER TABLE s.books ADD x int",
         "INSERT INTO s.books (author, year, title) VALUES ('new', 1, 'x') IF NOT EXISTS",
     ] {
-        ask(&mut browser, statement, "table");
+        let page = ask(&mut browser, statement, "table");
+        assert!(page.status == 400 || page.body.contains("Nothing was written."), "{}", page.body);
     }
     has(&ask(&mut browser, "SELECT * FROM s.books", "table"), &["4 rows. "]);
     // A form of another page lacks the token.
@@ -290,7 +291,7 @@ fn a_call_is_built_by_the_form() {
     has(&page, &["<td>3</td>"]);
     let page =
         call(&mut browser, "multiget_slice", &[family, ("keys", "jsmith\nanna"), ("columns", "first\nlast")]);
-    has(&page, &[">Anna\\u{202e}<", ">Smith<", "2 rows. "]);
+    has(&page, &[">0x416e6e61e280ae<", ">Smith<", "2 rows. "]);
     let page = call(&mut browser, "get_range_slices", &[family, ("view", "json")]);
     has(&page, &["&#34;key&#34;:&#34;jsmith&#34;", "&#34;value&#34;:&#34;Smith&#34;"]);
     let supers = ("family", "Super1");
@@ -332,11 +333,11 @@ fn a_wrong_call_says_what_is_wrong() {
 #[test]
 fn cql_2_runs_too() {
     let (admin, mut browser) = blog();
-    let select = "SELECT first, last FROM Standard1 WHERE KEY = 6a736d697468";
+    let select = "SELECT * FROM Standard1 WHERE KEY = '6a736d697468'";
     let page = browser.get(&path(&[("with", "cql2"), ("keyspace", "Keyspace1"), ("cql", select)]));
     assert_eq!(page.status, 200, "{}", page.body);
     has(&page, &["1 row. "]);
-    let change = "DELETE FROM Standard1 WHERE KEY = 6a736d697468";
+    let change = "DELETE FROM Standard1 WHERE KEY = '6a736d697468'";
     let page = browser.get(&path(&[("with", "cql2"), ("keyspace", "Keyspace1"), ("cql", change)]));
     assert_eq!(page.status, 400, "{}", page.body);
     has(&call(&mut browser, "get_count", &[("family", "Standard1"), ("keys", "jsmith")]), &["<td>3</td>"]);

@@ -115,6 +115,12 @@ impl AskedStatement<'_> {
         let prepared = self.prepared(&state)?;
         let options = self.options()?;
         if !prepared.only_reads() {
+            if prepared.write_type().is_none() {
+                return Err(AdminError::invalid(
+                    "Ask does not run this statement: it changes the schema, users, or a whole table. The button Run, with \
+                     changes, does",
+                ));
+            }
             let text =
                 cql::explain(&state, &self.form.cql, &QueryOptions { page_size: None, ..options }).await;
             let would_write = text.map_err(|error| self.failed(&error))?;
