@@ -206,9 +206,9 @@ impl Drawing<'_> {
         let what = if cf.is_index() { "entries of an index" } else { "rows" };
         let (title, rows) = match &step.rows {
             StepRows::Key(_) if cf.is_index() => {
-                ("Look up a value in the index".to_owned(), one_row("the value"))
+                ("Look up a value in the index".to_owned(), one_row("the entries of the value".to_owned()))
             }
-            StepRows::Key(bytes) => ("Read one row".to_owned(), one_row(&key(bytes))),
+            StepRows::Key(bytes) => ("Read one row".to_owned(), one_row(format!("row {}", key(bytes)))),
             StepRows::Scan(bounds) => (format!("Scan {what} in the order of the ring"), scan(bounds, &key)),
         };
         let (shown, all) = match &step.predicate {
@@ -239,9 +239,9 @@ impl Drawing<'_> {
 }
 
 /// Draws one row among all.
-fn one_row(key: &str) -> Bar {
+fn one_row(label: String) -> Bar {
     let middle = WIDTH / 2;
-    Bar { from: middle - 6, to: middle + 6, is_reversed: false, label: format!("row {key}") }
+    Bar { from: middle - 6, to: middle + 6, is_reversed: false, label }
 }
 
 /// Draws the rows of a scan.

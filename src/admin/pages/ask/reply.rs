@@ -163,9 +163,8 @@ impl Shown<'_> {
             (true, "timestamp"),
             (true, "TTL"),
         ];
-        let mut result = ShownResult::default();
-        result.columns =
-            titles.into_iter().filter(|(is_shown, _)| *is_shown).map(|(_, title)| title.to_owned()).collect();
+        let columns = titles.into_iter().filter(|(is_shown, _)| *is_shown).map(|(_, title)| title.to_owned());
+        let mut result = ShownResult { columns: columns.collect(), ..ShownResult::default() };
         let mut json_rows = JsonRows::default();
         for row in rows {
             let mut columns = Vec::new();

@@ -5,6 +5,9 @@ use bytes::Bytes;
 use crate::admin::failure::AdminError;
 use crate::marshal::{AbstractType, BytesType, TypeRef};
 
+/// The package of Cassandra's types, which messages leave out.
+const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
+
 /// Returns the bytes of a text: in hex after `0x`, otherwise in the text form of the type. Without a type, or with
 /// BytesType, it is UTF-8. `what` names the field in errors. An empty text has no bytes.
 pub fn bytes_of(of_type: Option<&TypeRef>, text: &str, what: &str) -> Result<Bytes, AdminError> {
@@ -22,7 +25,7 @@ pub fn bytes_of(of_type: Option<&TypeRef>, text: &str, what: &str) -> Result<Byt
     match of_type.filter(|of_type| of_type.class_name() != BytesType.class_name()) {
         None => Ok(Bytes::copy_from_slice(text.as_bytes())),
         Some(of_type) => of_type.parse_text(text).map(Bytes::from).map_err(|error| {
-            let class = of_type.class_name().rsplit('.').next().unwrap_or_default();
+            let class = of_type.class_name().replace(PACKAGE, "");
             AdminError::invalid(format!(
                 "{what}: \"{text}\" is no text of {class}: {error}. Bytes can be typed in hex after 0x"
             ))
