@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use parking_lot::RwLock;
 
+use super::activity::Activity;
 use super::faults::{Faults, WatchedStore};
 use super::index::Unfinished;
 use super::login::{Authenticator, LoginGuard, RoleKeeper};
@@ -100,6 +101,8 @@ pub struct Database {
     pub(super) faults: Option<Arc<Faults>>,
     /// The log of requests.
     pub(super) request_log: Arc<RequestLogSwitch>,
+    /// Slow requests and errors, for the console.
+    pub(super) activity: Arc<Activity>,
     /// What was counted since the start.
     pub(super) metrics: Arc<DatabaseMetrics>,
     /// Lets changes of the whole database wait for requests; `None` if there are no such changes.
@@ -131,6 +134,7 @@ impl Database {
             cas_hasher: RandomState::new(),
             faults: None,
             request_log: Arc::default(),
+            activity: Arc::default(),
             metrics: Arc::default(),
             gate: None,
             index_steps: tokio::sync::Mutex::default(),
@@ -166,6 +170,11 @@ impl Database {
     /// Returns the log of requests.
     pub fn request_log(&self) -> &Arc<RequestLogSwitch> {
         &self.request_log
+    }
+
+    /// Returns the slow requests and errors.
+    pub fn activity(&self) -> &Arc<Activity> {
+        &self.activity
     }
 
     /// Returns a database with the same schema over another store.

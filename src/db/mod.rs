@@ -14,6 +14,7 @@
 //!   Snapshots         snapshots of the whole database, in memory          snapshots.rs
 //!   Describe          descriptions of the cluster and its schema          describe/
 //!   Logins            logins, users and roles                             login/
+//!   Activity          slow requests and errors, for the console           activity/
 //!   RingOrder         tokens, parts of ranges, names of index entries
 //!   Validation        checks in the order and words of a release
 //! ```
@@ -21,6 +22,7 @@
 //! `Database` returns the types at the first level (`database.logins()`), `Request` those indented below it
 //! (`request.reads()`).
 
+pub mod activity;
 mod args;
 mod database;
 mod describe;

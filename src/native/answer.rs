@@ -17,6 +17,7 @@ use super::trace::Tracer;
 use super::version::ProtocolVersion;
 use crate::cql::CqlError;
 use crate::db;
+use crate::db::activity::{RequestSummary, kind_of};
 use crate::db::faults::{RequestOrigin, WatchedRequest};
 use crate::util::RequestLog;
 use crate::util::meter::{RequestMeter, metered};
@@ -82,7 +83,7 @@ pub async fn answer(
     };
     let watched = WatchedRequest::begin(&service.database, origin);
     let outcome = {
-        let request = pin!(statements::run(service, identity, code, body, &mut tracer));
+        let request = pin!(statements::run(service, identity, code, body.clone(), &mut tracer));
         let request = metered(meter.clone(), log.run(request));
         match &watched {
             None => request.await,
@@ -99,6 +100,14 @@ pub async fn answer(
     log.end(bytes_out, error);
     let result = error.map_or(RequestOutcome::Ok, RequestOutcome::from);
     let ended = EndedRequest { outcome: result, time: began.elapsed(), bytes_in, bytes_out };
+    let activity = service.database.activity();
+    if activity.slow.admits(ended.time) {
+        let statement = statements::text_of(service, identity, code, body);
+        activity.slow.add(ended.time, summary(identity, code, &ended, statement));
+    }
+    if let Some(error) = error {
+        activity.errors.add(("native", code.name()), error);
+    }
     service.database.metrics().requests.record(code.slot().number, &ended);
     let reply = match outcome {
         Ok((body, warnings)) => Reply::new(stream, ResponseCode::Result, body).warned(warnings),
@@ -110,6 +119,26 @@ pub async fn answer(
     };
     let reply_fault = watched.and_then(|watched| watched.take_reply_fault());
     reply.traced(tracer.end()).under(reply_fault)
+}
+
+/// Returns the summary of a slow request.
+fn summary(
+    identity: &Identity,
+    code: RequestCode,
+    ended: &EndedRequest,
+    statement: Option<String>,
+) -> RequestSummary {
+    let request = RequestSummary {
+        protocol: "native".to_owned(),
+        method: code.name().to_owned(),
+        client: identity.address.to_string(),
+        keyspace: identity.keyspace().as_deref().unwrap_or_default().to_owned(),
+        error: kind_of(ended.outcome),
+        micros: u64::try_from(ended.time.as_micros()).unwrap_or(u64::MAX),
+        ..RequestSummary::default()
+    };
+    let query = statement.map(|text| ("query".to_owned(), text.into()));
+    request.with_arguments(query.into_iter().collect())
 }
 
 /// Logs errors that an operator should see. Errors in a client's request are not logged.

@@ -66,6 +66,26 @@ async fn query(
     ))
 }
 
+/// Returns the text of a request's statement; of a batch that of the first statement. `None` if the statement is not
+/// prepared, or the request cannot be read.
+pub(super) fn text_of(
+    service: &NativeService,
+    identity: &Identity,
+    code: RequestCode,
+    mut body: BodyReader,
+) -> Option<String> {
+    let context = service.context(identity, body.version, None);
+    let by_id = |id| Some(service.statements.get(&service.state(&context), id).ok()?.text.to_string());
+    match code {
+        RequestCode::Query | RequestCode::Prepare => body.long_string().ok(),
+        RequestCode::Execute => by_id(request::execute(&mut body).ok()?.id),
+        _ => match request::batch(&mut body).ok()?.items.into_iter().next()?.statement {
+            BatchStatement::Text(text) => Some(text),
+            BatchStatement::Prepared(id) => by_id(id),
+        },
+    }
+}
+
 fn warnings(outcome: &Outcome, prepared: Option<&Prepared>) -> Vec<String> {
     let of_outcome = match outcome {
         Outcome::Warned(warning) => Some(warning.clone()),

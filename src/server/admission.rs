@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::busy_poll::BusyPoll;
 use super::connection_limits::ConnectionLimits;
 use super::connection_metrics::ConnectionMetrics;
+use super::connection_table::{ConnectedClient, ConnectionTable};
 use super::connections::Connections;
 use super::encryption::Encryption;
 use super::memory_budget::MemoryBudget;
@@ -26,6 +27,7 @@ pub struct Admission {
     /// Counts repeated log lines about connections that ended.
     pub(super) lines: Arc<RepeatedLines>,
     pub(super) metrics: Arc<ConnectionMetrics>,
+    pub(super) table: Arc<ConnectionTable>,
 }
 
 impl Admission {
@@ -44,6 +46,7 @@ impl Admission {
             busy_poll: BusyPoll::off(),
             lines: Arc::default(),
             metrics: Arc::default(),
+            table: Arc::default(),
         }
     }
 
@@ -88,6 +91,11 @@ impl Admission {
     /// Returns the number of open connections.
     pub fn open_connections(&self) -> usize {
         self.connections.taken()
+    }
+
+    /// Returns the open connections, oldest first.
+    pub fn clients(&self) -> Vec<ConnectedClient> {
+        self.table.list()
     }
 
     /// Returns the bytes that messages and replies hold.

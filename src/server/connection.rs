@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use super::busy_poll::BusyPoll;
 use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
 use super::client_stream::{BUFFER_BYTES, give_back};
+use super::connection_table::{ClientKind, ConnectionEntry};
 use super::faulty_reply::{AfterReply, TRICKLE, apply_fault};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::shutdown::ShutdownSignal;
@@ -57,6 +58,7 @@ pub struct Connection {
     link: ClientLink,
     service: Service,
     session: Session,
+    entry: ConnectionEntry,
     /// The server requires a login, and the client has not logged in.
     needs_login: bool,
     input: BytesMut,
@@ -69,12 +71,13 @@ pub struct Connection {
 
 impl Connection {
     pub fn new(client: Client, service: Service) -> Connection {
-        let Client { stream, peer, place, limits, budget, shutdown, busy_poll, .. } = client;
+        let Client { stream, peer, place, entry, limits, budget, shutdown, busy_poll, .. } = client;
         let share = budget.share(place.close_request());
         let connection = service.database.faults().map(|faults| faults.connections.open(peer));
         Connection {
             restarts: service.database.faults().map(|faults| faults.connections.restarts()),
             link: ClientLink::new(stream, limits, place, share),
+            entry,
             needs_login: service.database.logins().are_required(),
             service,
             session: Session { connection, ..Session::from_address(peer.ip()) },
@@ -155,6 +158,10 @@ impl Connection {
 
     /// Records that a request has been answered. If it was the login, larger messages are allowed.
     fn after_request(&mut self, cutter: &mut MessageCutter) {
+        self.entry.record_request(ClientKind::of_thrift(self.session.generation));
+        if let Some(user) = self.session.user.as_ref().or(self.session.old_user.as_ref()) {
+            self.entry.set_user(&user.name);
+        }
         if self.needs_login && self.session.has_logged_in() {
             self.needs_login = false;
             cutter.refuse_above(MESSAGE_BYTES_MAX);

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use super::busy_poll::BusyPoll;
 use super::client_stream::ClientStream;
 use super::connection_limits::ConnectionLimits;
+use super::connection_table::ConnectionEntry;
 use super::connections::Place;
 use super::memory_budget::MemoryBudget;
 use super::shutdown::ShutdownSignal;
@@ -18,6 +19,8 @@ pub struct Client {
     pub local: SocketAddr,
     /// Its place among all connections.
     pub place: Place,
+    /// Its row in the table of connections.
+    pub entry: ConnectionEntry,
     pub limits: ConnectionLimits,
     /// The memory for messages and replies of all connections.
     pub budget: MemoryBudget,

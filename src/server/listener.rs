@@ -137,8 +137,9 @@ async fn serve(
             stream
         }
     };
+    let entry = admission.table.enter(peer, stream.is_encrypted());
     let Admission { limits, budget, shutdown, busy_poll, .. } = admission;
-    handler.serve(Client { stream, peer, local, place, limits, budget, shutdown, busy_poll }).await
+    handler.serve(Client { stream, peer, local, place, entry, limits, budget, shutdown, busy_poll }).await
 }
 
 /// Counts how a connection ended.

@@ -17,6 +17,7 @@ use super::busy_poll::BusyPoll;
 use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
 use super::client_stream::{BUFFER_BYTES, give_back};
 use super::connection::next_restart;
+use super::connection_table::{ClientKind, ConnectionEntry};
 use super::faulty_reply::{AfterReply, TRICKLE, apply_fault};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::native_answering::{NativeReply, NativeRequest, ReplyShares};
@@ -110,6 +111,7 @@ enum ConnectionEvent {
 /// A client's connection.
 struct NativeConnection {
     link: ClientLink,
+    entry: ConnectionEntry,
     address: SocketAddr,
     service: NativeService,
     handshake: Handshake,
@@ -146,7 +148,8 @@ struct NativeConnection {
 
 impl NativeConnection {
     fn new(client: Client, service: NativeService) -> NativeConnection {
-        let Client { stream, peer, place, limits, budget, shutdown, local: address, busy_poll } = client;
+        let Client { stream, peer, place, entry, limits, budget, shutdown, local: address, busy_poll } =
+            client;
         let close_request = place.close_request().clone();
         let share = budget.share(&close_request);
         let mut cutter = FrameCutter::up_to(service.highest_version());
@@ -155,6 +158,7 @@ impl NativeConnection {
         let connection = service.database.faults().map(|faults| faults.connections.open(peer));
         NativeConnection {
             link: ClientLink::new(stream, limits, place, share).with_handshake(),
+            entry,
             address,
             cutter,
             service: service.reached_at(address),
@@ -411,6 +415,7 @@ impl NativeConnection {
             self.apply_handshake(version);
             return;
         }
+        self.entry.record_request(ClientKind::Native);
         self.request_bytes += body.bytes_left();
         let (service, identity) = (self.service.clone(), self.handshake.identity.clone());
         let request = NativeRequest { service, identity, code, stream, flags, body };
@@ -434,6 +439,9 @@ impl NativeConnection {
     fn apply_handshake(&mut self, version: ProtocolVersion) {
         if self.handshake.is_ready() {
             self.link.prove();
+            if let Some(user) = self.handshake.identity.user() {
+                self.entry.set_user(&user.name);
+            }
             self.cutter.refuse_above(NATIVE_FRAME_BYTES_MAX);
         }
         if version.has_segments() && self.segments.is_none() && self.handshake.has_started() {

@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 
@@ -20,6 +20,7 @@ use crate::compat::features::ApiGeneration;
 use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
 use crate::compat::{Behaviour, texts};
 use crate::cql::PreparedStatements;
+use crate::db::activity::{RequestSummary, kind_of};
 use crate::db::faults::{RequestOrigin, WatchedRequest, needs_arguments, note_arguments, note_result};
 use crate::db::{self, Database};
 use crate::util::RequestLog;
@@ -84,21 +85,28 @@ pub async fn answer(
         writer.application_exception(header.name, header.seqid, error, text);
         writer.frame_end(mark)
     };
-    let (slot, outcome) = match Args::find(&mut reader) {
+    let (slot, outcome, time) = match Args::find(&mut reader) {
         Err(error) => {
             refuse(out, ApplicationError::ProtocolError, &error.to_string())?;
-            (UNKNOWN.number, RequestOutcome::Protocol)
+            (UNKNOWN.number, RequestOutcome::Protocol, began.elapsed())
         }
         Ok(args) => match dialect::find_method(header.name, &args, &service.compat, session, transport) {
             Some(method) => {
                 let args = args.of(method.name, method.args);
                 let call = MethodCall { service, session, method, args: &args };
-                (slot_of(method), call.run(header.seqid, transport, out).await?)
+                let outcome = call.run(header.seqid, transport, out).await?;
+                let time = began.elapsed();
+                if service.database.activity().slow.admits(time) {
+                    let call = MethodCall { service, session, method, args: &args };
+                    call.note_slow(time, outcome);
+                }
+                (slot_of(method), outcome, time)
             }
             None => {
                 let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
                 refuse(out, ApplicationError::UnknownMethod, &text)?;
-                (UNKNOWN.number, RequestOutcome::Protocol)
+                service.database.activity().errors.add(("thrift", "unknown"), &text);
+                (UNKNOWN.number, RequestOutcome::Protocol, began.elapsed())
             }
         },
     };
@@ -106,7 +114,7 @@ pub async fn answer(
         out.truncate(start);
     }
     let (bytes_in, bytes_out) = (message.len(), out.len() - start);
-    let ended = EndedRequest { outcome, time: began.elapsed(), bytes_in, bytes_out };
+    let ended = EndedRequest { outcome, time, bytes_in, bytes_out };
     service.database.metrics().requests.record(slot, &ended);
     Ok(())
 }
@@ -185,7 +193,7 @@ impl MethodCall<'_> {
         if behaviour.wire.loses_its_place && matches!(&failure, Failure::Protocol(text) if text != LOST) {
             self.session.has_lost_its_place = true;
         }
-        log_failure(method, &failure);
+        note_failure(&service.database, method, &failure);
         out.truncate(start);
         let mut writer = Writer::new(out);
         let mark = writer.frame_begin(transport);
@@ -245,6 +253,26 @@ impl MethodCall<'_> {
         meter::within(method.kind, (method.run)(call)).await
     }
 
+    /// Adds the call to the slow requests.
+    fn note_slow(&self, time: Duration, outcome: RequestOutcome) {
+        let MethodCall { service, session, method, args } = self;
+        let database = &service.database;
+        let keyspace = session.keyspace.as_deref();
+        let release = dialect::behaviour_for(method, &service.compat).release;
+        let arguments = shown_arguments(args, &database.catalog(), keyspace, release);
+        let request = RequestSummary {
+            protocol: "thrift".to_owned(),
+            method: method.name.to_owned(),
+            generation: Some(method.generation()),
+            client: session.address.map(|address| address.to_string()).unwrap_or_default(),
+            keyspace: keyspace.map(|name| String::from_utf8_lossy(name).into_owned()).unwrap_or_default(),
+            error: kind_of(outcome),
+            micros: u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
+            ..RequestSummary::default()
+        };
+        database.activity().slow.add(time, request.with_arguments(arguments));
+    }
+
     fn origin(&self) -> RequestOrigin {
         RequestOrigin {
             protocol: "thrift",
@@ -290,8 +318,12 @@ impl MethodCall<'_> {
     }
 }
 
-/// Logs errors that an operator should see. Errors in a client's request are not logged.
-fn log_failure(method: &Method, failure: &Failure) {
+/// Counts the error for the console, and logs those that an operator should see. Errors in a client's request are not
+/// logged.
+fn note_failure(database: &Database, method: &Method, failure: &Failure) {
+    if !matches!(failure, Failure::Failed(db::Error::NotFound)) {
+        database.activity().errors.add(("thrift", method.name), failure);
+    }
     match failure {
         Failure::Failed(db::Error::Internal(why)) => tracing::error!(method = method.name, "{why}"),
         Failure::Failed(

@@ -189,6 +189,22 @@ pub const ADMIN_SESSION_SILENCE_S: u64 = 2 * 60 * 60;
 /// Requests that followers of the admin server get in a second: more than a person can read.
 pub const LIVE_REQUESTS_PER_S: u64 = 200;
 
+/// The slowest requests of a minute that the admin server lists, the seconds of such a minute, and for how many minutes:
+/// together about 1 MB.
+pub const SLOW_REQUESTS_OF_MINUTE: usize = 20;
+pub const SLOW_MINUTE_S: u64 = 60;
+pub const SLOW_MINUTES_MAX: usize = 60;
+
+/// Different texts of errors that the admin server counts. Clients can influence these texts.
+pub const ERROR_TEXTS_MAX: usize = 200;
+
+/// Length in characters of a key, a statement or an error that the admin server keeps of a past request.
+pub const SUMMARY_CHARS_MAX: usize = 240;
+
+/// For how long the console follows requests for a browser without scripts, in seconds, and how many it lists.
+pub const LIVE_WATCH_S: u64 = 10;
+pub const LIVE_LIST_MAX: usize = 200;
+
 /// Lines of the log of requests that wait for the disk: at 8 KB each, 32 MB. Further lines are left out and counted.
 pub const LINES_WAITING_MAX: usize = 4096;
 

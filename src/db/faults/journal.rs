@@ -210,6 +210,13 @@ impl Journal {
         found
     }
 
+    /// Looks at all requests, oldest first. They are without their arguments.
+    pub fn visit(&self, mut look: impl FnMut(&JournalEntry)) {
+        // Requests must not wait for it.
+        let entries: Vec<Arc<KeptEntry>> = self.entries.lock().iter().cloned().collect();
+        entries.iter().for_each(|kept| look(&kept.entry));
+    }
+
     /// Returns a receiver of the requests that end from now on. One that is more than `STREAM_BEHIND_MAX` requests behind
     /// misses the oldest.
     pub fn follow(&self) -> broadcast::Receiver<Arc<JournalEntry>> {
