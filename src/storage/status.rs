@@ -30,6 +30,8 @@ pub struct EngineStatus {
     pub flushes: u64,
     /// Compactions of a column family's tables.
     pub compactions: u64,
+    /// Bytes of the cache of blocks of sorted tables.
+    pub block_cache_bytes: u64,
     /// Bytes of the row cache.
     pub row_cache_bytes: u64,
     /// Reads that found their row in the row cache.

@@ -57,7 +57,7 @@ const fn gauge(
 }
 
 /// All metrics, in the order of docs/monitoring.md.
-pub const METRICS: [MetricRow; 31] = [
+pub const METRICS: [MetricRow; 32] = [
     counter(
         "thriftstore_requests_total",
         &["protocol", "method", "generation", "outcome"],
@@ -114,7 +114,7 @@ pub const METRICS: [MetricRow; 31] = [
     gauge(
         "thriftstore_memory_bytes",
         &["owner"],
-        "Memory by owner: `requests` that run, `messages` and replies, `memtables`, `row_cache`.",
+        "Memory by owner: `requests` that run, `messages` and replies, `memtables`, `row_cache`, `block_cache`.",
         memory,
     ),
     gauge("thriftstore_healthy", &[], "1 if the store serves all requests, otherwise 0.", |now| {
@@ -143,6 +143,9 @@ pub const METRICS: [MetricRow; 31] = [
     }),
     counter("thriftstore_compactions_total", &[], "Compactions of the tables of a column family.", |now| {
         of_engine(now, |engine| engine.compactions)
+    }),
+    gauge("thriftstore_block_cache_bytes", &[], "Bytes of the cache of blocks of sorted tables.", |now| {
+        of_engine(now, |engine| engine.block_cache_bytes)
     }),
     gauge("thriftstore_row_cache_bytes", &[], "Bytes of the row cache.", |now| {
         of_engine(now, |engine| engine.row_cache_bytes)
@@ -252,6 +255,7 @@ fn memory(now: &Readings) -> Vec<Sample> {
     if let Some(engine) = &now.store.engine {
         owners.push(labelled(vec!["memtables"], engine.memtable_bytes));
         owners.push(labelled(vec!["row_cache"], engine.row_cache_bytes));
+        owners.push(labelled(vec!["block_cache"], engine.block_cache_bytes));
     }
     owners
 }

@@ -223,6 +223,7 @@ impl Engine {
             unmerged_runs: space.map_or(0, |space| space.unmerged_runs() as u64),
             flushes: self.durable.as_ref().map_or(0, |durable| durable.flush.flushes.get()),
             compactions: space.map_or(0, |space| space.compactions.get()),
+            block_cache_bytes: space.map_or(0, |space| space.cache_bytes()),
             row_cache_bytes: cache.bytes(),
             row_cache_hits: cache.hits.get(),
             row_cache_misses: cache.misses(),

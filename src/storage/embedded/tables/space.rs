@@ -68,6 +68,11 @@ impl TableSpace {
         }
     }
 
+    /// Returns the bytes of the cached blocks.
+    pub fn cache_bytes(&self) -> u64 {
+        self.cache.size()
+    }
+
     /// Returns the directory of a tree.
     pub fn path_of(&self, folder: &str) -> PathBuf {
         self.options.directory.join(folder)
