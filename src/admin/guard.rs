@@ -58,8 +58,8 @@ pub async fn admit(State(state): State<Arc<AdminState>>, mut request: Request, n
     let new_cookie = sender.is_new.then(|| cookie.cookie(&connection)).flatten();
     let session = sender.has_logged_in.then(|| cookie.clone());
     let may_change = state.console.settings.may_change;
-    let csrf = state.csrf.token(&cookie);
-    let visitor = Visitor { user: sender.user, csrf, session, may_change, connection };
+    let (csrf, has_control) = (state.csrf.token(&cookie), state.control.is_some());
+    let visitor = Visitor { user: sender.user, csrf, session, may_change, has_control, connection };
     request.extensions_mut().insert(visitor);
     let mut reply = next.run(request).await;
     if let Some(cookie) = new_cookie {

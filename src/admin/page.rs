@@ -14,15 +14,26 @@ pub struct NavLink {
 }
 
 /// The pages in the navigation, in their order.
-pub const NAVIGATION: [NavLink; 4] = [
+pub const NAVIGATION: [NavLink; 6] = [
     NavLink { path: "/", name: "Home" },
     NavLink { path: "/keyspaces", name: "Data" },
     NavLink { path: "/ask", name: "Ask" },
-    NavLink { path: CHANGE, name: "Change" },
+    NavLink { path: "/change", name: "Change" },
+    NavLink { path: "/live", name: "Live" },
+    NavLink { path: "/double", name: "Test double" },
 ];
 
-/// The page that is only in the navigation if visitors may change data.
-const CHANGE: &str = "/change";
+impl NavLink {
+    /// Returns whether a visitor may open the page on this server.
+    fn is_for(&self, visitor: &Visitor) -> bool {
+        match self.path {
+            "/change" => visitor.may_change,
+            "/live" => visitor.user.may_everything(),
+            "/double" => visitor.has_control && visitor.user.may_everything(),
+            _ => true,
+        }
+    }
+}
 
 /// The frame of a page: what `layout.html` needs. Each template of a page has it as the field `frame`.
 pub struct Frame {
@@ -30,30 +41,24 @@ pub struct Frame {
     pub title: String,
     /// The path of the page in the navigation, or an empty text.
     pub path: &'static str,
-    pub navigation: &'static [NavLink],
+    pub navigation: Vec<&'static NavLink>,
     /// The token that forms and scripts send with changes.
     pub csrf: String,
     /// The name of the user who has logged in.
     pub user: Option<String>,
-    may_change: bool,
 }
 
 impl Frame {
     /// Returns the frame of a visitor's page.
     pub fn new(visitor: &Visitor, path: &'static str, title: impl Into<String>) -> Frame {
         let user = visitor.session.as_ref().map(|_| visitor.user.name.clone());
-        let (csrf, may_change) = (visitor.csrf.clone(), visitor.may_change);
-        Frame { title: title.into(), path, navigation: &NAVIGATION, csrf, user, may_change }
-    }
-
-    /// Returns whether the navigation shows a link.
-    pub fn shows(&self, link: &NavLink) -> bool {
-        self.may_change || link.path != CHANGE
+        let navigation = NAVIGATION.iter().filter(|link| link.is_for(visitor)).collect();
+        Frame { title: title.into(), path, navigation, csrf: visitor.csrf.clone(), user }
     }
 
     /// Returns the frame of a page before the login.
     pub fn before_login(title: impl Into<String>, csrf: String) -> Frame {
-        Frame { title: title.into(), path: "", navigation: &[], csrf, user: None, may_change: false }
+        Frame { title: title.into(), path: "", navigation: Vec::new(), csrf, user: None }
     }
 }
 

@@ -8,7 +8,7 @@ use axum::routing::{any, get, post};
 use axum::{Router, middleware};
 
 use super::failure::AdminError;
-use super::pages::{ask, change, home, keyspaces, login, request_log, rows, status};
+use super::pages::{ask, change, double, home, keyspaces, live, login, request_log, rows, status};
 use super::state::AdminState;
 use super::{control, guard, headers, metrics, static_files};
 use crate::util::limits::ADMIN_FORM_BYTES_MAX;
@@ -43,6 +43,9 @@ fn for_visitors() -> Router<Arc<AdminState>> {
         .route("/cell", get(rows::cell).post(rows::cell))
         .route("/ask", get(ask::answer).post(ask::answer_form))
         .route("/change", get(change::form).post(change::apply))
+        .route("/live", get(live::answer))
+        .route("/live/requests", get(live::requests))
+        .route("/double", get(double::answer).post(double::change))
         .route("/logout", post(login::log_out))
         .route("/log-requests", get(request_log::mode).post(request_log::set_mode))
         .route("/metrics", get(metrics::answer))

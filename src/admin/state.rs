@@ -7,6 +7,7 @@ use super::console_requests::{ConsoleRequests, ConsoleSettings};
 use super::csrf::CsrfKey;
 use super::host::HostNames;
 use super::metrics::ServerReadings;
+use super::served::Served;
 use super::session::Sessions;
 use crate::control::ControlApi;
 use crate::db::Database;
@@ -20,6 +21,8 @@ pub struct AdminParts {
     pub access: AdminAccess,
     /// The names under which browsers reach the server, besides addresses.
     pub hosts: HostNames,
+    /// The ports and the releases of the server.
+    pub served: Served,
     /// The control API of a server for tests.
     pub control: Option<ControlApi>,
     /// What metrics read of the ports of clients.
@@ -34,6 +37,7 @@ pub struct AdminState {
     pub status: StatusPage,
     pub access: AdminAccess,
     pub hosts: HostNames,
+    pub served: Served,
     pub control: Option<ControlApi>,
     pub(super) server: ServerReadings,
     pub(super) console: ConsoleRequests,
@@ -43,10 +47,10 @@ pub struct AdminState {
 
 impl AdminState {
     pub fn new(parts: AdminParts) -> AdminState {
-        let AdminParts { database, status, access, hosts, control, server, console } = parts;
+        let AdminParts { database, status, access, hosts, served, control, server, console } = parts;
         let console = ConsoleRequests::new(console);
         let (sessions, csrf) = (Sessions::default(), CsrfKey::default());
-        AdminState { database, status, access, hosts, control, server, console, sessions, csrf }
+        AdminState { database, status, access, hosts, served, control, server, console, sessions, csrf }
     }
 
     /// Runs the reads and writes of a page as one request: it has the memory limits of requests of all ports, and no

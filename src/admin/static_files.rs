@@ -10,11 +10,17 @@ use sha2::{Digest, Sha256};
 use super::failure::AdminError;
 
 const CSS: &str = "text/css; charset=utf-8";
+const SVG: &str = "image/svg+xml";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files: name, content type, content.
-const FILES: [(&str, &str, &str); 4] = [
+const FILES: [(&str, &str, &str); 11] = [
     ("style.css", CSS, include_str!("static/style.css")),
+    ("icon.svg", SVG, include_str!("static/icon.svg")),
+    ("home.css", CSS, include_str!("static/home.css")),
+    ("live.css", CSS, include_str!("static/live.css")),
+    ("live.js", JAVASCRIPT, include_str!("static/live.js")),
+    ("double.css", CSS, include_str!("static/double.css")),
     ("ask.css", CSS, include_str!("static/ask.css")),
     ("ask.js", JAVASCRIPT, include_str!("static/ask.js")),
     ("console.js", JAVASCRIPT, include_str!("static/console.js")),

@@ -19,6 +19,8 @@ pub struct Visitor {
     pub session: Option<SessionId>,
     /// Whether the server lets visitors change data. Their rights are checked besides.
     pub may_change: bool,
+    /// Whether the server has a control API.
+    pub has_control: bool,
     pub connection: AdminConnection,
 }
 

@@ -7,7 +7,9 @@ use clap::{Args, ValueEnum};
 
 use super::http_port::{HttpPort, host_of, is_loopback};
 use crate::admin::metrics::ServerReadings;
-use crate::admin::{AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames};
+use crate::admin::{
+    AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames, Served,
+};
 use crate::control::ControlApi;
 use crate::db::Database;
 use crate::server::StatusPage;
@@ -82,13 +84,16 @@ impl AdminOptions {
     pub fn service(
         self,
         database: &Arc<Database>,
-        status: StatusPage,
-        control: Option<ControlApi>,
-        (server, limits, compat): (ServerReadings, RequestLimits, Compat),
+        (status, control): (StatusPage, Option<ControlApi>),
+        (served, server): (Served, ServerReadings),
+        (limits, compat): (RequestLimits, Compat),
     ) -> AdminService {
         let AdminOptions { access, hosts, may_change, .. } = self;
+        if served.admin.is_some() {
+            database.activity().begin();
+        }
         let (database, console) = (database.clone(), ConsoleSettings { limits, compat, may_change });
-        let parts = AdminParts { database, status, access, hosts, control, server, console };
+        let parts = AdminParts { database, status, access, hosts, served, control, server, console };
         AdminService::new(&Arc::new(AdminState::new(parts)))
     }
 }

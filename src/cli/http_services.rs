@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::admin::{AdminArgs, AdminOptions};
 use super::control::{ControlArgs, ControlOptions};
 use super::status::StatusArgs;
-use crate::admin::AdminService;
 use crate::admin::metrics::ServerReadings;
+use crate::admin::{AdminService, Served};
 use crate::control::{ControlService, Sandboxes};
 use crate::db::{Authenticator, Database};
 use crate::server::{StatusPage, StatusService};
@@ -50,7 +50,7 @@ impl HttpOptions {
         self,
         database: &Arc<Database>,
         place: &str,
-        (sandboxes, server): (Sandboxes, ServerReadings),
+        (sandboxes, served, server): (Sandboxes, Served, ServerReadings),
         (limits, compat): (&RequestLimits, Compat),
     ) -> Result<HttpServices, String> {
         let HttpOptions { status_token, control, admin } = self;
@@ -63,7 +63,8 @@ impl HttpOptions {
             None => (None, None),
         };
         let may_encrypt_admin = admin.may_encrypt;
-        let admin = admin.service(database, page.clone(), api, (server, limits.clone(), compat));
+        let described = (served, server);
+        let admin = admin.service(database, (page.clone(), api), described, (limits.clone(), compat));
         let status = StatusService::new(page).with_token(status_token);
         Ok(HttpServices { status, control, admin, may_encrypt_admin })
     }

@@ -5,9 +5,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::http_services::HttpServices;
+use crate::admin::Served;
+use crate::compat::features::ReportedVersion;
 use crate::native::NativeService;
 use crate::server::{Admission, Encryption, Listener, ShutdownSignal};
-use crate::thrift::Service;
+use crate::thrift::{Compat, Service};
 
 /// The addresses of the ports.
 #[derive(Debug)]
@@ -57,6 +59,21 @@ impl Ports {
     pub fn client_hosts(&self) -> (IpAddr, IpAddr) {
         let thrift = self.thrift.address.ip();
         (thrift, self.native.as_ref().map_or(thrift, |listener| listener.address.ip()))
+    }
+
+    /// Returns the ports as the console shows them.
+    pub fn described(&self, compat: Compat, reported: ReportedVersion, is_encrypted: bool) -> Served {
+        let address = |listener: &Option<Listener>| listener.as_ref().map(|listener| listener.address);
+        Served {
+            thrift: self.thrift.address,
+            native: address(&self.native),
+            status: address(&self.status),
+            control: address(&self.control),
+            admin: address(&self.admin),
+            is_encrypted,
+            compat,
+            reported,
+        }
     }
 
     /// Starts to serve all ports until shutdown, and prints their addresses. Client connections share `admission`; those

@@ -55,17 +55,30 @@ pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<FaultList, C
 }
 
 pub async fn set(control: Arc<Control>, call: Call<Json<FaultRule>>) -> Result<FaultReply, ControlError> {
-    check_name("rule", &call.name)?;
-    let set = control.faults()?.set(&call.name, call.body.0);
-    set.map(FaultReply::from).map_err(|error| ControlError::invalid(error.to_string()))
+    control.set_fault(&call.name, call.body.0)
+}
+
+impl Control {
+    /// Sets a rule. It replaces one of this name.
+    pub fn set_fault(&self, name: &str, rule: FaultRule) -> Result<FaultReply, ControlError> {
+        check_name("rule", name)?;
+        let set = self.faults()?.set(name, rule);
+        set.map(FaultReply::from).map_err(|error| ControlError::invalid(error.to_string()))
+    }
+
+    /// Removes a rule.
+    pub fn remove_fault(&self, name: &str) -> Result<(), ControlError> {
+        if self.faults()?.remove(name) {
+            return Ok(());
+        }
+        let why = format!("there is no rule {name:?}: GET /faults lists them, PUT /faults/NAME sets one");
+        Err(ControlError::new(ErrorKind::NotFound, why))
+    }
 }
 
 pub async fn delete(control: Arc<Control>, call: Call<NoBody>) -> Result<DeletedReply, ControlError> {
-    if control.faults()?.remove(&call.name) {
-        return Ok(DeletedReply { deleted: call.name });
-    }
-    let why = format!("there is no rule {:?}: GET /faults lists them, PUT /faults/NAME sets one", call.name);
-    Err(ControlError::new(ErrorKind::NotFound, why))
+    control.remove_fault(&call.name)?;
+    Ok(DeletedReply { deleted: call.name })
 }
 
 pub async fn connections(

@@ -97,6 +97,11 @@ impl ControlApi {
         ControlApi { control, routes: routes().into() }
     }
 
+    /// Returns the control of the server.
+    pub fn control(&self) -> &Arc<Control> {
+        &self.control
+    }
+
     /// Answers a request, within a time. `path` is the path in the API. Streams end when `ending` changes. Whether the
     /// client may send the request is checked before.
     pub async fn reply<B>(

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::admin::state::AdminState;
 use crate::db::Database;
 use crate::native::RequestCode;
-use crate::server::{Admission, ConnectionMetrics};
+use crate::server::{Admission, ConnectedClient, ConnectionMetrics};
 use crate::storage::StoreStatus;
 use crate::thrift::request_slots;
 use crate::util::meter::RequestMemory;
@@ -34,6 +34,11 @@ impl ServerReadings {
     pub fn request_memory(&self) -> Arc<RequestMemory> {
         self.request_memory.clone()
     }
+
+    /// Returns the open connections of clients.
+    pub fn clients(&self) -> Vec<ConnectedClient> {
+        self.admission.lock().clients()
+    }
 }
 
 /// The numbers of one scrape.
@@ -55,7 +60,8 @@ pub struct Readings {
 }
 
 impl Readings {
-    pub(super) fn take(state: &AdminState) -> Readings {
+    /// Reads all numbers.
+    pub fn take(state: &AdminState) -> Readings {
         let (database, server) = (&state.database, &state.server);
         let metrics = database.metrics();
         let (connections, connections_open, message_bytes) = {

@@ -2,9 +2,12 @@
 
 pub mod ask;
 pub mod change;
+mod connect;
+pub mod double;
 mod family_drawing;
 pub mod home;
 pub mod keyspaces;
+pub mod live;
 pub mod login;
 pub mod request_log;
 pub mod rows;

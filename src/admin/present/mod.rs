@@ -27,4 +27,4 @@ pub use escape::escaped;
 pub use reading::read_as;
 pub use shown_bytes::ShownBytes;
 pub use shown_cell::{CellParts, ShownCell};
-pub use time::{ShownTime, date_of_seconds};
+pub use time::{ShownTime, countdown, date_of_seconds};

@@ -14,7 +14,7 @@ const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthentica
 
 /// What each visitor gets from each route: nobody, a user without rights, a user who may read the table `club.posts`, a
 /// superuser, and the token.
-const ROUTES: [(&str, &str, [u16; 5]); 30] = [
+const ROUTES: [(&str, &str, [u16; 5]); 33] = [
     ("GET", "/", [303, 200, 200, 200, 200]),
     ("GET", "/status", [303, 200, 200, 200, 200]),
     ("GET", "/log-requests", [303, 200, 200, 200, 200]),
@@ -40,6 +40,9 @@ const ROUTES: [(&str, &str, [u16; 5]); 30] = [
     ("GET", "/rows.json?keyspace=club&family=posts&key=austen", [303, 403, 200, 200, 200]),
     ("GET", "/rows.json?keyspace=BloggyAppy&family=Authors&key=a", [303, 403, 403, 200, 200]),
     ("GET", "/cell?keyspace=club&family=posts&key=austen&name=none", [303, 403, 404, 404, 404]),
+    ("GET", "/live", [303, 403, 403, 200, 200]),
+    ("GET", "/double", [303, 403, 403, 200, 200]),
+    ("POST", "/double", [401, 403, 403, 400, 400]),
     ("GET", "/nothing", [303, 404, 404, 404, 404]),
     ("POST", "/", [401, 405, 405, 405, 405]),
     ("GET", "/health", [200, 200, 200, 200, 200]),
@@ -112,6 +115,12 @@ fn each_route_checks_who_asks() {
             assert_eq!(page.status, expected[at], "visitor {at}, {method} {path}: {}", page.body);
         }
     }
+    // The stream of requests ends only with its connection, so those who may open it do not here.
+    assert_eq!(admin.browser().get("/live/requests").status, 303);
+    let mut anna = user(&admin, "anna", "of anna");
+    assert_eq!(anna.get("/live/requests").status, 403);
+    let home = anna.get("/").body;
+    assert!(!home.contains("/live") && !home.contains("/double"), "{home}");
     // Programs get no form.
     let page = admin.browser().send("GET", "/status", "", "");
     assert_eq!((page.status, page.header("www-authenticate")), (401, Some("Bearer")));

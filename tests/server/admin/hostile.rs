@@ -8,10 +8,12 @@ use std::time::Duration;
 use super::{Admin, exchange};
 use thriftstore::admin::metrics::ServerReadings;
 use thriftstore::admin::{
-    AdminAccess, AdminParts, AdminService, AdminState, AdminTimes, ConsoleSettings, HostNames,
+    AdminAccess, AdminParts, AdminService, AdminState, AdminTimes, ConsoleSettings, HostNames, Served,
 };
+use thriftstore::compat::features::ReportedVersion;
 use thriftstore::server::{Admission, Listener, Shutdown as ServerShutdown, StatusPage};
 use thriftstore::testing::Server as InProcess;
+use thriftstore::thrift::Compat;
 use thriftstore::util::meter::RequestLimits;
 
 #[test]
@@ -94,6 +96,16 @@ fn slow_and_silent_browsers_have_time_limits() {
             database,
             access: AdminAccess::default(),
             hosts: HostNames::default(),
+            served: Served {
+                thrift: ([127, 0, 0, 1], 9160).into(),
+                native: None,
+                status: None,
+                control: None,
+                admin: None,
+                is_encrypted: false,
+                compat: Compat::default(),
+                reported: ReportedVersion::default(),
+            },
             control: None,
             server: ServerReadings::new(admission, RequestLimits::default().memory),
             console: ConsoleSettings::default(),

@@ -5,7 +5,9 @@
 mod access;
 mod ask;
 mod change;
+mod double;
 mod hostile;
+mod live;
 mod metrics;
 mod pages;
 mod rows;

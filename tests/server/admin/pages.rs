@@ -49,6 +49,10 @@ fn pages_load_nothing_from_elsewhere() {
         "/static/console.js",
         "/static/rows.css",
         "/static/rows.js",
+        "/live",
+        "/static/live.js",
+        "/static/live.css",
+        "/static/home.css",
     ] {
         let page = browser.get(path);
         assert_eq!(page.status, 200, "{path}");
@@ -79,6 +83,28 @@ fn the_home_page_has_what_the_status_page_has() {
         assert!(name == "seconds up" || home.body.contains(&format!("<dd>{value}</dd>")), "{value}");
     }
     assert_eq!(browser.get("/health").body, "ok\n");
+    admin.server.stop();
+}
+
+#[test]
+fn the_home_page_has_keyspaces_addresses_and_programs_that_connect() {
+    let admin = Admin::start(&["--compat", "0.5"]);
+    let home = admin.browser().get("/").body;
+    let (host, port) = (admin.server.address.ip(), admin.server.address.port());
+    for part in [
+        "<a href=\"/keyspaces/Keyspace1\"><bdi>Keyspace1</bdi></a>".to_owned(),
+        format!("<dt>Thrift</dt>\n<dd>{host}:{port}</dd>"),
+        format!("<dt>Admin server</dt>\n<dd>{}</dd>", admin.address),
+        "<dt>Thrift calls with a keyspace argument</dt>\n<dd>0.5</dd>".to_owned(),
+        format!("TSocket(&#34;{host}&#34;, {port})"),
+        format!("server_list=[&#34;{host}:{port}&#34;]"),
+        format!("CassandraHostConfigurator(&#34;{host}:{port}&#34;)"),
+        "<dt>Memtables</dt>".to_owned(),
+        "<dt>Requests</dt>\n<dd>0</dd>".to_owned(),
+    ] {
+        assert!(home.contains(&part), "{part} is missing in {home}");
+    }
+    assert!(!home.contains("PASSWORD") && !home.contains("ca.pem"), "{home}");
     admin.server.stop();
 }
 

@@ -1,0 +1,187 @@
+//! How clients connect: programs for the usual libraries, with this server's addresses.
+
+/// A program that connects to this server.
+pub struct Snippet {
+    /// The library.
+    pub name: &'static str,
+    /// What it is for, and what it needs.
+    pub note: &'static str,
+    pub code: String,
+}
+
+/// What the programs connect to.
+pub struct Connecting {
+    pub thrift: (String, u16),
+    /// `None` if the native protocol is disabled.
+    pub native: Option<(String, u16)>,
+    pub is_encrypted: bool,
+    pub needs_login: bool,
+    /// A keyspace of the server.
+    pub keyspace: String,
+}
+
+/// Returns the programs. They connect and do no more, because the column families are the reader's.
+pub fn snippets(to: &Connecting) -> Vec<Snippet> {
+    let thrift = [generated_python(to), pycassa(to), hector(to)];
+    let native = to.native.as_ref().map(|address| [cqlsh(to, address), python_driver(to, address)]);
+    thrift.into_iter().chain(native.into_iter().flatten()).collect()
+}
+
+/// Returns a text as a literal of Python and Java. Names of keyspaces have letters, digits and underscores only, except
+/// those of old configurations.
+fn literal(text: &str) -> String {
+    let escaped = text.chars().flat_map(|letter| match letter {
+        '"' | '\\' => vec!['\\', letter],
+        letter if letter.is_control() => format!("\\u{:04x}", u32::from(letter)).chars().collect(),
+        letter => vec![letter],
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
+/// Returns an address with its port. IPv6 addresses have brackets.
+fn joined((host, port): &(String, u16)) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+}
+
+fn generated_python(to: &Connecting) -> Snippet {
+    let (host, port) = &to.thrift;
+    let mut code = "from cassandra import Cassandra\n".to_owned();
+    if to.needs_login {
+        code += "from cassandra.ttypes import AuthenticationRequest\n";
+    }
+    code += "from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated\n";
+    code += match to.is_encrypted {
+        true => "from thrift.transport.TSSLSocket import TSSLSocket\n",
+        false => "from thrift.transport.TSocket import TSocket\n",
+    };
+    code += "from thrift.transport.TTransport import TFramedTransport\n\n";
+    code += &match to.is_encrypted {
+        true => {
+            format!("transport = TFramedTransport(TSSLSocket(\"{host}\", {port}, ca_certs=\"ca.pem\"))\n")
+        }
+        false => format!("transport = TFramedTransport(TSocket(\"{host}\", {port}))\n"),
+    };
+    code += "transport.open()\nclient = Cassandra.Client(TBinaryProtocolAccelerated(transport))\n";
+    if to.needs_login {
+        code += "client.login(AuthenticationRequest({\"username\": \"USER\", \"password\": \"PASSWORD\"}))\n";
+    }
+    code += &format!("client.set_keyspace({})\n", literal(&to.keyspace));
+    code += "print(client.describe_version())\n";
+    let note = "Made by the Thrift compiler from the interface of 0.7 or later. Calls of 0.4 to 0.6 have a keyspace \
+                argument, and no set_keyspace.";
+    Snippet { name: "Generated client, Python", note, code }
+}
+
+fn pycassa(to: &Connecting) -> Snippet {
+    let mut code = "from pycassa.pool import ConnectionPool\n".to_owned();
+    if to.is_encrypted {
+        code += "from pycassa.connection import make_ssl_socket_factory\n";
+    }
+    let address = joined(&to.thrift);
+    code += &format!("\npool = ConnectionPool({}, server_list=[\"{address}\"]", literal(&to.keyspace));
+    if to.needs_login {
+        code += ",\n                      credentials={\"username\": \"USER\", \"password\": \"PASSWORD\"}";
+    }
+    if to.is_encrypted {
+        code += ",\n                      socket_factory=make_ssl_socket_factory(\"ca.pem\")";
+    }
+    code += ")\nprint(pool.get().describe_version())\n";
+    Snippet { name: "pycassa", note: "For Python 2, with the calls of 0.7 to 1.x.", code }
+}
+
+fn hector(to: &Connecting) -> Snippet {
+    let address = joined(&to.thrift);
+    let mut code = format!("var hosts = new CassandraHostConfigurator(\"{address}\");\n");
+    if to.needs_login {
+        code += "var login = Map.of(\"username\", \"USER\", \"password\", \"PASSWORD\");\n";
+        code += "Cluster cluster = HFactory.getOrCreateCluster(\"thriftstore\", hosts, login);\n";
+        code += &format!(
+            "Keyspace keyspace = HFactory.createKeyspace({}, cluster, new AllOneConsistencyLevelPolicy(),\n        \
+             FailoverPolicy.ON_FAIL_TRY_ALL_AVAILABLE, login);\n",
+            literal(&to.keyspace)
+        );
+    } else {
+        code += "Cluster cluster = HFactory.getOrCreateCluster(\"thriftstore\", hosts);\n";
+        code +=
+            &format!("Keyspace keyspace = HFactory.createKeyspace({}, cluster);\n", literal(&to.keyspace));
+    }
+    code += "System.out.println(cluster.describeThriftVersion());\n";
+    let note = match to.is_encrypted {
+        true => {
+            "For Java, with the calls of 0.7 to 1.x. Hector takes the certificates for TLS from the system \
+                 properties ssl.truststore and ssl.truststore.password."
+        }
+        false => "For Java, with the calls of 0.7 to 1.x.",
+    };
+    Snippet { name: "Hector", note, code }
+}
+
+fn cqlsh(to: &Connecting, (host, port): &(String, u16)) -> Snippet {
+    let mut code = "cqlsh".to_owned();
+    if to.is_encrypted {
+        code += " --ssl";
+    }
+    if to.needs_login {
+        code += " -u USER";
+    }
+    code += &format!(" {host} {port}\n");
+    let note = match to.is_encrypted {
+        true => "The shell of Cassandra. The file ~/.cassandra/cqlshrc names the certificate for --ssl.",
+        false => "The shell of Cassandra.",
+    };
+    Snippet { name: "cqlsh", note, code }
+}
+
+fn python_driver(to: &Connecting, (host, port): &(String, u16)) -> Snippet {
+    let mut code = "from cassandra.cluster import Cluster\n".to_owned();
+    let mut options = format!("[\"{host}\"], port={port}");
+    if to.needs_login {
+        code += "from cassandra.auth import PlainTextAuthProvider\n";
+        options += ", auth_provider=PlainTextAuthProvider(\"USER\", \"PASSWORD\")";
+    }
+    if to.is_encrypted {
+        code += "from ssl import create_default_context\n";
+        options += ",\n                  ssl_context=create_default_context(cafile=\"ca.pem\")";
+    }
+    code += &format!("\nsession = Cluster({options}).connect()\n");
+    code += "print(session.execute(\"SELECT release_version FROM system.local\").one())\n";
+    Snippet { name: "Driver for Python", note: "The DataStax driver: the package cassandra-driver.", code }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(is_encrypted: bool, needs_login: bool, native: bool) -> Vec<(&'static str, String)> {
+        let address = |port| ("10.0.0.7".to_owned(), port);
+        let to = Connecting {
+            thrift: address(9160),
+            native: native.then(|| address(9042)),
+            is_encrypted,
+            needs_login,
+            keyspace: "Blog\"\n".to_owned(),
+        };
+        snippets(&to).into_iter().map(|snippet| (snippet.name, snippet.code)).collect()
+    }
+
+    #[test]
+    fn programs_have_the_addresses() {
+        let codes = codes(false, false, true);
+        assert_eq!(codes.len(), 5);
+        for (name, code) in codes {
+            assert!(code.contains("10.0.0.7"), "{name}: {code}");
+            assert!(!code.contains("PASSWORD") && !code.contains("ca.pem"), "{name}: {code}");
+            assert!(!code.contains("\"Blog\"\n"), "{name}: {code}");
+        }
+        assert_eq!(super::joined(&("::1".to_owned(), 1)), "[::1]:1");
+    }
+
+    #[test]
+    fn programs_log_in_and_encrypt_if_the_server_wants_it() {
+        for (name, code) in codes(true, true, true) {
+            assert!(code.contains("USER"), "{name}: {code}");
+            assert!(name == "Hector" || ["ca.pem", "--ssl"].iter().any(|word| code.contains(word)), "{code}");
+        }
+        assert_eq!(codes(false, false, false).len(), 3);
+    }
+}

@@ -1,0 +1,147 @@
+//! `/double`: snapshots, resets, faults and the clock of a server for tests, and what was asked.
+
+mod asked;
+mod form;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Form;
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Deserialize;
+
+use self::asked::{AskedGroup, asked};
+use self::form::{DoubleForm, ERRORS, OPERATIONS, REPLIES, done, run};
+use super::home::count;
+use crate::admin::failure::AdminError;
+use crate::admin::page::{Frame, page};
+use crate::admin::present::escaped;
+use crate::admin::state::AdminState;
+use crate::admin::visitor::Visitor;
+use crate::control::{ClockReply, Control, ControlError, FaultReply, SnapshotReply};
+
+#[derive(Template)]
+#[template(path = "pages/double.html")]
+struct DoublePage {
+    frame: Frame,
+    /// What was done last, or why it was not done.
+    done: &'static str,
+    failure: String,
+    snapshots: Vec<ShownSnapshot>,
+    faults: Vec<ShownFault>,
+    clock: ClockReply,
+    is_refusing: bool,
+    asked: Vec<AskedGroup>,
+    asked_left_out: usize,
+    form: DoubleForm,
+    operations: &'static [(&'static str, &'static str)],
+    errors: &'static [(&'static str, &'static str)],
+    replies: &'static [(&'static str, &'static str)],
+}
+
+struct ShownSnapshot {
+    name: String,
+    families: usize,
+    bytes: String,
+}
+
+struct ShownFault {
+    name: String,
+    /// The rule as the control API has it.
+    rule: String,
+    met: String,
+    hits: String,
+}
+
+impl From<SnapshotReply> for ShownSnapshot {
+    fn from(snapshot: SnapshotReply) -> ShownSnapshot {
+        let bytes = count(snapshot.bytes as u64);
+        ShownSnapshot { name: snapshot.name, families: snapshot.column_families, bytes }
+    }
+}
+
+impl From<FaultReply> for ShownFault {
+    fn from(fault: FaultReply) -> ShownFault {
+        let rule = serde_json::to_string(&fault.rule).unwrap_or_default();
+        ShownFault {
+            name: fault.name,
+            rule: escaped(rule.as_bytes()),
+            met: count(fault.met),
+            hits: count(fault.hits),
+        }
+    }
+}
+
+/// The query of the page after a change.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct DoubleQuery {
+    done: String,
+}
+
+/// Returns the control of the server, if it has one and the visitor may use it.
+fn control_of<'a>(state: &'a AdminState, visitor: &Visitor) -> Result<&'a Arc<Control>, AdminError> {
+    let Some(api) = &state.control else {
+        return Err(AdminError::not_found(
+            "only a server for tests has this page: start it with --ephemeral --control HOST:PORT",
+        ));
+    };
+    if !visitor.user.may_everything() {
+        return Err(AdminError::forbidden(
+            "this page replaces all data: it needs a superuser, or the token of --admin-token-file",
+        ));
+    }
+    Ok(api.control())
+}
+
+/// Answers `GET /double`.
+pub async fn answer(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+    Query(query): Query<DoubleQuery>,
+) -> Result<Response, AdminError> {
+    let control = control_of(&state, &visitor)?;
+    let shown = DoublePage { done: done(&query.done), ..read(control, &visitor).await? };
+    Ok(page(&shown))
+}
+
+/// Answers `POST /double`: makes a change. If it fails, the page is shown again with the form as it was.
+pub async fn change(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+    Form(form): Form<DoubleForm>,
+) -> Result<Response, AdminError> {
+    let control = control_of(&state, &visitor)?;
+    match run(control, &form).await {
+        Ok(()) if done(&form.action).is_empty() => Ok(Redirect::to("/double").into_response()),
+        Ok(()) => Ok(Redirect::to(&format!("/double?done={}", form.action)).into_response()),
+        Err(ControlError { kind, why }) => {
+            let shown = DoublePage { failure: why, form, ..read(control, &visitor).await? };
+            let mut reply = page(&shown);
+            *reply.status_mut() = kind.status();
+            Ok(reply)
+        }
+    }
+}
+
+async fn read(control: &Control, visitor: &Visitor) -> Result<DoublePage, AdminError> {
+    let failed = |error: ControlError| AdminError::new(error.kind.status(), error.why);
+    let faults = control.faults().map_err(failed)?;
+    let (asked, asked_left_out) = asked(&faults.journal);
+    Ok(DoublePage {
+        frame: Frame::new(visitor, "/double", "Test double"),
+        done: "",
+        failure: String::new(),
+        snapshots: control.snapshots().await.into_iter().map(ShownSnapshot::from).collect(),
+        faults: faults.list().into_iter().map(|rule| FaultReply::from(rule).into()).collect(),
+        clock: control.clock().map_err(failed)?.into(),
+        is_refusing: faults.connections.are_refused(),
+        asked,
+        asked_left_out,
+        form: DoubleForm::default(),
+        operations: &OPERATIONS,
+        errors: &ERRORS,
+        replies: &REPLIES,
+    })
+}

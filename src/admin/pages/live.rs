@@ -1,0 +1,138 @@
+//! `/live`: requests as they come, the slowest of the last hour, who is connected, and the errors.
+
+mod clients;
+mod filter;
+mod shown_request;
+mod stream;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use tokio::time::{Instant, timeout_at};
+
+use self::clients::{ClientGroup, KindGroup, grouped};
+use self::filter::{LiveFilter, LiveQuery};
+use self::shown_request::ShownRequest;
+use super::home::count;
+use crate::admin::failure::AdminError;
+use crate::admin::page::{Frame, page};
+use crate::admin::present::escaped;
+use crate::admin::state::AdminState;
+use crate::admin::visitor::Visitor;
+use crate::db::activity::RequestSummary;
+use crate::db::faults::SoughtRequests;
+use crate::marshal::timestamp_text;
+use crate::util::limits::{LIVE_LIST_MAX, LIVE_REQUESTS_PER_S, LIVE_WATCH_S};
+
+/// Requests of the journal that the page shows before others come.
+const JOURNAL_SHOWN: usize = 20;
+
+#[derive(Template)]
+#[template(path = "pages/live.html")]
+struct LivePage {
+    frame: Frame,
+    query: LiveQuery,
+    /// The path of the stream with the same filter.
+    stream: String,
+    requests: Vec<ShownRequest>,
+    /// Whether the requests are those of the last seconds.
+    is_watched: bool,
+    watch_s: u64,
+    per_s: u64,
+    slow: Vec<ShownRequest>,
+    kinds: Vec<KindGroup>,
+    clients: Vec<ClientGroup>,
+    clients_left_out: usize,
+    errors: Vec<ShownError>,
+    errors_forgotten: u64,
+}
+
+struct ShownError {
+    text: String,
+    count: String,
+    last: String,
+    method: String,
+}
+
+/// Refuses users who may not see everything: requests and errors have the keys and names of all column families.
+fn check(visitor: &Visitor) -> Result<(), AdminError> {
+    match visitor.user.may_everything() {
+        true => Ok(()),
+        false => Err(AdminError::forbidden(
+            "requests show keys of all column families: this page needs a superuser, or the token of --admin-token-file",
+        )),
+    }
+}
+
+/// Answers `GET /live`.
+pub async fn answer(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+    Query(query): Query<LiveQuery>,
+) -> Result<Response, AdminError> {
+    check(&visitor)?;
+    let filter = query.filter()?;
+    let requests = match query.watch.is_empty() {
+        true => from_journal(&state, &filter),
+        false => watched(&state, &filter).await,
+    };
+    let activity = state.database.activity();
+    let (kinds, clients, clients_left_out) = grouped(&state.server.clients());
+    let (errors, errors_forgotten) = activity.errors.list();
+    Ok(page(&LivePage {
+        frame: Frame::new(&visitor, "/live", "Live"),
+        stream: format!("/live/requests?{}", query.encoded()),
+        is_watched: !query.watch.is_empty(),
+        query,
+        requests: requests.iter().rev().map(ShownRequest::of).collect(),
+        watch_s: LIVE_WATCH_S,
+        per_s: LIVE_REQUESTS_PER_S,
+        slow: activity.slow.list().iter().map(ShownRequest::with_date).collect(),
+        kinds,
+        clients,
+        clients_left_out,
+        errors: errors
+            .into_iter()
+            .map(|error| ShownError {
+                text: escaped(error.text.as_bytes()),
+                count: count(error.count),
+                last: timestamp_text(error.last_ms),
+                method: error.method.to_owned(),
+            })
+            .collect(),
+        errors_forgotten,
+    }))
+}
+
+/// Answers `GET /live/requests`: the same requests as a stream of events.
+pub async fn requests(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+    Query(query): Query<LiveQuery>,
+) -> Result<Response, AdminError> {
+    check(&visitor)?;
+    Ok(stream::reply(state.database.request_log().follow(), query.filter()?, visitor))
+}
+
+/// Returns the last requests of the journal, oldest first, if the server has one.
+fn from_journal(state: &AdminState, filter: &LiveFilter) -> Vec<RequestSummary> {
+    let Some(faults) = state.database.faults() else { return Vec::new() };
+    let found = faults.journal.find(&SoughtRequests::default(), JOURNAL_SHOWN);
+    let found = found.iter().map(|entry| RequestSummary { at_ms: 0, ..RequestSummary::of(entry) });
+    found.filter(|request| filter.admits(request)).collect()
+}
+
+/// Follows requests for some seconds, for browsers without scripts. Returns them oldest first.
+async fn watched(state: &AdminState, filter: &LiveFilter) -> Vec<RequestSummary> {
+    let mut live = state.database.request_log().follow();
+    let (mut found, end) = (Vec::new(), Instant::now() + Duration::from_secs(LIVE_WATCH_S));
+    while found.len() < LIVE_LIST_MAX {
+        let Ok(next) = timeout_at(end, live.entries.recv()).await else { break };
+        let Ok(entry) = next else { continue };
+        found.extend(Some(RequestSummary::of(&entry)).filter(|request| filter.admits(request)));
+    }
+    found
+}

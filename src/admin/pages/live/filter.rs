@@ -1,0 +1,148 @@
+//! Which requests the page shows.
+
+use std::fmt::Write;
+
+use serde::Deserialize;
+
+use crate::admin::failure::AdminError;
+use crate::db::activity::RequestSummary;
+
+/// The fields of the form. Empty ones ask for nothing.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct LiveQuery {
+    pub method: String,
+    pub keyspace: String,
+    pub family: String,
+    pub client: String,
+    /// `ok` or `failed`.
+    pub outcome: String,
+    /// Milliseconds.
+    pub slower: String,
+    /// Not empty: the page waits some seconds for requests, and shows them.
+    pub watch: String,
+}
+
+/// Which requests are shown: those that meet all conditions.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LiveFilter {
+    method: String,
+    keyspace: String,
+    family: String,
+    client: String,
+    has_failed: Option<bool>,
+    micros_min: f64,
+}
+
+impl LiveQuery {
+    /// Returns the filter.
+    ///
+    /// # Errors
+    /// If a field has another form.
+    pub fn filter(&self) -> Result<LiveFilter, AdminError> {
+        let lower = |text: &str| text.trim().to_lowercase();
+        let has_failed = match self.outcome.as_str() {
+            "" => None,
+            "ok" => Some(false),
+            "failed" => Some(true),
+            _ => return Err(AdminError::invalid("outcome is ok, failed, or empty for both")),
+        };
+        let slower = self.slower.trim();
+        let millis = if slower.is_empty() { Some(0.0) } else { slower.parse::<f64>().ok() };
+        let millis = millis.filter(|millis| millis.is_finite() && *millis >= 0.0);
+        let micros_min = 1000.0
+            * millis.ok_or_else(|| AdminError::invalid("slower is a number of milliseconds, such as 2.5"))?;
+        let (method, keyspace) = (lower(&self.method), lower(&self.keyspace));
+        let (family, client) = (lower(&self.family), lower(&self.client));
+        Ok(LiveFilter { method, keyspace, family, client, has_failed, micros_min })
+    }
+
+    /// Returns the fields as the query of an address.
+    pub fn encoded(&self) -> String {
+        let fields = [
+            ("method", &self.method),
+            ("keyspace", &self.keyspace),
+            ("family", &self.family),
+            ("client", &self.client),
+            ("outcome", &self.outcome),
+            ("slower", &self.slower),
+        ];
+        let mut out = String::new();
+        for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
+            let between = if out.is_empty() { "" } else { "&" };
+            let Ok(value) = askama::filters::urlencode_strict(value);
+            // Writing to a `String` cannot fail.
+            let _ = write!(out, "{between}{name}={value}");
+        }
+        out
+    }
+}
+
+impl LiveFilter {
+    /// Returns whether a request is shown. Texts are parts of those of the request, in any letter case.
+    pub fn admits(&self, request: &RequestSummary) -> bool {
+        let has = |part: &str, text: &str| part.is_empty() || text.to_lowercase().contains(part);
+        has(&self.method, &request.method)
+            && has(&self.keyspace, &request.keyspace)
+            && (has(&self.family, &request.column_family)
+                || (request.column_family.is_empty() && has(&self.family, &request.statement)))
+            && has(&self.client, &request.client)
+            && self.has_failed.is_none_or(|failed| failed != request.error.is_empty())
+            && request.micros as f64 >= self.micros_min
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(name: &str, value: &str) -> LiveQuery {
+        serde_json::from_value(serde_json::json!({name: value})).unwrap()
+    }
+
+    #[test]
+    fn a_request_must_meet_all_conditions() {
+        let request = RequestSummary {
+            method: "get_slice".to_owned(),
+            keyspace: "Blog".to_owned(),
+            column_family: "Posts".to_owned(),
+            client: "10.0.0.7:1234".to_owned(),
+            micros: 2500,
+            ..RequestSummary::default()
+        };
+        for (name, value, expected) in [
+            ("method", "", true),
+            ("method", "SLICE", true),
+            ("method", "insert", false),
+            ("keyspace", "blog", true),
+            ("keyspace", "other", false),
+            ("family", "post", true),
+            ("family", "tags", false),
+            ("client", "10.0.0.7", true),
+            ("client", "10.0.0.8", false),
+            ("outcome", "ok", true),
+            ("outcome", "failed", false),
+            ("slower", "2.5", true),
+            ("slower", "2.6", false),
+        ] {
+            let filter = query(name, value).filter().unwrap();
+            assert_eq!(filter.admits(&request), expected, "{name}={value}");
+        }
+        let statement = RequestSummary { statement: "SELECT * FROM posts".to_owned(), ..Default::default() };
+        assert!(query("family", "Posts").filter().unwrap().admits(&statement));
+    }
+
+    #[test]
+    fn wrong_fields_are_refused() {
+        for (name, value) in [("outcome", "good"), ("slower", "x"), ("slower", "-1"), ("slower", "inf")] {
+            assert!(query(name, value).filter().is_err(), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn the_stream_has_the_fields_of_the_form() {
+        let query = LiveQuery { method: "a&b".to_owned(), slower: "5".to_owned(), ..LiveQuery::default() };
+        assert_eq!(query.encoded(), "method=a%26b&slower=5");
+        assert_eq!(LiveQuery::default().encoded(), "");
+    }
+}
