@@ -56,6 +56,9 @@ const NOT_READ: [&str; 3] = ["Filter.db", "Summary.db", CONTENTS];
 /// The name of the empty file that marks an SSTable whose files may be deleted.
 const COMPACTED: &str = "Compacted";
 
+/// What the name of an SSTable has that is not finished: in all releases, and in 2.1 and 2.2 if it can be read already.
+const MARKS: [&str; 2] = ["tmp", "tmplink"];
+
 /// The names of the component with the checksum of the whole Data file.
 const DIGESTS: [&str; 3] = ["Digest.sha1", "Digest.adler32", "Digest.crc32"];
 
@@ -86,10 +89,10 @@ impl Descriptor {
         let stem = name.strip_suffix(Component::Data.name()).and_then(|stem| stem.strip_suffix('-'));
         let stem = stem.ok_or_else(|| unsupported("not a Data file: its name must end in -Data.db"))?;
         let parts: Vec<&str> = stem.split('-').collect();
-        let is_temporary = parts.iter().any(|part| matches!(*part, "tmp" | "tmplink"));
-        let parts: Vec<&str> = parts.into_iter().filter(|part| !matches!(*part, "tmp" | "tmplink")).collect();
         let directory = path.parent().unwrap_or(Path::new("")).to_owned();
         let of_directory = place_of(&directory);
+        let (parts, is_temporary) =
+            without_mark(parts, of_directory.as_ref().and_then(|(_, of)| of.as_deref()));
         let (letters, generation, keyspace, family) = match parts[..] {
             [letters, generation, "big"] => (letters, generation, None, None),
             [family, generation] => ("", generation, None, Some(family)),
@@ -154,6 +157,27 @@ impl Descriptor {
     pub fn digest_path(&self) -> Option<PathBuf> {
         let path = |name: &&str| self.directory.join(format!("{}{name}", self.prefix));
         DIGESTS.iter().map(path).find(|path| path.is_file())
+    }
+}
+
+/// Takes the mark of an unfinished SSTable out of the parts of its name: it is in front of the version, or from 2.2 on the
+/// first part. `of_directory` is the column family of the directory, which can have the name of the mark itself.
+fn without_mark<'n>(mut parts: Vec<&'n str>, of_directory: Option<&str>) -> (Vec<&'n str>, bool) {
+    let is_mark = |at: usize| parts.get(at).is_some_and(|part| MARKS.contains(part));
+    let is_own_name = || parts.get(1).is_some_and(|part| Some(*part) == of_directory);
+    let place = match parts.len() {
+        4 if parts[3] == "big" => Some(0),
+        3 if parts[2] != "big" => Some(1),
+        4 if !is_own_name() => Some(1),
+        5 => Some(2),
+        _ => None,
+    };
+    match place.filter(|place| is_mark(*place)) {
+        Some(place) => {
+            parts.remove(place);
+            (parts, true)
+        }
+        None => (parts, false),
     }
 }
 
@@ -224,9 +248,31 @@ mod tests {
         assert_eq!(read(&index), expected("me", 9, "Ks", "Cf.by_age"));
         let snapshot = format!("data/Ks/Cf-{id}/snapshots/before/.by_age/la-9-big-Data.db");
         assert_eq!(read(&snapshot), expected("la", 9, "Ks", "Cf.by_age"));
-        let temporary = Descriptor::of_data_file(Path::new("Ks/Cf/Ks-Cf-tmp-ic-7-Data.db")).unwrap();
-        assert!(temporary.is_temporary);
-        assert_eq!(temporary.family.as_deref(), Some("Cf"));
+    }
+
+    #[test]
+    fn unfinished_sstables_of_all_releases_have_a_mark() {
+        let id = "9786ac1cdd583201a7cdad556410c985";
+        for (name, family, is_temporary) in [
+            ("Ks/Cf-tmp-7-Data.db", "Cf", true),
+            ("Ks/Cf-tmp-hc-7-Data.db", "Cf", true),
+            ("Ks/Cf/Ks-Cf-tmp-ic-7-Data.db", "Cf", true),
+            ("Ks/Cf/Ks-Cf-tmplink-ka-7-Data.db", "Cf", true),
+            (&format!("Ks/Cf-{id}/tmp-lb-7-big-Data.db"), "Cf", true),
+            (&format!("Ks/Cf-{id}/tmplink-la-7-big-Data.db"), "Cf", true),
+            // A column family with the name of the mark.
+            ("Ks/tmp-7-Data.db", "tmp", false),
+            ("Ks/tmp-hc-7-Data.db", "tmp", false),
+            ("Ks/tmp-tmp-hc-7-Data.db", "tmp", true),
+            ("Ks/tmp/Ks-tmp-ic-7-Data.db", "tmp", false),
+            ("Ks/tmp/Ks-tmp-tmp-ic-7-Data.db", "tmp", true),
+            (&format!("Ks/tmp-{id}/Ks-tmp-ka-7-Data.db"), "tmp", false),
+            (&format!("Ks/tmp-{id}/lb-7-big-Data.db"), "tmp", false),
+        ] {
+            let found = Descriptor::of_data_file(Path::new(name)).unwrap();
+            assert_eq!((found.family.as_deref(), found.generation), (Some(family), 7), "{name}");
+            assert_eq!(found.is_temporary, is_temporary, "{name}");
+        }
     }
 
     #[test]

@@ -71,9 +71,7 @@ impl Flushed {
 }
 
 fn read(input: &mut Input, format: &Format) -> Result<Flushed, SstableError> {
-    for _ in 0..2 {
-        skip_entries(input, HISTOGRAM_ENTRY_BYTES)?;
-    }
+    skip_histograms(input)?;
     let upper = position(input)?;
     let (mut lower, mut intervals, mut node) = (LogPosition::NONE, Vec::new(), None);
     if format.has_lower_bounds() {
@@ -92,6 +90,12 @@ fn read(input: &mut Input, format: &Format) -> Result<Flushed, SstableError> {
         node = input.bytes(16)?.as_ref().try_into().ok();
     }
     Ok(Flushed { intervals, node })
+}
+
+/// Skips the histograms of the sizes of rows and of their numbers of columns.
+pub(super) fn skip_histograms(input: &mut Input) -> Result<(), SstableError> {
+    skip_entries(input, HISTOGRAM_ENTRY_BYTES)?;
+    skip_entries(input, HISTOGRAM_ENTRY_BYTES)
 }
 
 impl Format {

@@ -8,6 +8,8 @@
 //!   modern      rows of 3.0 to 3.11                      index        positions of rows
 //!   atom        the content of rows, for both           counter      shards of counters
 //!   commit_log  the writes that were not in SSTables yet
+//!   ancestors   the SSTables that a compaction made an SSTable from
+//!   transactions   what a compaction of 3.x adds and removes
 //!   flushed     those writes of commit logs that an SSTable has
 //!   show        rows as JSON and as text                key_order    row keys, tokens, the order of rows
 //!   write       SSTables of 3.11
@@ -18,6 +20,7 @@
 //! (`model::Cell`), with the names that they have in 2.1, whatever the release. Counters keep their shards, because the
 //! shards of several tables must be merged before their total is known.
 
+mod ancestors;
 mod atom;
 mod checksum;
 mod commit_log;
@@ -37,8 +40,10 @@ mod show;
 mod skip;
 mod statistics;
 mod table;
+mod transactions;
 mod write;
 
+pub use ancestors::ancestors;
 pub use atom::{Atom, Unit};
 pub use commit_log::{CommitLog, LogFamily, LogRow, LogWrite};
 pub use companions::named_partitioner;
@@ -51,4 +56,5 @@ pub use modern::LogTable;
 pub use show::{Form, Shower};
 pub use skip::SkippedRow;
 pub use table::{TableOptions, TableReader};
+pub use transactions::{RecordKind, TransactionLog, TransactionRecord, is_transaction_log};
 pub use write::{Partition, RangeBound, SstableWriter, Unfiltered, WrittenColumns};
