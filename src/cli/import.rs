@@ -109,6 +109,10 @@ async fn import_all(
     for unreadable in &inventory.unreadable {
         eprintln!("not read: {unreadable}");
     }
+    if !args.dry_run {
+        import_found::left_out(inventory).iter().for_each(|line| eprintln!("not read: {line}"));
+        inventory.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    }
     let clock = Arc::new(Clock::system());
     if let Some(as_of) = args.as_of
         && as_of.second() > clock.now_s()

@@ -6,8 +6,11 @@ use std::path::Path;
 
 use indicatif::HumanBytes;
 
-use crate::import::{FamilyName, FamilySummary, FoundSchema, Inventory, SourcePartitioner, Summary};
+use crate::import::{FamilyName, FamilySummary, FoundSchema, Inventory, LeftOut, SourcePartitioner, Summary};
 use crate::marshal::timestamp_text;
+
+/// SSTables that are printed for each reason not to read them.
+const LEFT_OUT_PRINTED: usize = 10;
 
 /// The first and the last second since 1970 that a timestamp may be of: 2000 to 2100.
 const PLAUSIBLE_S: std::ops::Range<i64> = 946_684_800..4_102_444_800;
@@ -19,17 +22,8 @@ pub fn print_sources(
     partitioner: &SourcePartitioner,
 ) {
     let mut lines = Vec::new();
-    for (node, directory) in inventory.directories.iter().enumerate() {
-        let tables = inventory.families.values().flatten().filter(|table| table.node == node);
-        let sizes: Vec<u64> = tables.map(|table| table.bytes).collect();
-        let logs = inventory.commit_logs.iter().filter(|log| log.node == node).count();
-        let size = HumanBytes(sizes.iter().sum());
-        let count = sizes.len();
-        lines.push(format!(
-            "directory    {}: {size} in {count} SSTables, {logs} commit logs",
-            directory.display()
-        ));
-    }
+    let nodes = inventory.directories.last().map_or(0, |last| last.node + 1);
+    lines.extend((0..nodes).map(|node| line_of_node(inventory, node)));
     match found {
         Err(why) => lines.push(format!("schema       cannot be read: {why}")),
         Ok(schema) => lines.extend(lines_of_schema(inventory, schema)),
@@ -40,8 +34,39 @@ pub fn print_sources(
     for (releases, logs) in logs_by_release(inventory) {
         lines.push(format!("commit logs  {} of {releases}: {}", logs.len(), logs.join(", ")));
     }
+    lines.extend(left_out(inventory).into_iter().map(|line| format!("not read     {line}")));
+    lines.extend(inventory.notes.iter().map(|note| format!("note         {note}")));
     lines.push(String::new());
     print(&lines);
+}
+
+fn line_of_node(inventory: &Inventory, node: usize) -> String {
+    let tables = inventory.families.values().flatten().filter(|table| table.node == node);
+    let sizes: Vec<u64> = tables.map(|table| table.bytes).collect();
+    let logs = inventory.commit_logs.iter().filter(|log| log.node == node).count();
+    let size = HumanBytes(sizes.iter().sum());
+    let count = sizes.len();
+    let directories = inventory.directories.iter().filter(|directory| directory.node == node);
+    let paths: Vec<String> = directories.map(|directory| directory.path.display().to_string()).collect();
+    let title = if paths.len() == 1 { "directory  " } else { "directories" };
+    format!("{title}  {}: {size} in {count} SSTables, {logs} commit logs", paths.join(", "))
+}
+
+/// Returns lines with the SSTables that are not read, and why: the first ones of each reason.
+pub fn left_out(inventory: &Inventory) -> Vec<String> {
+    let mut by_reason: BTreeMap<&str, Vec<&LeftOut>> = BTreeMap::new();
+    for file in &inventory.left_out {
+        by_reason.entry(&file.why).or_default().push(file);
+    }
+    let mut lines = Vec::new();
+    for (why, files) in by_reason {
+        let first = files.iter().take(LEFT_OUT_PRINTED);
+        lines.extend(first.map(|file| format!("{}: {why}", file.path.display())));
+        if let Some(others) = files.len().checked_sub(LEFT_OUT_PRINTED).filter(|others| *others > 0) {
+            lines.push(format!("{others} further SSTables: {why}"));
+        }
+    }
+    lines
 }
 
 fn lines_of_schema(inventory: &Inventory, schema: &FoundSchema) -> Vec<String> {

@@ -29,6 +29,9 @@ pub enum ImportError {
     /// A task has panicked, which is a bug.
     #[error("the import has failed: {0}")]
     Thread(String),
+    /// It is not known whether a file should be read.
+    #[error("{0}; --skip-damaged reports this and goes on")]
+    Doubt(String),
     #[error("{0}; --skip-damaged reports such damage and goes on")]
     Damaged(SstableError),
     #[error(transparent)]

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ImportError;
+use super::leftovers::{self, LeftOut};
 use super::schema::family_ids;
 use crate::schema::CfDef;
-use crate::sstable::{Component, Descriptor, SstableError};
+use crate::sstable::{Component, Descriptor, SstableError, is_transaction_log};
 
 /// Directories below a data directory that repeat its tables.
 const COPIES: [&str; 2] = ["snapshots", "backups"];
@@ -54,61 +55,82 @@ pub struct FoundTable {
     /// The size of the Data file in bytes.
     pub bytes: u64,
     pub descriptor: Descriptor,
-    /// The number of the directory that was given. Each is regarded as that of one node.
+    /// The number of the node whose directory it is in.
     pub node: usize,
 }
 
-/// A commit log.
+/// A file or directory of a node: a commit log, a transaction log, or a directory that was given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FoundLog {
+pub struct FoundPath {
     pub path: PathBuf,
-    /// The number of the directory that was given, as of an SSTable.
+    /// The number of the node, as of an SSTable.
     pub node: usize,
 }
 
 /// What directories have.
 #[derive(Debug, Default)]
 pub struct Inventory {
-    /// The directories that were searched, by the numbers of the nodes.
-    pub directories: Vec<PathBuf>,
+    /// The directories that were searched, in the order of the nodes.
+    pub directories: Vec<FoundPath>,
     /// The SSTables of each column family of users, by node, file version and generation.
     pub families: BTreeMap<FamilyName, Vec<FoundTable>>,
     /// The SSTables in which the servers kept their schema.
     pub system: BTreeMap<FamilyName, Vec<FoundTable>>,
     /// Data files that cannot be read, with the reason.
     pub unreadable: Vec<SstableError>,
+    /// SSTables that are not read: those that the server had not finished or has replaced, and would have removed when it
+    /// started.
+    pub left_out: Vec<LeftOut>,
+    /// Files of which it is not known whether they should be read. They end an import that does not skip damage.
+    pub doubts: Vec<LeftOut>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
     /// The column families by the ids in the names of their directories (2.1 and later).
     pub ids: HashMap<[u8; 16], FamilyName>,
     /// The column families by the ids that servers of 0.7 to 1.1 gave them, as far as their schema can be read. The commit
     /// logs of these releases name column families so.
     pub number_ids: HashMap<i32, FamilyName>,
     /// Commit logs in the directories, and in a directory `commitlog` beside one of them.
-    pub commit_logs: Vec<FoundLog>,
+    pub commit_logs: Vec<FoundPath>,
+    /// Logs of transactions (3.0 to 3.11) in the directories of column families.
+    pub(super) transaction_logs: Vec<FoundPath>,
     /// The only keyspace and the only name of column families that are wanted.
     selection: (Option<String>, Option<String>),
 }
 
 impl Inventory {
-    /// Searches directories for SSTables: data directories, or those of a keyspace or of a column family. Snapshots,
-    /// incremental backups, indexes, files that a server has not finished and those that it has compacted are left out; a
-    /// directory of a snapshot is read if it is given itself.
+    /// Searches the directories of nodes, with one directory for each node: see [`Inventory::of_nodes`].
     ///
     /// # Errors
     ///
     /// If a directory cannot be read.
     pub fn of(directories: &[PathBuf]) -> Result<Inventory, ImportError> {
+        let nodes: Vec<Vec<PathBuf>> = directories.iter().map(|directory| vec![directory.clone()]).collect();
+        Inventory::of_nodes(&nodes)
+    }
+
+    /// Searches the directories of nodes for SSTables: data directories, or those of a keyspace or of a column family. A node
+    /// has one for each of its disks. Snapshots, incremental backups, indexes, files that a server has not finished and
+    /// those that it has compacted are left out; a directory of a snapshot is read if it is given itself.
+    ///
+    /// # Errors
+    ///
+    /// If a directory cannot be read.
+    pub fn of_nodes(nodes: &[Vec<PathBuf>]) -> Result<Inventory, ImportError> {
         let mut inventory = Inventory::default();
-        for (node, directory) in directories.iter().enumerate() {
+        let directories = nodes.iter().enumerate().flat_map(|(node, of)| of.iter().map(move |of| (node, of)));
+        for (node, directory) in directories {
             let full = fs::canonicalize(directory).map_err(|error| failed(directory, &error))?;
             inventory.search(&full, node, DEPTH_MAX)?;
-            inventory.directories.push(full.clone());
             let beside = full.with_file_name(COMMIT_LOGS);
             if beside.is_dir() {
                 inventory.search(&beside, node, 0)?;
             }
+            inventory.directories.push(FoundPath { path: full, node });
         }
         inventory.commit_logs.sort();
         inventory.commit_logs.dedup_by(|one, other| one.path == other.path);
+        leftovers::leave_out(&mut inventory);
         // Damage of these tables is reported when the schema is read.
         inventory.number_ids = family_ids(&inventory.system).unwrap_or_default();
         for tables in inventory.families.values_mut() {
@@ -140,7 +162,9 @@ impl Inventory {
                 let metadata = entry.metadata().map_err(|error| failed(&path, &error))?;
                 self.add(path, metadata.len(), node);
             } else if name.starts_with("CommitLog-") && name.ends_with(".log") {
-                self.commit_logs.push(FoundLog { path, node });
+                self.commit_logs.push(FoundPath { path, node });
+            } else if is_transaction_log(&name) {
+                self.transaction_logs.push(FoundPath { path, node });
             }
         }
         Ok(())
@@ -164,16 +188,36 @@ impl Inventory {
             return self.unreadable.push(SstableError::Unsupported { path, why });
         };
         let is_index = name.contains('.');
-        if is_index || descriptor.is_temporary || descriptor.is_compacted() {
+        if is_index {
             return;
         }
-        let families = match &keyspace[..] {
+        let name = FamilyName { keyspace, name };
+        let why = match &descriptor {
+            found if found.is_temporary => "the server had not finished it",
+            found if found.is_compacted() => "the server has marked it as compacted or truncated",
+            _ => "",
+        };
+        if !why.is_empty() {
+            return self.left_out.push(LeftOut { path, why: why.to_owned(), family: name });
+        }
+        let families = match &name.keyspace[..] {
             "system" | "system_schema" => &mut self.system,
             other if is_system(other) => return,
             _ => &mut self.families,
         };
         let table = FoundTable { path, bytes, descriptor, node };
-        families.entry(FamilyName { keyspace, name }).or_default().push(table);
+        families.entry(name).or_default().push(table);
+    }
+
+    /// Leaves out an SSTable.
+    pub(super) fn remove(&mut self, left_out: LeftOut) {
+        for families in [&mut self.families, &mut self.system] {
+            if let Some(tables) = families.get_mut(&left_out.family) {
+                tables.retain(|table| table.path != left_out.path);
+            }
+            families.retain(|_, tables| !tables.is_empty());
+        }
+        self.left_out.push(left_out);
     }
 
     /// Leaves out the SSTables of tables that were dropped before one of their name was created: those in a directory with
@@ -187,7 +231,7 @@ impl Inventory {
                 let Some((place, id)) = places.find_map(|place| Some((place, id_of(place)?.1))) else {
                     return true;
                 };
-                let is_given = self.directories.iter().any(|directory| directory.starts_with(place));
+                let is_given = self.directories.iter().any(|directory| directory.path.starts_with(place));
                 let stays = id == *current || is_given;
                 if !stays {
                     left_out.insert(place.to_owned());
@@ -209,6 +253,11 @@ impl Inventory {
         self.selection = (keyspace.map(str::to_owned), family.map(str::to_owned));
         let selection = self.selection.clone();
         self.families.retain(|name, _| is_wanted(&selection, name));
+        for of in [&mut self.left_out, &mut self.doubts] {
+            of.retain(|left_out| {
+                is_system(&left_out.family.keyspace) || is_wanted(&selection, &left_out.family)
+            });
+        }
         // Everything may be in the commit logs.
         if !self.families.is_empty() || found.is_empty() && !self.commit_logs.is_empty() {
             return Ok(());
@@ -236,7 +285,7 @@ impl Inventory {
 }
 
 /// Returns the name and the id of a column family in the name of its directory, `<family>-<id>`.
-fn id_of(directory: &Path) -> Option<(String, [u8; 16])> {
+pub(super) fn id_of(directory: &Path) -> Option<(String, [u8; 16])> {
     let (name, id) = directory.file_name()?.to_str()?.rsplit_once('-')?;
     Some((name.to_owned(), uuid::Uuid::try_parse(id).ok()?.into_bytes()))
 }

@@ -12,7 +12,7 @@ use super::pieces::first_changes;
 use super::replay::Replay;
 use super::summary::{FamilySummary, Lost, Summary};
 use super::transfer::{PIECE_BYTES, Piece, transfer};
-use super::{FamilyName, FoundLog, ImportError, Inventory};
+use super::{FamilyName, FoundPath, ImportError, Inventory};
 use crate::copy::{Interruption, Side, Writer};
 use crate::schema::CfDef;
 use crate::sstable::{CommitLog, LogFamily, LogRow, SstableError};
@@ -20,7 +20,7 @@ use crate::storage::{RowPiece, weight};
 
 /// The commit logs of all nodes, and which of their writes are replayed.
 pub struct Logs {
-    found: Vec<FoundLog>,
+    found: Vec<FoundPath>,
     families: LogFamilies,
     replay: Replay,
     interruption: Interruption,
@@ -48,7 +48,7 @@ impl Logs {
         })
     }
 
-    pub fn found(&self) -> &[FoundLog] {
+    pub fn found(&self) -> &[FoundPath] {
         &self.found
     }
 
@@ -61,7 +61,7 @@ impl Logs {
     /// deletion of a counter is final in this log. `each` returns false to stop. Returns what is wrong with the log.
     pub fn read(
         &self,
-        log: &FoundLog,
+        log: &FoundPath,
         mut each: impl FnMut(&Arc<CfDef>, LogRow, bool) -> bool,
     ) -> Vec<String> {
         let path = log.path.display();

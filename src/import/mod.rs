@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   inventory   the SSTables in directories, by column family
+//!   leftovers   .. but for those that a killed server has left, and would not have read
 //!   schema      the schema that a server kept in its own tables
 //!   source_partitioner   the order of the rows in SSTables
 //!   reader      the rows of one SSTable, past its damage, in pieces
@@ -35,6 +36,7 @@ mod error;
 mod file_dump;
 mod fold;
 mod inventory;
+mod leftovers;
 mod load;
 mod log_families;
 mod logged_counters;
@@ -55,7 +57,8 @@ mod verify;
 
 pub use as_of::{AsOf, ClockShift};
 pub use error::ImportError;
-pub use inventory::{FamilyName, FoundLog, FoundTable, Inventory};
+pub use inventory::{FamilyName, FoundPath, FoundTable, Inventory};
+pub use leftovers::LeftOut;
 pub use run::{CHECKPOINT_EVERY, ImportOptions, import};
 pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use source_partitioner::{SourcePartitioner, source_partitioner};

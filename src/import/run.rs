@@ -20,7 +20,7 @@ use super::progress::Progress;
 use super::reader::{ReadOptions, Reader};
 use super::summary::{FamilySummary, Lost, Summary};
 use super::transfer::{Piece, read_on_thread, transfer, transfer_in_order};
-use super::{FamilyName, FoundTable, ImportError, Inventory};
+use super::{FamilyName, FoundTable, ImportError, Inventory, LeftOut};
 use crate::compat::features::releases::NEWEST;
 use crate::copy::{Interruption, Side};
 use crate::partitioner::PartitionerRef;
@@ -83,6 +83,7 @@ pub async fn import(
     clock: Arc<Clock>,
     options: &ImportOptions,
 ) -> Result<Summary, ImportError> {
+    let doubts = doubts_of(inventory, options)?;
     let name = to.as_ref().map(|to| to.name.clone()).unwrap_or_default();
     let progress = Progress::open(options.progress_file.as_deref(), &name, (options.as_of, clock.now_s()))?;
     let counts = Arc::<ReadCounts>::default();
@@ -93,7 +94,7 @@ pub async fn import(
         Some(to) => Some(Load::begin(to, clock, progress, options.checkpoint_every)?),
         None => None,
     };
-    let summary = Summary { shift: read.shift, ..Summary::default() };
+    let summary = Summary { shift: read.shift, ..doubts };
     let mut run = Run { inventory, options, read, load, summary };
     let meter = options.shows_progress.then(|| Meter::start(counts, inventory.bytes(), before));
     let outcome = run.import_all().await;
@@ -106,6 +107,22 @@ pub async fn import(
     }
     drop(meter);
     outcome.map(|()| run.summary)
+}
+
+/// Returns a summary with what is doubtful in the directories.
+///
+/// # Errors
+///
+/// The first doubt, unless damage is skipped.
+fn doubts_of(inventory: &Inventory, options: &ImportOptions) -> Result<Summary, ImportError> {
+    let mut summary = Summary::default();
+    for LeftOut { path, why, .. } in &inventory.doubts {
+        if !options.skips_damage {
+            return Err(ImportError::Doubt(why.clone()));
+        }
+        summary.lose(Lost { path: path.clone(), what: why.clone() });
+    }
+    Ok(summary)
 }
 
 /// Returns the column families with their SSTables, and those of which only commit logs have counters.

@@ -51,7 +51,7 @@ pub fn source_partitioner(
     usual: &PartitionerRef,
 ) -> Result<SourcePartitioner, ImportError> {
     let evidence = Evidence::of(inventory);
-    let beside = || inventory.directories.iter().find_map(|directory| configured_near(directory));
+    let beside = || inventory.directories.iter().find_map(|directory| configured_near(&directory.path));
     // Nothing has to be looked for if all SSTables name it.
     if let (None, Some(of_files), true) = (&named, &evidence.of_files, evidence.keys.is_empty()) {
         return Ok(known(of_files.clone(), "the SSTables name it"));

@@ -125,6 +125,11 @@ impl Descriptor {
         })
     }
 
+    /// Returns the name of all files of the SSTable up to the component.
+    pub fn name(&self) -> String {
+        self.prefix.trim_end_matches('-').to_owned()
+    }
+
     /// Returns the path of a component, which need not exist.
     pub fn path(&self, component: Component) -> PathBuf {
         self.directory.join(format!("{}{}", self.prefix, component.name()))
