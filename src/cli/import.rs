@@ -9,15 +9,16 @@ use clap::Args;
 use indicatif::HumanBytes;
 
 use super::cluster::{self, ClusterArgs};
-use super::control::load_file;
 use super::copy::stop_at_signals;
 use super::data;
+use super::import_definitions::Definitions;
 use super::import_found::{self, shown_times};
+use super::source_directories::SourceDirectories;
 use crate::config::{self, Config};
 use crate::copy::{self, OpenOptions, Place, Side};
 use crate::import::{
-    self as importing, AsOf, CHECKPOINT_EVERY, FamilyName, FamilySummary, FoundSchema, ImportError,
-    ImportOptions, Inventory, SourcePartitioner, Summary, Verified,
+    self as importing, AsOf, CHECKPOINT_EVERY, FamilySummary, FoundSchema, ImportError, ImportOptions,
+    Inventory, LoggedCounts, SourcePartitioner, Summary, Verified,
 };
 use crate::marshal::Types;
 use crate::partitioner;
@@ -25,10 +26,8 @@ use crate::util::Clock;
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// A data directory of an old server, or the directory of a keyspace, of a column family or of a snapshot. Several
-    /// are regarded as those of several nodes
-    #[arg(long, value_name = "DIR", required = true)]
-    from: Vec<PathBuf>,
+    #[command(flatten)]
+    from: SourceDirectories,
     /// The target: `data:DIRECTORY`, which is created if it does not exist, or `cluster:HOST:PORT,HOST:PORT`
     #[arg(long, value_name = "WHERE", required_unless_present = "dry_run")]
     to: Option<Place>,
@@ -37,7 +36,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// A script that defines the column families: of CQL (.cql) or of cassandra-cli (.cli). May be given several times
-    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    #[arg(long, value_name = "FILE")]
     schema: Vec<PathBuf>,
     /// The partitioner of the old servers, if it is not the configuration's
     #[arg(long, value_name = "CLASS")]
@@ -78,8 +77,11 @@ pub struct ImportArgs {
 }
 
 pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
-    let mut inventory = Inventory::of(&args.from).map_err(|error| error.to_string())?;
-    let found = FoundSchema::of(&inventory, types).map_err(|error| error.to_string());
+    let mut inventory = Inventory::of_nodes(&args.from.nodes).map_err(|error| error.to_string())?;
+    let found = FoundSchema::of(&inventory, types).map_err(|error| error.without_advice());
+    if let Err(error) = &found {
+        inventory.doubt_schema(error);
+    }
     if let Ok(schema) = &found {
         for directory in inventory.leave_out_dropped(&schema.ids) {
             eprintln!("not read: {} is of a table that was dropped", directory.display());
@@ -122,10 +124,6 @@ async fn import_all(
     let named = named_partitioner(args, config)?;
     let partitioner = importing::source_partitioner(inventory, named, &config.partitioner)
         .map_err(|error| error.to_string())?;
-    let found = found.as_ref().map_err(String::as_str);
-    if args.dry_run {
-        import_found::print_sources(inventory, found, &partitioner);
-    }
     let options = ImportOptions {
         skips_damage: args.skip_damaged,
         progress_file: args.progress_file.clone(),
@@ -133,22 +131,18 @@ async fn import_all(
         interruption: stop_at_signals()?,
         as_of: args.as_of,
         shows_progress: true,
-        ..ImportOptions::new(partitioner.partitioner)
+        ..ImportOptions::new(partitioner.partitioner.clone())
     };
-    let to = match &args.to {
-        Some(place) => Some(Arc::new(open(args, types, config, (place, &clock)).await?)),
-        None => None,
+    let definitions = Definitions { scripts: &args.schema, found: found.as_ref().map_err(String::as_str) };
+    let Some(place) = &args.to else {
+        import_found::print_sources(inventory, definitions.found, &partitioner);
+        return look(args, (types, config), (inventory, &definitions), (clock, &options)).await;
     };
-    let outcome = run(args, (inventory, found), (to.clone(), clock), &options).await;
-    let closed = match &to {
-        Some(to) => to.close().await.map_err(|error| error.to_string()),
-        None => Ok(()),
-    };
+    let to = Arc::new(open(args, types, config, (place, &clock)).await?);
+    let outcome = run(args, (inventory, &definitions), (to.clone(), clock), &options).await;
+    let closed = to.close().await.map_err(|error| error.to_string());
     let (summary, verified) = outcome?;
     closed?;
-    if let Some(summary) = summary.as_ref().filter(|_| args.dry_run) {
-        import_found::print_families(inventory, found, summary);
-    }
     let imported = summary.map_or(Ok(()), |summary| report(args, inventory, &summary));
     imported.and(verified.map_or(Ok(()), |verified| report_verified(&verified)))
 }
@@ -156,24 +150,26 @@ async fn import_all(
 /// Imports, compares, or both.
 async fn run(
     args: &ImportArgs,
-    (inventory, found): (&Inventory, Result<&FoundSchema, &str>),
-    (to, clock): (Option<Arc<Side>>, Arc<Clock>),
+    (inventory, definitions): (&Inventory, &Definitions<'_>),
+    (to, clock): (Arc<Side>, Arc<Clock>),
     options: &ImportOptions,
 ) -> Result<(Option<Summary>, Option<Verified>), String> {
     let failed = |error: ImportError| error.to_string();
     let summary = match args.verify_only {
         true => None,
         false => {
-            define(args, to.as_ref(), (inventory, found)).await?;
-            Some(importing::import(inventory, to.clone(), clock.clone(), options).await.map_err(failed)?)
+            inventory.check_doubts(options).map_err(failed)?;
+            define(args, &to, (inventory, definitions)).await?;
+            let imported = importing::import(inventory, Some(to.clone()), clock.clone(), options).await;
+            Some(imported.map_err(failed)?)
         }
     };
-    let verified = match to.filter(|_| args.verify || args.verify_only) {
-        Some(to) => {
+    let verified = match args.verify || args.verify_only {
+        true => {
             let shift = summary.as_ref().map(|summary| summary.shift);
             Some(importing::verify(inventory, (to, clock), options, shift).await.map_err(failed)?)
         }
-        None => None,
+        false => None,
     };
     Ok((summary, verified))
 }
@@ -234,32 +230,16 @@ async fn open(
     copy::open(place, &options).await.map_err(|error| error.to_string())
 }
 
-/// Runs the scripts, and checks that the target defines all column families.
+/// Defines the column families, and checks that the target has all.
 async fn define(
     args: &ImportArgs,
-    to: Option<&Arc<Side>>,
-    (inventory, found): (&Inventory, Result<&FoundSchema, &str>),
+    to: &Arc<Side>,
+    (inventory, definitions): (&Inventory, &Definitions<'_>),
 ) -> Result<(), String> {
-    let Some(to) = to else { return Ok(()) };
     let database = to.writable().map_err(|error| error.to_string())?;
-    for script in &args.schema {
-        load_file("--schema", database, script).await?;
-    }
-    match found {
-        Err(why) => eprintln!("the schema in the system tables cannot be read: {why}"),
-        Ok(schema) => {
-            let defined = schema.define(database).await;
-            print_each("missing in the system tables", &schema.missing);
-            print_each("not defined", &defined.failed);
-            print_each("not imported", &schema.left_out);
-            print_each("not imported", &defined.left_out);
-        }
-    }
-    let is_view = |name: &FamilyName| found.is_ok_and(|schema| schema.views.contains(name));
-    let is_missing =
-        |name: &&FamilyName| to.column_family(&name.keyspace, &name.name).is_none() && !is_view(name);
-    let missing: Vec<String> =
-        inventory.families.keys().filter(is_missing).map(ToString::to_string).collect();
+    definitions.print_gaps();
+    definitions.create(database).await?;
+    let missing = definitions.missing(inventory, to);
     if missing.is_empty() || args.skip_undefined {
         return Ok(());
     }
@@ -267,15 +247,36 @@ async fn define(
         "neither the target nor the system tables of {} define {}. Define them with --config storage-conf.xml (0.4 to 0.6), \
          or with --schema and a \
          script of CQL or cassandra-cli; --skip-undefined leaves them out",
-        args.from.iter().map(|from| from.display().to_string()).collect::<Vec<_>>().join(", "),
+        args.from.shown(),
         missing.join(", ")
     ))
 }
 
-fn print_each(what: &str, sentences: &[String]) {
-    for sentence in sentences {
-        eprintln!("{what}: {sentence}");
+/// Reads everything, and prints what is there.
+async fn look(
+    args: &ImportArgs,
+    (types, config): (&Types, &Config),
+    (inventory, definitions): (&Inventory, &Definitions<'_>),
+    (clock, options): (Arc<Clock>, &ImportOptions),
+) -> Result<(), String> {
+    let failed = |error: ImportError| error.to_string();
+    let mut summary = importing::import(inventory, None, clock.clone(), options).await.map_err(failed)?;
+    let mut logged = LoggedCounts::default();
+    if !inventory.commit_logs.is_empty() {
+        let side = definitions.in_memory(config, types, &clock).await?;
+        logged = LoggedCounts::of(inventory, &side, options).await.map_err(failed)?;
+        if side.keyspaces().is_empty() || !definitions.missing(inventory, &side).is_empty() {
+            eprintln!(
+                "note: what commit logs have of column families without a definition is not counted: set --config or --schema"
+            );
+        }
     }
+    for (name, family) in &logged.families {
+        summary.families.entry(name.clone()).or_default().add(family);
+    }
+    logged.lost.drain(..).for_each(|lost| summary.lose(lost));
+    import_found::print_families(inventory, definitions.found, (&summary, &logged.families));
+    report(args, inventory, &summary)
 }
 
 /// Prints what was imported and what is lost. Losses are an error.

@@ -117,34 +117,40 @@ fn releases_of_log(path: &Path) -> &'static str {
 }
 
 /// Prints the column families as a table.
-pub fn print_families(inventory: &Inventory, found: Result<&FoundSchema, &str>, summary: &Summary) {
+pub fn print_families(
+    inventory: &Inventory,
+    found: Result<&FoundSchema, &str>,
+    (summary, logged): (&Summary, &BTreeMap<FamilyName, FamilySummary>),
+) {
     let families = found.map(FoundSchema::families).unwrap_or_default();
     let is_expected = |name: &&FamilyName| inventory.is_selected(name);
     let mut names: Vec<&FamilyName> =
         families.iter().filter(is_expected).chain(summary.families.keys()).collect();
     names.sort_unstable();
     names.dedup();
-    let head = ["column family", "SSTables", "versions", "size", "rows", "cells", "tombstones", "written"];
+    let head =
+        ["column family", "SSTables", "versions", "size", "rows", "logged", "cells", "tombstones", "written"];
     let mut lines = vec![head.map(str::to_owned)];
     for name in names {
         let size = inventory.families.get(name).into_iter().flatten().map(|table| table.bytes).sum();
         let none = FamilySummary::default();
-        lines.push(line_of(name, size, summary.families.get(name).unwrap_or(&none)));
+        let logged_rows = logged.get(name).map_or(0, |family| family.rows);
+        lines.push(line_of(name, (size, logged_rows), summary.families.get(name).unwrap_or(&none)));
     }
     let width =
         |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let printed = |line: &[String; 8]| {
+    let printed = |line: &[String; 9]| {
         let cells = line.iter().zip(&widths).enumerate().map(|(column, (text, width))| {
             // Numbers are on the right.
-            if matches!(column, 1 | 3..=6) { format!("{text:>width$}") } else { format!("{text:width$}") }
+            if matches!(column, 1 | 3..=7) { format!("{text:>width$}") } else { format!("{text:width$}") }
         });
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     print(&lines.iter().map(printed).collect::<Vec<_>>());
 }
 
-fn line_of(name: &FamilyName, size: u64, family: &FamilySummary) -> [String; 8] {
+fn line_of(name: &FamilyName, (size, logged): (u64, u64), family: &FamilySummary) -> [String; 9] {
     let versions = family.formats.keys().map(|letters| if letters.is_empty() { "0.4-0.6" } else { letters });
     let written = match family.timestamps {
         Some(times) => shown_times(times),
@@ -155,7 +161,8 @@ fn line_of(name: &FamilyName, size: u64, family: &FamilySummary) -> [String; 8] 
         family.tables.to_string(),
         versions.collect::<Vec<_>>().join(","),
         HumanBytes(size).to_string(),
-        family.rows.to_string(),
+        (family.rows - logged.min(family.rows)).to_string(),
+        logged.to_string(),
         family.cells.to_string(),
         family.tombstones.to_string(),
         written,

@@ -45,6 +45,16 @@ pub enum ImportError {
     Interrupted(String),
 }
 
+impl ImportError {
+    /// Returns the message without the advice to skip damage.
+    pub fn without_advice(&self) -> String {
+        match self {
+            ImportError::Damaged(error) => error.to_string(),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl From<SstableError> for ImportError {
     fn from(error: SstableError) -> ImportError {
         match error {

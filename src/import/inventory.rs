@@ -5,9 +5,9 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::ImportError;
 use super::leftovers::{self, LeftOut};
 use super::schema::family_ids;
+use super::{ImportError, ImportOptions};
 use crate::schema::CfDef;
 use crate::sstable::{Component, Descriptor, SstableError, is_transaction_log};
 
@@ -67,6 +67,9 @@ pub struct FoundPath {
     pub node: usize,
 }
 
+/// The only keyspace and the only name of column families.
+pub(super) type Selection = (Option<String>, Option<String>);
+
 /// What directories have.
 #[derive(Debug, Default)]
 pub struct Inventory {
@@ -95,7 +98,7 @@ pub struct Inventory {
     /// Logs of transactions (3.0 to 3.11) in the directories of column families.
     pub(super) transaction_logs: Vec<FoundPath>,
     /// The only keyspace and the only name of column families that are wanted.
-    selection: (Option<String>, Option<String>),
+    pub(super) selection: Selection,
 }
 
 impl Inventory {
@@ -209,6 +212,28 @@ impl Inventory {
         families.entry(name).or_default().push(table);
     }
 
+    /// Records that the schema in the system tables cannot be read.
+    pub fn doubt_schema(&mut self, error: &str) {
+        let why = format!(
+            "{error}; the schema in the system tables is not used: all column families must be defined by the target, --config or \
+             --schema, and tables that were dropped are read if they are defined"
+        );
+        let family = FamilyName { keyspace: "system".to_owned(), name: String::new() };
+        self.doubts.push(LeftOut { path: PathBuf::new(), why, family });
+    }
+
+    /// Checks that nothing is doubtful, or that damage is skipped.
+    ///
+    /// # Errors
+    ///
+    /// The first doubt.
+    pub fn check_doubts(&self, options: &ImportOptions) -> Result<(), ImportError> {
+        match self.doubts.first().filter(|_| !options.skips_damage) {
+            Some(doubt) => Err(ImportError::Doubt(doubt.why.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Leaves out an SSTable.
     pub(super) fn remove(&mut self, left_out: LeftOut) {
         for families in [&mut self.families, &mut self.system] {
@@ -290,7 +315,7 @@ pub(super) fn id_of(directory: &Path) -> Option<(String, [u8; 16])> {
     Some((name.to_owned(), uuid::Uuid::try_parse(id).ok()?.into_bytes()))
 }
 
-fn is_wanted((keyspace, family): &(Option<String>, Option<String>), name: &FamilyName) -> bool {
+pub(super) fn is_wanted((keyspace, family): &Selection, name: &FamilyName) -> bool {
     keyspace.as_ref().is_none_or(|only| name.keyspace == *only)
         && family.as_ref().is_none_or(|only| name.name == *only)
 }

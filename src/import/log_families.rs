@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use md5::{Digest, Md5};
 
-use super::inventory::is_system;
+use super::inventory::{Selection, is_system, is_wanted};
 use super::schema::read_system_rows;
 use super::{FamilyName, Inventory};
 use crate::compat::features::releases::NEWEST;
@@ -13,6 +13,8 @@ use crate::copy::Side;
 use crate::marshal::PACKAGE;
 use crate::schema::{CfDef, Layout, TableDef};
 use crate::sstable::{LogFamily, LogTable};
+
+const NOT_NAMED: &str = "which neither system tables nor directories name; import the whole data directory";
 
 /// A column family of the target.
 pub struct Defined {
@@ -32,6 +34,7 @@ pub struct LogFamilies {
     /// Whether the ids and the numbers of all column families are known, so that others are of dropped ones.
     knows_ids: bool,
     knows_numbers: bool,
+    selection: Selection,
 }
 
 impl LogFamilies {
@@ -42,6 +45,7 @@ impl LogFamilies {
             by_name: HashMap::new(),
             knows_ids: !inventory.ids.is_empty(),
             knows_numbers: !inventory.number_ids.is_empty(),
+            selection: inventory.selection.clone(),
         };
         for keyspace in to.keyspaces() {
             for cf in keyspace.column_families.values() {
@@ -90,10 +94,16 @@ impl LogFamilies {
         match family {
             // The ids of 1.2 and 2.0, and those of the servers' own tables, are made of names (version 3).
             LogFamily::Id(id) if !self.knows_ids && id[6] >> 4 == 1 => {
-                Some(format!("id {}", uuid::Uuid::from_bytes(*id)))
+                let id = uuid::Uuid::from_bytes(*id);
+                Some(format!("a column family with the id {id}, {NOT_NAMED}"))
             }
-            LogFamily::Numbered { keyspace, number } if !self.knows_numbers && !is_system(keyspace) => {
-                Some(format!("number {number} in the keyspace {keyspace}"))
+            LogFamily::Numbered { keyspace, number } if !self.knows_numbers && !is_system(keyspace) => Some(
+                format!("a column family with the number {number} in the keyspace {keyspace}, {NOT_NAMED}"),
+            ),
+            // Up to 0.6.
+            LogFamily::Named { keyspace, name } if !is_system(keyspace) => {
+                let name = FamilyName { keyspace: keyspace.clone(), name: name.clone() };
+                is_wanted(&self.selection, &name).then(|| format!("{name}, which the target does not define"))
             }
             _ => None,
         }

@@ -12,7 +12,7 @@ use super::pieces::first_changes;
 use super::replay::Replay;
 use super::summary::{FamilySummary, Lost, Summary};
 use super::transfer::{PIECE_BYTES, Piece, transfer};
-use super::{FamilyName, FoundPath, ImportError, Inventory};
+use super::{FamilyName, FoundPath, ImportError, ImportOptions, Inventory};
 use crate::copy::{Interruption, Side, Writer};
 use crate::schema::CfDef;
 use crate::sstable::{CommitLog, LogFamily, LogRow, SstableError};
@@ -32,24 +32,36 @@ impl Logs {
     ///
     /// # Errors
     ///
-    /// If the system tables, which know of each TRUNCATE, are damaged.
+    /// If the system tables, which know of each TRUNCATE, are damaged, unless damage is skipped.
     pub fn of(
         inventory: &Inventory,
         to: &Side,
-        (interruption, shift): (&Interruption, ClockShift),
+        (options, shift): (&ImportOptions, ClockShift),
     ) -> Result<Logs, ImportError> {
         let families = LogFamilies::of(to, inventory);
         Ok(Logs {
             found: inventory.commit_logs.clone(),
-            replay: Replay::of(inventory, &families)?,
+            replay: Replay::of(inventory, &families, options.skips_damage)?,
             families,
-            interruption: interruption.clone(),
+            interruption: options.interruption.clone(),
             shift,
         })
     }
 
     pub fn found(&self) -> &[FoundPath] {
         &self.found
+    }
+
+    /// Returns what makes it doubtful which writes are replayed.
+    pub fn doubts(&self) -> Vec<Lost> {
+        let doubt = |error: &SstableError| Lost {
+            path: PathBuf::new(),
+            what: format!(
+                "{error}; nothing is lost, but commit logs may have increments or deleted rows that are in SSTables already, or \
+                 that were truncated"
+            ),
+        };
+        self.replay.unreadable.iter().map(doubt).collect()
     }
 
     /// Whether there can be counters in the logs.
@@ -107,12 +119,9 @@ impl Logs {
         if reader.skipped() > 0 {
             wrong.push(format!("{path}: {} writes with a wrong checksum", reader.skipped()));
         }
-        wrong.extend(unknown.into_iter().map(|(name, writes)| {
-            format!(
-                "{path}: {writes} writes of a column family with the {name}, which neither system tables nor directories \
-                 name; import the whole data directory"
-            )
-        }));
+        let of_unknown =
+            unknown.into_iter().map(|(name, writes)| format!("{path}: {writes} writes of {name}"));
+        wrong.extend(of_unknown);
         wrong
     }
 
@@ -132,15 +141,7 @@ impl Logs {
         writer: &Arc<Writer>,
         summary: &mut Summary,
     ) -> Result<(), ImportError> {
-        for error in &self.replay.unreadable {
-            summary.lose(Lost {
-                path: PathBuf::new(),
-                what: format!(
-                    "{error}; nothing is lost, but commit logs may have increments or deleted rows that are in SSTables \
-                     already"
-                ),
-            });
-        }
+        self.doubts().into_iter().for_each(|doubt| summary.lose(doubt));
         for log in &self.found {
             let (logs, log) = (self.clone(), log.clone());
             let stopped =

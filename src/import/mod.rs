@@ -9,7 +9,7 @@
 //!   counters    the counters of a family: the shards of all its SSTables and commit logs, row by row;
 //!               `counter_row` is what is written of them
 //!   logs        the commit logs; their column families (`log_families`), counters (`logged_counters`), and which of
-//!               their writes are in SSTables (`replay`)
+//!               their writes are in SSTables (`replay`); how much they have (`logged_counts`)
 //!   merge       the rows of all SSTables of a family, in the order of the ring
 //!   as_of       the clock of the old servers
 //!   pieces      rows on their way to the target
@@ -40,6 +40,7 @@ mod leftovers;
 mod load;
 mod log_families;
 mod logged_counters;
+mod logged_counts;
 mod logged_rows;
 mod logs;
 mod merge;
@@ -59,6 +60,7 @@ pub use as_of::{AsOf, ClockShift};
 pub use error::ImportError;
 pub use inventory::{FamilyName, FoundPath, FoundTable, Inventory};
 pub use leftovers::LeftOut;
+pub use logged_counts::LoggedCounts;
 pub use run::{CHECKPOINT_EVERY, ImportOptions, import};
 pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use source_partitioner::{SourcePartitioner, source_partitioner};

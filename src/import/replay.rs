@@ -27,7 +27,7 @@ const POSITION_BYTES: usize = 12;
 #[derive(Debug, Default)]
 pub struct Replay {
     flushed: HashMap<(usize, FamilyName), Intervals>,
-    /// SSTables whose positions cannot be read. All writes of their column family are replayed.
+    /// SSTables whose positions cannot be read, and damaged system tables. All writes of their column families are replayed.
     pub unreadable: Vec<SstableError>,
 }
 
@@ -36,8 +36,12 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// If `system.local` is damaged.
-    pub fn of(inventory: &Inventory, families: &LogFamilies) -> Result<Replay, ImportError> {
+    /// If `system.local` is damaged, unless damage is skipped.
+    pub fn of(
+        inventory: &Inventory,
+        families: &LogFamilies,
+        skips_damage: bool,
+    ) -> Result<Replay, ImportError> {
         let mut replay = Replay::default();
         let mut last_segments: HashMap<usize, i64> = HashMap::new();
         for log in &inventory.commit_logs {
@@ -46,7 +50,14 @@ impl Replay {
             let last = last_segments.entry(log.node).or_insert(id);
             *last = (*last).max(id);
         }
-        let locals = local_rows(inventory)?;
+        let mut locals = HashMap::new();
+        for (node, row) in local_rows(inventory) {
+            match row {
+                Ok(row) => drop(locals.insert(node, row)),
+                Err(error) if skips_damage => replay.unreadable.push(error),
+                Err(error) => return Err(error.into()),
+            }
+        }
         for (name, tables) in &inventory.families {
             for table in tables {
                 let Some(last) = last_segments.get(&table.node) else { continue };
@@ -90,18 +101,19 @@ impl Replay {
 }
 
 /// Returns the row of `system.local` of each node that has one.
-fn local_rows(inventory: &Inventory) -> Result<HashMap<usize, SystemRow>, SstableError> {
+fn local_rows(inventory: &Inventory) -> HashMap<usize, Result<SystemRow, SstableError>> {
     let local = FamilyName { keyspace: "system".to_owned(), name: "local".to_owned() };
     let tables = inventory.system.get(&local).map_or(&[][..], Vec::as_slice);
     let mut found = HashMap::new();
     for node in tables.iter().map(|table| table.node) {
         if let Entry::Vacant(place) = found.entry(node) {
             let own: Vec<_> = tables.iter().filter(|table| table.node == node).cloned().collect();
-            let row = read_system_rows(&own, 0, false)?.into_iter().find(|row| row.keyspace == "local");
-            place.insert(row.unwrap_or_default());
+            let rows = read_system_rows(&own, 0, false);
+            let own = |rows: Vec<SystemRow>| rows.into_iter().find(|row| row.keyspace == "local");
+            place.insert(rows.map(|rows| own(rows).unwrap_or_default()));
         }
     }
-    Ok(found)
+    found
 }
 
 /// Returns the position before which a column family was truncated, for each that was.

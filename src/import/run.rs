@@ -115,11 +115,9 @@ pub async fn import(
 ///
 /// The first doubt, unless damage is skipped.
 fn doubts_of(inventory: &Inventory, options: &ImportOptions) -> Result<Summary, ImportError> {
+    inventory.check_doubts(options)?;
     let mut summary = Summary::default();
     for LeftOut { path, why, .. } in &inventory.doubts {
-        if !options.skips_damage {
-            return Err(ImportError::Doubt(why.clone()));
-        }
         summary.lose(Lost { path: path.clone(), what: why.clone() });
     }
     Ok(summary)
@@ -163,7 +161,7 @@ impl Run<'_> {
         let inventory = self.inventory;
         let logs = match &self.load {
             Some(load) => {
-                let how = (&self.options.interruption, load.progress.shift());
+                let how = (self.options, load.progress.shift());
                 Some(Arc::new(Logs::of(inventory, &load.to, how)?))
             }
             None => None,

@@ -62,7 +62,7 @@ pub async fn verify(
     };
     let shift = shift.map_or_else(|| recorded_shift(options, &to.name, clock.now_s()), Ok)?;
     let counts = Arc::<ReadCounts>::default();
-    let logs = Arc::new(Logs::of(inventory, &to, (&options.interruption, shift))?);
+    let logs = Arc::new(Logs::of(inventory, &to, (options, shift))?);
     let _meter = options.shows_progress.then(|| Meter::start(counts.clone(), inventory.bytes(), 0));
     let read = options.read_options(shift, &counts);
     let verify = Verify { to, clock, options, logs, partitioner, read };

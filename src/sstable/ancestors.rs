@@ -105,7 +105,7 @@ mod tests {
             assert_eq!(ancestors(&descriptor).unwrap(), BTreeSet::new(), "{letters} without the component");
             let content = statistics(letters, &[4, 3, 70_000]);
             std::fs::write(&path, &content).unwrap();
-            let is_read = letters >= "he" && letters < "ma";
+            let is_read = ("he".."ma").contains(&letters);
             let expected = if is_read { BTreeSet::from([3, 4, 70_000]) } else { BTreeSet::new() };
             assert_eq!(ancestors(&descriptor).unwrap(), expected, "{letters}");
             for cut in (0..content.len()).filter(|_| is_read) {

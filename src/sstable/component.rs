@@ -269,8 +269,8 @@ mod tests {
             ("Ks/tmp-7-Data.db", "tmp", false),
             ("Ks/tmp-hc-7-Data.db", "tmp", false),
             ("Ks/tmp-tmp-hc-7-Data.db", "tmp", true),
-            ("Ks/tmp/Ks-tmp-ic-7-Data.db", "tmp", false),
-            ("Ks/tmp/Ks-tmp-tmp-ic-7-Data.db", "tmp", true),
+            ("Ks/tmplink/Ks-tmplink-ic-7-Data.db", "tmplink", false),
+            ("Ks/tmplink/Ks-tmplink-tmp-ic-7-Data.db", "tmplink", true),
             (&format!("Ks/tmp-{id}/Ks-tmp-ka-7-Data.db"), "tmp", false),
             (&format!("Ks/tmp-{id}/lb-7-big-Data.db"), "tmp", false),
         ] {

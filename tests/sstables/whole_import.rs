@@ -10,10 +10,11 @@ use thriftstore::copy::Side;
 use thriftstore::import::{ImportOptions, Inventory, import};
 use thriftstore::model::{CellKind, Change, DeletionTime};
 use thriftstore::partitioner;
+use thriftstore::sstable::Descriptor;
 use thriftstore::storage::DumpCommand;
 use thriftstore::util::Clock;
 
-use crate::fixture::{Fixture, RELEASES};
+use crate::fixture::{Fixture, RELEASES, WITH_LOGS};
 use crate::rows::{Merged, NOW_S};
 
 /// A directory of a real server, and a folder for what is made of it.
@@ -253,4 +254,147 @@ fn more_tables_than_are_open_at_once_are_imported() {
     setup.assert_same(&target, &whole);
     let output = setup.import(&target, &[&only[..], &["--verify-only"]].concat()).output().unwrap();
     assert!(!output.status.success() && texts(&output).contains("overlap"), "{}", texts(&output));
+}
+
+/// The SSTables of a node are on several disks, as are their commit logs. Counters of two nodes would count twice.
+#[test]
+fn the_directories_of_several_disks_are_one_node() {
+    for release in ["1.2.15", "2.1.22"] {
+        let setup = Setup::of(release);
+        let whole = setup.path("whole");
+        succeed(&mut setup.import(&whole, &[]));
+        let disk = setup.path("disk");
+        for keyspace in ["Cmp", "system"] {
+            for data in setup.fixture.data_files(keyspace) {
+                let found = Descriptor::of_data_file(&data).unwrap();
+                let to = disk.join(data.parent().unwrap().strip_prefix(setup.fixture.data()).unwrap());
+                std::fs::create_dir_all(&to).unwrap();
+                let files = std::fs::read_dir(&found.directory).unwrap();
+                let is_own = |name: &str| name.starts_with(&format!("{}-", found.name()));
+                let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+                for name in names.filter(|name| found.generation.is_multiple_of(2) && is_own(name)) {
+                    std::fs::rename(found.directory.join(&name), to.join(&name)).unwrap();
+                }
+            }
+        }
+        let target = setup.path("target");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+        command.arg("import").arg("--config").arg(&setup.config).arg("--from").arg(setup.fixture.data());
+        let said = succeed(command.arg(&disk).arg("--to").arg(format!("data:{}", target.display())));
+        assert!(said.contains("imported: "), "{said}");
+        setup.assert_same(&whole, &target);
+        setup.assert_same(&target, &whole);
+    }
+}
+
+/// Rows of commit logs are in the table of a dry run, as the import takes them.
+#[test]
+fn a_dry_run_counts_what_commit_logs_have() {
+    for release in WITH_LOGS {
+        let setup = Setup::of(release);
+        let imported = succeed(&mut setup.import(&setup.path("target"), &[]));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+        command.arg("import").arg("--from").arg(setup.fixture.data()).arg("--config").arg(&setup.config);
+        let found = succeed(command.arg("--dry-run"));
+        let lines = |said: &str| -> BTreeMap<String, Vec<String>> {
+            let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            let named = |mut words: Vec<String>| Some((words.first()?.clone(), words.split_off(1)));
+            said.lines().map(words).filter_map(named).filter(|(name, _)| name.contains('.')).collect()
+        };
+        let (of_import, of_dry_run) = (lines(&imported), lines(&found));
+        let is_counter =
+            |name: &str| ["ctr", "cnt", "count"].iter().any(|part| name.to_lowercase().contains(part));
+        let number = |text: &str| text.parse::<u64>().unwrap();
+        let (mut logged, mut compared) = (0, 0);
+        for (name, words) in &of_import {
+            // Of counters the merged rows are imported.
+            let Some(rows) = words.iter().position(|word| word == "rows,").filter(|_| !is_counter(name))
+            else {
+                continue;
+            };
+            let theirs = &of_dry_run[name];
+            // Sizes have a unit: "93 B".
+            let unit = theirs.iter().position(|word| word == "B" || word.ends_with("iB")).unwrap();
+            let counts: Vec<u64> = theirs[unit + 1..unit + 5].iter().map(|word| number(word)).collect();
+            let [of_tables, of_logs, cells, tombstones] = counts[..] else { panic!("{theirs:?}") };
+            let ours = [rows - 1, rows + 1, rows + 3].map(|at| number(&words[at]));
+            assert_eq!(ours, [of_tables + of_logs, cells, tombstones], "{release} {name}");
+            logged += of_logs;
+            compared += 1;
+        }
+        assert!(logged > 0 && compared > 10, "{release}: {found}");
+    }
+}
+
+/// The schema can be in system tables that cannot be read.
+#[test]
+fn an_import_goes_on_without_damaged_system_tables() {
+    for (release, table) in [("1.2.15", "schema_columnfamilies"), ("2.1.22", "local")] {
+        let setup = Setup::of(release);
+        for data in setup.fixture.files_of("system", table) {
+            let bytes = std::fs::read(&data).unwrap();
+            std::fs::write(&data, &bytes[..bytes.len() / 2]).unwrap();
+        }
+        let run = |target: &str, more: &[&str]| {
+            let output = setup.import(&setup.path(target), more).output().unwrap();
+            (output.status.success(), texts(&output))
+        };
+        let (is_success, said) = run("a", &[]);
+        assert!(!is_success && said.contains("is damaged at byte"), "{said}");
+        assert!(said.contains("--skip-damaged") && said.contains(table), "{said}");
+        let script = setup.path("schema.cli");
+        let text =
+            "create keyspace Cmp; use Cmp; create column family Std_BytesType with comparator = BytesType;";
+        std::fs::write(&script, text).unwrap();
+        let only = ["--skip-damaged", "--keyspace", "Cmp", "--column-family", "Std_BytesType"];
+        if table != "local" {
+            // Nothing is imported without a definition.
+            let (is_success, said) = run("b", &only);
+            assert!(!is_success && said.contains("define Cmp.Std_BytesType"), "{said}");
+        }
+        let (is_success, said) = run("c", &[&only[..], &["--schema", script.to_str().unwrap()]].concat());
+        assert!(said.contains("imported: 1 column families") && said.contains("damaged: "), "{said}");
+        // The report and the exit status say that not everything is there.
+        assert!(!is_success && said.contains(table), "{said}");
+    }
+}
+
+/// Servers were killed in compactions, their files copied, and the servers restarted: they have removed the leftovers.
+#[test]
+fn leftovers_of_compactions_are_those_that_the_server_removed() {
+    for (release, partitioner, left_out) in [
+        ("1.2.15", "Murmur3Partitioner", "Cmp-Ctr_Std-ic-6-Data.db: a compaction that was not finished"),
+        ("2.0.17", "Murmur3Partitioner", "Cmp-Del_Sup-jb-4-Data.db: a compaction that was not finished"),
+        ("3.11.19", "Murmur3Partitioner", "me-1-big-Data.db: a compaction has put its rows into other"),
+    ] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sstables");
+        let scratch = tempfile::tempdir().unwrap();
+        let archive = folder.join(format!("{release}-leftovers.tar.gz"));
+        succeed(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(scratch.path()));
+        let config = scratch.path().join("cassandra.yaml");
+        let text = format!("cluster_name: test\npartitioner: org.apache.cassandra.dht.{partitioner}\n");
+        std::fs::write(&config, text).unwrap();
+        let program = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+            command.stdin(Stdio::null());
+            command
+        };
+        let data = |name: &str| format!("data:{}", scratch.path().join(name).join("imported").display());
+        let mut said = Vec::new();
+        for name in ["killed", "restarted"] {
+            let mut command = program();
+            command.arg("import").arg("--from").arg(scratch.path().join(name).join("data")).arg("--to");
+            said.push(succeed(
+                command.arg(data(name)).arg("--config").arg(&config).args(["--keyspace", "Cmp"]),
+            ));
+        }
+        assert!(said[0].contains(&format!("not read: {}", scratch.path().display())), "{release}: {said:?}");
+        assert!(said[0].contains(left_out), "{release}: {}", said[0]);
+        assert!(!said[1].contains("-Data.db: a compaction"), "{release}: {}", said[1]);
+        for (from, to) in [("killed", "restarted"), ("restarted", "killed")] {
+            let mut command = program();
+            command.args(["copy", "--verify-only", "--config"]).arg(&config);
+            succeed(command.arg("--from").arg(data(from)).arg("--to").arg(data(to)));
+        }
+    }
 }

@@ -1,0 +1,84 @@
+//! The definitions of the column families that `thriftstore import` reads: from scripts, the configuration and the system
+//! tables of the old server.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::control::load_file;
+use crate::config::Config;
+use crate::copy::Side;
+use crate::db::{Authenticator, Database, DatabaseParts};
+use crate::import::{FamilyName, FoundSchema, Inventory};
+use crate::marshal::Types;
+use crate::storage::EmbeddedStore;
+use crate::util::Clock;
+
+/// Where definitions come from, besides the configuration.
+pub struct Definitions<'a> {
+    /// The scripts of `--schema`.
+    pub scripts: &'a [PathBuf],
+    /// The schema in the system tables, or why it cannot be read.
+    pub found: Result<&'a FoundSchema, &'a str>,
+}
+
+impl Definitions<'_> {
+    /// Creates the column families that a database does not have. What cannot be created is printed.
+    pub async fn create(&self, database: &Arc<Database>) -> Result<(), String> {
+        for script in self.scripts {
+            load_file("--schema", database, script).await?;
+        }
+        let Ok(schema) = self.found else { return Ok(()) };
+        let defined = schema.define(database).await;
+        print_each("not defined", &defined.failed);
+        print_each("not imported", &defined.left_out);
+        Ok(())
+    }
+
+    /// Prints what is missing in the system tables, and what of them is not imported.
+    pub fn print_gaps(&self) {
+        if let Ok(schema) = self.found {
+            print_each("missing in the system tables", &schema.missing);
+            print_each("not imported", &schema.left_out);
+        }
+    }
+
+    /// Returns the column families of SSTables that a target does not define. Views are left out.
+    pub fn missing(&self, inventory: &Inventory, to: &Side) -> Vec<String> {
+        let is_view = |name: &FamilyName| self.found.is_ok_and(|schema| schema.views.contains(name));
+        let is_missing =
+            |name: &&FamilyName| to.column_family(&name.keyspace, &name.name).is_none() && !is_view(name);
+        inventory.families.keys().filter(is_missing).map(ToString::to_string).collect()
+    }
+
+    /// Returns a store in memory with the definitions: to read commit logs without a target.
+    pub async fn in_memory(
+        &self,
+        config: &Config,
+        types: &Types,
+        clock: &Arc<Clock>,
+    ) -> Result<Side, String> {
+        let partitioner = config.partitioner.clone();
+        let store = EmbeddedStore::in_memory(partitioner.clone(), &config.catalog, clock.clone())
+            .map_err(|error| format!("cannot open a store in memory: {error}"))?;
+        let database = Arc::new(Database::new(DatabaseParts {
+            catalog: Arc::new(config.catalog.clone()),
+            store: Arc::new(store),
+            partitioner,
+            authenticator: Authenticator::AllowAll,
+            clock: clock.clone(),
+            types: types.clone(),
+            cluster_name: config.cluster_name.clone(),
+            config_text: String::new(),
+            token: String::new(),
+            endpoint: config.listen_address.clone(),
+        }));
+        self.create(&database).await?;
+        Ok(Side::of_database("memory", database, clock.clone()))
+    }
+}
+
+fn print_each(what: &str, sentences: &[String]) {
+    for sentence in sentences {
+        eprintln!("{what}: {sentence}");
+    }
+}

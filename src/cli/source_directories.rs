@@ -1,0 +1,71 @@
+//! `--from`: the directories of the old servers. Each `--from` is a node, and a node has a directory for each of its disks.
+//!
+//! ```text
+//!   --from /mnt/a/disk1/data /mnt/a/disk2/data --from /mnt/b/data      two nodes, the first one with two disks
+//! ```
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
+
+const NAME: &str = "from";
+
+const HELP: &str = "The data directory of an old server, or the directory of a keyspace, of a column family or of a snapshot. If \
+    the server had several data directories, give all of them after one --from. Each --from is regarded as another node";
+
+/// The directories of each node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceDirectories {
+    pub nodes: Vec<Vec<PathBuf>>,
+}
+
+impl SourceDirectories {
+    /// Returns all directories, separated by commas.
+    pub fn shown(&self) -> String {
+        let shown: Vec<String> = self.nodes.iter().flatten().map(|path| path.display().to_string()).collect();
+        shown.join(", ")
+    }
+}
+
+// The derived form of repeated options with several values loses which values belong together.
+impl Args for SourceDirectories {
+    fn augment_args(command: Command) -> Command {
+        let from = Arg::new(NAME).long(NAME).value_name("DIR").help(HELP).required(true);
+        command.arg(from.num_args(1..).action(ArgAction::Append).value_parser(value_parser!(PathBuf)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        SourceDirectories::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SourceDirectories {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<SourceDirectories, Error> {
+        let nodes = matches.get_occurrences::<PathBuf>(NAME).into_iter().flatten();
+        Ok(SourceDirectories { nodes: nodes.map(|of| of.cloned().collect()).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = SourceDirectories::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_from_is_a_node() {
+        let parse = |words: &[&str]| {
+            let matches = SourceDirectories::augment_args(Command::new("import"));
+            let matches = matches.arg(Arg::new("to").long("to")).try_get_matches_from(words);
+            matches.and_then(|matches| SourceDirectories::from_arg_matches(&matches)).map(|from| from.nodes)
+        };
+        let paths = |names: &[&str]| -> Vec<PathBuf> { names.iter().map(PathBuf::from).collect() };
+        let nodes = parse(&["import", "--from", "a,1", "b:2", "--to", "data:c", "--from=d"]).unwrap();
+        assert_eq!(nodes, [paths(&["a,1", "b:2"]), paths(&["d"])]);
+        parse(&["import", "--from"]).expect_err("there is no directory");
+        parse(&["import", "--to", "data:c"]).expect_err("it is required");
+    }
+}

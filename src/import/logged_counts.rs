@@ -1,0 +1,63 @@
+//! What commit logs have of each column family: how many rows, cells and tombstones an import would take from them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::as_of::ClockShift;
+use super::logs::Logs;
+use super::summary::{FamilySummary, Lost};
+use super::transfer::read_on_thread;
+use super::{FamilyName, ImportError, ImportOptions, Inventory};
+use crate::copy::Side;
+
+/// The content of commit logs.
+#[derive(Debug, Default)]
+pub struct LoggedCounts {
+    /// By column family. Rows count once for each write.
+    pub families: BTreeMap<FamilyName, FamilySummary>,
+    /// What cannot be read.
+    pub lost: Vec<Lost>,
+}
+
+impl LoggedCounts {
+    /// Reads the logs that an inventory lists. Writes that are in SSTables are left out, as by an import. `definitions` has
+    /// the column families, which commit logs do not describe.
+    ///
+    /// # Errors
+    ///
+    /// If system tables are damaged, unless damage is skipped, and if the import is stopped.
+    pub async fn of(
+        inventory: &Inventory,
+        definitions: &Side,
+        options: &ImportOptions,
+    ) -> Result<LoggedCounts, ImportError> {
+        let logs = Logs::of(inventory, definitions, (options, ClockShift::default()))?;
+        let interruption = options.interruption.clone();
+        let logs = Arc::new(logs);
+        let counts = read_on_thread(move || count(&logs)).await?;
+        match interruption.is_stopped() {
+            true => Err(ImportError::Interrupted("the commit logs are not counted".to_owned())),
+            false => Ok(counts),
+        }
+    }
+}
+
+fn count(logs: &Logs) -> LoggedCounts {
+    let mut counts = LoggedCounts::default();
+    counts.lost.extend(logs.doubts());
+    for log in logs.found() {
+        let wrong = logs.read(log, |cf, row, _| {
+            // Some releases log writes of nothing.
+            if !row.deletion.is_deleted() && row.atoms.is_empty() {
+                return true;
+            }
+            let family = counts.families.entry(FamilyName::of(cf)).or_default();
+            family.rows += 1;
+            family.tombstones += u64::from(row.deletion.is_deleted());
+            row.atoms.iter().for_each(|atom| family.count(atom));
+            true
+        });
+        counts.lost.extend(wrong.into_iter().map(|what| Lost { path: log.path.clone(), what }));
+    }
+    counts
+}
