@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 use super::counter_row::{Counter, changes_of};
 use super::logged_counters::LoggedCounters;
 use super::pieces::first_changes;
-use super::reader::{Next, Reader};
+use super::reader::{Next, ReadOptions, Reader};
 use super::{FamilyName, ImportError};
 use crate::cql::show::hex;
 use crate::model::{CellKind, Change};
@@ -64,7 +64,9 @@ pub struct CounterMerge {
     sources: Vec<Source>,
     logged: Option<Logged>,
     partitioner: PartitionerRef,
-    /// Whether there are tables of 3.x.
+    /// Whether the last server of a node was one of 3.x. From 2.1 to 2.2 the deletion of a row or super column deletes counters
+    /// with newer timestamps too (`DeletionInfo.isDeleted`), in 3.x only older ones (`DeletionTime.deletes`), also of the
+    /// files of its predecessors.
     is_modern: bool,
     /// The definition; `None` if nothing is written.
     cf: Option<Arc<CfDef>>,
@@ -74,7 +76,7 @@ pub struct CounterMerge {
 
 impl CounterMerge {
     /// Begins with tables and the numbers of their nodes. Their rows are in the order of the partitioner that the files
-    /// name, else of `usual`.
+    /// name, else of the options.
     ///
     /// # Errors
     ///
@@ -82,17 +84,17 @@ impl CounterMerge {
     pub fn new(
         tables: Vec<(Reader, usize, bool)>,
         logged: Option<Logged>,
-        (usual, cf): (&PartitionerRef, Option<Arc<CfDef>>),
+        (read, cf): (&ReadOptions, Option<Arc<CfDef>>),
     ) -> Result<CounterMerge, ImportError> {
         let named = tables.iter().find_map(|(reader, ..)| reader.partitioner());
         let of_logs = logged.as_ref().map(|logged| logged.counters.lock().partitioner().clone());
-        let partitioner = named.cloned().or(of_logs.clone()).unwrap_or_else(|| usual.clone());
+        let partitioner = named.cloned().or(of_logs.clone()).unwrap_or_else(|| read.partitioner.clone());
         if let Some((reader, ..)) = tables.first()
             && of_logs.is_some_and(|of_logs| of_logs.class_name() != partitioner.class_name())
         {
             return Err(out_of_order(reader, &partitioner));
         }
-        let is_modern = tables.iter().any(|(reader, ..)| reader.has_modern_rows());
+        let is_modern = read.is_modern;
         let mut sources = Vec::new();
         for (mut reader, node, deletions_are_final) in tables {
             if reader.partitioner().is_some_and(|own| own.class_name() != partitioner.class_name()) {

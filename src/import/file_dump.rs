@@ -56,8 +56,7 @@ impl FileDump {
             let reader = Reader::open(table, &self.read)?;
             readers.push((reader, table.node, table.descriptor.format.counter_deletions_are_final()));
         }
-        let mut merge =
-            CounterMerge::new(readers, self.logged.take(), (&self.read.partitioner, Some(self.cf.clone())))?;
+        let mut merge = CounterMerge::new(readers, self.logged.take(), (&self.read, Some(self.cf.clone())))?;
         while let Some(RowPiece { key, changes }) = merge.next_row()? {
             let row = FoldedRow::new(&self.cf, &key, changes, Vec::new());
             if !row.send_all(pieces) {

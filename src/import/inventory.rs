@@ -303,6 +303,12 @@ impl Inventory {
         is_wanted(&self.selection, name)
     }
 
+    /// Whether the last server of a node was one of 3.x: an upgraded one has read the files of earlier releases by its own rules.
+    pub(super) fn is_modern(&self) -> bool {
+        let tables = self.families.values().chain(self.system.values()).flatten();
+        tables.into_iter().any(|table| table.descriptor.format.has_modern_rows)
+    }
+
     /// Returns the size of all Data files in bytes.
     pub fn bytes(&self) -> u64 {
         self.families.values().flatten().map(|table| table.bytes).sum()

@@ -26,6 +26,8 @@ pub struct ReadOptions {
     pub layout: Option<Layout>,
     pub skips_damage: bool,
     pub shift: ClockShift,
+    /// Whether the last server of a node was one of 3.x.
+    pub is_modern: bool,
     /// Counts what is read.
     pub counts: Arc<ReadCounts>,
 }
@@ -175,11 +177,6 @@ impl Reader {
     /// Returns the partitioner in whose order the rows are, if the files name it or it was given.
     pub fn partitioner(&self) -> Option<&PartitionerRef> {
         self.table.as_ref().and_then(TableReader::partitioner)
-    }
-
-    /// Whether the rows are those of 3.x.
-    pub fn has_modern_rows(&self) -> bool {
-        self.table.as_ref().is_some_and(|table| table.descriptor().format.has_modern_rows)
     }
 
     pub fn path(&self) -> &Path {

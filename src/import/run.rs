@@ -61,12 +61,17 @@ impl ImportOptions {
         }
     }
 
-    pub(super) fn read_options(&self, shift: ClockShift, counts: &Arc<ReadCounts>) -> ReadOptions {
+    pub(super) fn read_options(
+        &self,
+        inventory: &Inventory,
+        (shift, counts): (ClockShift, &Arc<ReadCounts>),
+    ) -> ReadOptions {
         ReadOptions {
             partitioner: self.partitioner.clone(),
             layout: None,
             skips_damage: self.skips_damage,
             shift,
+            is_modern: inventory.is_modern(),
             counts: counts.clone(),
         }
     }
@@ -87,7 +92,7 @@ pub async fn import(
     let name = to.as_ref().map(|to| to.name.clone()).unwrap_or_default();
     let progress = Progress::open(options.progress_file.as_deref(), &name, (options.as_of, clock.now_s()))?;
     let counts = Arc::<ReadCounts>::default();
-    let read = options.read_options(progress.shift(), &counts);
+    let read = options.read_options(inventory, (progress.shift(), &counts));
     let is_done = |table: &&FoundTable| progress.is_done(&table.path.display().to_string());
     let before = inventory.families.values().flatten().filter(is_done).map(|table| table.bytes).sum();
     let load = match to {
@@ -340,7 +345,7 @@ impl Run<'_> {
                 readers.push((reader, table.node, table.descriptor.format.counter_deletions_are_final()));
             }
             if cf.as_ref().is_some_and(|cf| cf.is_counter()) {
-                let mut merge = CounterMerge::new(readers, logged, (&read.partitioner, cf.clone()))?;
+                let mut merge = CounterMerge::new(readers, logged, (&read, cf.clone()))?;
                 while let Some(row) = merge.next_row()? {
                     if !send(vec![row]) {
                         break;

@@ -64,7 +64,7 @@ pub async fn verify(
     let counts = Arc::<ReadCounts>::default();
     let logs = Arc::new(Logs::of(inventory, &to, (options, shift))?);
     let _meter = options.shows_progress.then(|| Meter::start(counts.clone(), inventory.bytes(), 0));
-    let read = options.read_options(shift, &counts);
+    let read = options.read_options(inventory, (shift, &counts));
     let verify = Verify { to, clock, options, logs, partitioner, read };
     verify.all(inventory).await
 }
