@@ -49,8 +49,8 @@ pub fn check_not_of_cassandra(directory: &Path) -> Result<(), StoreError> {
     match sign_of_cassandra(directory, directory, DEPTH_MAX, &mut left) {
         None => Ok(()),
         Some(sign) => Err(StoreError::Mismatch(format!(
-            "{name} looks like the data directory of a Cassandra: {} is in it. thriftstore cannot read its files: choose \
-             an empty directory (`thriftstore copy` reads from the running Cassandra)",
+            "{name} looks like the data directory of a Cassandra: {} is in it. Import it into an \
+             empty directory, `thriftstore import --from {name} --to data:DIRECTORY`, and serve that",
             sign.display()
         ))),
     }
