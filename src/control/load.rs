@@ -143,8 +143,9 @@ async fn load_cql(database: &Arc<Database>, script: &str) -> Result<LoadReply, C
 }
 
 async fn load_cli(database: &Arc<Database>, script: &str) -> Result<LoadReply, ControlError> {
-    let statements = cassandra_cli::run_script(database, script).await.map_err(ControlError::invalid)?;
-    Ok(LoadReply { statements, rows: 0 })
+    let outcome = cassandra_cli::run_script(database, None, script).await;
+    let outcome = outcome.map_err(|error| ControlError::invalid(error.to_string()))?;
+    Ok(LoadReply { statements: outcome.statements, rows: 0 })
 }
 
 async fn load_json(database: &Arc<Database>, data: &JsonData) -> Result<LoadReply, ControlError> {

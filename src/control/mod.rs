@@ -12,7 +12,7 @@
 //!
 //! A new request is a function in a file of its own with its types, and a row in `routes.rs`.
 
-mod cassandra_cli;
+pub mod cassandra_cli;
 mod client;
 mod client_ports;
 mod clock;

@@ -26,6 +26,7 @@ pub mod syntax;
 pub mod system;
 pub mod values;
 
+pub use describe::definitions_of;
 pub use error::{CqlError, Place};
 pub use explain::explain;
 pub use marker_note::{MarkerSpec, marker_notes};

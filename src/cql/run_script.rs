@@ -2,7 +2,7 @@
 
 use super::script::statements;
 use super::syntax::{hint, show_place};
-use super::{CqlError, Outcome, QueryOptions, QueryState, query};
+use super::{CqlError, Outcome, Place, QueryOptions, QueryState, query};
 
 /// The result of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,9 @@ pub struct ScriptOutcome {
 pub struct ScriptError {
     /// The line on which the statement begins, counted from 1.
     pub line: usize,
+    /// The position of a syntax error in the script.
+    pub place: Option<Place>,
+    /// The text of the error, with the line of a syntax error below it.
     pub message: String,
 }
 
@@ -30,11 +33,29 @@ pub async fn run_script(state: &QueryState<'_>, script: &str) -> Result<ScriptOu
         match query(&state, statement, &QueryOptions::default()).await {
             Ok(Outcome::Keyspace(keyspace)) => done.keyspace = Some(keyspace),
             Ok(_) => {}
-            Err(error) => return Err(ScriptError { line, message: error_text(&error, statement) }),
+            Err(error) => {
+                let place = match error {
+                    CqlError::Syntax { place, .. } => Some(place_in_script(script, statement, line, place)),
+                    _ => None,
+                };
+                return Err(ScriptError { line, place, message: error_text(&error, statement) });
+            }
         }
         done.statements += 1;
     }
     Ok(done)
+}
+
+/// Returns the position in a script of a position in one of its statements, which begins on a line.
+fn place_in_script(script: &str, statement: &str, line: usize, place: Place) -> Place {
+    if place.line > 1 {
+        return Place { line: line + place.line - 1, ..place };
+    }
+    // The statement is a part of the script, so the distance of their addresses is its offset.
+    let start = (statement.as_ptr() as usize).saturating_sub(script.as_ptr() as usize);
+    let before = script.get(..start).unwrap_or_default();
+    let on_line = before.rsplit('\n').next().unwrap_or_default();
+    Place { line, column: on_line.chars().count() + place.column }
 }
 
 /// Returns the text of an error, with its position in the statement if it has one.
@@ -45,5 +66,21 @@ pub fn error_text(error: &CqlError, statement: &str) -> String {
             format!("{message}\n{}{hint}", show_place(statement, *place))
         }
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_in_statements_become_positions_in_the_script() {
+        let script = "USE k;\n é; SELEC *\nFRO t";
+        let found = statements(script);
+        let (line, statement) = found[2];
+        assert_eq!((line, statement), (2, "SELEC *\nFRO t"));
+        let place = |line, column| Place { line, column };
+        assert_eq!(place_in_script(script, statement, line, place(1, 6)), place(2, 10));
+        assert_eq!(place_in_script(script, statement, line, place(2, 4)), place(3, 4));
     }
 }

@@ -16,4 +16,5 @@ mod run;
 mod statement;
 mod types;
 
-pub use run::run_script;
+pub use lexer::{Place, ScriptError};
+pub use run::{ScriptOutcome, run_script};

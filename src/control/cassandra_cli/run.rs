@@ -21,23 +21,35 @@ use crate::db::{
 use crate::marshal::TypeRef;
 use crate::schema::CfDef;
 
-/// Runs a script with all rights. Nothing runs if it has a mistake in its form; otherwise the statements before the first
-/// that fails have been run.
+/// The result of a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptOutcome {
+    /// How many statements were run.
+    pub statements: usize,
+    /// The keyspace after the last statement.
+    pub keyspace: Option<String>,
+}
+
+/// Runs a script with all rights, from the given keyspace on. Nothing runs if it has a mistake in its form; otherwise the
+/// statements before the first that fails have been run.
 ///
 /// # Errors
 /// The place and the text of the first error.
-pub async fn run_script(database: &Arc<Database>, script: &str) -> Result<usize, String> {
+pub async fn run_script(
+    database: &Arc<Database>,
+    keyspace: Option<&str>,
+    script: &str,
+) -> Result<ScriptOutcome, ScriptError> {
     // The script is read twice, so that a long one takes no memory for its statements.
-    let text = |error: ScriptError| error.to_string();
-    let count =
-        Statements::of(script).try_fold(0, |count, statement| statement.map(|_| count + 1)).map_err(text)?;
-    let mut session = Session { database, keyspace: None, assumed: HashMap::new(), columns: HashMap::new() };
+    let statements = Statements::of(script).try_fold(0, |count, statement| statement.map(|_| count + 1))?;
+    let keyspace = keyspace.map(str::to_owned);
+    let mut session = Session { database, keyspace, assumed: HashMap::new(), columns: HashMap::new() };
     for statement in Statements::of(script) {
-        let (place, statement) = statement.map_err(text)?;
+        let (place, statement) = statement?;
         let outcome = session.run(statement).await;
-        outcome.map_err(|error| text(ScriptError::new(error.place.unwrap_or(place), error.why)))?;
+        outcome.map_err(|error| ScriptError::new(error.place.unwrap_or(place), error.why))?;
     }
-    Ok(count)
+    Ok(ScriptOutcome { statements, keyspace: session.keyspace })
 }
 
 /// Why a statement fails.

@@ -7,7 +7,8 @@ use crate::cql::{CqlError, QueryState};
 use crate::marshal::{CqlType, UserType};
 use crate::schema::{CfDef, ColumnDef, KeyspaceDef};
 
-use super::{table_text, text};
+use super::table_text::{self, Detail};
+use super::text;
 
 /// An element of a schema.
 #[derive(Debug, Clone, Copy)]
@@ -39,11 +40,11 @@ impl<'a> Element<'a> {
     }
 
     /// Returns the statement that creates it.
-    pub fn text(&self, state: &QueryState<'_>, with_internals: bool) -> String {
+    pub fn text(&self, state: &QueryState<'_>, detail: Detail) -> String {
         match self {
             Element::Keyspace(keyspace) => text::keyspace(keyspace),
             Element::Type(user_type) => text::user_type(user_type),
-            Element::Table(keyspace, cf) => table_text::table(state, keyspace, cf, with_internals),
+            Element::Table(keyspace, cf) => table_text::table(state, keyspace, cf, detail),
             Element::Index(cf, column) => text::index(cf, column, state.behaviour.release),
         }
     }

@@ -17,6 +17,7 @@ use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
 use crate::marshal::{CqlType, Native};
 use crate::schema::KeyspaceDef;
 use elements::Element;
+use table_text::Detail;
 
 /// Executes a DESCRIBE.
 pub fn describe(
@@ -34,11 +35,12 @@ pub fn describe(
     let (found, has_text) = DescribedKeyspaces { state, keyspaces }.all(&describe.what)?;
     let page = page::Page::begin(state, options)?;
     let (found, paging_state) = page.cut(&found);
+    let detail = if describe.with_internals { Detail::Internal } else { Detail::All };
     let row = |element: &Element<'_>| {
         let (keyspace, name) = element.names();
         let mut row = vec![name_text(keyspace), element.kind().name().to_owned(), name_text(name)];
         if has_text {
-            row.push(element.text(state, describe.with_internals));
+            row.push(element.text(state, detail));
         }
         row.into_iter().map(|text| Some(Bytes::from(text))).collect()
     };
@@ -49,6 +51,13 @@ pub fn describe(
     let text = CqlType::Native(Native::Text);
     let columns: Arc<[ColumnSpec]> = names.iter().map(|name| spec(name, text.clone())).collect();
     Ok(Outcome::Rows(ResultSet { columns, rows: found.iter().map(row).collect(), paging_state }))
+}
+
+/// Returns the statements that create a keyspace and all that it has, each after those that it depends on, without
+/// properties that have their default. A table that CQL cannot create is in a comment.
+pub fn definitions_of(state: &QueryState<'_>, keyspace: &KeyspaceDef) -> Vec<String> {
+    let elements = elements::of_keyspace(keyspace);
+    elements.iter().map(|element| element.text(state, Detail::Changed)).collect()
 }
 
 fn spec(name: &str, cql_type: CqlType) -> ColumnSpec {

@@ -9,13 +9,18 @@ use crate::cql::system::{TableOptions, VIRTUAL, table_id};
 use crate::cql::values::{TypeScope, name_text};
 use crate::schema::{CfDef, ColumnKind, KeyspaceDef, Layout, TableColumn, TableDef};
 
+/// Which properties a statement has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Those that differ from the default.
+    Changed,
+    All,
+    /// All, and the table's id.
+    Internal,
+}
+
 /// Returns CREATE TABLE for a table. If CQL cannot create the table, the statement is in a comment.
-pub(super) fn table(
-    state: &QueryState<'_>,
-    keyspace: &KeyspaceDef,
-    cf: &CfDef,
-    with_internals: bool,
-) -> String {
+pub(super) fn table(state: &QueryState<'_>, keyspace: &KeyspaceDef, cf: &CfDef, detail: Detail) -> String {
     let def = TableDef::of(cf, state.behaviour.release);
     let name = format!("{}.{}", name_text(&cf.keyspace), name_text(&cf.name));
     let columns = columns(&def);
@@ -26,8 +31,16 @@ pub(super) fn table(
              VIRTUAL TABLE {name} ({columns}) WITH comment = {comment};\n*/"
         );
     }
-    let properties = properties(state.reported, cf, &def, with_internals).join("\n    AND ");
-    let text = format!("CREATE TABLE {name} ({columns}) WITH {properties};");
+    let mut properties = layout_properties(cf, &def, detail);
+    let mut options = options(state.reported, cf);
+    if detail == Detail::Changed {
+        // The defaults of column families of Thrift clients are not all those of CREATE TABLE.
+        let without = made_by(&statement(&name, &columns, &properties), state, keyspace);
+        let defaults = self::options(state.reported, &without.unwrap_or_else(|| CfDef::new("", "")));
+        options.retain(|option| !defaults.contains(option));
+    }
+    properties.extend(options.into_iter().map(|(name, value)| format!("{name} = {value}")));
+    let text = statement(&name, &columns, &properties);
     if is_made_by(&text, state, keyspace, cf, &def) {
         return text;
     }
@@ -71,16 +84,18 @@ fn columns(def: &TableDef) -> String {
     format!("{}\n", lines.join(","))
 }
 
-/// Returns the properties after WITH.
-fn properties(reported: &ReportedVersion, cf: &CfDef, def: &TableDef, with_internals: bool) -> Vec<String> {
+/// Returns the properties after WITH that define the stored cells: the layout and the order.
+fn layout_properties(cf: &CfDef, def: &TableDef, detail: Detail) -> Vec<String> {
     let mut all = Vec::new();
-    if with_internals {
+    if detail == Detail::Internal {
         all.push(format!("ID = {}", table_id(cf)));
     }
     if def.is_compact() {
         all.push("COMPACT STORAGE".to_owned());
     }
-    if !def.clustering.is_empty() {
+    let has_order = def.clustering.iter().any(|column| column.is_reversed)
+        || detail != Detail::Changed && !def.clustering.is_empty();
+    if has_order {
         let order = |column: &TableColumn| {
             let order = if column.is_reversed { "DESC" } else { "ASC" };
             format!("{} {order}", name_text(&column.name))
@@ -88,12 +103,20 @@ fn properties(reported: &ReportedVersion, cf: &CfDef, def: &TableDef, with_inter
         let orders: Vec<String> = def.clustering.iter().map(order).collect();
         all.push(format!("CLUSTERING ORDER BY ({})", orders.join(", ")));
     }
-    let options = match reported.has_properties_of_3_0() {
+    all
+}
+
+/// Returns the statement of a table with properties.
+fn statement(name: &str, columns: &str, properties: &[String]) -> String {
+    let with = if properties.is_empty() { "" } else { " WITH " };
+    format!("CREATE TABLE {name} ({columns}){with}{};", properties.join("\n    AND "))
+}
+
+fn options(reported: &ReportedVersion, cf: &CfDef) -> Options {
+    match reported.has_properties_of_3_0() {
         true => newer_options(&TableOptions::of(cf)),
         false => older_options(&TableOptions::of_2_1(cf)),
-    };
-    all.extend(options.into_iter().map(|(name, value)| format!("{name} = {value}")));
-    all
+    }
 }
 
 type Options = Vec<(&'static str, String)>;
@@ -162,10 +185,13 @@ fn is_made_by(
     if def.layout == Layout::Sparse {
         return true;
     }
-    let Some(create) = read(text, state.reported) else { return false };
-    let types = state.database.types();
-    let Ok(made) = column_family(&create, &TypeScope::of_existing(keyspace, types)) else { return false };
-    cells_of(&made) == cells_of(cf)
+    made_by(text, state, keyspace).is_some_and(|made| cells_of(&made) == cells_of(cf))
+}
+
+/// Returns the column family that a statement creates.
+fn made_by(text: &str, state: &QueryState<'_>, keyspace: &KeyspaceDef) -> Option<CfDef> {
+    let create = read(text, state.reported)?;
+    column_family(&create, &TypeScope::of_existing(keyspace, state.database.types())).ok()
 }
 
 fn read(text: &str, reported: &ReportedVersion) -> Option<CreateTable> {

@@ -7,7 +7,7 @@ use crate::compat::Behaviour;
 use crate::compat::features::{Language, ReportedVersion};
 use crate::cql::define::testing::database;
 use crate::cql::show::hex;
-use crate::cql::{Outcome, QueryOptions, QueryState, query, statements};
+use crate::cql::{Outcome, QueryOptions, QueryState, definitions_of, query, statements};
 use crate::db::Database;
 use crate::util::Release;
 
@@ -46,6 +46,18 @@ fn cells(database: &Database) -> Vec<String> {
     catalog.column_families().map(of_table).collect()
 }
 
+/// Returns the statements of all keyspaces without properties that have their default.
+fn short_definitions(database: &Arc<Database>, release: &str) -> Vec<String> {
+    let (behaviour, reported) = (Behaviour::of(Release::V2_1), ReportedVersion::new(release).unwrap());
+    let language = Language::Newest;
+    let state = QueryState { database, behaviour, reported: &reported, language, keyspace: None, user: None };
+    let catalog = database.catalog();
+    let texts = catalog.keyspaces.values().flat_map(|keyspace| definitions_of(&state, keyspace));
+    texts
+        .flat_map(|text| statements(&text).into_iter().map(|(_, one)| one.to_owned()).collect::<Vec<_>>())
+        .collect()
+}
+
 /// Creates a schema, describes it, creates it again from the description and compares both.
 async fn comes_back(release: &str, making: &[String]) -> usize {
     let (first, second) = (database(), database());
@@ -71,6 +83,13 @@ async fn comes_back(release: &str, making: &[String]) -> usize {
     for (again, before) in cells(&second).iter().zip(cells(&first)) {
         assert_eq!(*again, before);
     }
+    // Properties that are left out have their default.
+    let third = database();
+    for statement in short_definitions(&first, release) {
+        run(&third, release, &statement).await.unwrap_or_else(|error| panic!("{error}: {statement}"));
+    }
+    third.indexes().until_built().await;
+    assert_eq!(run(&third, release, "DESCRIBE SCHEMA").await.unwrap(), described);
     made
 }
 
