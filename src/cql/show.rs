@@ -3,9 +3,9 @@
 use bytes::Bytes;
 
 use super::CollectionForm;
-use super::values::{list_from_bytes, map_from_bytes, tuple_from_bytes};
+use super::values::{list_from_bytes, map_from_bytes, name_text, tuple_from_bytes};
 use crate::db::Database;
-use crate::marshal::{CqlType, Native, STATIC_PREFIX, ValueKind, components};
+use crate::marshal::{CqlType, Native, STATIC_PREFIX, ValueKind, components, timestamp_text};
 use crate::schema::{Layout, TableColumn, TableDef, row_key_parts};
 
 /// Returns bytes in hex.
@@ -43,7 +43,10 @@ fn shown(database: &Database, cql_type: &CqlType, value: &Bytes) -> Option<Strin
         }
         CqlType::User { user, .. } => {
             let values = fields(database, user.fields.iter().map(|(_, of)| of), value)?;
-            let fields = user.fields.iter().zip(values).map(|((name, _), value)| format!("{name}: {value}"));
+            let fields = user.fields.iter().zip(values).map(|((name, _), value)| {
+                let name = name_text(name);
+                format!("{name}: {value}")
+            });
             Some(format!("{{{}}}", fields.collect::<Vec<_>>().join(", ")))
         }
     }
@@ -73,6 +76,11 @@ fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<Str
         ValueKind::Counter => Some(i64::from_be_bytes(value.try_into().ok()?).to_string()),
         ValueKind::Integer { bytes: 2 } => Some(i16::from_be_bytes(value.try_into().ok()?).to_string()),
         ValueKind::Integer { bytes: 1 } => Some(i8::from_be_bytes(value.try_into().ok()?).to_string()),
+        // Their text form ends with seconds.
+        ValueKind::Timestamp if has_milliseconds(value) => {
+            let ms = i64::from_be_bytes(value.try_into().ok()?);
+            Some(quoted(&timestamp_text(ms).replace('Z', "+0000")))
+        }
         kind => {
             let class = database.types().resolve(native.class())?;
             class.validate(value).ok()?;
@@ -81,6 +89,13 @@ fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<Str
             Some(if is_quoted { quoted(text.trim_start_matches('/')) } else { text })
         }
     }
+}
+
+/// Returns whether a timestamp has a fraction of a second, in a year that its text form can have.
+fn has_milliseconds(value: &[u8]) -> bool {
+    const YEARS_MS: std::ops::Range<i64> = -62_135_596_800_000..253_402_300_800_000;
+    let ms = <[u8; 8]>::try_from(value).map(i64::from_be_bytes);
+    ms.is_ok_and(|ms| ms % 1000 != 0 && YEARS_MS.contains(&ms))
 }
 
 /// Returns a composite name with its components separated: `0004|00000067|00 0000|00`; static columns begin with
