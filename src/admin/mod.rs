@@ -35,6 +35,7 @@ mod guard;
 mod headers;
 mod host;
 pub mod metrics;
+mod model;
 mod page;
 mod pages;
 mod present;

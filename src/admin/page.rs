@@ -14,11 +14,12 @@ pub struct NavLink {
 }
 
 /// The pages in the navigation, in their order.
-pub const NAVIGATION: [NavLink; 6] = [
+pub const NAVIGATION: [NavLink; 7] = [
     NavLink { path: "/", name: "Home" },
     NavLink { path: "/keyspaces", name: "Data" },
     NavLink { path: "/ask", name: "Ask" },
     NavLink { path: "/change", name: "Change" },
+    NavLink { path: "/model", name: "Model" },
     NavLink { path: "/live", name: "Live" },
     NavLink { path: "/double", name: "Test double" },
 ];

@@ -8,7 +8,7 @@ use axum::routing::{any, get, post};
 use axum::{Router, middleware};
 
 use super::failure::AdminError;
-use super::pages::{ask, change, double, home, keyspaces, live, login, request_log, rows, status};
+use super::pages::{ask, change, double, home, keyspaces, live, login, model, request_log, rows, status};
 use super::state::AdminState;
 use super::{control, guard, headers, metrics, static_files};
 use crate::util::limits::ADMIN_FORM_BYTES_MAX;
@@ -49,6 +49,7 @@ fn for_visitors() -> Router<Arc<AdminState>> {
         .route("/logout", post(login::log_out))
         .route("/log-requests", get(request_log::mode).post(request_log::set_mode))
         .route("/metrics", get(metrics::answer))
+        .route("/model", get(model::example).post(model::show))
         .route("/status", get(status::answer))
         .route("/control/{*path}", any(control::answer))
         .fallback(unknown)

@@ -7,6 +7,7 @@ use super::console_requests::{ConsoleRequests, ConsoleSettings};
 use super::csrf::CsrfKey;
 use super::host::HostNames;
 use super::metrics::ServerReadings;
+use super::model::SketchRuns;
 use super::served::Served;
 use super::session::Sessions;
 use crate::control::ControlApi;
@@ -43,14 +44,27 @@ pub struct AdminState {
     pub(super) console: ConsoleRequests,
     pub(super) sessions: Sessions,
     pub(super) csrf: CsrfKey,
+    pub(super) sketches: SketchRuns,
 }
 
 impl AdminState {
     pub fn new(parts: AdminParts) -> AdminState {
         let AdminParts { database, status, access, hosts, served, control, server, console } = parts;
         let console = ConsoleRequests::new(console);
-        let (sessions, csrf) = (Sessions::default(), CsrfKey::default());
-        AdminState { database, status, access, hosts, served, control, server, console, sessions, csrf }
+        let (sessions, csrf, sketches) = (Sessions::default(), CsrfKey::default(), SketchRuns::default());
+        AdminState {
+            database,
+            status,
+            access,
+            hosts,
+            served,
+            control,
+            server,
+            console,
+            sessions,
+            csrf,
+            sketches,
+        }
     }
 
     /// Runs the reads and writes of a page as one request: it has the memory limits of requests of all ports, and no

@@ -14,7 +14,7 @@ const SVG: &str = "image/svg+xml";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files: name, content type, content.
-const FILES: [(&str, &str, &str); 11] = [
+const FILES: [(&str, &str, &str); 13] = [
     ("style.css", CSS, include_str!("static/style.css")),
     ("icon.svg", SVG, include_str!("static/icon.svg")),
     ("home.css", CSS, include_str!("static/home.css")),
@@ -26,6 +26,8 @@ const FILES: [(&str, &str, &str); 11] = [
     ("console.js", JAVASCRIPT, include_str!("static/console.js")),
     ("rows.css", CSS, include_str!("static/rows.css")),
     ("rows.js", JAVASCRIPT, include_str!("static/rows.js")),
+    ("model.css", CSS, include_str!("static/model.css")),
+    ("model.js", JAVASCRIPT, include_str!("static/model.js")),
 ];
 
 /// Answers `GET /static/{name}`. A browser keeps the file and asks each time whether it has changed.

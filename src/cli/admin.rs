@@ -7,9 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::http_port::{HttpPort, host_of, is_loopback};
 use crate::admin::metrics::ServerReadings;
-use crate::admin::{
-    AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames, Served,
-};
+use crate::admin::{AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames, Served};
 use crate::control::ControlApi;
 use crate::db::Database;
 use crate::server::StatusPage;

@@ -150,8 +150,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let sandboxes = Sandboxes::new(sandboxes, admission.clone());
     let readings = ServerReadings::new(admission.clone(), limits.memory.clone());
     let served = ports.described(compat, args.native.claim(), encryption.is_some());
-    let http =
-        http.services(&database, &described, (sandboxes, served, readings), (&limits, compat)).await?;
+    let http = http.services(&database, &described, (sandboxes, served, readings), (&limits, compat)).await?;
     let admin_encryption = encryption.filter(|_| http.may_encrypt_admin);
     let services = services(args, compat, &database, (http, &limits));
     ports.serve(services, (admission, admin_encryption), signal);

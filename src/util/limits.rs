@@ -175,6 +175,22 @@ pub const ASK_CELLS_MAX: usize = 500;
 pub const ASK_REQUESTS_MAX: usize = 1000;
 pub const ASK_BYTES_MAX: usize = 2 * 1024 * 1024;
 
+/// A sketch of the page /model: bytes of each of its two texts, column families, sketches that run at the same time,
+/// memory of the statements of each in bytes, seconds that it may run, and seconds that a sketch waits for others.
+pub const SKETCH_TEXT_BYTES_MAX: usize = 256 * 1024;
+pub const SKETCH_FAMILIES_MAX: usize = 30;
+pub const SKETCHES_MAX: usize = 2;
+pub const SKETCH_MEMORY_BYTES: usize = 64 * 1024 * 1024;
+pub const SKETCH_S: u64 = 10;
+pub const SKETCH_WAIT_S: u64 = 15;
+
+/// Rows of a column family that a sketch shows, cells of all of them, and queries of it that are tried; characters of a
+/// script that a sketch makes.
+pub const SKETCH_ROWS: usize = 100;
+pub const SKETCH_CELLS: usize = 500;
+pub const SKETCH_QUERIES_MAX: usize = 40;
+pub const SKETCH_SCRIPT_BYTES_MAX: usize = 512 * 1024;
+
 /// How long the body of a request to a page and its work may take, and how long a client may be silent between two
 /// requests, in seconds. Browsers connect again.
 pub const ADMIN_REQUEST_S: u64 = 30;

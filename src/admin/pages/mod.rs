@@ -9,6 +9,7 @@ pub mod home;
 pub mod keyspaces;
 pub mod live;
 pub mod login;
+pub mod model;
 pub mod request_log;
 pub mod rows;
 pub mod status;

@@ -18,3 +18,4 @@ mod types;
 
 pub use lexer::{Place, ScriptError};
 pub use run::{ScriptOutcome, run_script};
+pub use types::bytes_of_text;

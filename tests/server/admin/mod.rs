@@ -9,6 +9,7 @@ mod double;
 mod hostile;
 mod live;
 mod metrics;
+mod model;
 mod pages;
 mod rows;
 

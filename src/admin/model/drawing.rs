@@ -1,0 +1,99 @@
+//! The levels of a column family, from the row key to the value.
+//!
+//! ```text
+//!   row key (UTF8Type)  →  super column (TimeUUIDType)  →  column (BytesType)  →  value (BytesType)
+//!   partition key a, b  →  clustering column c, descending  →  columns v, m
+//! ```
+
+use crate::marshal::{AbstractType, PACKAGE, unreversed};
+use crate::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
+
+use crate::admin::present::{escaped, read_as};
+use crate::marshal::Types;
+
+/// A level of a drawing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Level {
+    pub role: &'static str,
+    pub parts: Vec<LevelPart>,
+}
+
+/// A name with its type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LevelPart {
+    /// Empty if the level has no names of its own.
+    pub name: String,
+    pub of_type: String,
+    /// The order, an index and the like; may be empty.
+    pub note: String,
+}
+
+impl LevelPart {
+    fn class(class: &dyn AbstractType) -> LevelPart {
+        let (inner, is_reversed) = unreversed(class.class_name());
+        let note = if is_reversed { "descending" } else { "" };
+        LevelPart { name: String::new(), of_type: inner.replace(PACKAGE, ""), note: note.to_owned() }
+    }
+
+    fn column(column: &TableColumn, note: String) -> LevelPart {
+        LevelPart { name: escaped(column.name.as_bytes()), of_type: column.cql_type.to_string(), note }
+    }
+}
+
+/// Returns the levels of a column family. Those of a CQL table have the names of its columns.
+pub fn levels_of(cf: &CfDef, def: &TableDef, types: &Types) -> Vec<Level> {
+    if def.layout == Layout::Sparse || def.layout == Layout::CompositeDense {
+        return levels_of_table(cf, def);
+    }
+    let key = match &cf.key_validator {
+        Some(validator) => LevelPart::class(&**validator),
+        None => LevelPart { name: String::new(), of_type: "BytesType".to_owned(), note: String::new() },
+    };
+    let mut levels = vec![Level { role: "row key", parts: vec![key] }];
+    if cf.is_super() {
+        levels.push(Level { role: "super column", parts: vec![LevelPart::class(&*cf.comparator)] });
+    }
+    let names = cf.subcomparator().unwrap_or(&cf.comparator);
+    levels.push(Level { role: "column name", parts: vec![LevelPart::class(&**names)] });
+    let defined = cf.column_metadata.values().map(|column| {
+        let name = read_as(types, &**names, &column.name).text;
+        let note = if column.index.is_some() { "indexed".to_owned() } else { String::new() };
+        LevelPart { name, note, ..LevelPart::class(&*column.validator) }
+    });
+    let mut values: Vec<LevelPart> = defined.collect();
+    let mut others = LevelPart::class(&*cf.default_validator);
+    if !values.is_empty() {
+        others.note = "of all other columns".to_owned();
+    }
+    values.push(others);
+    levels.push(Level { role: "value", parts: values });
+    levels
+}
+
+fn levels_of_table(cf: &CfDef, def: &TableDef) -> Vec<Level> {
+    let plain = |column: &TableColumn| LevelPart::column(column, String::new());
+    let mut levels =
+        vec![Level { role: "partition key", parts: def.partition_key.iter().map(plain).collect() }];
+    let order = |column: &TableColumn| {
+        let order = if column.is_reversed { "descending" } else { "ascending" };
+        LevelPart::column(column, order.to_owned())
+    };
+    if !def.clustering.is_empty() {
+        levels.push(Level { role: "clustering columns", parts: def.clustering.iter().map(order).collect() });
+    }
+    let note = |column: &TableColumn| {
+        let is_indexed = cf.column_metadata.get(&column.cell_name).is_some_and(|known| known.index.is_some());
+        let words = [
+            (column.kind == ColumnKind::Static, "static"),
+            (column.cql_type.is_multi_cell(), "a cell for each element"),
+            (is_indexed, "indexed"),
+        ];
+        words.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
+    };
+    let others: Vec<LevelPart> =
+        def.others.values().map(|column| LevelPart::column(column, note(column))).collect();
+    if !others.is_empty() {
+        levels.push(Level { role: "columns", parts: others });
+    }
+    levels
+}

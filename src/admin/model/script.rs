@@ -1,0 +1,25 @@
+//! A model as a script.
+
+/// The model of a sketch in one of the forms.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Script {
+    /// The id of its element on the page.
+    pub anchor: &'static str,
+    pub name: &'static str,
+    pub text: String,
+    /// What the form cannot hold, as sentences.
+    pub lost: Vec<String>,
+}
+
+impl Script {
+    pub fn new(anchor: &'static str, name: &'static str) -> Script {
+        Script { anchor, name, ..Script::default() }
+    }
+
+    /// Adds a sentence about what the form cannot hold, once.
+    pub fn lose(&mut self, what: String) {
+        if !self.lost.contains(&what) {
+            self.lost.push(what);
+        }
+    }
+}

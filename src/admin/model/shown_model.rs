@@ -1,0 +1,41 @@
+//! A sketch as the page shows it.
+
+use super::family::ShownFamily;
+use super::script::Script;
+use super::sketch::{OpenSketch, SketchError};
+use super::{cassandra_cli_text, cql_text, storage_conf_text};
+
+/// What a sketch makes.
+#[derive(Debug, Default)]
+pub struct ShownModel {
+    pub errors: Vec<SketchError>,
+    /// In the order of their keyspaces and names.
+    pub families: Vec<ShownFamily>,
+    pub scripts: Vec<Script>,
+}
+
+impl ShownModel {
+    /// Returns a model of which nothing can be shown.
+    pub fn failed(errors: Vec<SketchError>) -> ShownModel {
+        ShownModel { errors, ..ShownModel::default() }
+    }
+
+    /// Shows all column families of a sketch.
+    pub async fn of(open: &OpenSketch) -> ShownModel {
+        let catalog = open.catalog();
+        let mut model = ShownModel::default();
+        for (at, cf) in catalog.column_families().enumerate() {
+            match ShownFamily::of(open, cf, at).await {
+                Ok(family) => model.families.push(family),
+                Err(error) => model.errors.push(error),
+            }
+        }
+        if catalog.keyspaces.is_empty() {
+            return model;
+        }
+        model.scripts.push(storage_conf_text::storage_conf_text(open, &catalog));
+        model.scripts.push(cassandra_cli_text::cassandra_cli_text(open, &catalog).await);
+        model.scripts.push(cql_text::cql_text(open, &catalog).await);
+        model
+    }
+}

@@ -1,0 +1,78 @@
+//! A call or statement, and whether a model serves it.
+
+/// Characters of a statement and of the words of an error on the page.
+const TEXT_CHARS: usize = 600;
+
+/// Returns the beginning of a text that may contain long values.
+pub(super) fn beginning(text: String) -> String {
+    match text.char_indices().nth(TEXT_CHARS) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// Whether a model serves a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Served,
+    /// Only with ALLOW FILTERING, which reads more than it returns.
+    Filtering,
+    Refused,
+}
+
+impl Verdict {
+    /// Returns the words of the page.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Served => "served",
+            Verdict::Filtering => "only with ALLOW FILTERING",
+            Verdict::Refused => "refused",
+        }
+    }
+
+    /// Returns the class of the words' element.
+    pub fn class(self) -> &'static str {
+        match self {
+            Verdict::Served => "served",
+            Verdict::Filtering => "filtering",
+            Verdict::Refused => "refused",
+        }
+    }
+}
+
+/// A query that was run on the sample data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownQuery {
+    /// What it asks for.
+    pub purpose: String,
+    /// The call or statement.
+    pub text: String,
+    pub verdict: Verdict,
+    /// The server's words if it refuses the query; else what the query reads and what makes it slow.
+    pub words: String,
+    /// Cells that it read of the sample data; `None` if it was not run.
+    pub cells: Option<usize>,
+}
+
+/// Queries of one language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryList {
+    pub name: &'static str,
+    pub queries: Vec<ShownQuery>,
+}
+
+impl QueryList {
+    pub fn new(name: &'static str, queries: Vec<ShownQuery>) -> QueryList {
+        QueryList { name, queries }
+    }
+
+    /// Returns the number of queries by their verdict: `12 served, 1 refused`.
+    pub fn summary(&self) -> String {
+        let count = |verdict: Verdict| {
+            let count = self.queries.iter().filter(|query| query.verdict == verdict).count();
+            (count > 0).then(|| format!("{count} {}", verdict.words()))
+        };
+        let counts = [Verdict::Served, Verdict::Filtering, Verdict::Refused].into_iter().filter_map(count);
+        counts.collect::<Vec<_>>().join(", ")
+    }
+}

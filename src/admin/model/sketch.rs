@@ -1,0 +1,246 @@
+//! A sketch, and the database that it is run in.
+
+use std::sync::{Arc, LazyLock};
+
+use serde::Deserialize;
+
+use super::shown_query::beginning;
+
+use crate::compat::Behaviour;
+use crate::compat::features::releases::NEWEST;
+use crate::compat::features::{Language as CqlLanguage, ReportedVersion};
+use crate::config::{self, Config, ConfigError};
+use crate::control::cassandra_cli;
+use crate::cql::{self, QueryOptions, QueryState};
+use crate::db::{Database, DatabaseParts};
+use crate::marshal::Types;
+use crate::schema::Catalog;
+use crate::storage::EmbeddedStore;
+use crate::util::Clock;
+use crate::util::limits::{SKETCH_FAMILIES_MAX, SKETCH_TEXT_BYTES_MAX};
+
+/// The version for which statements are planned: the one that drivers see by default.
+static REPORTED: LazyLock<ReportedVersion> = LazyLock::new(ReportedVersion::default);
+
+/// The keyspace of scripts that create none.
+const KEYSPACE: &str = "sketch";
+const CREATE_KEYSPACE: &str =
+    "CREATE KEYSPACE sketch WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
+
+/// The name of a definition in the messages of its parser.
+const FILE: &str = "storage-conf.xml";
+
+/// The configurations of databases whose definition is a script. Their partitioners are those of the releases to which
+/// the languages belong.
+const OF_CASSANDRA_CLI: &str = "<Storage><Partitioner>RandomPartitioner</Partitioner></Storage>";
+const OF_CQL: &str = "<Storage><Partitioner>Murmur3Partitioner</Partitioner></Storage>";
+
+/// The language of a definition or of sample data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub enum Language {
+    /// A storage-conf.xml, or only its keyspaces. It cannot hold data.
+    #[serde(rename = "storage-conf")]
+    StorageConf,
+    #[serde(rename = "cassandra-cli")]
+    CassandraCli,
+    #[default]
+    #[serde(rename = "cql")]
+    Cql,
+}
+
+/// What somebody has typed in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sketch {
+    pub language: Language,
+    pub definition: String,
+    pub data_language: Language,
+    pub data: String,
+}
+
+/// A part of a sketch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Area {
+    Definition,
+    Data,
+}
+
+/// What is wrong with a sketch, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SketchError {
+    pub area: Area,
+    /// Counted from 1; `None` if it is not about one place.
+    pub line: Option<usize>,
+    /// Counted from 1; `None` if only the line is known.
+    pub column: Option<usize>,
+    pub message: String,
+    /// What to do; empty if the message says it.
+    pub help: String,
+}
+
+impl SketchError {
+    pub fn new(area: Area, message: impl Into<String>) -> SketchError {
+        let message = beginning(message.into());
+        SketchError { area, line: None, column: None, message, help: String::new() }
+    }
+
+    fn of_config(error: &ConfigError) -> SketchError {
+        let place = error.location();
+        SketchError {
+            line: place.as_ref().map(|place| place.line),
+            column: place.map(|place| place.column),
+            help: error.mistake.help().map(|help| help.to_string()).unwrap_or_default(),
+            ..SketchError::new(Area::Definition, error.to_string())
+        }
+    }
+
+    fn of_cql(area: Area, error: cql::ScriptError) -> SketchError {
+        let line = error.place.map_or(error.line, |place| place.line);
+        let column = error.place.map(|place| place.column + 1);
+        SketchError { line: Some(line), column, ..SketchError::new(area, error.message) }
+    }
+
+    fn of_cassandra_cli(area: Area, error: cassandra_cli::ScriptError) -> SketchError {
+        let (line, column) = (Some(error.place.line), Some(error.place.column));
+        SketchError { line, column, ..SketchError::new(area, error.why) }
+    }
+}
+
+impl Sketch {
+    pub fn is_blank(&self) -> bool {
+        self.definition.trim().is_empty() && self.data.trim().is_empty()
+    }
+
+    /// Returns the texts that are too long.
+    pub fn check_lengths(&self) -> Vec<SketchError> {
+        let texts = [(Area::Definition, &self.definition), (Area::Data, &self.data)];
+        let too_long = texts.iter().filter(|(_, text)| text.len() > SKETCH_TEXT_BYTES_MAX);
+        let error = |(area, text): &(Area, &String)| {
+            let why = format!(
+                "the text has {} bytes, and at most {SKETCH_TEXT_BYTES_MAX} are allowed: a sketch needs a few rows",
+                text.len()
+            );
+            SketchError::new(*area, why)
+        };
+        too_long.map(error).collect()
+    }
+
+    fn config(&self, types: &Types) -> Result<Config, Vec<SketchError>> {
+        let text = match self.language {
+            Language::StorageConf => &self.definition,
+            Language::CassandraCli => OF_CASSANDRA_CLI,
+            Language::Cql => OF_CQL,
+        };
+        let config = config::parse(text, FILE, types);
+        config.map_err(|errors| errors.errors.iter().take(20).map(SketchError::of_config).collect())
+    }
+}
+
+/// A sketch that is being shown: its database.
+pub struct OpenSketch {
+    pub database: Arc<Database>,
+}
+
+impl OpenSketch {
+    /// Creates the database with the keyspaces of a storage-conf.xml, or without keyspaces.
+    pub fn new(sketch: &Sketch, types: &Types) -> Result<OpenSketch, Vec<SketchError>> {
+        let config = sketch.config(types)?;
+        let clock = Arc::new(Clock::system());
+        let store = EmbeddedStore::in_memory(config.partitioner.clone(), &config.catalog, clock.clone());
+        let store = store.map_err(|error| {
+            vec![SketchError::new(Area::Definition, format!("the sketch has no store: {error}"))]
+        })?;
+        let parts = DatabaseParts {
+            types: types.clone(),
+            ..DatabaseParts::new(Arc::new(config.catalog), Arc::new(store), config.partitioner, clock)
+        };
+        Ok(OpenSketch { database: Arc::new(Database::new(parts)) })
+    }
+
+    /// Runs the scripts of a sketch up to the first mistake.
+    pub async fn run(&self, sketch: &Sketch) -> Result<(), SketchError> {
+        let keyspace = match sketch.language {
+            Language::StorageConf => None,
+            language => self.define(language, &sketch.definition).await?,
+        };
+        let catalog = self.catalog();
+        let families = catalog.column_families().count();
+        if families > SKETCH_FAMILIES_MAX {
+            let why = format!(
+                "there are {families} column families, and a sketch has at most {SKETCH_FAMILIES_MAX}: divide it"
+            );
+            return Err(SketchError::new(Area::Definition, why));
+        }
+        let only = catalog.keyspaces.keys().next().filter(|_| catalog.keyspaces.len() == 1).cloned();
+        drop(catalog);
+        let keyspace = keyspace.or(only);
+        self.run_script(Area::Data, sketch.data_language, keyspace.as_deref(), &sketch.data).await?;
+        self.database.indexes().until_built().await;
+        Ok(())
+    }
+
+    /// Runs the script of a definition. Returns the keyspace after its last statement.
+    async fn define(&self, language: Language, script: &str) -> Result<Option<String>, SketchError> {
+        let words: Vec<&str> = script.split_whitespace().collect();
+        let is = |word: &str, other: &str| word.eq_ignore_ascii_case(other);
+        if words.windows(2).any(|two| matches!(two, [a, b] if is(a, "create") && is(b, "keyspace"))) {
+            return self.run_script(Area::Definition, language, None, script).await;
+        }
+        let created = cql::query(&self.state(), CREATE_KEYSPACE, &QueryOptions::default()).await;
+        created.map_err(|error| SketchError::new(Area::Definition, error.to_string()))?;
+        self.run_script(Area::Definition, language, Some(KEYSPACE), script).await
+    }
+
+    async fn run_script(
+        &self,
+        area: Area,
+        language: Language,
+        keyspace: Option<&str>,
+        script: &str,
+    ) -> Result<Option<String>, SketchError> {
+        match language {
+            Language::Cql => {
+                let state = QueryState { keyspace, ..self.state() };
+                let outcome = cql::run_script(&state, script).await;
+                Ok(outcome.map_err(|error| SketchError::of_cql(area, error))?.keyspace)
+            }
+            Language::CassandraCli => {
+                let outcome = cassandra_cli::run_script(&self.database, keyspace, script).await;
+                Ok(outcome.map_err(|error| SketchError::of_cassandra_cli(area, error))?.keyspace)
+            }
+            Language::StorageConf if script.trim().is_empty() => Ok(None),
+            Language::StorageConf => Err(SketchError::new(
+                area,
+                "storage-conf.xml defines column families and holds no data: use CQL or cassandra-cli",
+            )),
+        }
+    }
+
+    /// Returns the session of statements, with all rights on the sketch.
+    pub fn state(&self) -> QueryState<'_> {
+        state(&self.database)
+    }
+
+    pub fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.database.catalog())
+    }
+
+    /// Ends the threads of the database.
+    pub async fn close(self) {
+        self.database.indexes().stop_builders().await;
+        if let Err(error) = self.database.store().close().await {
+            tracing::warn!("the database of a sketch did not close cleanly: {error}");
+        }
+    }
+}
+
+/// Returns a session on a database of a sketch, with all rights.
+pub fn state(database: &Arc<Database>) -> QueryState<'_> {
+    QueryState {
+        database,
+        behaviour: Behaviour::of(NEWEST),
+        language: CqlLanguage::default(),
+        reported: &REPORTED,
+        keyspace: None,
+        user: None,
+    }
+}
