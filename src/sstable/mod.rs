@@ -4,6 +4,7 @@
 //!   component   names and directories of files          input        numbers, bytes and blocks of a file
 //!   format      what each version of the format has     compressed   chunks and their checksums
 //!   table       one SSTable, its rows and damage        checksum     checksums of blocks and whole files
+//!   rows        rows in one of two formats:
 //!   old         rows of 0.4 to 2.2                       statistics   types and baselines of rows of 3.x
 //!   modern      rows of 3.0 to 3.11                      index        positions of rows
 //!   atom        the content of rows, for both           counter      shards of counters
@@ -36,6 +37,7 @@ mod input;
 mod key_order;
 mod modern;
 mod old;
+mod rows;
 mod show;
 mod skip;
 mod statistics;

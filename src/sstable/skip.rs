@@ -17,7 +17,7 @@ use bytes::Bytes;
 use super::atom::Unit;
 use super::component::Component;
 use super::error::{Damage, SstableError};
-use super::table::{Rows, TableReader};
+use super::table::TableReader;
 
 /// A part of a file that was skipped because of damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,18 +60,15 @@ impl TableReader {
             skipped.end = Some(start);
             self.index_is_damaged = true;
         }
-        if skipped.end.is_none()
-            && let Rows::Old(rows) = &mut self.rows
-        {
-            skipped.end = rows.end_of_row(start).filter(|end| *end > start);
+        if skipped.end.is_none() {
+            skipped.end = self.rows.end_of_row(start).filter(|end| *end > start);
         }
-        self.seek(skipped.end.unwrap_or_else(|| self.length()))?;
+        self.seek(skipped.end.unwrap_or_else(|| self.rows.input().length()))?;
         Ok(skipped)
     }
 
     /// Returns the position of the next row behind the present one that both the Index and the Data file have. Without
-    /// one, the Index is not used any more.
-    /// Counts the entries that were read.
+    /// one, the Index is not used any more. Counts the entries that were read.
     fn row_after(&mut self, start: u64, row_key: &mut Option<Bytes>, entries: &mut u64) -> Option<u64> {
         let mut index = self.index.take()?;
         index.go_to(self.index_place).ok()?;
@@ -81,7 +78,8 @@ impl TableReader {
             *entries += 1;
             if entry.position == start && row_key.is_none() {
                 *row_key = Some(entry.key);
-            } else if entry.position > start && self.key_at(entry.position).as_ref() == Some(&entry.key) {
+            } else if entry.position > start && self.rows.key_at(entry.position).as_ref() == Some(&entry.key)
+            {
                 index.go_to(place).ok()?;
                 self.index = Some(index);
                 return Some(entry.position);
@@ -95,7 +93,7 @@ impl TableReader {
             return false;
         }
         loop {
-            match self.raw_unit() {
+            match self.rows.next_unit() {
                 Ok(Some(Unit::EndOfRow)) => return true,
                 Ok(Some(_)) => {}
                 Ok(None) | Err(_) => return false,

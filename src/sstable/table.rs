@@ -13,6 +13,7 @@ use super::index::{IndexEntry, IndexReader};
 use super::key_order::{KeyOrder, KeyReader};
 use super::modern::ModernRows;
 use super::old::{OldRows, in_super_columns};
+use super::rows::Rows;
 use super::statistics::RowHeader;
 use crate::marshal::split_class;
 use crate::partitioner::{PartitionerRef, resolve};
@@ -26,13 +27,6 @@ pub struct TableOptions {
     pub layout: Option<Layout>,
     /// The partitioner by which the order of rows is checked. `None`: the one that the files name, if they do.
     pub partitioner: Option<PartitionerRef>,
-}
-
-/// The two kinds of rows.
-#[derive(Debug)]
-pub(super) enum Rows {
-    Old(Box<OldRows>),
-    Modern(Box<ModernRows>),
 }
 
 /// Entries of a damaged Index component among which that of a row is searched.
@@ -162,20 +156,14 @@ impl TableReader {
         self.digest = Some(checked.is_ok());
         if checked.is_ok() {
             // Checksums of blocks that differ are damaged themselves.
-            match &mut self.rows {
-                Rows::Old(rows) => rows.forget_block_sums(),
-                Rows::Modern(rows) => rows.forget_block_sums(),
-            }
+            self.rows.input_mut().forget_block_sums();
         }
         checked
     }
 
     /// Returns whether each block that is read of the Data file is compared with a checksum of its own.
     pub fn has_checksums_of_blocks(&self) -> bool {
-        match &self.rows {
-            Rows::Old(rows) => rows.has_sums(),
-            Rows::Modern(rows) => rows.has_sums(),
-        }
+        self.rows.input().has_sums()
     }
 
     /// Returns whether a checksum covers each byte that is read of the Data file, and none was wrong so far.
@@ -189,11 +177,11 @@ impl TableReader {
         if let Some(unit) = self.held.take() {
             return Ok(Some(unit));
         }
-        let position = self.position();
+        let position = self.rows.input().position();
         if !self.is_in_row {
             self.row_start = position;
         }
-        let unit = match self.raw_unit()? {
+        let unit = match self.rows.next_unit()? {
             Some(Unit::Row { key, deletion }) => {
                 self.is_in_row = true;
                 self.check_row(&key, position)?;
@@ -230,45 +218,21 @@ impl TableReader {
         Err(SstableError::damaged(&path, 0, why))
     }
 
-    pub(super) fn raw_unit(&mut self) -> Result<Option<Unit>, SstableError> {
-        match &mut self.rows {
-            Rows::Old(rows) => rows.next_unit(),
-            Rows::Modern(rows) => rows.next_unit(),
-        }
-    }
-
     /// Returns how much of the content of the file was read, from 0 to 1.
     pub fn share_read(&self) -> f64 {
-        self.position() as f64 / self.length().max(1) as f64
-    }
-
-    fn position(&self) -> u64 {
-        match &self.rows {
-            Rows::Old(rows) => rows.position(),
-            Rows::Modern(rows) => rows.position(),
-        }
+        let input = self.rows.input();
+        input.position() as f64 / input.length().max(1) as f64
     }
 
     pub(super) fn seek(&mut self, position: u64) -> Result<(), SstableError> {
         self.row_start = position;
         self.is_in_row = false;
         self.held = None;
-        match &mut self.rows {
-            Rows::Old(rows) => rows.seek(position),
-            Rows::Modern(rows) => rows.seek(position),
-        }
+        self.rows.seek(position)
     }
 
     pub(super) fn damaged(&self, position: u64, why: impl Into<String>) -> SstableError {
         SstableError::damaged(&self.descriptor.path(Component::Data), position, why)
-    }
-
-    /// Returns the key of the row at a position. `None` if it cannot be read.
-    pub(super) fn key_at(&mut self, position: u64) -> Option<Bytes> {
-        match &mut self.rows {
-            Rows::Old(rows) => rows.key_at(position),
-            Rows::Modern(rows) => rows.key_at(position),
-        }
     }
 
     /// Compares a row with its entry in the Index component, and with the row before it.
@@ -321,10 +285,7 @@ impl TableReader {
         self.index_place = index.place();
         let Some(entry) = index.next_entry()? else { return Ok(()) };
         // The digest of a compressed file covers its chunks, and not how many there are.
-        let is_whole = match &self.rows {
-            Rows::Old(rows) => rows.is_as_long_as_file(),
-            Rows::Modern(rows) => rows.is_as_long_as_file(),
-        };
+        let is_whole = self.rows.input().is_as_long_as_file();
         if self.digest == Some(true) && is_whole {
             let path = index.path().to_owned();
             let why = "it has more rows than the Data file, whose checksum is right";
@@ -365,7 +326,7 @@ impl TableReader {
                     index.go_to(place)?;
                     return self.seek(entry.position);
                 }
-                None => return self.seek(self.length()),
+                None => return self.seek(self.rows.input().length()),
             }
         }
     }
@@ -380,13 +341,6 @@ impl TableReader {
             }
         }
         Ok(false)
-    }
-
-    pub(super) fn length(&self) -> u64 {
-        match &self.rows {
-            Rows::Old(rows) => rows.length(),
-            Rows::Modern(rows) => rows.length(),
-        }
     }
 }
 

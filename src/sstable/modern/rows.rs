@@ -125,9 +125,14 @@ impl ModernRows {
         self.input.seek(position)
     }
 
-    /// Returns the position in the content of the file.
-    pub fn position(&self) -> u64 {
-        self.input.position()
+    /// Returns the content of the file.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// Returns the content of the file. Reading from it ends the present partition: see [`ModernRows::seek`].
+    pub fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
     }
 
     /// 3.0 writes user types, which it always freezes, as if they were not frozen. Only one of the two readings fits the
@@ -156,32 +161,6 @@ impl ModernRows {
             }
         }
         Ok(())
-    }
-
-    /// Returns the key of the row at a position. `None` if it cannot be read.
-    pub fn key_at(&mut self, position: u64) -> Option<Bytes> {
-        self.seek(position).ok()?;
-        self.input.short_bytes().ok()
-    }
-
-    /// Returns whether each block that is read is compared with a checksum.
-    pub fn has_sums(&self) -> bool {
-        self.input.has_sums()
-    }
-
-    /// Returns whether the length of the content is that of the file, and not one that another file has.
-    pub fn is_as_long_as_file(&self) -> bool {
-        self.input.is_as_long_as_file()
-    }
-
-    /// Reads on without the checksums of blocks.
-    pub fn forget_block_sums(&mut self) {
-        self.input.forget_block_sums();
-    }
-
-    /// Returns the length of the content of the file.
-    pub fn length(&self) -> u64 {
-        self.input.length()
     }
 
     /// Returns the next unit. `None` at the end of the file.

@@ -77,35 +77,19 @@ impl OldRows {
         self.input.seek(position)
     }
 
-    /// Returns the position in the content of the file.
-    pub fn position(&self) -> u64 {
-        self.input.position()
+    /// Returns the content of the file.
+    pub fn input(&self) -> &Input {
+        &self.input
     }
 
-    /// Returns the key of the row at a position. `None` if it cannot be read.
-    pub fn key_at(&mut self, position: u64) -> Option<Bytes> {
-        self.seek(position).ok()?;
-        self.keys.read(&mut self.input).ok()
+    /// Returns the content of the file. Reading from it ends the present row: see [`OldRows::seek`].
+    pub fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
     }
 
-    /// Returns whether each block that is read is compared with a checksum.
-    pub fn has_sums(&self) -> bool {
-        self.input.has_sums()
-    }
-
-    /// Returns whether the length of the content is that of the file, and not one that another file has.
-    pub fn is_as_long_as_file(&self) -> bool {
-        self.input.is_as_long_as_file()
-    }
-
-    /// Reads on without the checksums of blocks.
-    pub fn forget_block_sums(&mut self) {
-        self.input.forget_block_sums();
-    }
-
-    /// Returns the length of the content of the file.
-    pub fn length(&self) -> u64 {
-        self.input.length()
+    /// Reads the key of the row at the position of the input.
+    pub fn read_key(&mut self) -> Result<Bytes, SstableError> {
+        self.keys.read(&mut self.input)
     }
 
     /// Returns the next unit. `None` at the end of the file.
@@ -126,7 +110,7 @@ impl OldRows {
         if self.input.remaining() == 0 {
             return Ok(None);
         }
-        let key = self.keys.read(&mut self.input)?;
+        let key = self.read_key()?;
         let started = self.read_head(&key).map_err(|error| error.in_row(&key))?;
         Ok(Some(Unit::Row { key, deletion: started }))
     }
@@ -284,7 +268,7 @@ impl OldRows {
     /// Returns where the row ends that begins at a position, if the file has its size.
     pub fn end_of_row(&mut self, position: u64) -> Option<u64> {
         self.seek(position).ok()?;
-        self.keys.read(&mut self.input).ok()?;
+        self.read_key().ok()?;
         let size = match self.format.row_size {
             RowSize::Int => i64::from(self.input.i32().ok()?),
             RowSize::Long => self.input.i64().ok()?,

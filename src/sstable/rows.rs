@@ -1,0 +1,67 @@
+//! The rows of a Data file, in one of the two formats: those of 0.4 to 2.2, or those of 3.x.
+
+use bytes::Bytes;
+
+use super::atom::Unit;
+use super::error::SstableError;
+use super::input::Input;
+use super::modern::ModernRows;
+use super::old::OldRows;
+
+/// The rows of a file, read one unit at a time.
+#[derive(Debug)]
+pub(super) enum Rows {
+    Old(Box<OldRows>),
+    Modern(Box<ModernRows>),
+}
+
+impl Rows {
+    /// Returns the content of the file.
+    pub fn input(&self) -> &Input {
+        match self {
+            Rows::Old(rows) => rows.input(),
+            Rows::Modern(rows) => rows.input(),
+        }
+    }
+
+    /// Returns the content of the file. Before rows are read on, [`Rows::seek`] must follow if it was moved.
+    pub fn input_mut(&mut self) -> &mut Input {
+        match self {
+            Rows::Old(rows) => rows.input_mut(),
+            Rows::Modern(rows) => rows.input_mut(),
+        }
+    }
+
+    /// Moves to the start of a row.
+    pub fn seek(&mut self, position: u64) -> Result<(), SstableError> {
+        match self {
+            Rows::Old(rows) => rows.seek(position),
+            Rows::Modern(rows) => rows.seek(position),
+        }
+    }
+
+    /// Returns the next unit. `None` at the end of the file.
+    pub fn next_unit(&mut self) -> Result<Option<Unit>, SstableError> {
+        match self {
+            Rows::Old(rows) => rows.next_unit(),
+            Rows::Modern(rows) => rows.next_unit(),
+        }
+    }
+
+    /// Returns the key of the row at a position, and moves there. `None` if it cannot be read.
+    pub fn key_at(&mut self, position: u64) -> Option<Bytes> {
+        self.seek(position).ok()?;
+        match self {
+            Rows::Old(rows) => rows.read_key().ok(),
+            Rows::Modern(rows) => rows.input_mut().short_bytes().ok(),
+        }
+    }
+
+    /// Returns where the row ends that begins at a position, if the file has its size.
+    pub fn end_of_row(&mut self, position: u64) -> Option<u64> {
+        match self {
+            Rows::Old(rows) => rows.end_of_row(position),
+            Rows::Modern(_) => None,
+        }
+    }
+}
