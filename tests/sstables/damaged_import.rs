@@ -128,9 +128,9 @@ fn what_is_missing_is_reported_with_its_keys() {
             let class = fixture.contents["partitioner"].as_str().unwrap();
             let partitioner = partitioner::resolve(class).unwrap();
             let import = || {
-                let merged = Merged::new(&fixture.contents);
+                let merged = Merged::new(fixture.contents);
                 let summary =
-                    import_in_order(class, &merged, &fixture.contents, &[fixture.data()], true).unwrap();
+                    import_in_order(class, &merged, fixture.contents, &[fixture.data()], true).unwrap();
                 (everything(&merged, &fixture), summary)
             };
             let (whole, summary) = import();

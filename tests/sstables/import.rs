@@ -13,7 +13,7 @@ use thriftstore::schema::{CfDef, TableColumn, TableDef};
 use thriftstore::util::{Clock, Release};
 
 use crate::contents::{Differences, all_rows, rows_in_tables, unhex};
-use crate::fixture::{Fixture, RELEASES, WITH_LOGS};
+use crate::fixture::{Fixture, RELEASES, releases_with_logs};
 use crate::rows::{Merged, now_s};
 
 fn import_into(
@@ -45,8 +45,8 @@ pub fn import_in_order(
 fn the_schema_of_a_server_is_found() {
     // Up to 0.6 storage-conf.xml has it.
     for release in RELEASES.into_iter().filter(|release| *release != "0.6.8") {
-        let fixture = Fixture::unpack(release);
-        let contents = &fixture.contents;
+        let fixture = Fixture::of(release);
+        let contents = fixture.contents;
         let merged = Merged::without_schema(contents);
         let inventory = Inventory::of(&[fixture.data()]).unwrap();
         let found = FoundSchema::of(&inventory, &Types::builtin()).unwrap();
@@ -78,9 +78,9 @@ fn column_names(cf: &CfDef) -> [Vec<String>; 3] {
     [names(&table.partition_key), names(&table.clustering), table.others.keys().cloned().collect()]
 }
 
-fn check(release: &str, directories: impl Fn(&Fixture) -> Vec<PathBuf>) {
-    let fixture = Fixture::unpack(release);
-    check_rows(release, &Merged::new(&fixture.contents), &fixture.contents, &directories(&fixture));
+fn check(release: &'static str, directories: impl Fn(&Fixture) -> Vec<PathBuf>) {
+    let fixture = Fixture::of(release);
+    check_rows(release, &Merged::new(fixture.contents), fixture.contents, &directories(&fixture));
 }
 
 /// Imports directories, and compares the rows with what the server answered.
@@ -121,9 +121,9 @@ fn replicas_of_several_nodes_are_merged() {
 /// What was not in SSTables is in the commit logs. What is in both counts once.
 #[test]
 fn commit_logs_have_what_was_not_flushed() {
-    for release in WITH_LOGS {
-        let fixture = Fixture::unpack(release).with_commit_logs();
-        let contents = &fixture.contents;
+    for release in releases_with_logs() {
+        let fixture = Fixture::with_commit_logs(release);
+        let contents = fixture.contents;
         let merged = Merged::new(contents);
         let summary =
             import_into(&merged, contents, &[fixture.data()]).unwrap_or_else(|error| panic!("{error}"));
@@ -148,15 +148,15 @@ fn commit_logs_have_what_was_not_flushed() {
 /// Counters of several SSTables are merged row by row, in the order that the files have.
 #[test]
 fn a_wrong_partitioner_does_not_separate_the_shards_of_a_counter() {
-    let fixture = Fixture::unpack("2.1.22");
-    let merged = Merged::new(&fixture.contents);
-    import_in_order("RandomPartitioner", &merged, &fixture.contents, &[fixture.data()], false).unwrap();
+    let fixture = Fixture::of("2.1.22");
+    let merged = Merged::new(fixture.contents);
+    import_in_order("RandomPartitioner", &merged, fixture.contents, &[fixture.data()], false).unwrap();
     let catalog = merged.database.catalog().clone();
     let mut counters = 0;
     for (keyspace, described) in fixture.contents["rows"].as_object().unwrap() {
         for family in described.as_object().unwrap().keys() {
             let cf = catalog.column_family(keyspace, family).unwrap();
-            for (key, columns) in &rows_in_tables(&fixture.contents, keyspace, family) {
+            for (key, columns) in &rows_in_tables(fixture.contents, keyspace, family) {
                 assert_eq!(&merged.read(cf, key), columns, "{keyspace}.{family} row {key}");
                 counters += usize::from(cf.is_counter());
             }
@@ -165,10 +165,10 @@ fn a_wrong_partitioner_does_not_separate_the_shards_of_a_counter() {
     assert!(counters > 1);
 
     // Files of 1.2 do not name it.
-    let fixture = Fixture::unpack("1.2.15");
-    let merged = Merged::new(&fixture.contents);
+    let fixture = Fixture::of("1.2.15");
+    let merged = Merged::new(fixture.contents);
     let error =
-        import_in_order("ByteOrderedPartitioner", &merged, &fixture.contents, &[fixture.data()], false)
+        import_in_order("ByteOrderedPartitioner", &merged, fixture.contents, &[fixture.data()], false)
             .unwrap_err();
     assert!(
         error.to_string().contains("order of org.apache.cassandra.dht.ByteOrderedPartitioner"),
@@ -204,7 +204,7 @@ fn assert_same(fixture: &Fixture, one: &Path, other: &Path) {
 
 #[test]
 fn an_import_that_is_killed_goes_on() {
-    let fixture = Fixture::unpack("0.6.8");
+    let fixture = Fixture::of("0.6.8");
     let scratch = tempfile::tempdir().unwrap();
     let (whole, target) = (scratch.path().join("whole"), scratch.path().join("target"));
     let output = import_command(&fixture, &whole, &[]).output().unwrap();
@@ -254,7 +254,7 @@ fn damage_ends_an_import_or_is_reported() {
 
 #[test]
 fn what_the_target_lacks_is_said_before_anything_is_written() {
-    let fixture = Fixture::unpack("0.6.8");
+    let fixture = Fixture::of("0.6.8");
     let scratch = tempfile::tempdir().unwrap();
     let target = format!("data:{}", scratch.path().join("target").display());
     let from = fixture.data();

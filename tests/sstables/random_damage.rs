@@ -16,7 +16,7 @@ use bytes::Bytes;
 use thriftstore::sstable::{Component, Descriptor, SstableError, TableOptions, TableReader, Unit};
 
 use crate::chance::Chance;
-use crate::fixture::{Fixture, RELEASES};
+use crate::fixture::{Fixture, RELEASES, collect, copy_of_table};
 
 /// Reading a damaged file may take so much longer than that of the whole one.
 const TIMES_SLOWER: u32 = 20;
@@ -99,6 +99,8 @@ fn read(data: &Path) -> Outcome {
 /// A table that is damaged again and again.
 struct Table {
     data: PathBuf,
+    /// Where its files are.
+    _folder: tempfile::TempDir,
     /// Its files, and their content.
     files: Vec<(PathBuf, Vec<u8>)>,
     rows: Vec<(Bytes, Units)>,
@@ -107,7 +109,10 @@ struct Table {
 }
 
 impl Table {
-    fn open(data: PathBuf) -> Table {
+    /// Copies the files of a table, and reads its rows.
+    fn open(data: &Path) -> Table {
+        let folder = tempfile::tempdir().unwrap();
+        let data = copy_of_table(data, folder.path());
         let start = Instant::now();
         let outcome = read(&data);
         let took = start.elapsed();
@@ -134,7 +139,7 @@ impl Table {
             let content = fs::read(&path).unwrap();
             (path, content)
         });
-        Table { files: files.collect(), data, rows, places, took }
+        Table { files: files.collect(), data, _folder: folder, rows, places, took }
     }
 
     fn has(&self, component: Component) -> bool {
@@ -253,21 +258,10 @@ struct Tally {
     silent: u64,
 }
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, found);
-        } else if path.to_str().unwrap().ends_with("-Data.db") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn no_row_is_wrong_or_missing_without_a_report() {
     let rounds = std::env::var("DAMAGE_ROUNDS").map_or(400, |text| text.parse().expect("DAMAGE_ROUNDS"));
-    let fixtures: Vec<Fixture> = RELEASES.iter().map(|release| Fixture::unpack(release)).collect();
+    let fixtures: Vec<Fixture> = RELEASES.iter().map(|release| Fixture::of(release)).collect();
     let further = std::env::var("DAMAGE_TABLES").map(PathBuf::from);
     let mut groups: Vec<Vec<Table>> = Vec::new();
     for folder in fixtures.iter().map(Fixture::data).chain(further) {
@@ -284,7 +278,7 @@ fn no_row_is_wrong_or_missing_without_a_report() {
         let mut tables: BTreeMap<&str, Vec<Table>> = BTreeMap::new();
         for data in large {
             let letters = Descriptor::of_data_file(&data).unwrap().format.letters;
-            tables.entry(letters).or_default().push(Table::open(data));
+            tables.entry(letters).or_default().push(Table::open(&data));
         }
         groups.extend(tables.into_values());
     }

@@ -244,8 +244,8 @@ fn options(cf: &CfDef, contents: &Value) -> TableOptions {
 fn rows_of_all_releases_are_those_that_the_server_answered() {
     let mut differences = Differences::default();
     for release in RELEASES {
-        let fixture = Fixture::unpack(release);
-        let contents = &fixture.contents;
+        let fixture = Fixture::of(release);
+        let contents = fixture.contents;
         let merged = Merged::new(contents);
         let catalog = merged.database.catalog().clone();
         let mut families = 0;
@@ -281,7 +281,7 @@ fn rows_of_all_releases_are_those_that_the_server_answered() {
 #[test]
 fn each_row_is_found_by_its_key() {
     for release in RELEASES {
-        let fixture = Fixture::unpack(release);
+        let fixture = Fixture::of(release);
         for file in fixture.data_files("BloggyAppy") {
             let open = || TableReader::open(&file, &TableOptions::default()).unwrap();
             let mut rows: BTreeMap<Bytes, Vec<Unit>> = BTreeMap::new();

@@ -14,7 +14,8 @@ use thriftstore::sstable::Descriptor;
 use thriftstore::storage::DumpCommand;
 use thriftstore::util::Clock;
 
-use crate::fixture::{Fixture, RELEASES, WITH_LOGS};
+use crate::chance::Chance;
+use crate::fixture::{Fixture, RELEASES, has_logs, releases_with_logs};
 use crate::rows::{Merged, NOW_S};
 
 /// A directory of a real server, and a folder for what is made of it.
@@ -25,10 +26,18 @@ struct Setup {
 }
 
 impl Setup {
-    fn of(release: &str) -> Setup {
-        let fixture = Fixture::unpack(release);
-        let has_logs = fixture.data().with_file_name("logs").exists();
-        let fixture = if has_logs { fixture.with_commit_logs() } else { fixture };
+    fn of(release: &'static str) -> Setup {
+        let has_logs = has_logs(release);
+        let fixture = if has_logs { Fixture::with_commit_logs(release) } else { Fixture::of(release) };
+        Setup::with(release, fixture)
+    }
+
+    /// Unpacks the directory again, without its commit logs, so that files of it can be changed.
+    fn own(release: &'static str) -> Setup {
+        Setup::with(release, Fixture::unpack(release))
+    }
+
+    fn with(release: &str, fixture: Fixture) -> Setup {
         let scratch = tempfile::tempdir().unwrap();
         let config = match release {
             "0.6.8" => fixture.storage_conf(),
@@ -72,43 +81,64 @@ fn succeed(command: &mut Command) -> String {
     texts(&output)
 }
 
+/// Kills an import 20 times, from the beginning again whenever it was faster.
+fn kill_and_go_on(release: &'static str, mut chance: Chance) {
+    let setup = Setup::of(release);
+    let (whole, target) = (setup.path("whole"), setup.path("target"));
+    succeed(&mut setup.import(&whole, &[]));
+    let file = setup.path("import.json");
+    let progress = ["--progress-file", file.to_str().unwrap(), "--progress-seconds", "0"];
+    let mut kills = 0;
+    while kills < 20 {
+        let mut command = setup.import(&target, &progress);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(chance.below(500) as u64));
+        child.kill().unwrap();
+        if child.wait().unwrap().success() {
+            std::fs::remove_dir_all(&target).unwrap();
+            std::fs::remove_file(&file).unwrap();
+        } else {
+            kills += 1;
+        }
+    }
+    succeed(&mut setup.import(&target, &progress));
+    setup.assert_same(&whole, &target);
+    setup.assert_same(&target, &whole);
+    succeed(&mut setup.import(&target, &["--verify-only"]));
+}
+
 #[test]
 fn killed_imports_with_counters_and_commit_logs_go_on() {
-    for release in ["1.2.15", "2.1.22"] {
-        let setup = Setup::of(release);
-        let (whole, target) = (setup.path("whole"), setup.path("target"));
-        succeed(&mut setup.import(&whole, &[]));
-        let file = setup.path("import.json");
-        let progress = ["--progress-file", file.to_str().unwrap(), "--progress-seconds", "0"];
-        for moment in 0..20 {
-            let mut command = setup.import(&target, &progress);
-            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            std::thread::sleep(Duration::from_millis(20 + 37 * moment));
-            child.kill().unwrap();
-            child.wait().unwrap();
+    let seed = Chance::seed_from("CHANCE_SEED");
+    println!("killed imports: CHANCE_SEED={seed}");
+    std::thread::scope(|scope| {
+        for release in ["1.2.15", "2.1.22"] {
+            scope.spawn(move || kill_and_go_on(release, Chance::new(seed)));
         }
-        succeed(&mut setup.import(&target, &progress));
-        setup.assert_same(&whole, &target);
-        setup.assert_same(&target, &whole);
-        succeed(&mut setup.import(&target, &["--verify-only"]));
-    }
+    });
 }
 
 /// What was imported is what the files have, with their commit logs.
 #[test]
 fn imports_are_compared_with_their_files() {
-    for release in RELEASES {
+    let compare = |release: &'static str| {
         let setup = Setup::of(release);
         let target = setup.path("target");
         let said = succeed(&mut setup.import(&target, &["--verify"]));
         let compared = said.split("compared: ").nth(1).unwrap().split(' ').next().unwrap();
         assert!(compared.parse::<u64>().unwrap() > 400, "{release}: {said}");
-    }
+    };
+    // Several at a time: each waits for the disk most of the time.
+    std::thread::scope(|scope| {
+        for releases in RELEASES.chunks(3) {
+            scope.spawn(move || releases.iter().copied().for_each(compare));
+        }
+    });
 }
 
 #[test]
 fn differences_in_both_directions_are_found() {
-    let setup = Setup::of("2.1.22");
+    let setup = Setup::own("2.1.22");
     let inventory = Inventory::of(&[setup.fixture.data()]).unwrap();
     let (name, tables) = inventory.families.iter().find(|(_, tables)| tables.len() > 1).unwrap();
     let only = ["--keyspace", &name.keyspace, "--column-family", &name.name];
@@ -196,10 +226,10 @@ fn shifted(change: Change, by: i32, seconds: &mut usize) -> Change {
 /// Every second of the files is as far from now as it was from the date.
 #[test]
 fn the_clock_of_the_files_can_be_shifted() {
-    let fixture = Fixture::unpack("1.2.15");
+    let fixture = Fixture::of("1.2.15");
     let partitioner = fixture.contents["partitioner"].as_str().unwrap();
     let run = |as_of: Option<&str>| {
-        let merged = Merged::new(&fixture.contents);
+        let merged = Merged::new(fixture.contents);
         let inventory = Inventory::of(&[fixture.data()]).unwrap();
         let clock = Arc::new(Clock::manual(i64::from(NOW_S) * 1000));
         let as_of = as_of.map(|date| date.parse().unwrap());
@@ -225,7 +255,7 @@ fn the_clock_of_the_files_can_be_shifted() {
 /// A table is open from its first row to its last one, and not more than 200 at a time.
 #[test]
 fn more_tables_than_are_open_at_once_are_imported() {
-    let setup = Setup::of("2.1.22");
+    let setup = Setup::own("2.1.22");
     let inventory = Inventory::of(&[setup.fixture.data()]).unwrap();
     let (name, tables) = inventory
         .families
@@ -290,7 +320,7 @@ fn the_directories_of_several_disks_are_one_node() {
 /// Rows of commit logs are in the table of a dry run, as the import takes them.
 #[test]
 fn a_dry_run_counts_what_commit_logs_have() {
-    for release in WITH_LOGS {
+    for release in releases_with_logs() {
         let setup = Setup::of(release);
         let imported = succeed(&mut setup.import(&setup.path("target"), &[]));
         let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));

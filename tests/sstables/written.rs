@@ -149,12 +149,12 @@ fn found(merged: &Merged, cf: &Arc<CfDef>, key: &Bytes) -> Vec<Live> {
 #[test]
 fn what_is_written_of_every_fixture_is_what_the_store_has() {
     for release in RELEASES {
-        let fixture = Fixture::unpack(release);
-        let merged = Merged::new(&fixture.contents);
+        let fixture = Fixture::of(release);
+        let merged = Merged::new(fixture.contents);
         crate::import::import_in_order(
             fixture.contents["partitioner"].as_str().unwrap(),
             &merged,
-            &fixture.contents,
+            fixture.contents,
             &[fixture.data()],
             false,
         )
@@ -164,7 +164,7 @@ fn what_is_written_of_every_fixture_is_what_the_store_has() {
         let exported = export_all(&merged, &directory, None);
         assert!(exported.families > 10 && exported.cells > 500, "{release}: {exported:?}");
         let script = std::fs::read_to_string(directory.join("schema.cql")).unwrap();
-        let files = Merged::new(&fixture.contents);
+        let files = Merged::new(fixture.contents);
         let catalog = merged.database.catalog().clone();
         let mut rows = 0;
         for (keyspace, described) in fixture.contents["rows"].as_object().unwrap() {
