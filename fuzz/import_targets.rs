@@ -1,6 +1,6 @@
 //! The fuzzed functions that read what an import reads, besides SSTables and commit logs (`targets.rs`).
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use thriftstore::config;
@@ -9,9 +9,13 @@ use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::import::{self, Defined, FoundSchema, ImportOptions, Inventory, Summary};
 use thriftstore::marshal::Types;
 use thriftstore::partitioner;
+use thriftstore::schema::Catalog;
+use thriftstore::sstable::FORMATS;
 use thriftstore::storage::EmbeddedStore;
 use thriftstore::util::Clock;
 use tokio::runtime::{Builder, Runtime};
+
+use super::input::{COMPONENTS, Scratch, file_name, take};
 
 /// A standard column family, a super column family, and counters.
 const CONFIG: &str = "<Storage>
@@ -29,31 +33,6 @@ const FAMILIES: [&str; 3] = ["Standard", "Super", "Counters"];
 
 /// Longest name of a fuzzed table.
 const NAME_LENGTH_MAX: usize = 40;
-
-/// A directory of its own, which is removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let folder =
-            format!("thriftstore-fuzz-{name}-{}-{:?}", std::process::id(), std::thread::current().id());
-        let path = std::env::temp_dir().join(folder);
-        std::fs::create_dir_all(&path).expect("a directory for the files");
-        Scratch(path)
-    }
-
-    fn write(&self, place: &str, content: &[u8]) {
-        let path = self.0.join(place);
-        std::fs::create_dir_all(path.parent().expect("a directory")).expect("the directory can be made");
-        std::fs::write(path, content).expect("the file can be written");
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().build().expect("a runtime")
@@ -83,15 +62,6 @@ fn options(progress_file: Option<PathBuf>) -> ImportOptions {
     ImportOptions { skips_damage: true, progress_file, ..ImportOptions::new(partitioner) }
 }
 
-/// Takes bytes behind three bytes with their length.
-fn take<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let (head, tail) = rest.split_first_chunk::<3>()?;
-    let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
-    let (content, tail) = tail.split_at(length.min(tail.len()));
-    *rest = tail;
-    Some(content)
-}
-
 /// Fuzzes the tables in which a server kept its schema. The first byte selects the release. Then comes, for each table,
 /// its name, its Data file and its Statistics file, each behind three bytes with its length. Nothing may panic, and each
 /// error must have a text. Returns the number of column families that were defined.
@@ -119,7 +89,20 @@ pub fn system_tables(data: &[u8]) -> usize {
             scratch.write(&format!("{prefix}-Statistics.db"), statistics);
         }
     }
-    let inventory = Inventory::of(std::slice::from_ref(&scratch.0)).expect("the directory can be read");
+    define(&scratch)
+}
+
+/// Returns the catalog that a schema makes.
+#[allow(dead_code, reason = "only the stable test has files as seeds")]
+pub fn catalog_of(schema: &FoundSchema) -> Arc<Catalog> {
+    let (database, _) = database();
+    runtime().block_on(schema.define(&database));
+    database.catalog().clone()
+}
+
+/// Creates the column families of the system tables in a directory. Returns how many there are.
+fn define(scratch: &Scratch) -> usize {
+    let inventory = Inventory::of(&[scratch.path().to_owned()]).expect("the directory can be read");
     let (database, _) = database();
     let found = match FoundSchema::of(&inventory, database.types()) {
         Ok(found) => found,
@@ -135,6 +118,32 @@ pub fn system_tables(data: &[u8]) -> usize {
     defined - FAMILIES.len()
 }
 
+/// Fuzzes the schema of 0.7 to 1.0: its types in Avro, and values of them. The input has a text with the types, and the
+/// keyspaces, each behind three bytes with its length. They are written as a version of the schema. Nothing may panic, and
+/// each error must have a text. Returns the number of column families that were defined.
+pub fn avro(data: &[u8]) -> usize {
+    let mut rest = data;
+    let Some(types) = take(&mut rest) else { return 0 };
+    let cell = |name: &str, value: &[u8]| {
+        let lengths = (u16::try_from(name.len()).expect("a short name"), u32::try_from(value.len()));
+        let length = lengths.1.expect("inputs are short").to_be_bytes();
+        [&lengths.0.to_be_bytes()[..], name.as_bytes(), &[0], &7_i64.to_be_bytes(), &length, value].concat()
+    };
+    let mut cells = vec![cell("Avro/Schema", types)];
+    while let Some(keyspace) = take(&mut rest) {
+        cells.push(cell(&format!("Keyspace{}", cells.len()), keyspace));
+    }
+    let count = u32::try_from(cells.len()).expect("inputs are short").to_be_bytes();
+    // Without a Bloom filter and an index of columns, and not deleted.
+    let head = [&[0; 8][..], &i32::MAX.to_be_bytes(), &i64::MIN.to_be_bytes(), &count].concat();
+    let row = [&head[..], &cells.concat()].concat();
+    let id = b"e7ed2547-e842-11f1-b15a-e700f669bcfc";
+    let key = [&u16::try_from(id.len()).expect("an id").to_be_bytes()[..], id].concat();
+    let scratch = Scratch::new("avro");
+    scratch.write("system/Schema-f-1-Data.db", &[&key[..], &(row.len() as u64).to_be_bytes(), &row].concat());
+    define(&scratch)
+}
+
 fn import_all(from: &[PathBuf], progress_file: Option<PathBuf>) -> Result<Summary, String> {
     let inventory = Inventory::of(from).map_err(|error| error.to_string())?;
     let (database, clock) = database();
@@ -147,10 +156,10 @@ fn import_all(from: &[PathBuf], progress_file: Option<PathBuf>) -> Result<Summar
 /// Fuzzes an import that skips damage. The first byte selects the version of the format and the column family. Then come
 /// the components of an SSTable, as in `targets::sstable`. The same files are those of two nodes. Nothing may panic, and
 /// each report must have a text. Returns the number of rows that were read.
-pub fn import(data: &[u8], letters: &[&str], components: &[&str]) -> usize {
+pub fn import(data: &[u8]) -> usize {
     let Some((choice, mut rest)) = data.split_first() else { return 0 };
-    let count = letters.len();
-    let letters = letters[usize::from(*choice) % count];
+    let count = FORMATS.len();
+    let letters = FORMATS[usize::from(*choice) % count].letters;
     let family = FAMILIES[usize::from(*choice) / count % FAMILIES.len()];
     let scratch = Scratch::new("import");
     let prefix = match letters {
@@ -160,15 +169,15 @@ pub fn import(data: &[u8], letters: &[&str], components: &[&str]) -> usize {
         }
         letters => format!("Ks/{family}/Ks-{family}-{letters}-1"),
     };
-    for component in components {
+    for component in COMPONENTS {
         let Some(content) = take(&mut rest) else { break };
         for node in ["a", "b"] {
             if !content.is_empty() {
-                scratch.write(&format!("{node}/{prefix}-{component}.db"), content);
+                scratch.write(&format!("{node}/{prefix}-{}", file_name(letters, component)), content);
             }
         }
     }
-    let nodes = ["a", "b"].map(|node| scratch.0.join(node));
+    let nodes = ["a", "b"].map(|node| scratch.path().join(node));
     match import_all(&nodes, None) {
         Ok(summary) => {
             assert!(summary.lost.iter().all(|lost| !lost.what.is_empty()), "a report without a text");
@@ -186,25 +195,13 @@ pub fn import(data: &[u8], letters: &[&str], components: &[&str]) -> usize {
 pub fn progress(data: &[u8]) -> bool {
     let scratch = Scratch::new("progress");
     scratch.write("import.json", data);
-    let empty: PathBuf = scratch.0.join("data");
+    let empty: PathBuf = scratch.path().join("data");
     std::fs::create_dir_all(&empty).expect("the directory can be made");
-    match import_all(&[empty], Some(scratch.0.join("import.json"))) {
+    match import_all(&[empty], Some(scratch.path().join("import.json"))) {
         Ok(_) => true,
         Err(error) => {
             assert!(!error.is_empty(), "an error without a text");
             false
         }
     }
-}
-
-/// Returns the components of `targets::sstable` beside a Data file that exist, each behind its length.
-#[allow(dead_code, reason = "only the stable test has files as seeds")]
-pub fn joined(prefix: &str, components: &[&str]) -> Vec<u8> {
-    let mut joined = Vec::new();
-    for component in components {
-        let content = std::fs::read(Path::new(&format!("{prefix}{component}.db"))).unwrap_or_default();
-        joined.extend(&u32::try_from(content.len()).expect("files are small").to_be_bytes()[1..]);
-        joined.extend(content);
-    }
-    joined
 }

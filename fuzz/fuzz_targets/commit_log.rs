@@ -1,11 +1,14 @@
-//! Fuzzes commit logs: see `targets::commit_log`.
+//! Fuzzes the mutations in commit logs: see `sstable_targets::commit_log`.
 
 #![no_main]
 
-#[path = "../targets.rs"]
+#[path = "../input.rs"]
 #[allow(dead_code)]
-mod targets;
+mod input;
+#[path = "../sstable_targets.rs"]
+#[allow(dead_code)]
+mod sstable_targets;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    targets::commit_log(data);
+    sstable_targets::commit_log(data);
 });

@@ -5,10 +5,10 @@
 #[path = "../import_targets.rs"]
 #[allow(dead_code)]
 mod import_targets;
-#[path = "../targets.rs"]
+#[path = "../input.rs"]
 #[allow(dead_code)]
-mod targets;
+mod input;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    import_targets::import(data, &targets::letters(), &targets::COMPONENTS);
+    import_targets::import(data);
 });

@@ -1,11 +1,14 @@
-//! Fuzzes SSTables: see `targets::sstable`.
+//! Fuzzes SSTables: see `sstable_targets::sstable`.
 
 #![no_main]
 
-#[path = "../targets.rs"]
+#[path = "../input.rs"]
 #[allow(dead_code)]
-mod targets;
+mod input;
+#[path = "../sstable_targets.rs"]
+#[allow(dead_code)]
+mod sstable_targets;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    targets::sstable(data);
+    sstable_targets::sstable(data);
 });

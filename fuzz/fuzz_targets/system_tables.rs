@@ -5,6 +5,9 @@
 #[path = "../import_targets.rs"]
 #[allow(dead_code)]
 mod import_targets;
+#[path = "../input.rs"]
+#[allow(dead_code)]
+mod input;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     import_targets::system_tables(data);

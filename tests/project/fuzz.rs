@@ -6,15 +6,12 @@
 
 use crate::support;
 #[path = "../../fuzz/targets.rs"]
-pub mod targets;
+mod targets;
 
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::fuzz_import::import_targets::joined;
 use support::Chance;
 use support::calls::*;
 use support::client::Style;
@@ -24,13 +21,12 @@ use support::native::{NativeClient, Packing, VERSIONS, segment};
 use support::native_body::{Asked, Body, Bound, int};
 use support::value::{Value, fields, map, structs, text, texts};
 use thriftstore::cql::StatementId;
-use thriftstore::sstable::{Descriptor, FORMATS};
 use thriftstore::thrift::wire::{MessageKind, TType};
 
 /// Returns the duration of each test.
 fn duration() -> Duration {
     let seconds = std::env::var("FUZZ_SECONDS").map_or(60.0, |text| text.parse().expect("FUZZ_SECONDS"));
-    Duration::from_secs_f64(seconds / 9.0)
+    Duration::from_secs_f64(seconds / 11.0)
 }
 
 /// An input that takes longer is a failure: the time of some loop grows faster than the input.
@@ -523,107 +519,4 @@ fn cql() {
         input
     };
     fuzz("cql", next, targets::cql);
-}
-
-/// Unpacks the data directory of a release in `tests/fixtures/sstables`.
-pub fn unpack(release: &str) -> tempfile::TempDir {
-    let archive = support::idl::repository(&format!("tests/fixtures/sstables/{release}-data.tar.gz"));
-    let directory = tempfile::tempdir().unwrap();
-    let tar = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(directory.path()).status();
-    assert!(tar.expect("tar runs").success());
-    directory
-}
-
-/// Returns the releases whose data directories are in `tests/fixtures/sstables`.
-fn releases() -> Vec<String> {
-    let entries = std::fs::read_dir(support::idl::repository("tests/fixtures/sstables")).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut found: Vec<String> =
-        names.filter_map(|name| name.strip_suffix("-data.tar.gz").map(str::to_owned)).collect();
-    found.sort();
-    found
-}
-
-/// Returns small tables of each release, so that many inputs are read.
-pub fn small_tables() -> Vec<Vec<u8>> {
-    let mut seeds: Vec<Vec<u8>> = Vec::new();
-    for release in releases() {
-        let directory = unpack(&release);
-        for keyspace in ["BloggyAppy", "key_space_test", "Cmp"] {
-            collect_tables(&directory.path().join("data").join(keyspace), &mut seeds);
-        }
-    }
-    seeds.retain(|seed| seed.len() < 16 * 1024);
-    seeds
-}
-
-/// The tables of a keyspace of each release in `tests/fixtures/sstables`, some of them damaged.
-#[test]
-fn sstable() {
-    let seeds = small_tables();
-    let next = |chance: &mut Chance| {
-        let mut input = chance.pick(&seeds).clone();
-        mutate(chance, &mut input, &[], &seeds);
-        input
-    };
-    fuzz("sstable", next, targets::sstable);
-}
-
-/// The mutations in the commit logs of each release in `tests/fixtures/sstables`, damaged: their checksums are right.
-#[test]
-fn commit_log() {
-    let mut seeds: Vec<Vec<u8>> = Vec::new();
-    // The choice of `targets::commit_log`, the bytes before the first record, of a size, and of checksums. Of 2.1 only the
-    // first section is read, whose mutations are like those of 2.0.
-    for (release, choice, start, (size_bytes, sum_bytes)) in
-        [("0.6.8", 0_u8, 161, (8, 8)), ("1.2.15", 1, 0, (4, 8)), ("2.1.22", 2, 24, (4, 4))]
-    {
-        let archive =
-            support::idl::repository(&format!("tests/fixtures/sstables/{release}-commitlog.tar.gz"));
-        let directory = tempfile::tempdir().unwrap();
-        let tar = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(directory.path()).status();
-        assert!(tar.expect("tar runs").success());
-        let entries = std::fs::read_dir(directory.path().join("commitlog")).unwrap();
-        let mut logs: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-        logs.sort();
-        let content = std::fs::read(&logs[0]).unwrap();
-        let mut at = start;
-        let has_sum_of_size = size_bytes == 4;
-        while let Some(size) = content.get(at + size_bytes - 4..at + size_bytes) {
-            let size = u32::from_be_bytes(size.try_into().unwrap()) as usize;
-            let from = at + size_bytes + if has_sum_of_size { sum_bytes } else { 0 };
-            let Some(mutation) = content.get(from..from + size).filter(|_| size > 0) else { break };
-            // Short ones, so that many inputs are read.
-            if size < 4096 {
-                seeds.push([&[choice], mutation].concat());
-                seeds.push([&[choice + 128], mutation].concat());
-            }
-            at = from + size + sum_bytes;
-        }
-    }
-    assert!(seeds.len() > 200, "{} seeds", seeds.len());
-    let next = |chance: &mut Chance| {
-        let mut input = chance.pick(&seeds).clone();
-        mutate(chance, &mut input, &[], &seeds);
-        input
-    };
-    fuzz("commit_log", next, targets::commit_log);
-}
-
-/// Adds the SSTables of a folder in the form of `targets::sstable`.
-pub fn collect_tables(folder: &Path, seeds: &mut Vec<Vec<u8>>) {
-    // A keyspace that a release does not have.
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect_tables(&path, seeds);
-        }
-        let Some(prefix) = path.to_str().unwrap().strip_suffix("Data.db") else { continue };
-        let letters = Descriptor::of_data_file(&path).unwrap().format.letters;
-        let version = FORMATS.iter().position(|format| format.letters == letters).unwrap();
-        let mut seed = vec![u8::try_from(version).unwrap()];
-        seed.extend(joined(prefix, &targets::COMPONENTS));
-        seeds.push(seed);
-    }
 }

@@ -7,7 +7,11 @@ use std::path::Path;
 #[path = "../../fuzz/import_targets.rs"]
 pub mod import_targets;
 
-use super::fuzz::{fuzz, mutate, small_tables, targets, unpack};
+use thriftstore::sstable::{Atom, FORMATS, TableOptions, TableReader, Unit};
+
+use super::fuzz::{fuzz, mutate};
+use super::fuzz_sstables::input::{self, with_length};
+use super::fuzz_sstables::{content_of, small_tables, unpack};
 use crate::support::Chance;
 
 /// The system tables with a schema.
@@ -23,38 +27,6 @@ const NAMES: [&str; 9] = [
     "indexes",
 ];
 
-fn bytes_with_length(bytes: &[u8]) -> Vec<u8> {
-    [&u32::try_from(bytes.len()).unwrap().to_be_bytes()[1..], bytes].concat()
-}
-
-/// Returns the content of a Data file, compressed with LZ4 or Snappy or not.
-fn content_of(prefix: &str) -> Vec<u8> {
-    let data = std::fs::read(format!("{prefix}Data.db")).unwrap();
-    let Ok(info) = std::fs::read(format!("{prefix}CompressionInfo.db")) else { return data };
-    let number =
-        |at: usize| usize::try_from(u32::from_be_bytes(info[at..at + 4].try_into().unwrap())).unwrap();
-    let name_length = usize::from(u16::from_be_bytes([info[0], info[1]]));
-    let is_lz4 = String::from_utf8_lossy(&info[2..2 + name_length]).contains("LZ4");
-    assert_eq!(number(2 + name_length), 0, "no options");
-    let chunks_at = 2 + name_length + 4 + 4 + 8;
-    let offset = |chunk: usize| number(chunks_at + 4 + 8 * chunk + 4);
-    let count = number(chunks_at);
-    let mut content = Vec::new();
-    for chunk in 0..count {
-        let end = if chunk + 1 < count { offset(chunk + 1) } else { data.len() };
-        // The checksum has four bytes.
-        let Some(compressed) = data.get(offset(chunk)..end - 4) else { continue };
-        content.extend(match is_lz4 {
-            true => {
-                let length = u32::from_le_bytes(compressed[..4].try_into().unwrap());
-                lz4_flex::block::decompress(&compressed[4..], usize::try_from(length).unwrap()).unwrap()
-            }
-            false => snap::raw::Decoder::new().decompress_vec(compressed).unwrap(),
-        });
-    }
-    content
-}
-
 /// Returns the system tables of a folder in the form of `import_targets::system_tables`.
 fn tables_in(folder: &Path) -> Vec<u8> {
     let mut found = Vec::new();
@@ -68,10 +40,10 @@ fn tables_in(folder: &Path) -> Vec<u8> {
         for file in std::fs::read_dir(&directory).unwrap() {
             let data = file.unwrap().path();
             let Some(prefix) = data.to_str().unwrap().strip_suffix("Data.db") else { continue };
-            found.extend(bytes_with_length(name.as_bytes()));
-            found.extend(bytes_with_length(&content_of(prefix)));
+            found.extend(with_length(name.as_bytes()));
+            found.extend(with_length(&content_of(prefix)));
             let statistics = std::fs::read(format!("{prefix}Statistics.db")).unwrap();
-            found.extend(bytes_with_length(if name.starts_with("schema_") { b"" } else { &statistics }));
+            found.extend(with_length(if name.starts_with("schema_") { b"" } else { &statistics }));
         }
     }
     found
@@ -83,7 +55,7 @@ fn system_tables() {
     for (choice, release, keyspace) in
         [(0, "1.2.15", "system"), (1, "2.1.22", "system"), (2, "3.11.19", "system_schema")]
     {
-        let directory = unpack(release);
+        let directory = unpack(release, "data");
         let seed = [vec![choice], tables_in(&directory.path().join("data").join(keyspace))].concat();
         assert!(import_targets::system_tables(&seed) > 10, "{release}");
         seeds.push(seed);
@@ -101,22 +73,81 @@ fn system_tables() {
     fuzz("system_tables", next, import_targets::system_tables);
 }
 
+/// Adds the versions of a schema in `system.Schema` in the form of `import_targets::avro`.
+fn collect_versions(data: &Path, seeds: &mut Vec<Vec<u8>>) {
+    let mut table = TableReader::open(data, &TableOptions::default()).unwrap();
+    let (mut types, mut keyspaces) = (Vec::new(), Vec::new());
+    while let Some(unit) = table.next_unit().unwrap() {
+        match unit {
+            Unit::Atom(Atom::Cell { cell, .. }) if cell.name == "Avro/Schema" => {
+                types = with_length(&cell.value)
+            }
+            Unit::Atom(Atom::Cell { cell, .. }) => keyspaces.extend(with_length(&cell.value)),
+            Unit::EndOfRow if !types.is_empty() => {
+                seeds.push([std::mem::take(&mut types), std::mem::take(&mut keyspaces)].concat());
+            }
+            Unit::EndOfRow => keyspaces.clear(),
+            _ => {}
+        }
+    }
+}
+
+/// The schemas of 0.7 and 1.0, which are values of Avro.
+#[test]
+fn avro() {
+    let mut seeds = Vec::new();
+    for release in ["0.7.10", "1.0.12"] {
+        let directory = unpack(release, "schema");
+        for file in std::fs::read_dir(directory.path().join("data/system")).unwrap() {
+            let path = file.unwrap().path();
+            if path.to_str().unwrap().ends_with("Data.db") {
+                collect_versions(&path, &mut seeds);
+            }
+        }
+    }
+    let defined: usize = seeds.iter().map(|seed| import_targets::avro(seed)).sum();
+    assert!(seeds.len() > 8 && defined > 20, "{} seeds, {defined} column families", seeds.len());
+    let pieces: &[&[u8]] = &[
+        b"\"",
+        b"[",
+        b"{",
+        b"[\"null\",\"null\"]",
+        b"\"fixed\",\"size\":4000000000,\"x\":",
+        b"{\"type\":\"array\",\"items\":\"null\"}",
+        b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+        b"\xfe\xff\xff\xff\x0f",
+    ];
+    let next = |chance: &mut Chance| {
+        let mut input = chance.pick(&seeds).clone();
+        if chance.below(2) == 0 {
+            mutate(chance, &mut input, pieces, &seeds);
+            return input;
+        }
+        // The types are right, so that the values are read.
+        let length = u32::from_be_bytes([0, input[0], input[1], input[2]]) as usize;
+        let mut values = input.split_off(3 + length);
+        mutate(chance, &mut values, pieces, &seeds);
+        input.extend(values);
+        input
+    };
+    fuzz("avro", next, import_targets::avro);
+}
+
 #[test]
 fn import() {
     let seeds = small_tables();
-    let letters = targets::letters();
     let next = |chance: &mut Chance| {
         let mut input = chance.pick(&seeds).clone();
         mutate(chance, &mut input, &[], &seeds);
         // Another family reads the same format.
         let families = chance.below(3);
         if let Some(first) = input.first_mut() {
-            let version = usize::from(*first) % letters.len();
-            *first = u8::try_from(version + families * letters.len()).unwrap();
+            let version = usize::from(*first) % FORMATS.len();
+            *first = u8::try_from(version + families * FORMATS.len()).unwrap();
         }
         input
     };
-    fuzz("import", next, |input| import_targets::import(input, &letters, &targets::COMPONENTS));
+    fuzz("import", next, import_targets::import);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod custom_comparator;
 mod documents;
 mod fuzz;
 mod fuzz_import;
+mod fuzz_sstables;
 mod idl;
 mod layers;
 mod methods;

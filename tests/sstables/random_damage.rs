@@ -23,7 +23,7 @@ const TIMES_SLOWER: u32 = 20;
 const SLACK: Duration = Duration::from_secs(10);
 /// Smaller files are damaged byte by byte in `damage.rs`.
 const DATA_BYTES_MIN: u64 = 20_000;
-const DATA_BYTES_MAX: u64 = 64 << 20;
+const DATA_BYTES_MAX: u64 = 256 << 20;
 
 /// The units of a row, without its key.
 type Units = Vec<Unit>;

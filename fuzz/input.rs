@@ -1,0 +1,65 @@
+//! The files of fuzzed readers, and how inputs contain them.
+
+use std::path::{Path, PathBuf};
+
+/// A directory of its own, which is removed at the end: in memory if the system has such a folder.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Makes the directory. Inputs of a thread follow each other, so that they can have the same.
+    pub fn new(name: &str) -> Scratch {
+        let folder =
+            format!("thriftstore-fuzz-{name}-{}-{:?}", std::process::id(), std::thread::current().id());
+        let memory = Path::new("/dev/shm");
+        let path = if memory.is_dir() { memory.join(folder) } else { std::env::temp_dir().join(folder) };
+        std::fs::create_dir_all(&path).expect("a directory for the files");
+        Scratch(path)
+    }
+
+    /// Writes a file, and returns its path.
+    pub fn write(&self, place: &str, content: &[u8]) -> PathBuf {
+        let path = self.0.join(place);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("the directory can be made");
+        std::fs::write(&path, content).expect("the file can be written");
+        path
+    }
+
+    /// Returns the path of the directory.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Takes bytes behind three bytes with their length.
+pub fn take<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (head, tail) = rest.split_first_chunk::<3>()?;
+    let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+    let (content, tail) = tail.split_at(length.min(tail.len()));
+    *rest = tail;
+    Some(content)
+}
+
+/// Returns bytes behind three bytes with their length.
+pub fn with_length(bytes: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(bytes.len()).expect("inputs are short").to_be_bytes();
+    [&length[1..], bytes].concat()
+}
+
+/// The components of a fuzzed SSTable, in the order of the input.
+pub const COMPONENTS: [&str; 6] = ["Data", "Index", "Statistics", "CompressionInfo", "CRC", "Digest"];
+
+/// Returns the name of a component's file behind the prefix of its SSTable.
+pub fn file_name(letters: &str, component: &str) -> String {
+    match component {
+        "Digest" if letters >= "ma" => "Digest.crc32".to_owned(),
+        "Digest" if letters >= "la" => "Digest.adler32".to_owned(),
+        "Digest" => "Digest.sha1".to_owned(),
+        other => format!("{other}.db"),
+    }
+}
