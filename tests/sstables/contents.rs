@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use thriftstore::model::{Cell, CellKind, RowColumns};
+
+use crate::rows::Selected;
 
 /// A live column: super column, name, value, timestamp and time to live. Counters have no timestamp.
 pub type Column = (Option<String>, String, String, Option<i64>, Option<i64>);
@@ -34,6 +36,16 @@ pub fn rows_in_tables(contents: &Value, keyspace: &str, family: &str) -> Rows {
         }
     }
     rows
+}
+
+/// Returns what SELECT returned of each CQL table, with or without the writes that were in the commit log only.
+pub fn selected(contents: &Value, has_commit_logs: bool) -> BTreeMap<String, Vec<Value>> {
+    let tables = |kind: &str| contents[kind].as_object().cloned().unwrap_or_default();
+    let mut found = tables("cql3");
+    if !has_commit_logs {
+        found.extend(tables("cql3_before_commitlog_writes"));
+    }
+    found.into_iter().map(|(name, table)| (name, table["rows"].as_array().unwrap().clone())).collect()
 }
 
 fn columns_of(row: &Value) -> Vec<Column> {
@@ -118,6 +130,23 @@ impl Differences {
         if found != expected {
             let (read, answered) = (only(found, expected), only(expected, found));
             self.0.push(format!("{place}: read [{read}], the server answered [{answered}]"));
+        }
+    }
+
+    /// Compares the rows of a table that SELECT returned.
+    pub fn compare_selected(&mut self, place: &str, found: &[Selected], expected: &[Value]) {
+        let is_same = |found: &Selected, expected: &Value| {
+            found.len() == expected.as_object().map_or(0, Map::len)
+                && found.iter().all(|(name, value)| match value {
+                    Some((long, short)) => [long, short].map(|form| form == &expected[name]).contains(&true),
+                    None => expected[name].is_null(),
+                })
+        };
+        if found.len() != expected.len() {
+            self.0.push(format!("{place}: {} rows, the server had {}", found.len(), expected.len()));
+        }
+        for (found, expected) in found.iter().zip(expected).filter(|(found, row)| !is_same(found, row)) {
+            self.0.push(format!("{place}: read {found:?}, the server answered {expected}"));
         }
     }
 

@@ -12,7 +12,7 @@ use thriftstore::partitioner;
 use thriftstore::schema::{CfDef, TableColumn, TableDef};
 use thriftstore::util::{Clock, Release};
 
-use crate::contents::{Differences, all_rows, rows_in_tables, unhex};
+use crate::contents::{Differences, all_rows, rows_in_tables, selected, unhex};
 use crate::fixture::{Fixture, RELEASES, releases_with_logs};
 use crate::rows::{Merged, now_s};
 
@@ -99,8 +99,26 @@ fn check_rows(release: &str, merged: &Merged, contents: &serde_json::Value, dire
             families += 1;
         }
     }
+    check_selected(release, merged, contents, false, &mut differences);
     differences.assert_none();
     assert!(families > 10 && summary.total().rows > 200, "{release}: {families}, {:?}", summary.total());
+}
+
+/// Compares the rows of CQL tables with what SELECT returned.
+fn check_selected(
+    release: &str,
+    merged: &Merged,
+    contents: &serde_json::Value,
+    has_commit_logs: bool,
+    differences: &mut Differences,
+) {
+    let tables = selected(contents, has_commit_logs);
+    let count: usize = tables.values().map(Vec::len).sum();
+    assert!(tables.is_empty() || count > 40, "{release}: {count} rows");
+    for (table, rows) in tables {
+        let found = merged.selected(contents, &table);
+        differences.compare_selected(&format!("{release} SELECT {table}"), &found, &rows);
+    }
 }
 
 #[test]
@@ -142,6 +160,9 @@ fn commit_logs_have_what_was_not_flushed() {
                 }
             }
         }
+        let mut differences = Differences::default();
+        check_selected(release, &merged, contents, true, &mut differences);
+        differences.assert_none();
     }
 }
 

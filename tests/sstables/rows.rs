@@ -8,7 +8,7 @@ use serde_json::Value;
 use thriftstore::compat::Behaviour;
 use thriftstore::compat::features::{ConsistencyLevel, Language, ReportedVersion};
 use thriftstore::config::{self, Config};
-use thriftstore::cql::{self, QueryState};
+use thriftstore::cql::{self, ColumnSpec, Outcome, QueryOptions, QueryState};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::model::{Cell, CellKind, Change, Mutation, Predicate, ReadCommand, SliceRange};
@@ -32,6 +32,24 @@ pub fn now_s(contents: &Value) -> i32 {
 
 /// A counter's row, super column and name.
 type CounterPlace = (Bytes, Option<Bytes>, Bytes);
+
+/// The values of a row by their columns: as protocol 3 and later have them, and as the older ones do.
+pub type Selected = BTreeMap<String, Option<(String, String)>>;
+
+/// Returns a value in hex. Before protocol 3, lengths in a collection have two bytes.
+fn short_form(column: &ColumnSpec, value: &[u8]) -> String {
+    if !column.has_short_form() {
+        return hex(value);
+    }
+    let (count, mut rest) = value.split_at(4);
+    let mut short = count[2..].to_vec();
+    while let Some((length, tail)) = rest.split_first_chunk::<4>() {
+        let (content, tail) = tail.split_at(u32::from_be_bytes(*length) as usize);
+        short.extend([&length[2..], content].concat());
+        rest = tail;
+    }
+    hex(&short)
+}
 
 /// A database in memory with the schema of a server, into which tables are merged.
 pub struct Merged {
@@ -82,15 +100,35 @@ impl Merged {
             script.push_str(";\n");
         }
         let reported = ReportedVersion::new(contents["version"].as_str().unwrap()).unwrap();
-        let state = QueryState {
+        self.runtime.block_on(cql::run_script(&self.state(&reported), &script)).unwrap();
+    }
+
+    fn state<'s>(&'s self, reported: &'s ReportedVersion) -> QueryState<'s> {
+        QueryState {
             database: &self.database,
             behaviour: Behaviour::of(Release::V2_1),
-            reported: &reported,
+            reported,
             language: Language::Newest,
-            keyspace: None,
+            keyspace: Some("key_space_test"),
             user: None,
+        }
+    }
+
+    /// Returns the rows of a CQL table, in hex.
+    pub fn selected(&self, contents: &Value, table: &str) -> Vec<Selected> {
+        let reported = ReportedVersion::new(contents["version"].as_str().unwrap()).unwrap();
+        let (state, text) = (self.state(&reported), format!("SELECT * FROM {table}"));
+        let options = QueryOptions::default();
+        let outcome = self.runtime.block_on(cql::query(&state, &text, &options)).unwrap();
+        let Outcome::Rows(result) = outcome else { panic!("no rows") };
+        let row = |values: Vec<Option<Bytes>>| {
+            let columns = result.columns.iter().zip(values);
+            let value = |(column, value): (&ColumnSpec, Option<Bytes>)| {
+                (column.name.clone(), value.map(|value| (hex(&value), short_form(column, &value))))
+            };
+            columns.map(value).collect()
         };
-        self.runtime.block_on(cql::run_script(&state, &script)).unwrap();
+        result.rows.into_iter().map(row).collect()
     }
 
     /// Reads a table into the store. Counters are returned through `counters`, since their shards must be merged first.
