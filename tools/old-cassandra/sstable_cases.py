@@ -4,7 +4,7 @@ and partitioner, what to define for old releases, and the answers of the server.
 import shutil
 import struct
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import sstable_families as families
 import sstable_writes as writes
@@ -28,7 +28,6 @@ class Made:
     partitioner: str
     directories: list
     answers: tuple
-    keyspaces: dict = field(default_factory=dict)
 
 
 class Cases:
@@ -79,15 +78,14 @@ class Cases:
                     maker.write(when, keys_are_text=partitioner.startswith("OrderPreserving"))
                     maker.flush()
                 maker.expire()
-                defined = chain_families(self.line, (0, 7))
                 answers = self._answers(maker)
                 files = self._copied(node, "flushed")
-                yield Made(f"all, {partitioner}", self.line, partitioner, [files], answers, defined)
+                yield Made(f"all, {partitioner}", self.line, partitioner, [files], answers)
                 for keyspace in maker.keyspaces():
                     node.compact(keyspace)
                 answers = self._answers(maker)
                 files = self._copied(node, "compacted")
-                yield Made(f"all, {partitioner}, compacted", self.line, partitioner, [files], answers, defined)
+                yield Made(f"all, {partitioner}, compacted", self.line, partitioner, [files], answers)
             finally:
                 node.kill()
 
@@ -104,14 +102,19 @@ class Cases:
                     self._write_wide(session, family, half)
                 self._write_wide_supers(session, half)
                 node.flush("Wide")
-            for what in ("flushed", "compacted"):
-                if what == "compacted":
-                    node.compact("Wide")
-                rows = {"Wide": {each.name: session.rows("Wide", each.name) for each in defined["Wide"]}}
-                files = self._copied(node, what)
-                yield Made(f"100,000 columns, {what}", self.line, self.usual, [files], (rows, {}), defined)
+            yield from self._flushed_and_compacted(node, session, "100,000 columns", defined)
         finally:
             node.kill()
+
+    def _flushed_and_compacted(self, node, session, what, defined):
+        """The only keyspace of a node, which is flushed, before and after a compaction."""
+        [(keyspace, families)] = defined.items()
+        for state in ("flushed", "compacted"):
+            if state == "compacted":
+                node.compact(keyspace)
+            rows = {keyspace: {each.name: session.rows(keyspace, each.name) for each in families}}
+            files = self._copied(node, state)
+            yield Made(f"{what}, {state}", self.line, self.usual, [files], (rows, {}))
 
     def _defined(self, node, keyspaces, replicas=1):
         node.start()
@@ -170,12 +173,7 @@ class Cases:
                         mutations = [s.struct(f1=s.struct(f1=each)) for each in columns]
                         session.mutate("Chunks", family.name, b"row %d" % row, mutations)
                 node.flush("Chunks")
-            for what in ("flushed", "compacted"):
-                if what == "compacted":
-                    node.compact("Chunks")
-                rows = {"Chunks": {each.name: session.rows("Chunks", each.name) for each in defined["Chunks"]}}
-                files = self._copied(node, what)
-                yield Made(f"odd chunks, {what}", self.line, self.usual, [files], (rows, {}), defined)
+            yield from self._flushed_and_compacted(node, session, "odd chunks", defined)
         finally:
             node.kill()
 
@@ -195,7 +193,6 @@ class Cases:
             after = self._answers(maker)
             data = node.folder / "data" / "data" / "Cmp"
             only = lambda answers: ({"Cmp": answers[0]["Cmp"]}, {})  # noqa: E731
-            keyspaces = {"Cmp": families.keyspaces(self.line)["Cmp"]}
             found = [each for each in data.glob("**/snapshots/*") if each.is_dir()]
             snapshot = node.folder / "copies" / "snapshot"
             for each in found:
@@ -205,16 +202,16 @@ class Cases:
             for each in system:
                 if each.is_dir():
                     shutil.copytree(each, snapshot / each.name)
-            yield Made("snapshot", self.line, self.usual, [snapshot], only(before), keyspaces)
+            yield Made("snapshot", self.line, self.usual, [snapshot], only(before))
             backups = list(data.glob("**/backups"))
             if backups:
                 for each in backups:
                     family = each.parent.name
                     into = snapshot / "Cmp" / ("" if family == "Cmp" else family)
                     shutil.copytree(each, into, dirs_exist_ok=True)
-                yield Made("snapshot and backups", self.line, self.usual, [snapshot], only(after), keyspaces)
+                yield Made("snapshot and backups", self.line, self.usual, [snapshot], only(after))
             files = self._copied(node, "whole")
-            yield Made("snapshots left out", self.line, self.usual, [files], after, chain_families(self.line, (0, 7)))
+            yield Made("snapshots left out", self.line, self.usual, [files], after)
         finally:
             node.kill()
 
@@ -242,11 +239,11 @@ class Cases:
                     node.flush("Ring")
             rows = {"Ring": {each.name: sessions[0].rows("Ring", each.name, ALL) for each in counted}}
             files = [self._copied(node, "flushed") for node in nodes]
-            yield Made("three nodes", self.line, self.usual, files, (rows, {}), {"Ring": counted})
+            yield Made("three nodes", self.line, self.usual, files, (rows, {}))
             for node in nodes:
                 node.compact("Ring")
             files = [self._copied(node, "compacted") for node in nodes]
-            yield Made("three nodes, compacted", self.line, self.usual, files, (rows, {}), {"Ring": counted})
+            yield Made("three nodes, compacted", self.line, self.usual, files, (rows, {}))
         finally:
             for node in nodes:
                 node.kill()
@@ -326,22 +323,11 @@ def chain(versions, folder, port):
                 rows, _ = maker.read()
                 target = folder / "copies" / f"{version}-{what}" / "data"
                 shutil.copytree(node.folder / "data" / "data", target)
-                defined = chain_families(Release(versions[0]).line, cases.line)
-                yield Made(f"{'>'.join(versions[: number + 1])} {what}", cases.line, partitioner, [target], (rows, {}), defined)
+                yield Made(f"{'>'.join(versions[: number + 1])} {what}", cases.line, partitioner, [target], (rows, {}))
             node.manage("drain")
             previous = version
         finally:
             node.kill()
-
-
-def chain_families(first, line):
-    """The keyspaces of `make-sstables` under a release, after their changes, with the counters that `chain` adds later."""
-    found = families.keyspaces(first)
-    changed = [each for each in found["Alter"] if each.name == "Changed"]
-    changed.append(families.Family("Alter", "Added", families.LONG))
-    if line >= families.COUNTERS_FROM:
-        changed.append(families.Family("Alter", "Ctr", "UTF8Type", is_counter=True))
-    return found | {"Alter": changed}
 
 
 def write_step(maker, number, has_counters):

@@ -3,8 +3,6 @@
 import subprocess
 import types
 
-import sstable_families
-import structs as s
 from servers import HOST, Server
 from sstable_session import Session
 
@@ -13,8 +11,6 @@ CONFIG = """<Storage>
   <Partitioner>org.apache.cassandra.dht.{}</Partitioner>
 </Storage>
 """
-# Up to 1.1 a schema is defined by the calls that defined it in the old server.
-SCHEMA_IN_TABLES_FROM = (1, 2)
 SHOWN_MAX = 6
 IMPORT_MAX_S = 600
 
@@ -40,14 +36,6 @@ class Import:
         if self.server:
             self.server.stop()
         self.server = None
-
-    def define(self, keyspaces):
-        """Creates keyspaces, for releases whose schema is not read from their files."""
-        if self.line < SCHEMA_IN_TABLES_FROM:
-            session = self._serve()
-            for name, families in keyspaces.items():
-                session.call("system_add_keyspace", s.keyspace(name, [each.definition() for each in families], self.line))
-            self.stop()
 
     def run(self, directories):
         """Imports directories, each that of a node. Returns what thriftstore printed, and whether it succeeded."""
@@ -108,7 +96,3 @@ def _first_difference(ours, theirs):
     if len(ours) != len(theirs):
         return f"{len(ours)} instead of {len(theirs)} columns, beginning with {str((ours + theirs)[min(len(ours), len(theirs))])[:200]}"
     return ""
-
-
-def all_keyspaces(line):
-    return {name: families for name, families in sstable_families.keyspaces(line).items() if name != "Alter"}
