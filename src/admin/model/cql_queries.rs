@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::cql_statements::{Candidate, Candidates};
 use super::shown_query::{ShownQuery, Verdict, beginning};
 use super::sketch::{OpenSketch, state};
-use crate::admin::present::escaped;
 use crate::cql::{self, CqlError, QueryOptions, ResultSet};
 use crate::schema::{CfDef, TableDef};
 use crate::storage::RecordingStore;
@@ -47,14 +46,14 @@ async fn tried(open: &OpenSketch, candidate: Candidate) -> ShownQuery {
     {
         return measured.shown(purpose, filtering, Verdict::Filtering);
     }
-    let words = beginning(refused.to_string());
+    let words = beginning(&refused.to_string());
     let text = escaped_statement(text);
-    ShownQuery { purpose: escaped(purpose.as_bytes()), text, verdict: Verdict::Refused, words, cells: None }
+    ShownQuery { purpose: beginning(&purpose), text, verdict: Verdict::Refused, words, cells: None }
 }
 
 /// Returns a statement as text in which everything can be seen.
 fn escaped_statement(text: String) -> String {
-    beginning(escaped(format!("{text};").as_bytes()))
+    beginning(&format!("{text};"))
 }
 
 /// What a statement has read.
@@ -67,7 +66,7 @@ struct Measured {
 
 impl Measured {
     fn shown(self, purpose: String, text: String, verdict: Verdict) -> ShownQuery {
-        let (purpose, words) = (escaped(purpose.as_bytes()), self.warnings.join("; "));
+        let (purpose, words) = (beginning(&purpose), beginning(&self.warnings.join("; ")));
         ShownQuery { purpose, text: escaped_statement(text), verdict, words, cells: self.cells }
     }
 }

@@ -3,7 +3,6 @@
 use bytes::Bytes;
 
 use super::script::Script;
-use super::shown_query::beginning;
 use super::sketch::OpenSketch;
 use crate::cql::show::literal;
 use crate::cql::values::name_text;
@@ -82,7 +81,7 @@ async fn rows_text(open: &OpenSketch, cf: &CfDef, script: &mut Script) -> String
             // A value that is not valid for its type has no literal.
             match cql::prepare(&state, &statement) {
                 Ok(_) => text.extend([&*statement, "\n"]),
-                Err(error) => script.lose(beginning(format!("{}: a row is left out. {error}", cf.name))),
+                Err(error) => script.lose(format!("{}: a row is left out. {error}", cf.name)),
             }
         }
     }

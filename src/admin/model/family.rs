@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::drawing::{Level, levels_of};
-use super::shown_query::QueryList;
+use super::shown_query::{QueryList, beginning};
 use super::sketch::{Area, OpenSketch, SketchError};
 use super::{cql_queries, cql_text, thrift_queries};
 use crate::admin::present::{CellParts, ShownBytes, ShownCell, escaped};
@@ -97,7 +97,7 @@ impl ShownFamily {
                 is_cut |= is_table_cut;
                 (ShownTable::of(&rows), Some(rows))
             }
-            Err(failure) => (ShownTable { failure, ..ShownTable::default() }, None),
+            Err(failure) => (ShownTable { failure: beginning(&failure), ..ShownTable::default() }, None),
         };
         let thrift = thrift_queries::thrift_queries(open, cf, &def, &rows).await;
         let cql = cql_queries::cql_queries(open, cf, &def, sample.as_ref()).await;

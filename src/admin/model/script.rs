@@ -1,5 +1,7 @@
 //! A model as a script.
 
+use super::shown_query::beginning;
+
 /// The model of a sketch in one of the forms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
@@ -18,6 +20,7 @@ impl Script {
 
     /// Adds a sentence about what the form cannot hold, once.
     pub fn lose(&mut self, what: String) {
+        let what = beginning(&what);
         if !self.lost.contains(&what) {
             self.lost.push(what);
         }

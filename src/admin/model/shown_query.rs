@@ -1,14 +1,16 @@
 //! A call or statement, and whether a model serves it.
 
+use crate::admin::present::escaped;
+
 /// Characters of a statement and of the words of an error on the page.
 const TEXT_CHARS: usize = 600;
 
-/// Returns the beginning of a text that may contain long values.
-pub(super) fn beginning(text: String) -> String {
-    match text.char_indices().nth(TEXT_CHARS) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text,
-    }
+/// Returns the beginning of a text that may contain names and values, with escapes for what cannot be seen in its lines.
+pub(super) fn beginning(text: &str) -> String {
+    let end = text.char_indices().nth(TEXT_CHARS).map(|(at, _)| at);
+    let start = end.and_then(|end| text.get(..end)).unwrap_or(text);
+    let lines: Vec<String> = start.lines().map(|line| escaped(line.as_bytes())).collect();
+    format!("{}{}", lines.join("\n"), if end.is_some() { "…" } else { "" })
 }
 
 /// Whether a model serves a query.

@@ -79,7 +79,7 @@ pub struct SketchError {
 
 impl SketchError {
     pub fn new(area: Area, message: impl Into<String>) -> SketchError {
-        let message = beginning(message.into());
+        let message = beginning(&message.into());
         SketchError { area, line: None, column: None, message, help: String::new() }
     }
 
@@ -88,7 +88,7 @@ impl SketchError {
         SketchError {
             line: place.as_ref().map(|place| place.line),
             column: place.map(|place| place.column),
-            help: error.mistake.help().map(|help| help.to_string()).unwrap_or_default(),
+            help: error.mistake.help().map(|help| beginning(&help.to_string())).unwrap_or_default(),
             ..SketchError::new(Area::Definition, error.to_string())
         }
     }

@@ -311,7 +311,7 @@ async fn tried(open: &OpenSketch, cf: &Arc<CfDef>, call: Call) -> ShownQuery {
     let outcome = run(&database, cf, call.request).await;
     let (verdict, words, cells) = match outcome {
         Ok(()) | Err(Error::NotFound) => (Verdict::Served, String::new(), Some(watched.cells_read())),
-        Err(error) => (Verdict::Refused, beginning(error.to_string()), None),
+        Err(error) => (Verdict::Refused, beginning(&error.to_string()), None),
     };
     ShownQuery { purpose: call.purpose, text: call.text, verdict, words, cells }
 }
