@@ -269,6 +269,19 @@ mod tests {
         }
     }
 
+    /// A server that was killed leaves a marker without its section. The section before it, whose content is longer than
+    /// the file, is not read again.
+    #[test]
+    fn a_marker_at_the_end_of_a_compressed_log_ends_it() {
+        let long = "k".repeat(5000);
+        let section = record_of_2_2(&mutation_of_2_2(&long));
+        let parameters = r#"{"compressionClass":"org.a.LZ4Compressor"}"#;
+        let log = log_of_2_2(parameters, &[compressed("LZ4Compressor", &section), Vec::new()]);
+        assert!(log.len() < section.len());
+        let (found, wrong) = read("CommitLog-5-1.log", &log);
+        assert_eq!((keys((found, wrong)), wrong), (vec![long], 1));
+    }
+
     #[test]
     fn logs_that_cannot_be_read_say_why() {
         let why = |name: &str, content: &[u8]| {

@@ -119,7 +119,7 @@ impl Sections {
             // Of a file that was cut, each record that is whole is taken.
             return Ok(Section::InFile { end: end.min(input.length()), is_cut: end > input.length() });
         };
-        if end > input.length() {
+        if end > input.length() || end < position + MARKER_BYTES + size_of::<u32>() as u64 {
             // The file was cut, or the server was stopped while it wrote the section.
             return Ok(Section::End { is_damaged: true });
         }

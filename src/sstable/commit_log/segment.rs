@@ -129,7 +129,8 @@ impl Segment {
 
     /// Moves to the next section. Without one the file is over.
     fn next_section(&mut self) -> Result<(), SstableError> {
-        self.content = None;
+        // After an error nothing is left of the section before.
+        (self.content, self.end) = (None, 0);
         let Some(sections) = &mut self.sections else {
             self.is_over = true;
             return Ok(());
@@ -143,10 +144,7 @@ impl Segment {
                 self.end = content.length();
                 self.content = Some((content, position));
             }
-            Section::Damaged => {
-                self.skipped += 1;
-                self.end = 0;
-            }
+            Section::Damaged => self.skipped += 1,
             Section::End { is_damaged } => {
                 self.skipped += u64::from(is_damaged);
                 self.is_over = true;
