@@ -49,9 +49,13 @@ const HOSTILE = {
 };
 
 function hostile() {
-  const texts = Object.values(HOSTILE);
-  const row = (key) => ({ key: hex(key), cells: texts.map((text) => cell(hex(text), hex(text), 1)) });
-  return [{ keyspace: "Keyspace1", name: "Standard1", rows: texts.map(row) }];
+  const family = (name, texts) => {
+    const row = (key) => ({ key: hex(key), cells: texts.map((text) => cell(hex(text), hex(text), 1)) });
+    return { keyspace: "Keyspace1", name, rows: texts.map(row) };
+  };
+  const { invalid, ...valid } = HOSTILE;
+  // Names of Standard1 are bytes, those of Standard2 are UTF-8.
+  return [family("Standard1", [invalid, ...Object.values(valid)]), family("Standard2", Object.values(valid))];
 }
 
 // A part of the wide row: `count` cells with names from `start` on.

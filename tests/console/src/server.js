@@ -15,7 +15,8 @@ class Server {
   static async start(...options) {
     const directory = fs.mkdtempSync(path.join(os.tmpdir(), "console-"));
     const any = "127.0.0.1:0";
-    const fixed = ["--config", CONFIG, "--ephemeral", "--thrift", any, "--cql", any, "--admin", any];
+    const config = options.includes("--config") ? [] : ["--config", CONFIG];
+    const fixed = [...config, "--ephemeral", "--thrift", any, "--cql", any, "--admin", any];
     const log = fs.openSync(path.join(directory, "server.log"), "w");
     const child = spawn(process.env.THRIFTSTORE, ["serve", ...fixed, ...options], {
       cwd: directory,
