@@ -66,7 +66,9 @@ async function check(page) {
 
 // Writes a picture for the documentation, if it was asked for.
 async function picture(page, name) {
-  if (process.env.SCREENSHOTS) await page.screenshot({ path: path.join(process.env.SCREENSHOTS, `${name}.png`) });
+  if (!process.env.SCREENSHOTS) return;
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.screenshot({ path: path.join(process.env.SCREENSHOTS, `${name}.png`) });
 }
 
 module.exports = { Browser, check, picture };

@@ -17,7 +17,9 @@ const cells = (fields, seconds) => Object.entries(fields).map(([name, value]) =>
 function blog() {
   const { authors, posts, comments } = JSON.parse(fs.readFileSync(SEED, "utf8"));
   const rows = (map) => [...map].map(([key, cells]) => ({ key, cells }));
-  const entries = new Map(), tags = new Map(), commented = new Map();
+  const entries = new Map(),
+    tags = new Map(),
+    commented = new Map();
   for (const { tags: of, time, ...post } of posts) {
     entries.set(post.slug, cells({ ...post, tags: of.join(","), pubDate: time }, time));
     for (const tag of [...of, "__notag__"]) {
@@ -26,12 +28,18 @@ function blog() {
   }
   for (const { slug, time, text, commenter, email } of comments) {
     const super_column = hex(timeUuid(time * 1000, commenter + text));
-    const of = cells({ commenter, email, comment: text, commentTime: time }, time).map((cell) => ({ ...cell, super_column }));
+    const of = cells({ commenter, email, comment: text, commentTime: time }, time).map((cell) => ({
+      ...cell,
+      super_column,
+    }));
     commented.set(slug, [...(commented.get(slug) ?? []), ...of]);
   }
   const family = (name, rows) => ({ keyspace: "BloggyAppy", name, rows });
   return [
-    family("Authors", authors.map(({ name, joined, profile }) => ({ key: name, cells: cells(profile, joined) }))),
+    family(
+      "Authors",
+      authors.map(({ name, joined, profile }) => ({ key: name, cells: cells(profile, joined) })),
+    ),
     family("BlogEntries", rows(entries)),
     family("TaggedPosts", rows(tags)),
     family("Comments", rows(commented)),

@@ -24,15 +24,16 @@ after(async () => {
 
 test("Home shows how to connect to this server", async () => {
   await page.goto("/");
+  await picture(page, "home");
   const text = await page.locator("main").innerText();
   const [, port] = server.thrift.split(":");
   assert.ok(text.includes(port) && text.includes(server.cql.split(":")[1]), text);
   for (const summary of await page.locator("main summary").all()) {
     if (!(await summary.evaluate((summary) => summary.parentElement.open))) await summary.click();
   }
-  for (const client of ["pycassa", "Hector", "cqlsh"]) assert.match(await page.locator("main").innerText(), new RegExp(client));
+  for (const client of ["pycassa", "Hector", "cqlsh"])
+    assert.match(await page.locator("main").innerText(), new RegExp(client));
   await check(page);
-  await picture(page, "home");
 });
 
 describe("Live", () => {

@@ -47,7 +47,6 @@ describe("a sketch", () => {
       await check(page);
     }
     await page.goto("/model?example=blog");
-    await page.locator("section.family").first().scrollIntoViewIfNeeded();
     await picture(page, "model");
   });
 
@@ -55,7 +54,10 @@ describe("a sketch", () => {
     const table = "CREATE TABLE gyms (city text, name text, members int, PRIMARY KEY (city, name));";
     const text = await sketch("CQL", table, "INSERT INTO gyms (city, name, members) VALUES ('Oslo', 'Sats', 7);");
     assert.match(text, /Sats:members/);
-    await page.locator("details.tried").first().evaluate((details) => (details.open = true));
+    await page
+      .locator("details.tried")
+      .first()
+      .evaluate((details) => (details.open = true));
     const queries = await page.locator("table.queries").allInnerTexts();
     assert.match(queries.join("\n"), /only with ALLOW FILTERING/);
     await check(page);

@@ -33,9 +33,11 @@ async function links(page) {
 const kind = (link) => new URL(link).pathname;
 
 async function crawl(page) {
-  const waiting = [`${server.url}/`], seen = new Set(waiting), counts = new Map();
+  const waiting = [`${server.url}/`],
+    seen = new Set(waiting),
+    counts = new Map();
   let pages = 0;
-  for (let link; (link = waiting.shift()); ) {
+  for (let link; (link = waiting.shift());) {
     const reply = await page.request.get(link);
     assert.ok(reply.ok(), `${link}: ${reply.status()} ${await reply.text()}`);
     if (!reply.headers()["content-type"].startsWith("text/html")) continue;

@@ -23,7 +23,8 @@ after(async () => {
 });
 
 // Returns the names of the cells that a page shows.
-const names = (page) => page.$$eval("table.cells tbody th", (cells) => cells.map((cell) => cell.firstElementChild.textContent));
+const names = (page) =>
+  page.$$eval("table.cells tbody th", (cells) => cells.map((cell) => cell.firstElementChild.textContent));
 
 // Follows a link or sends a form, and waits for the next page.
 async function go(page, selector) {
