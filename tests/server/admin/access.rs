@@ -14,7 +14,7 @@ const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthentica
 
 /// What each visitor gets from each route: nobody, a user without rights, a user who may read the table `club.posts`, a
 /// superuser, and the token.
-const ROUTES: [(&str, &str, [u16; 5]); 35] = [
+const ROUTES: [(&str, &str, [u16; 5]); 38] = [
     ("GET", "/", [303, 200, 200, 200, 200]),
     ("GET", "/status", [303, 200, 200, 200, 200]),
     ("GET", "/log-requests", [303, 200, 200, 200, 200]),
@@ -40,6 +40,9 @@ const ROUTES: [(&str, &str, [u16; 5]); 35] = [
     ("GET", "/rows.json?keyspace=club&family=posts&key=austen", [303, 403, 200, 200, 200]),
     ("GET", "/rows.json?keyspace=BloggyAppy&family=Authors&key=a", [303, 403, 403, 200, 200]),
     ("GET", "/cell?keyspace=club&family=posts&key=austen&name=none", [303, 403, 404, 404, 404]),
+    ("POST", "/rows", [401, 403, 403, 200, 200]),
+    ("POST", "/rows.json", [401, 403, 403, 200, 200]),
+    ("POST", "/cell", [401, 403, 403, 404, 404]),
     ("GET", "/live", [303, 403, 403, 200, 200]),
     ("GET", "/double", [303, 403, 403, 200, 200]),
     ("POST", "/double", [401, 403, 403, 400, 400]),
@@ -110,6 +113,7 @@ fn each_route_checks_who_asks() {
                 "/log-requests" => "mode=off",
                 "/ask?" => "cql=TRUNCATE%20%22Keyspace1%22.%22Standard1%22",
                 "/change" => "keyspace=Keyspace1&family=Standard1&key=a&column=b&value=c",
+                "/rows" | "/rows.json" | "/cell" => "keyspace=BloggyAppy&family=Authors&key=a&name=b",
                 _ => "",
             };
             let csrf = format!("{csrf}Content-Type: application/x-www-form-urlencoded\r\n");
@@ -127,6 +131,33 @@ fn each_route_checks_who_asks() {
     let page = admin.browser().send("GET", "/status", "", "");
     assert_eq!((page.status, page.header("www-authenticate")), (401, Some("Bearer")));
     admin.server.stop();
+}
+
+/// The two routes that are not in the table end the session, or do not end.
+#[test]
+fn the_table_of_visitors_has_each_route() {
+    let tested_elsewhere = ["/logout", "/live/requests"];
+    let source = include_str!("../../../src/admin/routes.rs");
+    let mut routes = 0;
+    for route in source.split(".route(\"").skip(1) {
+        let (path, handlers) = route.split_once("\", ").unwrap();
+        let (handlers, _) = handlers.split_once('\n').unwrap();
+        let beginning = path.split('{').next().unwrap();
+        for (method, handler) in [("GET", "get("), ("POST", "post("), ("POST", "any(")] {
+            let is_tested = ROUTES.iter().any(|(tested, with, _)| {
+                let with = with.split('?').next().unwrap();
+                *tested == method && if beginning == path { with == path } else { with.starts_with(beginning) }
+            });
+            let is_served = handlers.starts_with(handler) || handlers.contains(&format!(".{handler}"));
+            let is_login = (method, path) == ("POST", "/login");
+            assert!(
+                !is_served || is_tested || is_login || tested_elsewhere.contains(&path),
+                "{method} {path}"
+            );
+            routes += usize::from(is_served);
+        }
+    }
+    assert!(routes > 20, "{routes}");
 }
 
 #[test]
