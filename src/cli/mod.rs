@@ -20,6 +20,7 @@ mod limits;
 mod load_place;
 mod login;
 mod native;
+mod otlp;
 mod ports;
 mod process;
 mod record;

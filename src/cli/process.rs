@@ -5,16 +5,22 @@ use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing_subscriber::EnvFilter;
 
 use crate::server::{Encryption, request_short_slices};
 
 /// The default log filter, without THRIFTSTORE_LOG. Of the driver to a cluster only warnings; connection errors are
 /// logged by the gateway itself.
 const LOG: &str = "info,scylla=warn,scylla::cluster::metadata::cc_establisher=off";
+
+/// Returns the filter of the log.
+pub fn log_filter() -> EnvFilter {
+    EnvFilter::try_from_env("THRIFTSTORE_LOG").unwrap_or_else(|_| EnvFilter::new(LOG))
+}
+
 /// Starts the log, on standard error.
 pub fn start_log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("THRIFTSTORE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOG));
+    let filter = log_filter();
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // An embedding program may have set its own subscriber.
     let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();

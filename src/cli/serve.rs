@@ -14,6 +14,7 @@ use super::identity::IdentityArgs;
 use super::limits::LimitArgs;
 use super::login::LoginArgs;
 use super::native::NativeArgs;
+use super::otlp::OtlpArgs;
 use super::ports::{Addresses, Ports, Services};
 use super::process::{self, StopSignals};
 use super::request_log::{self, RequestLogArgs};
@@ -68,6 +69,8 @@ pub struct ServeArgs {
     #[command(flatten)]
     request_log: RequestLogArgs,
     #[command(flatten)]
+    otlp: OtlpArgs,
+    #[command(flatten)]
     status: StatusArgs,
     #[command(flatten)]
     control: ControlArgs,
@@ -84,7 +87,7 @@ pub struct ServeArgs {
 
 /// Serves until SIGTERM or SIGINT.
 pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
-    process::start_log();
+    let spans = args.otlp.start_log()?;
     let compat = Compat::of(&args.compat).map_err(|error| format!("--compat: {error}"))?;
     tracing::info!("thriftstore {}", env!("CARGO_PKG_VERSION"));
     let config =
@@ -96,7 +99,9 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     let compat = compat.or_expecting(config.expected_generation);
     process::raise_descriptor_limit();
     let runtime = process::runtime()?;
-    runtime.block_on(serve_config(args, compat, config, types.clone()))
+    let outcome = runtime.block_on(serve_config(args, compat, config, types.clone()));
+    spans.end();
+    outcome
 }
 
 async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: Types) -> Result<(), String> {

@@ -21,6 +21,8 @@ mod logins;
 mod native;
 mod native_schema;
 mod native_statements;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod releases;
 mod request_lines;
 mod request_log;

@@ -146,7 +146,8 @@ fn the_table_of_visitors_has_each_route() {
         for (method, handler) in [("GET", "get("), ("POST", "post("), ("POST", "any(")] {
             let is_tested = ROUTES.iter().any(|(tested, with, _)| {
                 let with = with.split('?').next().unwrap();
-                *tested == method && if beginning == path { with == path } else { with.starts_with(beginning) }
+                *tested == method
+                    && if beginning == path { with == path } else { with.starts_with(beginning) }
             });
             let is_served = handlers.starts_with(handler) || handlers.contains(&format!(".{handler}"));
             let is_login = (method, path) == ("POST", "/login");
