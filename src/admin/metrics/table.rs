@@ -15,7 +15,7 @@ pub enum MetricKind {
 pub struct MetricRow {
     pub name: &'static str,
     pub kind: MetricKind,
-    /// The names of its labels, in the order of the values in [`Sample`].
+    /// The names of its labels, in the order of the values of its samples.
     pub labels: &'static [&'static str],
     /// What it counts or measures, in a sentence.
     pub help: &'static str,
