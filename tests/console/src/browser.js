@@ -13,7 +13,8 @@ const DESK = { width: 1280, height: 900 };
 
 class Browser {
   static async start() {
-    const options = ["--no-sandbox", "--force-prefers-reduced-motion"];
+    // Containers run as root and have a small /dev/shm.
+    const options = ["--no-sandbox", "--disable-dev-shm-usage", "--force-prefers-reduced-motion"];
     return new Browser(await chromium.launch({ executablePath: process.env.CHROMIUM, args: options }));
   }
 
