@@ -105,6 +105,11 @@ impl Sessions {
         Some(session.user.clone())
     }
 
+    /// Returns whether a session goes on. Asking does not extend it.
+    pub fn goes_on(&self, id: &SessionId, now: Instant) -> bool {
+        self.0.lock().get(id).is_some_and(|session| !session.is_over(now))
+    }
+
     /// Ends a session.
     pub fn end(&self, id: &SessionId) {
         self.0.lock().remove(id);

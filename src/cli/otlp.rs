@@ -92,6 +92,11 @@ mod export {
                 start_log();
                 return Ok(SpanExport(None));
             };
+            if !url.starts_with("http://") {
+                return Err(format!(
+                    "--otlp {url}: use an address that begins with http://, such as http://127.0.0.1:4318"
+                ));
+            }
             let endpoint = format!("{}{PATH}", url.trim_end_matches('/').trim_end_matches(PATH));
             let exporter = SpanExporter::builder().with_http().with_endpoint(endpoint).build();
             let exporter = exporter.map_err(|error| format!("--otlp {url}: {error}"))?;

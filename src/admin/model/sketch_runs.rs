@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use super::shown_model::ShownModel;
 use super::sketch::{Area, OpenSketch, Sketch, SketchError};
 use crate::marshal::Types;
-use crate::util::limits::{SKETCH_MEMORY_BYTES, SKETCH_S, SKETCH_WAIT_S, SKETCHES_MAX};
+use crate::util::limits::{SKETCH_FAMILIES_MAX, SKETCH_MEMORY_BYTES, SKETCH_S, SKETCH_WAIT_S, SKETCHES_MAX};
 use crate::util::meter::{RequestLimits, RequestMemory, RequestMeter, TimeLimits, metered};
 
 /// The sketches that run now.
@@ -57,6 +57,9 @@ pub async fn show(sketch: &Sketch, types: &Types) -> ShownModel {
     let meter = Arc::new(RequestMeter::new(&limits, Arc::default()));
     let work = async {
         let errors = open.run(sketch).await.err();
+        if open.catalog().column_families().count() > SKETCH_FAMILIES_MAX {
+            return ShownModel::failed(errors.into_iter().collect());
+        }
         let mut model = ShownModel::of(&open).await;
         model.errors.extend(errors);
         model

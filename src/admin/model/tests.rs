@@ -264,6 +264,8 @@ fn sketches_are_limited() {
     assert!(errors(&sketch(Language::CassandraCli, &tables(SKETCH_FAMILIES_MAX), "")).is_empty());
     let many = errors(&sketch(Language::CassandraCli, &tables(SKETCH_FAMILIES_MAX + 1), ""));
     assert!(many[0].message.contains("a sketch has at most"), "{many:?}");
+    let shown = shown(&sketch(Language::CassandraCli, &tables(SKETCH_FAMILIES_MAX + 1), ""));
+    assert!(shown.families.is_empty());
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn show(
         Ok(done) => (done.unwrap_or_default(), None),
         Err(error) => (Applied::default(), Some(error)),
     };
-    let (keyspaces, families) = suggestions(state, &form.keyspace);
+    let (keyspaces, families) = suggestions(state, visitor, &form.keyspace);
     let mut reply = page(&ChangePage {
         frame: Frame::new(visitor, "/change", "Change"),
         form,

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::connect::{Snippet, snippets};
+use super::keyspaces::{may_see, readable};
 use crate::admin::metrics::Readings;
 use crate::admin::page::{Frame, page};
 use crate::admin::present::escaped;
@@ -46,7 +47,7 @@ pub async fn answer(State(state): State<Arc<AdminState>>, visitor: Visitor) -> R
     let served = &state.served;
     let used = visitor.connection.local.ip();
     let at = |port| (Served::host(port, used).to_string(), port.port());
-    let (keyspaces, keyspaces_left_out) = keyspaces(&state);
+    let (keyspaces, keyspaces_left_out) = keyspaces(&state, &visitor);
     let example = keyspaces.first().map_or("Keyspace1", |keyspace| &keyspace.name).to_owned();
     let plan = super::connect::Connecting {
         thrift: at(served.thrift),
@@ -80,16 +81,20 @@ fn shown_port(port: std::net::SocketAddr) -> String {
     }
 }
 
-/// Returns the keyspaces that users have made, and how many are left out.
-fn keyspaces(state: &AdminState) -> (Vec<ShownKeyspace>, usize) {
+/// Returns the keyspaces that users have made and that the visitor sees, and how many are left out.
+fn keyspaces(state: &AdminState, visitor: &Visitor) -> (Vec<ShownKeyspace>, usize) {
     let catalog = state.database.catalog();
     let capabilities = state.database.store().capabilities();
-    let all = catalog.keyspaces.iter().filter(|(name, _)| !is_reserved(capabilities, name));
+    let all = catalog
+        .keyspaces
+        .iter()
+        .filter(|(name, _)| !is_reserved(capabilities, name))
+        .filter(|(_, keyspace)| may_see(keyspace, visitor));
     let all: Vec<ShownKeyspace> = all
         .map(|(name, keyspace)| ShownKeyspace {
             name: name.clone(),
             shown: escaped(name.as_bytes()),
-            families: keyspace.column_families.len(),
+            families: readable(keyspace, visitor).count(),
         })
         .collect();
     let left_out = all.len().saturating_sub(KEYSPACES_MAX);

@@ -100,12 +100,16 @@ pub(super) fn may_read(cf: &CfDef, visitor: &Visitor) -> bool {
     visitor.user.check(access, NEWEST).is_ok()
 }
 
-fn readable<'a>(keyspace: &'a KeyspaceDef, visitor: &'a Visitor) -> impl Iterator<Item = &'a Arc<CfDef>> {
+/// Returns the column families of a keyspace that a visitor may read.
+pub(super) fn readable<'a>(
+    keyspace: &'a KeyspaceDef,
+    visitor: &'a Visitor,
+) -> impl Iterator<Item = &'a Arc<CfDef>> {
     keyspace.column_families.values().filter(|cf| may_read(cf, visitor))
 }
 
 /// Returns whether a visitor sees a keyspace: superusers see all, others those with a column family that they may read.
-fn may_see(keyspace: &KeyspaceDef, visitor: &Visitor) -> bool {
+pub(super) fn may_see(keyspace: &KeyspaceDef, visitor: &Visitor) -> bool {
     visitor.user.may_everything() || readable(keyspace, visitor).next().is_some()
 }
 

@@ -114,14 +114,15 @@ pub async fn requests(
     Query(query): Query<LiveQuery>,
 ) -> Result<Response, AdminError> {
     check(&visitor)?;
-    Ok(stream::reply(state.database.request_log().follow(), query.filter()?, visitor))
+    Ok(stream::reply(state, query.filter()?, visitor))
 }
 
 /// Returns the last requests of the journal, oldest first, if the server has one.
 fn from_journal(state: &AdminState, filter: &LiveFilter) -> Vec<RequestSummary> {
     let Some(faults) = state.database.faults() else { return Vec::new() };
     let found = faults.journal.find(&SoughtRequests::default(), JOURNAL_SHOWN);
-    let found = found.iter().map(|entry| RequestSummary { at_ms: 0, ..RequestSummary::of(entry) });
+    let found =
+        found.iter().map(|entry| RequestSummary { at_ms: 0, ..RequestSummary::without_passwords(entry) });
     found.filter(|request| filter.admits(request)).collect()
 }
 

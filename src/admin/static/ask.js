@@ -1,6 +1,6 @@
 // The history of questions, which the browser stores.
 
-const KEY = "thriftstore.questions";
+import { QUESTIONS as KEY } from "/static/console.js";
 const MOST = 50;
 /** Longer questions are not stored: a browser stores a few megabytes for a server. */
 const LONGEST = 16 * 1024;
@@ -52,7 +52,9 @@ function show(questions) {
 const answer = document.getElementById("answer");
 const title = document.querySelector("form.ask")?.dataset.title ?? "";
 let questions = stored();
-if (answer && answer.dataset.asked.length <= LONGEST) {
+// Statements with passwords are not stored.
+const isSecret = /password/i.test(answer?.dataset.asked ?? "");
+if (answer && !isSecret && answer.dataset.asked.length <= LONGEST) {
     const path = answer.dataset.asked;
     questions = [{ path, title }, ...questions.filter((other) => other.path !== path)];
     store(questions);

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use super::now_ms;
 use super::summary::cut;
+use crate::db::request_log::without_password;
 use crate::util::limits::{ERROR_TEXTS_MAX, SUMMARY_CHARS_MAX};
 
 /// How often clients got an error.
@@ -51,7 +52,7 @@ impl ErrorCounts {
         if !self.is_on.load(Ordering::Relaxed) {
             return;
         }
-        let text = cut(error.to_string(), SUMMARY_CHARS_MAX);
+        let text = cut(without_password(error.to_string()), SUMMARY_CHARS_MAX);
         let mut state = self.state.lock();
         if state.by_text.len() >= ERROR_TEXTS_MAX && !state.by_text.contains_key(&text) {
             let oldest = state.by_text.values().min_by_key(|error| error.last_ms);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::now_ms;
 use crate::compat::features::ApiGeneration;
 use crate::db::faults::{JournalEntry, JournalResult};
-use crate::db::request_log::hide_passwords;
+use crate::db::request_log::{hide_passwords, without_password};
 use crate::util::limits::SUMMARY_CHARS_MAX;
 use crate::util::metrics::RequestOutcome;
 
@@ -82,6 +82,14 @@ impl RequestSummary {
             error: short(entry.error.clone().filter(|_| !finds_nothing)),
             micros: entry.micros,
         }
+    }
+
+    /// Returns the summary of an entry of the journal, whose passwords are not hidden yet.
+    pub fn without_passwords(entry: &JournalEntry) -> RequestSummary {
+        let mut entry = entry.clone();
+        hide_passwords(&mut entry.arguments);
+        entry.error = entry.error.map(without_password);
+        RequestSummary::of(&entry)
     }
 
     /// Returns the same summary with what the arguments of the request say. Credentials are hidden.

@@ -141,6 +141,15 @@ fn is_field_name(name: &str) -> bool {
     FIELDS.contains(&name)
 }
 
+/// Returns the text of an error without the statement that a syntax error quotes, if that may set a password.
+pub fn without_password(text: String) -> String {
+    // Syntax errors begin with the place: "line 1:34 mismatched input ...".
+    match text.starts_with("line ") && text.to_ascii_lowercase().contains("password") {
+        true => "a syntax error in a statement with a password".to_owned(),
+        false => text,
+    }
+}
+
 /// Hides the literals of statements that set passwords, whether the log is redacted or not.
 pub fn hide_passwords(value: &mut Value) {
     match value {
@@ -224,6 +233,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn syntax_errors_of_statements_with_passwords_are_hidden() {
+        let error =
+            "line 1:40 missing EOF at 'SUPERUSR' (CREATE USER bob WITH PASSWORD 'hunter2' [SUPERUSR]...)";
+        assert!(!without_password(error.to_owned()).contains("hunter2"));
+        for other in
+            ["line 1:7 mismatched input 'FORM'", "Provided username bob and/or password are incorrect"]
+        {
+            assert_eq!(without_password(other.to_owned()), other);
+        }
+    }
 
     #[test]
     fn statements_have_no_literals() {

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::followers::{Followers, LiveRequests};
 use super::line::line_of;
 use super::mode::RequestLogMode;
-use super::redact::{Redactor, hide_passwords};
+use super::redact::{Redactor, hide_passwords, without_password};
 use crate::db::faults::JournalEntry;
 use crate::util::{LineWriter, SplitMix64};
 
@@ -153,6 +153,7 @@ impl RequestLogSwitch {
     /// milliseconds since 1970.
     pub(in crate::db) fn record(&self, mut entry: JournalEntry, purpose: WatchPurpose, at_ms: i64) {
         hide_passwords(&mut entry.arguments);
+        entry.error = entry.error.map(without_password);
         let time = Duration::from_micros(entry.micros);
         if purpose.is_for_log && self.selects(time, entry.error.is_some()) {
             let mut logged = entry.clone();

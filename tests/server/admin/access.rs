@@ -177,6 +177,13 @@ fn users_see_only_what_they_may_read() {
         let (there, nowhere) = (rita.get(there), rita.get(nowhere));
         assert_eq!((there.status, nowhere.status), (403, 403));
     }
+    for path in ["/", "/ask?keyspace=club", "/change?keyspace=club"] {
+        let page = rita.get(path).body;
+        assert!(
+            page.contains("club") && !page.contains("secrets") && !page.contains("BloggyAppy"),
+            "{path}: {page}"
+        );
+    }
     let none = user(&admin, "anna", "of anna").get("/keyspaces").body;
     assert!(none.contains("There is no keyspace that you may read"), "{none}");
     admin.server.stop();

@@ -18,6 +18,7 @@ use super::result::{Field, ShownResult};
 use super::statement::{AskedStatement, StatementAnswer};
 use crate::admin::failure::AdminError;
 use crate::admin::page::{Frame, page};
+use crate::admin::pages::keyspaces::{may_see, readable};
 use crate::admin::state::AdminState;
 use crate::admin::visitor::Visitor;
 use crate::compat::features::{ConsistencyLevel, consistency_of};
@@ -172,7 +173,7 @@ fn show(
         Ok(answer) => (answer, None),
         Err(error) => (None, Some(error)),
     };
-    let (keyspaces, families) = suggestions(state, &form.keyspace);
+    let (keyspaces, families) = suggestions(state, visitor, &form.keyspace);
     let mut reply = page(&AskPage {
         frame: Frame::new(visitor, "/ask", "Ask"),
         form,
@@ -188,12 +189,13 @@ fn show(
     reply
 }
 
-/// Returns the names that the fields for keyspace and column family suggest.
-pub fn suggestions(state: &AdminState, keyspace: &str) -> (Vec<String>, Vec<String>) {
+/// Returns the names that the fields for keyspace and column family suggest: those that the visitor sees.
+pub fn suggestions(state: &AdminState, visitor: &Visitor, keyspace: &str) -> (Vec<String>, Vec<String>) {
     let catalog = state.database.catalog();
-    let keyspaces = catalog.keyspaces.keys().take(SUGGESTIONS_MAX).map(ToString::to_string).collect();
+    let seen = catalog.keyspaces.iter().filter(|(_, keyspace)| may_see(keyspace, visitor));
+    let keyspaces = seen.map(|(name, _)| name.clone()).take(SUGGESTIONS_MAX).collect();
     let families = catalog.keyspace(keyspace).map_or(Vec::new(), |keyspace| {
-        keyspace.column_families.keys().take(SUGGESTIONS_MAX).map(ToString::to_string).collect()
+        readable(keyspace, visitor).map(|cf| cf.name.clone()).take(SUGGESTIONS_MAX).collect()
     });
     (keyspaces, families)
 }

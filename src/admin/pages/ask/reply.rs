@@ -13,6 +13,7 @@ use crate::marshal::{AbstractType, BytesType};
 use crate::thrift::methods::named;
 use crate::thrift::wire::MessageKind;
 use crate::traffic::{Fields, ThriftMessage, Value};
+use crate::util::limits::{ASK_BYTES_MAX, ASK_COLUMNS_MAX};
 
 /// A column of a reply.
 struct ReplyColumn {
@@ -63,8 +64,37 @@ pub fn shown_reply(database: &Database, call: &ThriftCall, reply: &ThriftMessage
                 .collect();
             counts(database, call, &pairs)
         }
-        result => Shown { database, call }.rows(&rows_of(result)),
+        result => {
+            let mut rows = rows_of(result);
+            let left_out = cut(&mut rows);
+            let mut shown = Shown { database, call }.rows(&rows);
+            if left_out > 0 {
+                let note = format!("{left_out} more columns were returned and are not shown.");
+                shown.note = [shown.note, note].join(" ");
+            }
+            shown
+        }
     }
+}
+
+/// Cuts the columns after those that fit a page: super columns have columns, and values are long. Returns how many.
+fn cut(rows: &mut [ReplyRow]) -> usize {
+    let (mut columns_left, mut bytes_left, mut left_out) = (ASK_COLUMNS_MAX, ASK_BYTES_MAX, 0);
+    for row in rows {
+        let fits = |column: &&ReplyColumn| {
+            let bytes = column.name.len() + column.value.as_ref().map_or(0, Bytes::len);
+            let fits = columns_left > 0 && bytes_left >= bytes;
+            (columns_left, bytes_left) = match fits {
+                true => (columns_left - 1, bytes_left - bytes),
+                false => (0, 0),
+            };
+            fits
+        };
+        let count = row.columns.iter().take_while(fits).count();
+        left_out += row.columns.len() - count;
+        row.columns.truncate(count);
+    }
+    left_out
 }
 
 fn rows_of(result: &Value) -> Vec<ReplyRow> {

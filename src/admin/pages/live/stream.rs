@@ -9,7 +9,8 @@
 //! ```
 
 use std::convert::Infallible;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::header;
@@ -22,6 +23,9 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::filter::LiveFilter;
 use super::shown_request::ShownRequest;
+use crate::admin::connection::AdminConnection;
+use crate::admin::session::SessionId;
+use crate::admin::state::AdminState;
 use crate::admin::visitor::Visitor;
 use crate::db::User;
 use crate::db::activity::RequestSummary;
@@ -32,6 +36,9 @@ struct LiveStream {
     live: LiveRequests,
     filter: LiveFilter,
     user: User,
+    /// `None` if nobody has logged in: the server needs no login, or the request has a token.
+    session: Option<SessionId>,
+    state: Arc<AdminState>,
     ending: watch::Receiver<bool>,
     tick: Interval,
     /// Requests that were not sent, because this reader was too slow.
@@ -42,13 +49,24 @@ struct LiveStream {
 }
 
 /// Returns the stream as a reply.
-pub fn reply(live: LiveRequests, filter: LiveFilter, visitor: Visitor) -> Response {
+pub fn reply(state: Arc<AdminState>, filter: LiveFilter, visitor: Visitor) -> Response {
+    let live = state.database.request_log().follow();
     let mut tick = interval(Duration::from_secs(1));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (user, ending) = (visitor.user, visitor.connection.ending);
+    let Visitor { user, session, connection: AdminConnection { ending, .. }, .. } = visitor;
     let left_out_before = live.left_out();
-    let stream =
-        LiveStream { live, filter, user, ending, tick, missed: 0, left_out_before, left_out_sent: 0 };
+    let stream = LiveStream {
+        live,
+        filter,
+        user,
+        session,
+        state,
+        ending,
+        tick,
+        missed: 0,
+        left_out_before,
+        left_out_sent: 0,
+    };
     let events = unfold(stream, |mut stream| async move {
         let event = stream.next_event().await?;
         Some((Ok::<_, Infallible>(event), stream))
@@ -80,9 +98,11 @@ impl LiveStream {
         }
     }
 
-    /// Returns the event of a second; `None` if the user has lost the right.
+    /// Returns the event of a second; `None` if the user has lost the right or the session is over.
     fn second(&mut self) -> Option<Bytes> {
-        if !self.user.may_everything() {
+        let now = Instant::now();
+        let goes_on = self.session.as_ref().is_none_or(|session| self.state.sessions.goes_on(session, now));
+        if !goes_on || !self.user.may_everything() {
             return None;
         }
         let left_out = self.live.left_out().saturating_sub(self.left_out_before) + self.missed;
