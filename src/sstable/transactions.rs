@@ -13,6 +13,7 @@
 //! complete, or not valid. A transaction whose files are in several directories has the same log in each. The log is deleted
 //! last, so one that is there belongs to a transaction that was not finished, or not cleaned up.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -87,6 +88,7 @@ impl TransactionLog {
         let mut log = TransactionLog { paths: paths.to_vec(), records: Vec::new(), is_cut: false };
         let lines: Vec<Vec<&str>> = texts.iter().map(|text| text.lines().collect()).collect();
         let count = lines.iter().map(Vec::len).max().unwrap_or_default();
+        let mut seen = HashSet::new();
         for number in 0..count {
             let damaged = |why: &str| {
                 SstableError::damaged(path, 0, format!("line {} of this transaction log {why}", number + 1))
@@ -96,7 +98,7 @@ impl TransactionLog {
                 damaged("is another one than in its copies in other directories of the column family")
             })?;
             match record_of(line).filter(|_| !differs) {
-                Some(record) if log.records.contains(&record) => {
+                Some(_) if !seen.insert(line) => {
                     return Err(damaged("repeats another one"));
                 }
                 Some(record) if record.is_end() && !is_last => {

@@ -77,6 +77,13 @@ impl Fixture {
         Fixture { directory: own.path().to_owned(), _own: Some(own), contents: contents(release) }
     }
 
+    /// The same with the commit logs beside it.
+    pub fn unpack_with_commit_logs(release: &'static str) -> Fixture {
+        let own = tempfile::tempdir().unwrap();
+        unpack(release, &["data", "commitlog"], own.path());
+        Fixture { directory: own.path().to_owned(), _own: Some(own), contents: contents(release) }
+    }
+
     fn shared(release: &'static str, kinds: &[&'static str]) -> Fixture {
         static FOUND: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
         let mut sum = crc32fast::Hasher::new();

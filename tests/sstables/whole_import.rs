@@ -290,7 +290,7 @@ fn more_tables_than_are_open_at_once_are_imported() {
 #[test]
 fn the_directories_of_several_disks_are_one_node() {
     for release in ["1.2.15", "2.1.22"] {
-        let setup = Setup::of(release);
+        let setup = Setup::with(release, Fixture::unpack_with_commit_logs(release));
         let whole = setup.path("whole");
         succeed(&mut setup.import(&whole, &[]));
         let disk = setup.path("disk");
@@ -360,7 +360,7 @@ fn a_dry_run_counts_what_commit_logs_have() {
 #[test]
 fn an_import_goes_on_without_damaged_system_tables() {
     for (release, table) in [("1.2.15", "schema_columnfamilies"), ("2.1.22", "local")] {
-        let setup = Setup::of(release);
+        let setup = Setup::with(release, Fixture::unpack_with_commit_logs(release));
         for data in setup.fixture.files_of("system", table) {
             let bytes = std::fs::read(&data).unwrap();
             std::fs::write(&data, &bytes[..bytes.len() / 2]).unwrap();

@@ -103,7 +103,7 @@ fn generations(name: &FamilyName, tables: &[FoundTable]) -> (Generations, Vec<Le
     let mut found = Generations::new();
     let mut doubts = Vec::new();
     for table in tables {
-        let of_table = ancestors(&table.descriptor).unwrap_or_else(|error| {
+        let mut of_table = ancestors(&table.descriptor).unwrap_or_else(|error| {
             let why = format!(
                 "{error}; nothing is lost, but it is not known from which SSTables a compaction made {}: if they are there \
                  still, counters up to 2.0 count twice, and deleted values may come back",
@@ -112,6 +112,17 @@ fn generations(name: &FamilyName, tables: &[FoundTable]) -> (Generations, Vec<Le
             doubts.push(LeftOut { path: table.path.clone(), why, family: name.clone() });
             BTreeSet::new()
         });
+        // An SSTable is newer than those that it was made from. After `nodetool refresh` it has a new number, and the
+        // ancestors are numbers of another place.
+        if of_table.iter().any(|ancestor| *ancestor >= table.descriptor.generation) {
+            let why = format!(
+                "{} names ancestors that are newer than itself: it was moved here, by nodetool refresh for example. They \
+                 are not used; if SSTables that it was made from are there, counters up to 2.0 count twice",
+                table.path.display()
+            );
+            doubts.push(LeftOut { path: table.path.clone(), why, family: name.clone() });
+            of_table.clear();
+        }
         found.insert(table.descriptor.generation, of_table);
     }
     (found, doubts)

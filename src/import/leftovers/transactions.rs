@@ -84,14 +84,18 @@ fn decide(name: &str, log: &TransactionLog) -> Result<Obsolete, String> {
     if log.is_committed() {
         // A disk that was copied without its times has others. The added SSTables have all rows of the removed ones.
         let changed = log.of_kind(RecordKind::Remove).find(|record| has_other_times(log, record));
-        if let (Some(record), false) = (changed, log.of_kind(RecordKind::Add).all(is_there)) {
+        // A truncation removes SSTables and adds none: then nothing else has the rows of a restored file.
+        let mut added = log.of_kind(RecordKind::Add).peekable();
+        let are_replaced = added.peek().is_some() && added.all(is_there);
+        if let (Some(record), false) = (changed, are_replaced) {
             return Err(format!(
                 "the transaction has replaced {}, but files of this name were changed later, and not all SSTables that \
                  replace it are there",
                 record.place().0
             ));
         }
-        let why = format!("a compaction has put its rows into other SSTables ({name})");
+        let why =
+            format!("a compaction has put its rows into other SSTables, or a truncation removed it ({name})");
         return Ok(Obsolete { names: names(RecordKind::Remove), why });
     }
     // If the end of the log is damaged, it may be that of a committed transaction, which has begun to remove files.
