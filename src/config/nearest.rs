@@ -3,21 +3,32 @@
 /// Longer names are not compared, because comparison takes quadratic time.
 const NAME_BYTES_MAX: usize = 128;
 
+/// Shorter beginnings of names suggest nothing.
+const PREFIX_BYTES_MIN: usize = 3;
+
 /// Returns the candidate of which `given` is most likely a misspelling: at most one letter in three is wrong, missing,
-/// added or swapped with its neighbour. Letter case is ignored.
+/// added or swapped with its neighbour. If there is none, returns the shortest candidate that begins with `given`, such
+/// as `TimeUUIDType` for `TimeUUID`. Letter case is ignored.
 pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if given.len() > NAME_BYTES_MAX {
         return None;
     }
-    let given: Vec<char> = given.to_lowercase().chars().collect();
-    let allowed = (given.len() / 3).max(1);
-    candidates
-        .into_iter()
-        .filter(|candidate| candidate.len() <= NAME_BYTES_MAX)
-        .map(|candidate| (distance(&given, &candidate.to_lowercase().chars().collect::<Vec<_>>()), candidate))
-        .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.len())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+    let given = given.to_lowercase();
+    let letters: Vec<char> = given.chars().collect();
+    let allowed = (letters.len() / 3).max(1);
+    let candidates = candidates.into_iter().filter(|candidate| candidate.len() <= NAME_BYTES_MAX);
+    let candidates: Vec<(&str, String)> = candidates.map(|name| (name, name.to_lowercase())).collect();
+    let misspelt = candidates
+        .iter()
+        .map(|(name, lower)| (distance(&letters, &lower.chars().collect::<Vec<_>>()), *name))
+        .filter(|(distance, name)| *distance <= allowed && *distance < name.len())
+        .min_by_key(|(distance, _)| *distance);
+    if let Some((_, name)) = misspelt {
+        return Some(name);
+    }
+    let is_shortened = |lower: &String| given.len() >= PREFIX_BYTES_MIN && lower.starts_with(&given);
+    let shortened = candidates.iter().filter(|(_, lower)| is_shortened(lower));
+    shortened.map(|(name, _)| *name).min_by_key(|name| name.len())
 }
 
 /// Returns the edit distance of two texts; a swap of neighbours is one edit (optimal string alignment).
@@ -44,13 +55,16 @@ mod tests {
 
     #[test]
     fn misspellings_have_a_suggestion_and_other_words_have_none() {
-        let types = ["AsciiType", "BytesType", "LongType", "UTF8Type"];
+        let types = ["AsciiType", "BytesType", "LongType", "TimeUUIDType", "UTF8Type"];
         for (given, meant) in [
             ("UTF8Typ", Some("UTF8Type")),
             ("utf8type", Some("UTF8Type")),
             ("UFT8Type", Some("UTF8Type")),
             ("ByteType", Some("BytesType")),
+            ("UTF8", Some("UTF8Type")),
+            ("timeuuid", Some("TimeUUIDType")),
             ("StringType", None),
+            ("By", None),
             ("", None),
             ("x", None),
         ] {
