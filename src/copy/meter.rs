@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
 use super::tally::Tally;
 use crate::partitioner::PartitionerRef;
@@ -23,6 +23,9 @@ pub struct Meter {
     partitioner: Option<PartitionerRef>,
     started: Instant,
     shown: Instant,
+    /// The part of the ring before the first batch of this run, and before the last one.
+    first_share: Option<u64>,
+    share: u64,
     /// Counts of this run, and of earlier runs.
     tally: Tally,
     before: Tally,
@@ -44,7 +47,11 @@ impl Meter {
             bar
         });
         let now = Instant::now();
-        Meter { bar, title, partitioner, started: now, shown: now, tally: Tally::default(), before }
+        // A run that continues an earlier one begins somewhere in the ring.
+        let first_share = (before == Tally::default()).then_some(0);
+        let partitioner = partitioner.filter(|partitioner| !partitioner.preserves_order());
+        let tally = Tally::default();
+        Meter { bar, title, partitioner, started: now, shown: now, first_share, share: 0, tally, before }
     }
 
     /// Returns the counts of all runs.
@@ -57,11 +64,13 @@ impl Meter {
     /// Adds the counts of a batch that ends with the row `last_key`.
     pub fn add(&mut self, tally: Tally, last_key: Option<&Bytes>) {
         self.tally.add(tally);
+        if let (Some(partitioner), Some(key)) = (&self.partitioner, last_key) {
+            self.share = share_of_ring(partitioner, key);
+            self.first_share.get_or_insert(self.share);
+        }
         match &self.bar {
             Some(bar) => {
-                if let (Some(partitioner), Some(key)) = (&self.partitioner, last_key) {
-                    bar.set_position(share_of_ring(partitioner, key));
-                }
+                bar.set_position(self.share);
                 bar.set_message(self.text());
                 bar.tick();
             }
@@ -74,9 +83,15 @@ impl Meter {
     }
 
     fn text(&self) -> String {
+        let elapsed = self.started.elapsed();
+        let rest = remaining(elapsed, self.first_share.unwrap_or(0), self.share);
+        let rest = rest.map(|rest| format!(", {} left", HumanDuration(rest)));
+        format!("{}, {} elapsed{}", self.counts(elapsed), HumanDuration(elapsed), rest.unwrap_or_default())
+    }
+
+    fn counts(&self, elapsed: Duration) -> String {
         let total = self.total();
-        let seconds = self.started.elapsed().as_secs_f64().max(0.001);
-        let a_second = self.tally.bytes as f64 / seconds;
+        let a_second = self.tally.bytes as f64 / elapsed.as_secs_f64().max(0.001);
         format!(
             "{}: {} rows, {} cells, {}/s",
             self.title,
@@ -86,13 +101,21 @@ impl Meter {
         )
     }
 
-    /// Removes the bar and prints a last line.
+    /// Removes the bar, and prints a last line if there are rows. Commands list column families without rows in one line.
     pub fn finish(self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        eprintln!("{}", self.text());
+        if self.total().rows > 0 {
+            eprintln!("{}", self.counts(self.started.elapsed()));
+        }
     }
+}
+
+/// Returns the time until the end of the ring at the same speed. `None` without any progress in the ring.
+fn remaining(elapsed: Duration, first: u64, now: u64) -> Option<Duration> {
+    let done = now.checked_sub(first).filter(|done| *done > 0)?;
+    Some(elapsed.mul_f64(WHOLE.saturating_sub(now) as f64 / done as f64))
 }
 
 /// Returns the part of the ring before a row. Tokens of hash partitioners are distributed evenly.
@@ -106,4 +129,18 @@ fn share_of_ring(partitioner: &PartitionerRef, key: &[u8]) -> u64 {
         share *= 2.0;
     }
     (share.clamp(0.0, 1.0) * WHOLE as f64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remaining_time_depends_on_the_place_in_the_ring() {
+        let elapsed = Duration::from_secs(10);
+        assert_eq!(remaining(elapsed, 0, WHOLE / 4), Some(Duration::from_secs(30)));
+        assert_eq!(remaining(elapsed, WHOLE / 2, WHOLE * 3 / 4), Some(Duration::from_secs(10)));
+        assert_eq!(remaining(elapsed, 0, WHOLE), Some(Duration::ZERO));
+        assert_eq!(remaining(elapsed, 0, 0), None);
+    }
 }

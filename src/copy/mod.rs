@@ -40,6 +40,7 @@ pub use progress_file::of_hex;
 pub use run::{CopyOptions, Interruption, Task, copy_families, run};
 pub use schema::Selection;
 pub use side::Side;
+pub use thrift_client::ThriftClient;
 pub use walk::Walk;
 pub use write::Writer;
 

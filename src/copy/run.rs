@@ -105,7 +105,7 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), 
     if !work.from.can_dump() {
         eprintln!("{} only returns live columns: no tombstones are copied", work.from.name);
     }
-    let mut total = Tally::default();
+    let (mut total, mut empty) = (Tally::default(), EmptyFamilies::default());
     for (number, pair) in pairs.iter().enumerate() {
         let name = pair.name();
         let recorded = file.family(&name);
@@ -123,22 +123,80 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), 
             )));
         }
         let title = format!("{name} ({} of {})", number + 1, pairs.len());
-        total.add(work.copy(pair, &mut file, title).await?);
+        let copied = work.copy(pair, &mut file, title).await?;
+        empty.add(name, copied);
+        total.add(copied);
     }
+    empty.print();
     Ok((pairs.len(), total))
+}
+
+/// The column families of which the source has no rows. They are printed in one line.
+#[derive(Debug, Default)]
+struct EmptyFamilies {
+    /// At most `LISTED_MAX` names.
+    names: Vec<String>,
+    more: usize,
+}
+
+impl EmptyFamilies {
+    /// The names that are listed; further ones are counted.
+    const LISTED_MAX: usize = 20;
+
+    fn add(&mut self, name: String, tally: Tally) {
+        if tally.rows > 0 {
+            return;
+        }
+        if self.names.len() < EmptyFamilies::LISTED_MAX {
+            self.names.push(name);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn print(&self) {
+        if !self.names.is_empty() {
+            eprintln!("{}", self.text());
+        }
+    }
+
+    fn text(&self) -> String {
+        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
+        format!("no rows in the source: {}{more}", self.names.join(", "))
+    }
 }
 
 async fn verify_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
     let pairs = schema::existing(&work.from, &work.to, &options.selection)?;
     let mut differences = Differences::default();
-    let mut total = Tally::default();
+    let (mut total, mut empty) = (Tally::default(), EmptyFamilies::default());
     for (number, pair) in pairs.iter().enumerate() {
         let title = format!("comparing {} ({} of {})", pair.name(), number + 1, pairs.len());
-        total.add(work.verify(pair, &mut differences, title).await?);
+        let compared = work.verify(pair, &mut differences, title).await?;
+        empty.add(pair.name(), compared);
+        total.add(compared);
     }
+    empty.print();
     print(&format!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells));
     match differences.count {
         0 => Ok(()),
         count => Err(CopyError::Different(count)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_without_rows_are_listed_in_one_line() {
+        let mut empty = EmptyFamilies::default();
+        empty.add("K.A".to_owned(), Tally { rows: 1, ..Tally::default() });
+        for number in 0..EmptyFamilies::LISTED_MAX + 2 {
+            empty.add(format!("K.B{number}"), Tally::default());
+        }
+        let text = empty.text();
+        assert!(text.starts_with("no rows in the source: K.B0, K.B1, "), "{text}");
+        assert!(text.ends_with("K.B19 and 2 more") && !text.contains("K.A"), "{text}");
     }
 }

@@ -152,7 +152,9 @@ fn show_progress(plan: &Plan, budget: &Budget, start: Instant, finished: impl Fn
         Stop::After(duration) => duration.as_millis() as u64,
     };
     let bar = ProgressBar::new(total);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent}% {msg}") {
+    if let Ok(style) =
+        ProgressStyle::with_template("{wide_bar} {percent}% {msg}, {elapsed} elapsed, {eta} left")
+    {
         bar.set_style(style);
     }
     while !finished() {
