@@ -15,10 +15,12 @@ use crate::thrift::Compat;
 use crate::util::meter::RequestLimits;
 
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Console and metrics")]
 pub struct AdminArgs {
-    /// The address of the admin server: HTTP with pages for people, the status page, metrics and, with --control, the
-    /// control API; port 0 picks a free one, `off` disables it. An address that is not loopback needs
-    /// --admin-token-file or a configuration with logins [default: off]
+    /// The address of the admin server: pages for browsers, metrics at /metrics [default: off]
+    ///
+    /// It also has the status page and, with --control, the control API. Port 0 picks a free one, `off` disables it. An
+    /// address that is not loopback needs --admin-token-file or a configuration with logins.
     #[arg(id = "admin_address", long = "admin", value_name = "HOST:PORT")]
     address: Option<String>,
     /// A file whose first line is the token of the admin server: people enter it in the login form, programs send
@@ -27,12 +29,19 @@ pub struct AdminArgs {
         id = "admin_token_file",
         long = "admin-token-file",
         value_name = "FILE",
-        requires = "admin_address"
+        requires = "admin_address",
+        hide_short_help = true
     )]
     token_file: Option<PathBuf>,
     /// A name under which browsers reach the admin server, besides addresses, localhost and the host of --admin; may be
     /// given several times
-    #[arg(id = "admin_host", long = "admin-host", value_name = "NAME", requires = "admin_address")]
+    #[arg(
+        id = "admin_host",
+        long = "admin-host",
+        value_name = "NAME",
+        requires = "admin_address",
+        hide_short_help = true
+    )]
     hosts: Vec<String>,
     /// Whether people may change data by the admin server, each with the rights of their user [default: on with
     /// --ephemeral, otherwise off]

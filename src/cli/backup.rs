@@ -7,6 +7,7 @@ use clap::Args;
 use indicatif::HumanBytes;
 
 use super::data;
+use super::message::drawing;
 use crate::config;
 use crate::marshal::Types;
 use crate::storage::{self, BackupOptions, BackupSummary};
@@ -33,7 +34,7 @@ pub fn backup(args: &BackupArgs, types: &Types) -> Result<(), String> {
         Some(directory) => directory.clone(),
         None => {
             let config = config::load_or_default(args.config.as_deref(), types);
-            data::directory(None, &config.map_err(|errors| errors.to_string())?)
+            data::directory(None, &config.map_err(|errors| drawing(&errors))?)
         }
     };
     let options = BackupOptions { source, target: args.target.clone(), reads_tables: !args.no_verify };

@@ -14,33 +14,35 @@ use crate::util::password_of;
 const OFF: &str = "off";
 
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Data on a cluster")]
 pub struct ClusterArgs {
-    /// Store data on a cluster of Cassandra 4 or 5 or ScyllaDB: the nodes to connect to first; they report the others.
-    /// `off`: store data in a directory even if the configuration has a `<Cluster>`
+    /// Store data on a cluster of Cassandra 4 or 5 or ScyllaDB: the nodes to connect to first
+    ///
+    /// The nodes report the others. `off`: store data in a directory even if the configuration has a `<Cluster>`.
     #[arg(long = "cluster", value_name = "HOST[:PORT],...")]
     contact_points: Option<String>,
     /// The data centre of the nodes that requests are sent to, and of LOCAL_QUORUM
-    #[arg(long = "cluster-dc", value_name = "NAME")]
+    #[arg(long = "cluster-dc", value_name = "NAME", hide_short_help = true)]
     data_center: Option<String>,
     /// The user with which the server logs in to the cluster, for all its clients
-    #[arg(long = "cluster-user", value_name = "NAME", requires = "password_file")]
+    #[arg(long = "cluster-user", value_name = "NAME", requires = "password_file", hide_short_help = true)]
     user: Option<String>,
     /// A file whose first line is the password of that user
-    #[arg(long = "cluster-password-file", value_name = "FILE")]
+    #[arg(long = "cluster-password-file", value_name = "FILE", hide_short_help = true)]
     password_file: Option<PathBuf>,
     /// Use TLS to the nodes; this PEM file has the authorities that sign their certificates; `any`: do not check
     /// certificates
-    #[arg(long = "cluster-ca", value_name = "FILE")]
+    #[arg(long = "cluster-ca", value_name = "FILE", hide_short_help = true)]
     authorities: Option<String>,
     /// The server's certificate in PEM, if nodes require one
-    #[arg(long = "cluster-cert", value_name = "FILE", requires = "own_key")]
+    #[arg(long = "cluster-cert", value_name = "FILE", requires = "own_key", hide_short_help = true)]
     own_certificate: Option<PathBuf>,
     /// The private key of that certificate in PEM, without a password
-    #[arg(long = "cluster-key", value_name = "FILE", requires = "own_certificate")]
+    #[arg(long = "cluster-key", value_name = "FILE", requires = "own_certificate", hide_short_help = true)]
     own_key: Option<PathBuf>,
     /// The replication of all keyspaces that the server creates on the cluster, instead of that in the schema:
     /// SimpleStrategy:3, or copies by data centre, east:3,west:2
-    #[arg(long = "cluster-replication", value_name = "TEXT", value_parser = replication)]
+    #[arg(long = "cluster-replication", value_name = "TEXT", value_parser = replication, hide_short_help = true)]
     replication: Option<Replication>,
 }
 

@@ -19,10 +19,12 @@ use crate::util::{Clock, Password};
 
 /// The options of the control port.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Tests")]
 pub struct ControlArgs {
-    /// The address of the control API for tests: HTTP with JSON, which resets the data, takes snapshots and moves the
-    /// clock; port 0 picks a free one. Needs --ephemeral. An address that is not loopback needs --control-token-file
-    /// [default: disabled]
+    /// The address of the control API for tests, which resets the data, takes snapshots and moves the clock; needs
+    /// --ephemeral [default: disabled]
+    ///
+    /// HTTP with JSON. Port 0 picks a free one. An address that is not loopback needs --control-token-file.
     #[arg(id = "control_address", long = "control", value_name = "HOST:PORT")]
     pub address: Option<String>,
     /// A file whose first line is the token of requests to the control port, as in `Authorization: Bearer TOKEN`
@@ -30,12 +32,15 @@ pub struct ControlArgs {
         id = "control_token_file",
         long = "control-token-file",
         value_name = "FILE",
-        requires = "control_address"
+        requires = "control_address",
+        hide_short_help = true
     )]
     token_file: Option<PathBuf>,
-    /// Load data at the start, before clients connect: FILE.cql with statements, FILE.cli or FILE.txt with statements of
-    /// cassandra-cli, FILE.json with rows as the control API's GET /dump prints them, a data directory or a backup, or
-    /// thrift:HOST:PORT, a server, as `copy --from` has it; may be given several times. Needs --ephemeral
+    /// Load data at the start: FILE.cql, FILE.cli, FILE.json, a data directory or thrift:HOST:PORT; needs --ephemeral
+    ///
+    /// FILE.cql has statements, FILE.cli or FILE.txt statements of cassandra-cli, FILE.json rows as the control API's GET
+    /// /dump prints them. A data directory may be a backup. thrift:HOST:PORT is a server, as `copy --from` has it. May be
+    /// given several times. Clients can connect when everything is loaded.
     #[arg(long, value_name = "SOURCE")]
     load: Vec<LoadSource>,
 }

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::cluster::{self, ClusterArgs};
 use super::data;
+use super::message::drawing;
 use crate::config::{self, Config};
 use crate::copy::{
     self, CopyError, CopyOptions, ExportOptions, Interruption, OpenOptions, Place, Selection, Side, Task,
@@ -73,10 +74,10 @@ pub fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    let load = |file: &PathBuf| config::load(file, types).map_err(|errors| errors.to_string());
+    let load = |file: &PathBuf| config::load(file, types).map_err(|errors| drawing(&errors));
     let config = match &args.config {
         Some(file) => load(file)?,
-        None => config::load_or_default(None, types).map_err(|errors| errors.to_string())?,
+        None => config::load_or_default(None, types).map_err(|errors| drawing(&errors))?,
     };
     let to_config = args.to_config.as_ref().map(load).transpose()?;
     data::run(copy_between(args, types, &config, to_config.as_ref().unwrap_or(&config)))

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::message::drawing;
 use crate::compat::Behaviour;
 use crate::compat::features::{Language, ReportedVersion};
 use crate::config;
@@ -79,7 +80,7 @@ impl Data {
 
     fn in_memory(args: &DataArgs, types: &Types) -> Result<Data, String> {
         let config = config::parse(EMPTY, "built-in configuration", types);
-        let config = config.map_err(|errors| errors.to_string())?;
+        let config = config.map_err(|errors| drawing(&errors))?;
         let clock = Arc::new(Clock::system());
         let store = EmbeddedStore::in_memory(config.partitioner.clone(), &config.catalog, clock.clone())
             .map_err(|error| format!("cannot open a store in memory: {error}"))?;
@@ -88,7 +89,7 @@ impl Data {
 
     fn of_server(args: &DataArgs, types: &Types) -> Result<Data, String> {
         let config =
-            config::load_or_default(args.config.as_deref(), types).map_err(|errors| errors.to_string())?;
+            config::load_or_default(args.config.as_deref(), types).map_err(|errors| drawing(&errors))?;
         let directory = directory(args.data_dir.as_deref(), &config);
         if !directory.is_dir() {
             return Err(format!(

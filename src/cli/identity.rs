@@ -6,12 +6,13 @@ use crate::config::Config;
 use crate::partitioner::{self, PARTITIONERS};
 
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Configuration")]
 pub struct IdentityArgs {
     /// The name that describe_cluster_name returns, instead of the configuration's
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     cluster_name: Option<String>,
     /// The partitioner, instead of the configuration's. It is stored with the data and cannot be changed later
-    #[arg(long, value_name = "CLASS")]
+    #[arg(long, value_name = "CLASS", hide_short_help = true)]
     partitioner: Option<String>,
 }
 

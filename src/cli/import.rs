@@ -13,6 +13,7 @@ use super::copy::stop_at_signals;
 use super::data;
 use super::import_definitions::Definitions;
 use super::import_found::{self, shown_times};
+use super::message::drawing;
 use super::source_directories::SourceDirectories;
 use crate::config::{self, Config};
 use crate::copy::{self, OpenOptions, Place, Side};
@@ -91,7 +92,7 @@ pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
         .select(args.keyspace.as_deref(), args.column_family.as_deref())
         .map_err(|error| error.to_string())?;
     let config = match &args.config {
-        Some(file) => config::load(file, types).map_err(|errors| errors.to_string())?,
+        Some(file) => config::load(file, types).map_err(|errors| drawing(&errors))?,
         // Without a file, only what the target and the scripts define is there.
         None => Config { catalog: crate::schema::Catalog::default(), ..default_config(types)? },
     };
@@ -99,7 +100,7 @@ pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
 }
 
 fn default_config(types: &Types) -> Result<Config, String> {
-    config::load_or_default(None, types).map_err(|errors| errors.to_string())
+    config::load_or_default(None, types).map_err(|errors| drawing(&errors))
 }
 
 async fn import_all(

@@ -13,6 +13,7 @@ const MIB: u64 = 1024 * 1024;
 
 /// The memory and time limits of requests.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Limits")]
 pub struct LimitArgs {
     /// Memory of all requests together (arguments, rows, results), in megabytes; one request may use a quarter of it
     /// [default: half of what the process may use besides its cache, at most 2048]
@@ -20,16 +21,16 @@ pub struct LimitArgs {
     request_memory_mb: Option<u64>,
     /// Time limit of reads of rows by key, in milliseconds; 0: none [default: the configuration's RpcTimeoutInMillis,
     /// else 0]
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", hide_short_help = true)]
     read_timeout_ms: Option<u64>,
     /// Time limit of scans and reads by an index
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", hide_short_help = true)]
     range_timeout_ms: Option<u64>,
     /// Time limit of writes; a write that has begun may still be applied
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", hide_short_help = true)]
     write_timeout_ms: Option<u64>,
     /// Time limit of truncate [default: 0]
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", hide_short_help = true)]
     truncate_timeout_ms: Option<u64>,
 }
 

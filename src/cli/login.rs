@@ -9,20 +9,21 @@ use crate::db::{Authenticator, LoginGuard, PasswordMode, SimpleAuthenticator};
 use crate::util::limits::LOGIN_FAILURES_MAX;
 
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Logins of Thrift clients")]
 pub struct LoginArgs {
     /// The users of SimpleAuthenticator: a file with lines of user=password
     #[arg(long, value_name = "FILE")]
     passwd: Option<PathBuf>,
     /// The rights of SimpleAuthority: a file with lines of `keyspace=user,user` or
     /// `keyspace.columnfamily.<rw>=user,user`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     access: Option<PathBuf>,
     /// The format of the passwords in the passwd file: PLAIN or MD5 [default: PLAIN]
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", hide_short_help = true)]
     passwd_mode: Option<PasswordMode>,
     /// Consecutive failed logins of a user from an address before further ones are refused, for 15 seconds at first and
     /// 15 minutes at most; 0: never refuse [default: 10]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", hide_short_help = true)]
     login_failures: Option<u32>,
 }
 

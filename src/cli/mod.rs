@@ -8,8 +8,10 @@ mod control;
 mod control_command;
 mod copy;
 mod data;
+mod doctor;
 mod explain;
 mod gateway;
+mod help;
 mod http_port;
 mod http_services;
 mod identity;
@@ -19,6 +21,7 @@ mod import_found;
 mod limits;
 mod load_place;
 mod login;
+mod message;
 mod native;
 mod otlp;
 mod ports;
@@ -38,16 +41,17 @@ mod status;
 mod store;
 mod tls;
 mod traffic;
+mod version;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::marshal::Types;
 
 /// A server for applications written for Thrift-era Cassandra.
 #[derive(Debug, Parser)]
-#[command(name = "thriftstore", version, about)]
+#[command(name = "thriftstore", version = version::SHORT, long_version = version::long(), about)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -57,6 +61,8 @@ struct Cli {
 enum Command {
     /// Serve the keyspaces of a storage-conf.xml.
     Serve(Box<serve::ServeArgs>),
+    /// Look for problems of a configuration, a directory or a server.
+    Doctor(doctor::DoctorArgs),
     /// Show what a CQL statement reads and writes, cell by cell, without doing it.
     Explain(explain::ExplainArgs),
     /// Show a stored row, as CQL rows and as cells.
@@ -83,10 +89,22 @@ enum Command {
     Stress(crate::stress::StressArgs),
 }
 
+/// Returns the definition of the command line.
+fn command() -> clap::Command {
+    help::with_help(Cli::command())
+}
+
+/// Parses the arguments of the process. Prints help or an error, and ends the process, if there is nothing to run.
+fn parse() -> Cli {
+    let matches = command().get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command()).exit())
+}
+
 /// Runs the program. `types` are the comparators that schemas may use.
 pub fn run(types: &Types) -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let outcome = match parse().command {
         Command::Serve(args) => serve::serve(&args, types),
+        Command::Doctor(args) => doctor::doctor(&args, types),
         Command::Explain(args) => explain::explain(&args, types),
         Command::Cells(args) => cells::cells(&args, types),
         Command::Copy(args) => copy::copy(&args, types),
@@ -102,8 +120,8 @@ pub fn run(types: &Types) -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
+        Err(text) => {
+            message::print_error(&text);
             ExitCode::FAILURE
         }
     }

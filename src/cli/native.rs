@@ -14,10 +14,13 @@ const CLAIM: &str = "4.0.11";
 const OFF: &str = "off";
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "CQL clients")]
 pub struct NativeArgs {
-    /// The address of the native protocol, instead of the configuration's NativeTransportAddress and
-    /// NativeTransportPort; port 0 picks a free one; `off` disables the protocol [default: port 9042 at the address of
-    /// Thrift, or a free port if Thrift has one]
+    /// The address of the native protocol, or `off` [default: the configuration's, else port 9042 at the address of
+    /// Thrift]
+    ///
+    /// The configuration's are NativeTransportAddress and NativeTransportPort. Port 0 picks a free one, which is also the
+    /// default if Thrift has port 0.
     #[arg(long, value_name = "HOST:PORT")]
     cql: Option<String>,
     /// The version that the native protocol reports: drivers choose features by it [default: 4.0.11]

@@ -7,10 +7,11 @@ use clap::Args;
 
 /// The options of the export of spans.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Log of requests")]
 pub struct OtlpArgs {
     /// Send a span for each request to a collector of OpenTelemetry, such as http://127.0.0.1:4318. Needs a program that
     /// was built with the feature otlp
-    #[arg(id = "otlp", long = "otlp", value_name = "URL")]
+    #[arg(id = "otlp", long = "otlp", value_name = "URL", hide_short_help = true)]
     url: Option<String>,
     /// The part of the requests that have a span, from 0 to 1
     #[arg(
@@ -19,7 +20,8 @@ pub struct OtlpArgs {
         value_name = "RATIO",
         default_value = "1",
         requires = "otlp",
-        value_parser = ratio
+        value_parser = ratio,
+        hide_short_help = true
     )]
     sample: f64,
 }

@@ -10,9 +10,11 @@ use crate::db::request_log::{RequestLogMode, RequestLogOutput, RequestLogSwitch}
 use crate::util::{LineWriter, Rotation};
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Log of requests")]
 pub struct RequestLogArgs {
-    /// Log requests with their arguments, one line of JSON each: all, errors, slow=50ms, sample=0.01, or off. SIGUSR1
-    /// switches the log off, and on again [default: off]
+    /// Log requests with their arguments, one line of JSON each: all, errors, slow=50ms, sample=0.01, or off [default: off]
+    ///
+    /// SIGUSR1 switches the log off, and on again.
     #[arg(
         id = "log_requests",
         long = "log-requests",
@@ -31,7 +33,8 @@ pub struct RequestLogArgs {
         value_name = "MB",
         default_value = "100",
         requires = "log_requests_file",
-        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000),
+        hide_short_help = true
     )]
     file_mb: u64,
     /// The number of files that are kept
@@ -41,11 +44,12 @@ pub struct RequestLogArgs {
         value_name = "COUNT",
         default_value = "5",
         requires = "log_requests_file",
-        value_parser = clap::value_parser!(u32).range(1..=1_000)
+        value_parser = clap::value_parser!(u32).range(1..=1_000),
+        hide_short_help = true
     )]
     files: u32,
     /// Replace keys, names, values and literals in these lines by hashes, and hide the texts of errors
-    #[arg(id = "log_requests_redact", long = "log-requests-redact")]
+    #[arg(id = "log_requests_redact", long = "log-requests-redact", hide_short_help = true)]
     is_redacted: bool,
 }
 

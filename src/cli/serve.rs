@@ -13,6 +13,7 @@ use super::http_services::{HttpOptions, HttpServices};
 use super::identity::IdentityArgs;
 use super::limits::LimitArgs;
 use super::login::LoginArgs;
+use super::message::drawing;
 use super::native::NativeArgs;
 use super::otlp::OtlpArgs;
 use super::ports::{Addresses, Ports, Services};
@@ -43,20 +44,25 @@ const NO_KEYSTORE: &str = "client_encryption_options enables TLS with a Java key
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// The configuration: a storage-conf.xml, or a cassandra.yaml [default: ./storage-conf.xml, else a built-in one with
-    /// the blog schema]
-    #[arg(long, value_name = "FILE")]
+    /// The configuration: a storage-conf.xml or a cassandra.yaml [default: ./storage-conf.xml, else a sample]
+    ///
+    /// The built-in sample has the schema of a blog.
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     config: Option<PathBuf>,
     #[command(flatten)]
     identity: IdentityArgs,
     #[command(flatten)]
     store: StoreArgs,
-    /// The address of Thrift, instead of the configuration's ThriftAddress and ThriftPort; port 0 picks a free one
-    #[arg(long, value_name = "HOST:PORT")]
+    /// The address of Thrift; port 0 picks a free one [default: the configuration's, else 127.0.0.1:9160]
+    ///
+    /// It overrides ThriftAddress and ThriftPort of the configuration.
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Thrift clients")]
     thrift: Option<String>,
-    /// The release whose behaviour calls get: 0.4, 0.5 or 0.6 for calls with a keyspace argument, 0.7 to 2.1 for calls
-    /// after set_keyspace; may be given once for each [default: 0.6 and 2.1]
-    #[arg(long, value_name = "VERSION", value_parser = Compat::release)]
+    /// The release whose behaviour calls get, 0.4 to 2.1 [default: 0.6 and 2.1]
+    ///
+    /// 0.4, 0.5 and 0.6 are for calls with a keyspace argument, 0.7 to 2.1 for calls after set_keyspace. May be given once
+    /// for each.
+    #[arg(long, value_name = "VERSION", value_parser = Compat::release, help_heading = "Thrift clients")]
     compat: Vec<Release>,
     #[command(flatten)]
     login: LoginArgs,
@@ -78,10 +84,10 @@ pub struct ServeArgs {
     admin: AdminArgs,
     /// Close a connection whose client was silent for this time between two requests; clients that wait for events of
     /// the native protocol stay connected [default: never]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)), help_heading = "Limits", hide_short_help = true)]
     idle_timeout: Option<u64>,
     /// Let processors sleep between requests that arrive within 50 microseconds, instead of polling on two of them
-    #[arg(long)]
+    #[arg(long, help_heading = "Limits", hide_short_help = true)]
     no_busy_poll: bool,
 }
 
@@ -90,8 +96,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     let spans = args.otlp.start_log()?;
     let compat = Compat::of(&args.compat).map_err(|error| format!("--compat: {error}"))?;
     tracing::info!("thriftstore {}", env!("CARGO_PKG_VERSION"));
-    let config =
-        config::load_or_default(args.config.as_deref(), types).map_err(|errors| errors.to_string())?;
+    let config = config::load_or_default(args.config.as_deref(), types).map_err(|errors| drawing(&errors))?;
     let config = args.identity.over(config)?;
     for note in &config.notes {
         tracing::info!("{note}");

@@ -8,13 +8,14 @@ use super::http_port::HttpPort;
 use crate::util::Password;
 
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Status port")]
 pub struct StatusArgs {
     /// The address of the status port: HTTP with GET / for people and GET /health for probes; port 0 picks a free one.
     /// An address that is not loopback needs --status-token-file [default: disabled]
-    #[arg(long = "status", value_name = "HOST:PORT")]
+    #[arg(long = "status", value_name = "HOST:PORT", hide_short_help = true)]
     pub address: Option<String>,
     /// A file whose first line is the token of requests to the status port, as in `Authorization: Bearer TOKEN`
-    #[arg(long = "status-token-file", value_name = "FILE", requires = "address")]
+    #[arg(long = "status-token-file", value_name = "FILE", requires = "address", hide_short_help = true)]
     token_file: Option<PathBuf>,
 }
 

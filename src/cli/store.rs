@@ -21,6 +21,7 @@ use crate::util::{Clock, process_memory};
 const CACHE_MB: u64 = 256;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
 pub struct StoreArgs {
     /// The data directory, instead of the configuration's DataFileDirectory
     #[arg(long, value_name = "DIR")]
@@ -29,7 +30,7 @@ pub struct StoreArgs {
     #[arg(long)]
     ephemeral: bool,
     /// Use the data directory even if it looks like that of another program, or contains a data directory
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     any_data_dir: bool,
     /// Size of the cache, in megabytes [default: 256, or a quarter of the memory that the process may use if that is
     /// less]

@@ -18,19 +18,21 @@ pub enum TlsMode {
 }
 
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "TLS for clients")]
 pub struct TlsArgs {
-    /// Enable TLS with this certificate of the server, followed by its intermediate certificates, in PEM. SIGHUP reads
-    /// it again. This and the following options override the configuration's ClientEncryptionOptions
+    /// Enable TLS with this certificate of the server, followed by its intermediate certificates, in PEM
+    ///
+    /// SIGHUP reads it again. This and the following options override the configuration's ClientEncryptionOptions.
     #[arg(long = "tls-certificate", value_name = "FILE", requires = "key")]
     certificate: Option<PathBuf>,
     /// The private key of the certificate in PEM, without a password
     #[arg(long = "tls-key", value_name = "FILE", requires = "certificate")]
     key: Option<PathBuf>,
     /// Accept only clients with a certificate that an authority in this file has signed
-    #[arg(long = "tls-client-ca", value_name = "FILE")]
+    #[arg(long = "tls-client-ca", value_name = "FILE", hide_short_help = true)]
     client_ca: Option<PathBuf>,
     /// Which clients the server accepts [default: required if there is a certificate]
-    #[arg(long = "tls", value_name = "MODE")]
+    #[arg(long = "tls", value_name = "MODE", hide_short_help = true)]
     mode: Option<TlsMode>,
 }
 

@@ -26,7 +26,7 @@ pub const DEFAULT: &str = include_str!("../../storage-conf.xml");
 pub const DEFAULT_NAME: &str = "built-in storage-conf.xml";
 
 /// The file that is read in the current directory.
-const FILE_NAME: &str = "storage-conf.xml";
+pub const FILE_NAME: &str = "storage-conf.xml";
 
 /// Returns the configuration of a server: of the given file, else of the file in the current directory, else the
 /// built-in one.

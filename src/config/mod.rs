@@ -39,7 +39,7 @@ pub use elements::ELEMENTS;
 pub use encryption::ENCRYPTION_ELEMENTS;
 pub use error::{ConfigError, ConfigErrors};
 pub use keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
-pub use load::{DEFAULT, DEFAULT_NAME, load, load_or_default, parse, parse_bytes};
+pub use load::{DEFAULT, DEFAULT_NAME, FILE_NAME, load, load_or_default, parse, parse_bytes};
 pub use mistake::{Mistake, UnknownName};
 pub use releases::Releases;
 pub use replication::replication;

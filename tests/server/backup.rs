@@ -123,7 +123,7 @@ fn a_backup_that_cannot_be_made_reports_the_reason() {
     assert!(!succeeded && summary.is_empty());
     assert_eq!(
         error,
-        "cannot back up nowhere: nowhere is not a data directory: nowhere/THRIFTSTORE is missing; specify the data directory \
+        "error: cannot back up nowhere: nowhere is not a data directory: nowhere/THRIFTSTORE is missing; specify the data directory \
          of a server\n"
     );
     let server = Server::start(directory, &storage_conf(""), &[]);

@@ -81,14 +81,14 @@ fn errors_show_the_position_in_the_statement() {
     let (succeeded, text) = run(directory.path(), &["explain", "--schema", "library.cql", select]);
     assert!(!succeeded);
     let caret = format!("{select}\n{}^", " ".repeat(select.find("one").unwrap()));
-    assert!(text.starts_with("line 1:50 ") && text.contains(&caret), "{text}");
+    assert!(text.starts_with("error: line 1:50 ") && text.contains(&caret), "{text}");
 
     fs::write(directory.path().join("library.cql"), format!("{LIBRARY}\nSELEC 1;")).unwrap();
     let (succeeded, text) = run(directory.path(), &["explain", "--schema", "library.cql", select]);
     assert!(!succeeded);
-    assert!(text.starts_with("library.cql: the statement at line 7: line 1:0 no viable"), "{text}");
+    assert!(text.starts_with("error: library.cql: the statement at line 7: line 1:0 no viable"), "{text}");
 
     let nowhere = ["cells", "library", "books", "austen", "--data-dir", "nowhere"];
     let (succeeded, text) = run(directory.path(), &nowhere);
-    assert!(!succeeded && text.starts_with("no data directory at nowhere"), "{text}");
+    assert!(!succeeded && text.starts_with("error: no data directory at nowhere"), "{text}");
 }

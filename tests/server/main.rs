@@ -14,6 +14,7 @@ mod copy;
 mod copy_support;
 mod cql;
 mod cql_tools;
+mod doctor;
 mod first;
 mod generations;
 mod life;

@@ -1,12 +1,12 @@
 //! Refuses writes before the disk is full, so that memtables can still be flushed and tables merged. A client can
 //! repeat a refused write later.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::storage::StoreError;
-use crate::storage::disk::Disk;
+use crate::storage::disk::{Disk, FreeSpace, RealDisk};
 
 /// Free bytes below which writes are refused, in addition to the size of the memtables. A merge needs this space: in
 /// the upper levels it writes a few hundred MiB before the tables that it read are removed.
@@ -17,6 +17,16 @@ const RESERVE_PART: u64 = 8;
 const CHECK_EVERY_MS: i64 = 200;
 /// Bytes written between two measurements. Writers can fill a small disk within `CHECK_EVERY_MS`.
 const CHECK_EVERY_BYTES: u64 = 64 * 1024;
+
+/// Returns the free bytes of a file system below which writes are refused.
+pub fn reserve(space: FreeSpace) -> u64 {
+    RESERVE_BYTES.min(space.whole / RESERVE_PART)
+}
+
+/// Returns the free space of the file system of a directory. `None` if it is unknown.
+pub fn free_space(directory: &Path) -> Option<FreeSpace> {
+    RealDisk.free_space(directory).ok()
+}
 
 /// Watches the free space of the data directory.
 pub struct DiskGuard {
@@ -68,8 +78,8 @@ impl DiskGuard {
 
     fn measure(&self, wanted: u64) {
         let Ok(space) = self.disk.free_space(&self.directory) else { return };
-        let (free, whole) = (space.free, space.whole);
-        let is_full = free < RESERVE_BYTES.min(whole / RESERVE_PART).saturating_add(wanted);
+        let free = space.free;
+        let is_full = free < reserve(space).saturating_add(wanted);
         if is_full != self.is_full.swap(is_full, Ordering::Relaxed) {
             if is_full {
                 tracing::error!(free_bytes = free, "{}", self.reason());

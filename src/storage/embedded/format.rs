@@ -12,12 +12,17 @@ use crate::storage::disk::Disk;
 
 /// The file's name.
 pub const FILE: &str = "THRIFTSTORE";
+/// The newest format, which this version writes.
+pub const NEWEST: u8 = 4;
 /// The file's contents in the newest format.
 const TEXT: &str = "thriftstore data, format 4\n";
 /// The contents in earlier formats. Formats 1 and 2 have a storage engine with a log of its own; format 1 has no other
 /// log. Up to format 3 an empty component under a `ReversedType` sorts first.
 const EARLIER: [&str; 3] =
     ["thriftstore data, format 1\n", "thriftstore data, format 2\n", "thriftstore data, format 3\n"];
+
+/// The first format with a `MANIFEST`.
+pub const MANIFEST_SINCE: u8 = 3;
 
 /// Other files and directories of a data directory, in any format.
 const PARTS: [&str; 4] = ["engine", "log", "tables", "MANIFEST"];
@@ -30,11 +35,18 @@ pub struct LockedDirectory {
     pub earlier: Option<u8>,
 }
 
-/// Reads the file of a data directory of the newest format, which another process may have locked.
+/// The contents of the file of a data directory.
+pub struct Marked {
+    pub format: u8,
+    pub text: Vec<u8>,
+}
+
+/// Reads the file of a data directory, which another process may have locked. An empty file, which an interrupted first
+/// start leaves, counts as the newest format.
 ///
 /// # Errors
-/// `Mismatch` if it is not a data directory, or has another format.
-pub fn read_newest(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreError> {
+/// `Mismatch` if it is not a data directory, or has the format of a later version.
+pub fn read(disk: &dyn Disk, directory: &Path) -> Result<Marked, StoreError> {
     let path = directory.join(FILE);
     let text = disk.read(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => StoreError::Mismatch(format!(
@@ -44,23 +56,45 @@ pub fn read_newest(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreEr
         )),
         _ => StoreError::io_at(&path)(error),
     })?;
-    let first_line = String::from_utf8_lossy(&text).lines().next().unwrap_or_default().to_owned();
-    if text == TEXT.as_bytes() {
-        Ok(text)
-    } else if text.is_empty() || EARLIER.iter().any(|earlier| text == earlier.as_bytes()) {
-        Err(StoreError::Mismatch(format!(
-            "{} contains {first_line:?}, not {:?}; start the server of this version on {} once, which upgrades it",
+    let earlier = (1..).zip(EARLIER).find(|(_, earlier)| text == earlier.as_bytes());
+    match earlier {
+        Some((format, _)) => Ok(Marked { format, text }),
+        None if text.is_empty() || text == TEXT.as_bytes() => Ok(Marked { format: NEWEST, text }),
+        None => Err(StoreError::Mismatch(format!(
+            "{} contains {:?}, and this version knows formats up to {:?} only; use the version that wrote it",
             path.display(),
-            TEXT.trim_end(),
-            directory.display()
-        )))
-    } else {
-        Err(StoreError::Mismatch(format!(
-            "{} contains {first_line:?}, and this version knows formats up to {:?} only; use the version that wrote it",
-            path.display(),
+            first_line(&text),
             TEXT.trim_end()
-        )))
+        ))),
     }
+}
+
+/// Reads the file of a data directory of the newest format, which another process may have locked.
+///
+/// # Errors
+/// `Mismatch` if it is not a data directory, or has another format.
+pub fn read_newest(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreError> {
+    let Marked { text, .. } = read(disk, directory)?;
+    if text == TEXT.as_bytes() {
+        return Ok(text);
+    }
+    Err(StoreError::Mismatch(format!(
+        "{} contains {:?}, not {:?}; start the server of this version on {} once, which upgrades it",
+        directory.join(FILE).display(),
+        first_line(&text),
+        TEXT.trim_end(),
+        directory.display()
+    )))
+}
+
+/// Returns whether a process has locked a data directory.
+pub fn is_locked(directory: &Path) -> bool {
+    let Ok(file) = File::open(directory.join(FILE)) else { return false };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+fn first_line(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).lines().next().unwrap_or_default().to_owned()
 }
 
 impl LockedDirectory {
@@ -108,7 +142,7 @@ impl LockedDirectory {
             return Err(StoreError::Mismatch(format!(
                 "{} contains {:?}, but this version reads {:?}; use the version that wrote it",
                 locked.path.display(),
-                String::from_utf8_lossy(&text).lines().next().unwrap_or_default(),
+                first_line(&text),
                 TEXT.trim_end(),
             )));
         }
@@ -145,6 +179,12 @@ fn make_durably(directory: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_format_is_numbered_after_the_earlier_ones() {
+        assert_eq!(usize::from(NEWEST), EARLIER.len() + 1);
+        assert_eq!(TEXT, format!("thriftstore data, format {NEWEST}\n"));
+    }
 
     #[test]
     fn missing_parent_directories_are_created() {

@@ -69,6 +69,7 @@ mod flush;
 mod foreign;
 mod format;
 mod health;
+mod inspection;
 mod key;
 mod locks;
 mod log;
@@ -101,7 +102,10 @@ mod write_path;
 
 pub use backup::{BackupOptions, BackupSummary, back_up, back_up_on};
 pub use commit::SyncMode;
+pub use disk_guard::{free_space, reserve as disk_reserve};
 pub use foreign::{check_not_foreign, check_not_of_cassandra};
+pub use format::NEWEST as DATA_FORMAT;
+pub use inspection::{Inspection, conflicts, inspect};
 pub use options::EmbeddedOptions;
 pub use snapshots::StoreSnapshot;
 pub use store::EmbeddedStore;

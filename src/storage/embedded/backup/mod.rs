@@ -18,7 +18,7 @@
 //!
 //! # Why the copy is a state that existed
 //!
-//! ReportedVersion: the copy holds exactly the writes up to the end of the copied log. Let the manifest need the log from segment
+//! The copy holds exactly the writes up to the end of the copied log. Let the manifest need the log from segment
 //! `first` on, both at step 1 and at step 4. `first` only grows, so it had that value all the time between.
 //!
 //! - *The copied log is a prefix of the log.* Segments are read from the last to the first. If a segment has records

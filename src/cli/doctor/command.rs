@@ -1,0 +1,112 @@
+//! Chooses what the doctor looks at.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::finding::Findings;
+use super::{configuration, directory, machine, server};
+use crate::config::Config;
+use crate::marshal::Types;
+
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// What to look at: a configuration file, a directory, or the HOST:PORT of a server [default: what `serve` would
+    /// use]
+    ///
+    /// A configuration is examined with its directories and ports. A directory is a data directory, or one of an old
+    /// Cassandra. A server speaks Thrift, the native protocol, or HTTP (the admin server and the status port).
+    #[arg(value_name = "FILE|DIR|HOST:PORT")]
+    subject: Option<String>,
+    /// The configuration that a data directory must fit
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// Something to look at.
+#[derive(Debug, PartialEq, Eq)]
+enum Subject<'a> {
+    /// A configuration; `None` for the one that `serve` finds.
+    Configuration(Option<&'a Path>),
+    Directory(&'a Path),
+    Server(&'a str),
+}
+
+/// Prints findings. Fails with their number if there are problems.
+pub fn doctor(args: &DoctorArgs, types: &Types) -> Result<(), String> {
+    let mut findings = Findings::default();
+    match subject_of(args)? {
+        Subject::Configuration(file) => {
+            machine::check(&mut findings);
+            if let Some(config) = configuration::load(file, types, &mut findings) {
+                configuration::check(&config, &mut findings);
+            }
+        }
+        Subject::Directory(path) => {
+            let config: Option<Config> = match &args.config {
+                Some(file) => configuration::load(Some(file), types, &mut findings),
+                None => None,
+            };
+            directory::check(path, config.as_ref(), &mut findings);
+        }
+        Subject::Server(address) => server::check(address, &mut findings)?,
+    }
+    findings.print();
+    if findings.problems() > 0 {
+        return Err(findings.summary());
+    }
+    println!("\n{}", findings.summary());
+    Ok(())
+}
+
+fn subject_of(args: &DoctorArgs) -> Result<Subject<'_>, String> {
+    let Some(text) = &args.subject else { return Ok(Subject::Configuration(args.config.as_deref())) };
+    let path = Path::new(text);
+    let subject = if path.is_dir() {
+        Subject::Directory(path)
+    } else if path.is_file() {
+        Subject::Configuration(Some(path))
+    } else if is_address(text) {
+        Subject::Server(text)
+    } else {
+        return Err(format!(
+            "{text:?} is neither a file nor a directory that exists, nor an address: give a configuration, a data directory, \
+             or HOST:PORT, such as 127.0.0.1:9160"
+        ));
+    };
+    match (&subject, &args.config) {
+        (Subject::Directory(_), _) | (_, None) => Ok(subject),
+        _ => Err("--config is for a directory; remove it".to_owned()),
+    }
+}
+
+fn is_address(text: &str) -> bool {
+    let port = text.rsplit_once(':').map(|(host, port)| (!host.is_empty(), port.parse::<u16>()));
+    matches!(port, Some((true, Ok(1..))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_is_a_file_a_directory_or_an_address() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a.xml");
+        std::fs::write(&file, "<Storage/>").unwrap();
+        let args = |subject: &str, config: Option<&str>| DoctorArgs {
+            subject: Some(subject.to_owned()),
+            config: config.map(PathBuf::from),
+        };
+        let (path, text) = (directory.path().to_str().unwrap(), file.to_str().unwrap());
+        assert_eq!(subject_of(&args(path, Some("b.xml"))), Ok(Subject::Directory(directory.path())));
+        assert_eq!(subject_of(&args(text, None)), Ok(Subject::Configuration(Some(&file))));
+        assert_eq!(subject_of(&args("[::1]:9160", None)), Ok(Subject::Server("[::1]:9160")));
+        assert!(subject_of(&args("[::1]:9160", Some("b.xml"))).unwrap_err().contains("--config"));
+        for wrong in ["nothing", "host:0", ":9160", "host:port"] {
+            assert!(subject_of(&args(wrong, None)).unwrap_err().contains("HOST:PORT"), "{wrong}");
+        }
+        let none = DoctorArgs { subject: None, config: None };
+        assert_eq!(subject_of(&none), Ok(Subject::Configuration(None)));
+    }
+}

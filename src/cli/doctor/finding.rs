@@ -1,0 +1,116 @@
+//! One line of the doctor's report.
+
+use crate::cli::message::{ERROR, FINE, WARNING};
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// As it should be.
+    Fine,
+    /// The server works, but something could be better or is probably not meant.
+    Advice,
+    /// The server does not start, refuses clients, or loses data.
+    Problem,
+}
+
+/// Something that the doctor has looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub severity: Severity,
+    pub text: String,
+    /// What to do. Empty if there is nothing to do.
+    pub remedy: String,
+}
+
+/// The findings of one look, in its order.
+#[derive(Debug, Default)]
+pub struct Findings(Vec<Finding>);
+
+impl Findings {
+    pub fn fine(&mut self, text: impl Into<String>) {
+        self.add(Severity::Fine, text.into(), String::new());
+    }
+
+    pub fn advice(&mut self, text: impl Into<String>, remedy: impl Into<String>) {
+        self.add(Severity::Advice, text.into(), remedy.into());
+    }
+
+    pub fn problem(&mut self, text: impl Into<String>, remedy: impl Into<String>) {
+        self.add(Severity::Problem, text.into(), remedy.into());
+    }
+
+    fn add(&mut self, severity: Severity, text: String, remedy: String) {
+        self.0.push(Finding { severity, text, remedy });
+    }
+
+    /// Returns how many findings are problems.
+    pub fn problems(&self) -> usize {
+        self.count(Severity::Problem)
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.0.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// Prints the findings to standard output.
+    pub fn print(&self) {
+        for finding in &self.0 {
+            let (label, style) = match finding.severity {
+                Severity::Fine => ("ok", FINE),
+                Severity::Advice => ("advice", WARNING),
+                Severity::Problem => ("problem", ERROR),
+            };
+            anstream::println!("{style}{label:<8}{style:#} {}", indented(&finding.text));
+            if !finding.remedy.is_empty() {
+                anstream::println!("{:8} -> {}", "", indented(&finding.remedy));
+            }
+        }
+    }
+
+    /// Returns how many findings there are.
+    pub fn summary(&self) -> String {
+        let counted = |count: usize, one: &str, many: &str| match count {
+            0 => format!("no {many}"),
+            1 => format!("1 {one}"),
+            _ => format!("{count} {many}"),
+        };
+        let (problems, advice) = (self.problems(), self.count(Severity::Advice));
+        format!(
+            "{}, {}",
+            counted(problems, "problem", "problems"),
+            counted(advice, "piece of advice", "pieces of advice")
+        )
+    }
+
+    #[cfg(test)]
+    pub fn all(&self) -> &[Finding] {
+        &self.0
+    }
+}
+
+/// Indents further lines of a text below its first one.
+fn indented(text: &str) -> String {
+    text.trim_end().replace('\n', "\n         ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_counts() {
+        let mut findings = Findings::default();
+        findings.fine("a");
+        assert_eq!(findings.summary(), "no problems, no pieces of advice");
+        findings.advice("b", "do c");
+        findings.problem("d", "do e");
+        findings.problem("f", "do g");
+        assert_eq!(findings.summary(), "2 problems, 1 piece of advice");
+        assert_eq!(findings.problems(), 2);
+    }
+
+    #[test]
+    fn further_lines_are_indented() {
+        assert_eq!(indented("a\nb\n"), "a\n         b");
+    }
+}

@@ -1,0 +1,11 @@
+//! `thriftstore doctor`: looks at a configuration, a directory or a server, and prints what would be a problem.
+
+mod command;
+mod configuration;
+mod directory;
+mod finding;
+mod machine;
+mod probe;
+mod server;
+
+pub use command::{DoctorArgs, doctor};

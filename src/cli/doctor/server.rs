@@ -1,0 +1,254 @@
+//! Looks at a running server from outside, as a client.
+
+use std::net::IpAddr;
+
+use super::finding::Findings;
+use super::probe::{self, Protocol};
+use crate::cli::data;
+use crate::copy::{ThriftClient, ThriftPlace};
+use crate::thrift::frame::Transport;
+use crate::thrift::wire::{Reader, TType, WireError, Writer};
+use crate::util::limits::LOGGED_KEYSPACES_MAX;
+
+/// Looks at the server at an address.
+///
+/// # Errors
+/// If this process cannot run the client.
+pub fn check(address: &str, findings: &mut Findings) -> Result<(), String> {
+    match probe::connect(address) {
+        Ok((_, took)) => findings.fine(format!("{address} accepts connections, within {took:.1?}")),
+        Err(why) => {
+            findings.problem(
+                format!("cannot connect to {address}: {why}"),
+                "check that the server runs, that it listens on this address (its first lines say where), and the firewall",
+            );
+            return Ok(());
+        }
+    }
+    match probe::protocol_of(address) {
+        Protocol::ThriftFramed => check_thrift(address, Transport::Framed, findings)?,
+        Protocol::ThriftUnframed => check_thrift(address, Transport::Unframed, findings)?,
+        Protocol::Native => {
+            findings.fine("it speaks the native protocol, for CQL drivers; Thrift clients need another port");
+        }
+        Protocol::Http(status) => check_health(status, findings),
+        Protocol::Tls => findings.advice(
+            "it requires TLS, so nothing more was asked",
+            "connect with a client that trusts the server's certificate",
+        ),
+        Protocol::Unknown => findings.problem(
+            "it answers neither Thrift, nor the native protocol, nor HTTP",
+            "something else listens there, or the server is overloaded; look at its log",
+        ),
+    }
+    Ok(())
+}
+
+fn check_health(status: u16, findings: &mut Findings) {
+    match status {
+        200 => findings.fine("it speaks HTTP, and /health is well"),
+        401 | 403 => findings.advice(
+            format!("it speaks HTTP, and refuses /health without a token ({status})"),
+            "ask with the token: curl -H 'Authorization: Bearer TOKEN' http://HOST:PORT/health",
+        ),
+        503 => findings.problem(
+            "it speaks HTTP, and /health reports that the server cannot do its work (503)",
+            "open / on this port, which says what is wrong, and look at the server's log",
+        ),
+        _ => findings.advice(
+            format!("it speaks HTTP, and answers /health with {status}"),
+            "the admin server and the status port answer 200 there; something else may listen on this port",
+        ),
+    }
+}
+
+fn check_thrift(address: &str, transport: Transport, findings: &mut Findings) -> Result<(), String> {
+    let framing = if transport == Transport::Framed { "framed" } else { "unframed" };
+    findings.fine(format!("it speaks Thrift, {framing}"));
+    let place = ThriftPlace { address: address.to_owned(), transport, is_keyed: false, login: None };
+    let mut found = Findings::default();
+    std::mem::swap(&mut found, findings);
+    data::run(async {
+        match ThriftClient::connect(&place, None).await {
+            Ok(client) => Look { client, address }.all(&mut found).await,
+            Err(why) => {
+                found.problem(format!("it does not accept a second connection: {why}"), "look at its log")
+            }
+        }
+        Ok(())
+    })?;
+    std::mem::swap(&mut found, findings);
+    Ok(())
+}
+
+/// A look by calls of Thrift.
+struct Look<'a> {
+    client: ThriftClient,
+    address: &'a str,
+}
+
+impl Look<'_> {
+    async fn all(&mut self, findings: &mut Findings) {
+        match self.text("describe_version").await {
+            Ok(version) => findings.fine(format!("the API has version {version}")),
+            Err(why) => {
+                return findings.advice(why, "the server may be older than 0.6, which had no such call");
+            }
+        }
+        if let Ok(name) = self.text("describe_cluster_name").await {
+            findings.fine(format!("the cluster is called {name:?}"));
+        }
+        let keyspaces = self.keyspaces().await;
+        self.check_schema(findings).await;
+        match keyspaces {
+            Ok(names) => self.report_keyspaces(&names, findings).await,
+            Err(why) if is_refusal(&why) => findings.advice(
+                format!("it requires a login: {why}"),
+                "give clients a user and a password; see docs/configuration.md#logins",
+            ),
+            Err(why) => findings.advice(why, ""),
+        }
+    }
+
+    async fn report_keyspaces(&mut self, names: &[String], findings: &mut Findings) {
+        let own: Vec<&String> = names.iter().filter(|name| !is_of_system(name)).collect();
+        let Some(first) = own.first() else {
+            return findings.advice(
+                "it has no keyspaces of applications",
+                "define them in the configuration, or let a client create them",
+            );
+        };
+        let shown: Vec<&str> = own.iter().take(LOGGED_KEYSPACES_MAX).map(|name| name.as_str()).collect();
+        findings.fine(format!("{} keyspaces: {}", own.len(), shown.join(", ")));
+        if let Ok(endpoints) = self.endpoints(first).await {
+            self.check_endpoints(&endpoints, findings);
+        }
+    }
+
+    /// Reports nodes that clients which discover the ring cannot reach.
+    fn check_endpoints(&self, endpoints: &[String], findings: &mut Findings) {
+        let asked: Option<IpAddr> = self.address.rsplit_once(':').and_then(|(host, _)| host.parse().ok());
+        let is_local = asked.is_none_or(|address| address.is_loopback());
+        let wrong: Vec<&str> = endpoints
+            .iter()
+            .filter(|endpoint| {
+                endpoint
+                    .parse::<IpAddr>()
+                    .is_ok_and(|ip| ip.is_unspecified() || ip.is_loopback() && !is_local)
+            })
+            .map(String::as_str)
+            .collect();
+        if !wrong.is_empty() {
+            findings.advice(
+                format!(
+                    "describe_ring returns {}: clients that discover the nodes of the ring connect there, and fail",
+                    wrong.join(", ")
+                ),
+                "set ListenAddress in the configuration to the address that clients use",
+            );
+        }
+    }
+
+    /// Reports nodes that disagree about the schema.
+    async fn check_schema(&mut self, findings: &mut Findings) {
+        let read = |reader: &mut Reader<'_>| reader.map_begin().map(|(_, _, count)| count).map_err(sentence);
+        if let Ok(versions) = self.client.call("describe_schema_versions", |_| {}, TType::Map, read).await
+            && versions > 1
+        {
+            findings.problem(
+                format!("the nodes of the cluster have {versions} different schemas, or some are down"),
+                "see which: describe_schema_versions, or `nodetool describecluster`",
+            );
+        }
+    }
+
+    async fn text(&mut self, method: &str) -> Result<String, String> {
+        self.client.call(method, |_| {}, TType::String, |reader| text_of(reader).map_err(sentence)).await
+    }
+
+    async fn keyspaces(&mut self) -> Result<Vec<String>, String> {
+        // Up to 0.6 the call returns a set of names, later a list of definitions.
+        match self
+            .client
+            .call(
+                "describe_keyspaces",
+                |_| {},
+                TType::List,
+                |reader| names_of_definitions(reader).map_err(sentence),
+            )
+            .await
+        {
+            Err(why) if why.contains("no result") => {
+                self.client
+                    .call("describe_keyspaces", |_| {}, TType::Set, |reader| names(reader).map_err(sentence))
+                    .await
+            }
+            answer => answer,
+        }
+    }
+
+    async fn endpoints(&mut self, keyspace: &str) -> Result<Vec<String>, String> {
+        let write = |writer: &mut Writer<'_>| writer.field_string(1, keyspace.as_bytes());
+        self.client
+            .call("describe_ring", write, TType::List, |reader| endpoints_of(reader).map_err(sentence))
+            .await
+    }
+}
+
+fn is_of_system(keyspace: &str) -> bool {
+    keyspace == "system" || keyspace.starts_with("system_")
+}
+
+fn is_refusal(why: &str) -> bool {
+    let why = why.to_lowercase();
+    ["logged in", "login", "authenticat", "authoriz"].iter().any(|word| why.contains(word))
+}
+
+fn sentence(error: WireError) -> String {
+    error.to_string()
+}
+
+fn text_of(reader: &mut Reader<'_>) -> Result<String, WireError> {
+    reader.raw().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// Reads a set or a list of names.
+fn names(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
+    let (_, count) = reader.list_begin()?;
+    (0..count).map(|_| text_of(reader)).collect()
+}
+
+/// Reads the names of a list of KsDef.
+fn names_of_definitions(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
+    let (_, count) = reader.list_begin()?;
+    let mut found = Vec::new();
+    for _ in 0..count {
+        while let Some((ttype, id)) = reader.field_begin()? {
+            match (ttype, id) {
+                (TType::String, 1) => found.push(text_of(reader)?),
+                _ => reader.skip(ttype)?,
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Reads the endpoints of a list of TokenRange, each once. Field 4 has the addresses for clients, field 3 those of nodes.
+fn endpoints_of(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
+    let (_, count) = reader.list_begin()?;
+    let mut found = Vec::new();
+    for _ in 0..count {
+        let (mut of_nodes, mut of_clients) = (Vec::new(), Vec::new());
+        while let Some((ttype, id)) = reader.field_begin()? {
+            match (ttype, id) {
+                (TType::List, 3) => of_nodes = names(reader)?,
+                (TType::List, 4) => of_clients = names(reader)?,
+                _ => reader.skip(ttype)?,
+            }
+        }
+        found.append(if of_clients.is_empty() { &mut of_nodes } else { &mut of_clients });
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}

@@ -1,0 +1,54 @@
+//! Messages for people on standard error, in colour on terminals.
+//!
+//! `NO_COLOR` in the environment disables colours, as `anstream` documents.
+
+use std::io::IsTerminal;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::config::ConfigErrors;
+
+/// The style of errors.
+pub const ERROR: Style = AnsiColor::Red.on_default().bold();
+/// The style of warnings.
+pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// The style of what is as it should be.
+pub const FINE: Style = AnsiColor::Green.on_default().bold();
+
+/// Prints the error that ends a command. A configuration's errors are drawings, which have colours of their own.
+pub fn print_error(message: &str) {
+    if is_drawing(message) {
+        anstream::eprintln!("{message}");
+    } else {
+        anstream::eprintln!("{ERROR}error:{ERROR:#} {message}");
+    }
+}
+
+/// Returns the drawing of a configuration's errors.
+pub fn drawing(errors: &ConfigErrors) -> String {
+    errors.render(std::io::stderr().is_terminal())
+}
+
+fn is_drawing(message: &str) -> bool {
+    message.starts_with("  ") || message.starts_with('\u{1b}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config;
+    use crate::marshal::Types;
+
+    #[test]
+    fn errors_of_configurations_are_drawings_with_and_without_colours() {
+        let errors =
+            config::parse("<Storage><ThriftPort>x</ThriftPort></Storage>", "a.xml", &Types::builtin())
+                .unwrap_err();
+        for terminal in [false, true] {
+            let text = errors.render(terminal);
+            assert!(is_drawing(&text), "{text}");
+            assert!(text.contains("ThriftPort"), "{text}");
+        }
+        assert!(!is_drawing("cannot listen on 127.0.0.1:9160"));
+    }
+}

@@ -1,0 +1,29 @@
+//! The text of `thriftstore --version`: the release, the commit, and the formats that the program writes.
+
+use crate::storage::DATA_FORMAT;
+use crate::traffic::FORMAT_VERSION;
+
+/// The commit that the program was built from, as `build.rs` found it.
+const COMMIT: &str = env!("THRIFTSTORE_COMMIT");
+
+/// The short text, of `-V`.
+pub const SHORT: &str = env!("CARGO_PKG_VERSION");
+
+/// Returns the long text.
+pub fn long() -> String {
+    format!(
+        "{SHORT} ({COMMIT})\n\
+         reads data directories of formats 1 to {DATA_FORMAT} and writes format {DATA_FORMAT}\n\
+         reads and writes recordings of format {FORMAT_VERSION}\n\
+         features: {}",
+        features()
+    )
+}
+
+/// Returns the optional features of the build.
+fn features() -> String {
+    let features = [("cluster-tls", cfg!(feature = "cluster-tls")), ("otlp", cfg!(feature = "otlp"))];
+    let built: Vec<&str> =
+        features.into_iter().filter(|(_, is_built)| *is_built).map(|(name, _)| name).collect();
+    if built.is_empty() { "none".to_owned() } else { built.join(", ") }
+}
