@@ -22,6 +22,7 @@ use super::request_log::{self, RequestLogArgs};
 use super::status::StatusArgs;
 use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
+use super::version;
 use crate::admin::metrics::ServerReadings;
 use crate::config::{self, Config};
 use crate::control::{ClientPorts, Sandboxes};
@@ -95,7 +96,7 @@ pub struct ServeArgs {
 pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     let spans = args.otlp.start_log()?;
     let compat = Compat::of(&args.compat).map_err(|error| format!("--compat: {error}"))?;
-    tracing::info!("thriftstore {}", env!("CARGO_PKG_VERSION"));
+    tracing::info!("thriftstore {}", version::WITH_COMMIT);
     let config = config::load_or_default(args.config.as_deref(), types).map_err(|errors| drawing(&errors))?;
     let config = args.identity.over(config)?;
     for note in &config.notes {

@@ -1,18 +1,19 @@
-//! The text of `thriftstore --version`: the release, the commit, and the formats that the program writes.
+//! The text of `thriftstore --version`: the release, the commit that `build.rs` found, and the formats that the program
+//! reads and writes.
 
 use crate::storage::DATA_FORMAT;
 use crate::traffic::FORMAT_VERSION;
 
-/// The commit that the program was built from, as `build.rs` found it.
-const COMMIT: &str = env!("THRIFTSTORE_COMMIT");
-
 /// The short text, of `-V`.
 pub const SHORT: &str = env!("CARGO_PKG_VERSION");
+
+/// The release and the commit, as the log has them.
+pub const WITH_COMMIT: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("THRIFTSTORE_COMMIT"), ")");
 
 /// Returns the long text.
 pub fn long() -> String {
     format!(
-        "{SHORT} ({COMMIT})\n\
+        "{WITH_COMMIT}\n\
          reads data directories of formats 1 to {DATA_FORMAT} and writes format {DATA_FORMAT}\n\
          reads and writes recordings of format {FORMAT_VERSION}\n\
          features: {}",
