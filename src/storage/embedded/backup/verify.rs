@@ -62,14 +62,15 @@ impl Verification<'_> {
     fn read_tables(&self, progress: Progress<'_>) -> Result<(), StoreError> {
         let whole: u64 = self.trees.tables().map(|table| table.bytes).sum();
         progress(&format!("reading {} of tables to verify them", megabytes(whole)));
-        let (mut done, mut shown) = (0, Instant::now());
+        let began = Instant::now();
+        let (mut done, mut shown) = (0, began);
         for (folder, tree) in self.trees.trees() {
             for (number, table) in &tree.tables {
                 let path = self.trees.path_of(folder, *number);
                 let checked = check_table(&tree.name, &path, table.checksum);
                 done += checked.map_err(|error| self.of_source(error))?;
                 if shown.elapsed() >= LINE_EVERY {
-                    progress(&format!("verified {} of {}", megabytes(done), megabytes(whole)));
+                    progress(&verified(done, whole, began.elapsed()));
                     shown = Instant::now();
                 }
             }
@@ -88,6 +89,29 @@ impl Verification<'_> {
 }
 
 /// Formats a number of bytes.
+/// Describes progress, and how long the rest takes at the same rate.
+fn verified(done: u64, whole: u64, elapsed: Duration) -> String {
+    let left = elapsed.mul_f64(whole.saturating_sub(done) as f64 / done.max(1) as f64);
+    format!(
+        "verified {} of {}, {} s elapsed, {} s left",
+        megabytes(done),
+        megabytes(whole),
+        elapsed.as_secs(),
+        left.as_secs()
+    )
+}
+
 fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_has_the_time_left() {
+        let text = verified(25_000_000, 100_000_000, Duration::from_secs(10));
+        assert_eq!(text, "verified 25.0 MB of 100.0 MB, 10 s elapsed, 30 s left");
+    }
 }
