@@ -27,24 +27,27 @@ const POSITION_BYTES: u64 = 12;
 const NUMBER_BYTES: u64 = 8;
 
 /// Returns the generations of the SSTables that were compacted into one. Empty if it was flushed, or if its release did not
-/// record them.
+/// record them; `None` if its release did, and the Statistics component is missing.
 ///
 /// # Errors
 ///
 /// If the Statistics component cannot be read.
-pub fn ancestors(descriptor: &Descriptor) -> Result<BTreeSet<u64>, SstableError> {
+pub fn ancestors(descriptor: &Descriptor) -> Result<Option<BTreeSet<u64>>, SstableError> {
     let format = &descriptor.format;
     let path = descriptor.path(Component::Statistics);
-    if format.letters < "he" || format.has_modern_rows || !path.is_file() {
-        return Ok(BTreeSet::new());
+    if format.letters < "he" || format.has_modern_rows {
+        return Ok(Some(BTreeSet::new()));
+    }
+    if !path.is_file() {
+        return Ok(None);
     }
     let mut input = Input::of_file(&path)?;
     if !format.has_statistics_contents {
         skip_to_ancestors(&mut input, format)?;
     } else if !seek_part(&mut input, COMPACTION)? {
-        return Ok(BTreeSet::new());
+        return Ok(Some(BTreeSet::new()));
     }
-    read(&mut input)
+    read(&mut input).map(Some)
 }
 
 /// Skips what is stored before the ancestors up to 2.0.
@@ -102,12 +105,13 @@ mod tests {
             let data = scratch.path().join(format!("{name}-Data.db"));
             let descriptor = Descriptor::of_data_file(&data).unwrap();
             let path = descriptor.path(Component::Statistics);
-            assert_eq!(ancestors(&descriptor).unwrap(), BTreeSet::new(), "{letters} without the component");
+            let is_read = ("he".."ma").contains(&letters);
+            let without = if is_read { None } else { Some(BTreeSet::new()) };
+            assert_eq!(ancestors(&descriptor).unwrap(), without, "{letters} without the component");
             let content = statistics(letters, &[4, 3, 70_000]);
             std::fs::write(&path, &content).unwrap();
-            let is_read = ("he".."ma").contains(&letters);
             let expected = if is_read { BTreeSet::from([3, 4, 70_000]) } else { BTreeSet::new() };
-            assert_eq!(ancestors(&descriptor).unwrap(), expected, "{letters}");
+            assert_eq!(ancestors(&descriptor).unwrap(), Some(expected), "{letters}");
             for cut in (0..content.len()).filter(|_| is_read) {
                 std::fs::write(&path, &content[..cut]).unwrap();
                 ancestors(&descriptor).expect_err("it is cut");

@@ -61,8 +61,8 @@ fn open_statistics(
     let path = descriptor.path(Component::Statistics);
     if format.has_modern_rows {
         if !path.is_file() {
-            let why = "it is missing, and rows of 3.x cannot be read without the types and baselines in it";
-            return Err(SstableError::damaged(&path, 0, why));
+            let why = "rows of 3.x cannot be read without the types and baselines in it";
+            return Err(SstableError::missing(&path, why));
         }
         return read_statistics(&path, true);
     }
@@ -92,8 +92,7 @@ fn open_data(
         return Ok(Input::of_compressed(data, file));
     }
     if descriptor.missing().iter().any(|name| name == Component::CompressionInfo.name()) {
-        let why = "it is missing, and its compressed Data file cannot be read without it";
-        return Err(SstableError::damaged(&info, 0, why));
+        return Err(SstableError::missing(&info, "a compressed Data file cannot be read without it"));
     }
     if !crc.is_file() {
         return Input::of_file(data);

@@ -29,13 +29,13 @@ pub enum SstableError {
     },
 }
 
-/// A damaged place of a file.
+/// A damaged place of a file, or a missing file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// The file.
     pub path: PathBuf,
-    /// The offset in the file, or in its decompressed content.
-    pub offset: u64,
+    /// The offset in the file, or in its decompressed content. `None` if the file is missing.
+    pub offset: Option<u64>,
     /// The key of the row at this place, if it is known.
     pub key: Option<Bytes>,
     /// What is wrong.
@@ -44,7 +44,10 @@ pub struct Damage {
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is damaged at byte {}", self.path.display(), self.offset)?;
+        match self.offset {
+            Some(offset) => write!(f, "{} is damaged at byte {offset}", self.path.display())?,
+            None => write!(f, "{} is missing", self.path.display())?,
+        }
         if let Some(key) = &self.key {
             write!(f, ", in the row with the key 0x{}", hex(key))?;
         }
@@ -55,7 +58,13 @@ impl fmt::Display for Damage {
 impl SstableError {
     /// Returns the error of a damaged place.
     pub(super) fn damaged(path: &Path, offset: u64, why: impl Into<String>) -> SstableError {
-        SstableError::Damaged(Damage { path: path.to_owned(), offset, key: None, why: why.into() })
+        let (path, offset) = (path.to_owned(), Some(offset));
+        SstableError::Damaged(Damage { path, offset, key: None, why: why.into() })
+    }
+
+    /// Returns the error of a file that is missing. `why` is what cannot be done without it.
+    pub(super) fn missing(path: &Path, why: impl Into<String>) -> SstableError {
+        SstableError::Damaged(Damage { path: path.to_owned(), offset: None, key: None, why: why.into() })
     }
 
     /// Returns a function that converts an error of the operating system.

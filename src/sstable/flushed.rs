@@ -50,17 +50,22 @@ pub struct Flushed {
 }
 
 impl Flushed {
-    /// Reads the Statistics component of an SSTable. Without one nothing is known to be flushed.
+    /// Reads the Statistics component of an SSTable. Up to 0.7, which had none, nothing is known to be flushed.
     ///
     /// # Errors
     ///
-    /// If the component cannot be read.
+    /// If the component cannot be read, or is missing.
     pub fn of(descriptor: &Descriptor) -> Result<Flushed, SstableError> {
         let none = Flushed { intervals: Vec::new(), node: None };
         let format = &descriptor.format;
         let path = descriptor.path(Component::Statistics);
-        if format.letters < "g" || !path.is_file() {
+        if format.letters < "g" {
             return Ok(none);
+        }
+        if !path.is_file() {
+            let why =
+                "only this file has the position in the commit logs up to which the SSTable has the writes";
+            return Err(SstableError::missing(&path, why));
         }
         let mut input = Input::of_file(&path)?;
         if format.has_statistics_contents && !seek_part(&mut input, STATS)? {
@@ -207,6 +212,20 @@ mod tests {
             for cut in 0..content.len() {
                 read_of(letters, &content[..cut]).expect_err("it is cut");
             }
+        }
+    }
+
+    #[test]
+    fn without_the_component_the_positions_are_missing() {
+        let scratch = tempfile::tempdir().unwrap();
+        for (name, is_missing) in [("Carts-f-1", false), ("Carts-g-1", true), ("Shop-Carts-he-1", true)] {
+            let data = scratch.path().join(format!("{name}-Data.db"));
+            let flushed = Flushed::of(&Descriptor::of_data_file(&data).unwrap());
+            assert_eq!(
+                flushed.as_ref().is_err_and(|error| error.to_string().contains("is missing")),
+                is_missing
+            );
+            assert_eq!(flushed.is_ok(), !is_missing, "{name}: {flushed:?}");
         }
     }
 }

@@ -7,12 +7,17 @@ use super::choice::{Generations, Obsolete, Why, of_counters, of_unfinished};
 use crate::import::FamilyName;
 use crate::import::inventory::{FoundTable, Inventory, id_of};
 use crate::import::schema::read_system_rows;
-use crate::sstable::{Atom, TableOptions, TableReader, Unit, ancestors};
+
+use crate::sstable::{Atom, Component, SstableError, TableOptions, TableReader, Unit, ancestors};
 
 /// The table of the compactions that run.
 const IN_PROGRESS: &str = "compactions_in_progress";
 /// Parts of rows of an SSTable that are read to see whether it has counters.
 const UNITS_READ: usize = 100_000;
+
+/// What is in doubt if it is not known from which SSTables a compaction made another one.
+const NOT_KNOWN: &str = "only this file shows from which SSTables a compaction has made the SSTable. All SSTables are read, so \
+    nothing is lost, but if its sources are there too, counters up to 2.0 count twice, and deleted values may come back";
 
 /// Column families, and the directories of those that were dropped and created again.
 type Groups = BTreeMap<(FamilyName, Option<[u8; 16]>), Vec<FoundTable>>;
@@ -64,21 +69,26 @@ pub fn leave_out(inventory: &mut Inventory, node: usize) {
         None
     });
     for ((name, _), tables) in &groups {
-        if has_copies(inventory, name, tables) || rule == Rule::Marks {
+        if rule == Rule::Marks || has_copies(inventory, name, tables) {
             continue;
         }
-        let (sstables, doubts) = generations(name, tables);
-        inventory.doubts.extend(doubts);
+        let (sstables, mut doubts) = generations(name, tables);
         let obsolete = match (rule, &in_progress) {
-            (Rule::Counters, _) => obsolete_counters(&sstables, tables),
-            (_, Some(in_progress)) => {
-                in_progress.get(name).map_or_else(Obsolete::new, |sources| of_unfinished(&sstables, sources))
-            }
+            (Rule::Counters, _) => obsolete_counters((name, &sstables), tables, &mut doubts),
+            (_, Some(in_progress)) => match in_progress.get(name) {
+                Some(sources) => of_unfinished(&sstables, sources),
+                // No compaction was in progress, whatever the ancestors are.
+                None => continue,
+            },
             (_, None) => {
-                inventory.doubts.extend(doubt_without_record(name, &sstables, tables));
+                doubts.extend(doubt_without_record(name, &sstables, tables));
                 Obsolete::new()
             }
         };
+        // The ancestors of a single SSTable are not there.
+        if tables.len() > 1 {
+            inventory.doubts.extend(doubts);
+        }
         remove(inventory, name, tables, &obsolete);
     }
 }
@@ -98,34 +108,63 @@ fn remove(inventory: &mut Inventory, name: &FamilyName, tables: &[FoundTable], o
     }
 }
 
-/// Returns the generations of the SSTables of a column family with their ancestors, and what of it cannot be read.
+/// Returns the generations of the SSTables of a column family with their ancestors, and what of it is doubtful. An SSTable
+/// whose ancestors are not known is read, and so are all others, so nothing is lost.
 fn generations(name: &FamilyName, tables: &[FoundTable]) -> (Generations, Vec<LeftOut>) {
     let mut found = Generations::new();
     let mut doubts = Vec::new();
+    let mut without = Vec::new();
     for table in tables {
-        let mut of_table = ancestors(&table.descriptor).unwrap_or_else(|error| {
-            let why = format!(
-                "{error}; nothing is lost, but it is not known from which SSTables a compaction made {}: if they are there \
-                 still, counters up to 2.0 count twice, and deleted values may come back",
-                table.path.display()
-            );
-            doubts.push(LeftOut { path: table.path.clone(), why, family: name.clone() });
-            BTreeSet::new()
-        });
-        // An SSTable is newer than those that it was made from. After `nodetool refresh` it has a new number, and the
-        // ancestors are numbers of another place.
-        if of_table.iter().any(|ancestor| *ancestor >= table.descriptor.generation) {
-            let why = format!(
-                "{} names ancestors that are newer than itself: it was moved here, by nodetool refresh for example. They \
-                 are not used; if SSTables that it was made from are there, counters up to 2.0 count twice",
-                table.path.display()
-            );
-            doubts.push(LeftOut { path: table.path.clone(), why, family: name.clone() });
-            of_table.clear();
-        }
+        let of_table = match ancestors(&table.descriptor) {
+            Ok(Some(ancestors)) => known_ancestors(name, table, ancestors).unwrap_or_else(|doubt| {
+                doubts.push(doubt);
+                BTreeSet::new()
+            }),
+            Ok(None) => {
+                without.push(table);
+                BTreeSet::new()
+            }
+            Err(error) => {
+                let why = format!("{error}; {NOT_KNOWN}");
+                doubts.push(LeftOut { path: table.path.clone(), why, family: name.clone() });
+                BTreeSet::new()
+            }
+        };
         found.insert(table.descriptor.generation, of_table);
     }
+    if let Some(first) = without.first() {
+        let statistics = first.descriptor.path(Component::Statistics);
+        let statistics = statistics.display();
+        let missing = match without.len() {
+            1 => format!("{statistics} is missing"),
+            count => format!("{count} SSTables of {name} have no Statistics file, for example {statistics}"),
+        };
+        let why = format!("{missing}; {NOT_KNOWN}");
+        doubts.push(LeftOut { path: first.path.clone(), why, family: name.clone() });
+    }
     (found, doubts)
+}
+
+/// Returns the ancestors of an SSTable, if they can be those of this directory.
+///
+/// # Errors
+///
+/// An SSTable is newer than those that it was made from. After `nodetool refresh` it has a new number, and the ancestors are
+/// numbers of another place.
+fn known_ancestors(
+    name: &FamilyName,
+    table: &FoundTable,
+    ancestors: BTreeSet<u64>,
+) -> Result<BTreeSet<u64>, LeftOut> {
+    if ancestors.iter().all(|ancestor| *ancestor < table.descriptor.generation) {
+        return Ok(ancestors);
+    }
+    let why = format!(
+        "{} names ancestors that are newer than itself: it was moved here, by nodetool refresh for example. They are not used; \
+         if SSTables that it was made from are there, counters up to 2.0 count twice",
+        table.path.display()
+    );
+    Err(LeftOut { path: table.path.clone(), why, family: name.clone() })
 }
 
 /// Whether two SSTables have the same number: they are copies, or of several nodes. Without a rule all are read.
@@ -144,28 +183,76 @@ fn has_copies(inventory: &mut Inventory, name: &FamilyName, tables: &[FoundTable
     false
 }
 
-fn obsolete_counters(sstables: &Generations, tables: &[FoundTable]) -> Obsolete {
+/// Returns the obsolete SSTables of a column family of 1.1.3 to 1.2, if it has counters. If it has none, `doubts` about its
+/// SSTables are of no importance, and are removed.
+fn obsolete_counters(
+    (name, sstables): (&FamilyName, &Generations),
+    tables: &[FoundTable],
+    doubts: &mut Vec<LeftOut>,
+) -> Obsolete {
     let obsolete = of_counters(sstables);
-    let is_obsolete = |table: &&FoundTable| obsolete.contains_key(&table.descriptor.generation);
-    // The rows of a column family are read only if there are leftovers at all.
-    match tables.iter().filter(is_obsolete).any(has_counters) {
-        true => obsolete,
-        false => Obsolete::new(),
+    // The rows of a column family are read only if there are leftovers, or if that is not known.
+    if obsolete.is_empty() && doubts.is_empty() {
+        return obsolete;
     }
-}
-
-/// Whether the first value of an SSTable is a counter. In a column family of counters all are.
-fn has_counters(table: &FoundTable) -> bool {
-    let Ok(mut reader) = TableReader::open(&table.path, &TableOptions::default()) else { return false };
-    for _ in 0..UNITS_READ {
-        match reader.next_unit() {
-            Ok(Some(Unit::Atom(Atom::Counter { .. }))) => return true,
-            Ok(Some(Unit::Atom(Atom::Cell { cell, .. }))) if cell.is_live() => return false,
-            Ok(Some(_)) => {}
-            Ok(None) | Err(_) => return false,
+    match values_of_all(tables) {
+        Values::Counters => return obsolete,
+        Values::Others | Values::None => doubts.clear(),
+        Values::Unknown => {
+            let path = tables.first().map(|table| table.path.clone()).unwrap_or_default();
+            let why = format!(
+                "{name}: its SSTables are damaged, so it is not known whether they have counters. If they have, some of the \
+                 SSTables were made from others that are there too. All of them are read, so nothing is lost, but counters may \
+                 count twice"
+            );
+            doubts.push(LeftOut { path, why, family: name.clone() });
         }
     }
-    false
+    Obsolete::new()
+}
+
+/// What the values of an SSTable are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Values {
+    Counters,
+    Others,
+    /// There are deletions only.
+    None,
+    /// Damage hides them.
+    Unknown,
+}
+
+/// Returns what the values of a column family are: either all of them are counters, or none.
+fn values_of_all(tables: &[FoundTable]) -> Values {
+    let mut found = Values::None;
+    for table in tables {
+        match values_of(table) {
+            Values::None => {}
+            Values::Unknown => found = Values::Unknown,
+            known => return known,
+        }
+    }
+    found
+}
+
+/// Returns what the first value of an SSTable is, past its damage.
+fn values_of(table: &FoundTable) -> Values {
+    let opened = TableReader::open_damaged(&table.path, &TableOptions::default());
+    let Ok((mut reader, _)) = opened else { return Values::Unknown };
+    let mut without = Values::None;
+    for _ in 0..UNITS_READ {
+        match reader.next_unit() {
+            Ok(Some(Unit::Atom(Atom::Counter { .. }))) => return Values::Counters,
+            Ok(Some(Unit::Atom(Atom::Cell { cell, .. }))) if cell.is_live() => return Values::Others,
+            Ok(Some(_)) => {}
+            Ok(None) => return without,
+            Err(SstableError::Damaged(damage)) if reader.skip_damage(&damage).is_ok() => {
+                without = Values::Unknown;
+            }
+            Err(_) => return Values::Unknown,
+        }
+    }
+    Values::Unknown
 }
 
 /// Returns the sources of the compactions that were in progress. `None` if the system keyspace of the node is not there.
@@ -217,6 +304,8 @@ fn doubt_without_record(name: &FamilyName, sstables: &Generations, tables: &[Fou
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -234,22 +323,127 @@ mod tests {
         }
     }
 
-    /// Returns what is read of SSTables of 2.0: the second or third was compacted from 1 and 2.
+    /// The content of a Data file.
+    #[derive(Clone, Copy)]
+    enum Data {
+        Damaged,
+        Counter,
+        Value,
+        /// A deleted column.
+        Deletion,
+    }
+
+    impl Data {
+        /// Returns the content in the format of 1.2.
+        fn bytes(self) -> Vec<u8> {
+            let value =
+                |bytes: &[u8]| [&u32::try_from(bytes.len()).unwrap().to_be_bytes()[..], bytes].concat();
+            let shard = [&[0, 0][..], &[7; 16], &1_i64.to_be_bytes(), &5_i64.to_be_bytes()].concat();
+            let cell = match self {
+                Data::Damaged => return b"1234".to_vec(),
+                Data::Counter => {
+                    [&[4][..], &i64::MIN.to_be_bytes(), &9_i64.to_be_bytes(), &value(&shard)].concat()
+                }
+                Data::Value => [&[0][..], &9_i64.to_be_bytes(), &value(b"v")].concat(),
+                Data::Deletion => [&[1][..], &9_i64.to_be_bytes(), &value(&[0; 4])].concat(),
+            };
+            let head =
+                [&i32::MAX.to_be_bytes()[..], &i64::MIN.to_be_bytes(), &[0, 0, 0, 1, 0, 1, b'n']].concat();
+            let size = (head.len() + cell.len()) as u64;
+            [&[0, 1, b'k'][..], &size.to_be_bytes(), &head, &cell].concat()
+        }
+    }
+
+    /// Writes an SSTable of 1.2 or 2.0.
+    fn write(root: &Path, file: &str, ancestors: &[u32], data: Data) {
+        let path = root.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, data.bytes()).unwrap();
+        let between: &[u8] = if file.contains("-ic-") { &[] } else { &[6; 12] };
+        let mut statistics = [&[0; 8][..], &[7; 12], &[5; 16], between, &[8; 8], b"\0\x01p"].concat();
+        statistics.extend(u32::try_from(ancestors.len()).unwrap().to_be_bytes());
+        statistics.extend(ancestors.iter().flat_map(|ancestor| ancestor.to_be_bytes()));
+        std::fs::write(root.join(file.replace("Data", "Statistics")), statistics).unwrap();
+    }
+
+    /// Returns what is read of SSTables of 2.0: the third was compacted from 1 and 2.
     fn inventory(files: &[&str]) -> Inventory {
         let root = tempfile::tempdir().unwrap();
         for file in files {
-            let path = root.path().join(file);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, b"1234").unwrap();
-            let mut statistics = [&[0; 8][..], &[7; 12], &[5; 16], &[6; 12], &[8; 8], b"\0\x01p"].concat();
-            if file.contains("-3-") {
-                statistics.extend([0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2]);
-            } else {
-                statistics.extend([0; 4]);
-            }
-            std::fs::write(root.path().join(file.replace("Data", "Statistics")), statistics).unwrap();
+            let ancestors: &[u32] = if file.contains("-3-") { &[1, 2] } else { &[] };
+            write(root.path(), file, ancestors, Data::Damaged);
         }
         Inventory::of(&[root.path().to_owned()]).unwrap()
+    }
+
+    /// Returns the numbers of the SSTables that are read, and the doubts.
+    fn read(root: &Path) -> (Vec<u64>, Vec<String>) {
+        let found = Inventory::of(&[root.to_owned()]).unwrap();
+        let numbers = found.families.values().flatten().map(|table| table.descriptor.generation);
+        (numbers.collect(), found.doubts.into_iter().map(|doubt| doubt.why).collect())
+    }
+
+    /// SSTables of 1.2: the third was compacted from the others, which were not deleted.
+    fn directory(data: [Data; 3]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (number, data) in (1..).zip(data) {
+            let ancestors: &[u32] = if number == 3 { &[1, 2] } else { &[] };
+            write(root.path(), &format!("Shop/Hits/Shop-Hits-ic-{number}-Data.db"), ancestors, data);
+        }
+        root
+    }
+
+    #[test]
+    fn leftovers_with_counters_are_left_out_and_damage_that_hides_them_is_doubted() {
+        use Data::{Counter, Damaged, Deletion, Value};
+        for (data, expected, is_doubted) in [
+            ([Counter, Counter, Counter], &[1, 2][..], false),
+            ([Deletion, Damaged, Counter], &[1, 2], false),
+            ([Damaged, Value, Damaged], &[1, 2, 3], false),
+            ([Deletion, Deletion, Deletion], &[1, 2, 3], false),
+            ([Damaged, Deletion, Damaged], &[1, 2, 3], true),
+        ] {
+            let (numbers, doubts) = read(directory(data).path());
+            assert_eq!((&numbers[..], !doubts.is_empty()), (expected, is_doubted), "{doubts:?}");
+            assert!(
+                doubts.iter().all(|doubt| doubt.contains("not known whether they have counters")),
+                "{doubts:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn without_its_statistics_it_is_not_known_from_what_an_sstable_was_made() {
+        for (data, is_doubted) in [(Data::Counter, true), (Data::Value, false)] {
+            let root = directory([data; 3]);
+            for number in [2, 3] {
+                let path = format!("Shop/Hits/Shop-Hits-ic-{number}-Statistics.db");
+                std::fs::remove_file(root.path().join(path)).unwrap();
+            }
+            let (numbers, doubts) = read(root.path());
+            assert_eq!((&numbers[..], doubts.len()), (&[1, 2, 3][..], usize::from(is_doubted)), "{doubts:?}");
+            let words = "2 SSTables of Shop.Hits have no Statistics file";
+            assert!(doubts.iter().all(|doubt| doubt.contains(words)), "{doubts:?}");
+        }
+        // What a single SSTable was made from is not there.
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), "Shop/Hits/Shop-Hits-ic-3-Data.db", &[], Data::Counter);
+        std::fs::remove_file(root.path().join("Shop/Hits/Shop-Hits-ic-3-Statistics.db")).unwrap();
+        assert_eq!(read(root.path()), (vec![3], Vec::new()));
+    }
+
+    #[test]
+    fn ancestors_that_are_not_older_are_ignored_and_doubted() {
+        for ancestor in [3, 4] {
+            let root = directory([Data::Counter; 3]);
+            write(root.path(), "Shop/Hits/Shop-Hits-ic-3-Data.db", &[1, ancestor], Data::Counter);
+            let (numbers, doubts) = read(root.path());
+            assert_eq!((&numbers[..], doubts.len()), (&[1, 2, 3][..], 1), "{doubts:?}");
+            assert!(doubts[0].contains("ancestors that are newer than itself"), "{doubts:?}");
+        }
+        let root = directory([Data::Counter; 3]);
+        write(root.path(), "Shop/Hits/Shop-Hits-ic-3-Data.db", &[1], Data::Counter);
+        assert_eq!(read(root.path()), (vec![1, 2], Vec::new()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The leftovers of transactions of 3.0 to 3.11, by their logs (`LogFile.verify`, `LogFile.removeUnfinishedLeftovers`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -39,8 +39,9 @@ pub fn leave_out(inventory: &mut Inventory) {
                 let path = paths.into_iter().next().unwrap_or_default();
                 let family = family_at(inventory, &path, node);
                 let why = format!(
-                    "{}: {why}. A server would not start. All SSTables are read: deleted values may come back, and those that \
-                     are not complete are damaged",
+                    "{}: {why}. Cassandra 3.11 does not start with such a log. It is not known which SSTables of this directory \
+                     are obsolete, so all of them are read: deleted values may come back, and SSTables that are not complete \
+                     are reported as damaged",
                     path.display()
                 );
                 inventory.doubts.push(LeftOut { path, why, family });
@@ -79,18 +80,19 @@ fn family_at(inventory: &Inventory, log: &Path, node: usize) -> FamilyName {
 ///
 /// With a reason if that cannot be known.
 fn decide(name: &str, log: &TransactionLog) -> Result<Obsolete, String> {
-    let is_there = |record: &TransactionRecord| files_of(log, record).has_data;
+    let files = Files::beside(log);
+    let is_there = |record: &TransactionRecord| files.of(record).has_data;
     let names = |kind| log.of_kind(kind).map(|record| record.place().0.to_owned()).collect();
     if log.is_committed() {
         // A disk that was copied without its times has others. The added SSTables have all rows of the removed ones.
-        let changed = log.of_kind(RecordKind::Remove).find(|record| has_other_times(log, record));
+        let changed = log.of_kind(RecordKind::Remove).find(|record| files.of(record).has_other_time(record));
         // A truncation removes SSTables and adds none: then nothing else has the rows of a restored file.
         let mut added = log.of_kind(RecordKind::Add).peekable();
         let are_replaced = added.peek().is_some() && added.all(is_there);
         if let (Some(record), false) = (changed, are_replaced) {
             return Err(format!(
-                "the transaction has replaced {}, but files of this name were changed later, and not all SSTables that \
-                 replace it are there",
+                "the transaction removed {}, but files of this name were changed later, and not all SSTables that replace it \
+                 are there",
                 record.place().0
             ));
         }
@@ -100,7 +102,7 @@ fn decide(name: &str, log: &TransactionLog) -> Result<Obsolete, String> {
     }
     // If the end of the log is damaged, it may be that of a committed transaction, which has begun to remove files.
     let is_whole = |record: &TransactionRecord| {
-        is_there(record) && (!log.is_cut || files_of(log, record).count >= record.files)
+        is_there(record) && (!log.is_cut || files.of(record).count >= record.files)
     };
     if let Some(record) = log.of_kind(RecordKind::Remove).find(|record| !is_whole(record)) {
         let place = record.place().0;
@@ -112,42 +114,50 @@ fn decide(name: &str, log: &TransactionLog) -> Result<Obsolete, String> {
     Ok(Obsolete { names: names(RecordKind::Add), why })
 }
 
+/// The files of all SSTables in the directories of a log. The directories of the old server may have had other names.
+struct Files(HashMap<String, TableFiles>);
+
 /// The files of an SSTable.
-#[derive(Default)]
-struct Files {
+#[derive(Debug, Clone, Copy, Default)]
+struct TableFiles {
     count: usize,
     has_data: bool,
     /// When the newest one was written, in milliseconds since 1970.
     updated_ms: Option<i64>,
 }
 
-/// Whether the files of an SSTable were written at another second than a record has. Versions of Java differ in what is
-/// below a second.
-fn has_other_times(log: &TransactionLog, record: &TransactionRecord) -> bool {
-    let found = files_of(log, record).updated_ms;
-    found.is_some_and(|found| found.div_euclid(1_000) != record.updated_ms.div_euclid(1_000))
-}
-
-/// Returns the files of an SSTable in the directories of a log. The directories of the old server may have had other names.
-fn files_of(log: &TransactionLog, record: &TransactionRecord) -> Files {
-    let mut found = Files::default();
-    let prefix = format!("{}-", record.place().0);
-    for directory in log.paths.iter().filter_map(|path| path.parent()) {
-        // What cannot be read is not there.
-        let Ok(entries) = fs::read_dir(directory) else { continue };
-        for entry in entries.flatten() {
+impl Files {
+    /// Lists the directories of a log. What cannot be read is not there.
+    fn beside(log: &TransactionLog) -> Files {
+        let mut found: HashMap<String, TableFiles> = HashMap::new();
+        let listed = log.paths.iter().filter_map(|path| fs::read_dir(path.parent()?).ok());
+        for entry in listed.flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let Some(component) = name.strip_prefix(&prefix) else { continue };
-            found.count += 1;
-            found.has_data |= component == Component::Data.name();
+            let Some((table, component)) = name.rsplit_once('-') else { continue };
+            let files = found.entry(table.to_owned()).or_default();
+            files.count += 1;
+            files.has_data |= component == Component::Data.name();
             let updated = entry.metadata().and_then(|metadata| metadata.modified()).ok();
             let since = updated.and_then(|updated| updated.duration_since(UNIX_EPOCH).ok());
-            found.updated_ms =
-                found.updated_ms.max(since.and_then(|since| since.as_millis().try_into().ok()));
+            files.updated_ms =
+                files.updated_ms.max(since.and_then(|since| since.as_millis().try_into().ok()));
         }
+        Files(found)
     }
-    found
+
+    /// Returns the files of the SSTable of a record.
+    fn of(&self, record: &TransactionRecord) -> TableFiles {
+        self.0.get(record.place().0).copied().unwrap_or_default()
+    }
+}
+
+impl TableFiles {
+    /// Whether the files were written at another second than a record has. Versions of Java differ in what is below a second.
+    fn has_other_time(&self, record: &TransactionRecord) -> bool {
+        self.updated_ms
+            .is_some_and(|updated| updated.div_euclid(1_000) != record.updated_ms.div_euclid(1_000))
+    }
 }
 
 #[cfg(test)]
@@ -236,6 +246,27 @@ mod tests {
             // The times of a copied disk can be those of the copy.
             let copied = directory.records(100);
             assert_eq!(read(&format!("{copied}{commit}")), "3");
+        }
+    }
+
+    /// A truncation removes SSTables and adds none. If only the times of the files are others, they may be copies of the
+    /// removed files, or files of the same names that were restored from a backup.
+    #[test]
+    fn files_of_a_truncation_with_other_times_are_read() {
+        let directory = Directory::of(1);
+        let truncated = |later_s| {
+            let records = directory.records(later_s);
+            let removed = records.lines().filter(|line| line.starts_with("REMOVE"));
+            removed.map(|line| format!("{line}\n")).collect::<String>() + &record("COMMIT", "", 0, 0)
+        };
+        assert_eq!(directory.read(&truncated(0)), ("3".to_owned(), Vec::new()));
+        for later_s in [-100, 100] {
+            let (read, doubts) = directory.read(&truncated(later_s));
+            assert!(read == "1 2 3" && doubts.len() == 1, "{read} {doubts:?}");
+            assert!(
+                doubts[0].contains("removed me-1-big, but files of this name were changed later"),
+                "{doubts:?}"
+            );
         }
     }
 
