@@ -1,24 +1,23 @@
 //! `thriftstore import`: imports the data directories of old servers.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use indicatif::HumanBytes;
 
 use super::cluster::{self, ClusterArgs};
 use super::copy::stop_at_signals;
 use super::data;
 use super::import_definitions::Definitions;
-use super::import_found::{self, shown_times};
+use super::import_found;
+use super::import_report::{HOW_TO_DEFINE, report_found, report_imported, report_verified};
 use super::message::drawing;
 use super::source_directories::SourceDirectories;
 use crate::config::{self, Config};
 use crate::copy::{self, OpenOptions, Place, Side};
 use crate::import::{
-    self as importing, AsOf, CHECKPOINT_EVERY, FamilySummary, FoundSchema, ImportError, ImportOptions,
+    self as importing, AsOf, CHECKPOINT_EVERY, FamilyName, FoundSchema, ImportError, ImportOptions,
     Inventory, LoggedCounts, SourcePartitioner, Summary, Verified,
 };
 use crate::marshal::Types;
@@ -56,7 +55,8 @@ pub struct ImportArgs {
     /// Report damage and go on, instead of ending there
     #[arg(long)]
     skip_damaged: bool,
-    /// Leave out column families that the target does not define, instead of refusing to import
+    /// Leave out column families that the target does not define, instead of refusing to import; also those that are in
+    /// commit logs only, which are an error at the end otherwise
     #[arg(long)]
     skip_undefined: bool,
     /// Record in this file what is imported; the same command with the same file goes on there
@@ -137,14 +137,15 @@ async fn import_all(
     let definitions = Definitions { scripts: &args.schema, found: found.as_ref().map_err(String::as_str) };
     let Some(place) = &args.to else {
         import_found::print_sources(inventory, definitions.found, &partitioner);
-        return look(args, (types, config), (inventory, &definitions), (clock, &options)).await;
+        return look((types, config), (inventory, &definitions), (clock, &options)).await;
     };
     let to = Arc::new(open(args, types, config, (place, &clock)).await?);
     let outcome = run(args, (inventory, &definitions), (to.clone(), clock), &options).await;
     let closed = to.close().await.map_err(|error| error.to_string());
     let (summary, verified) = outcome?;
     closed?;
-    let imported = summary.map_or(Ok(()), |summary| report(args, inventory, &summary));
+    let imported =
+        summary.map_or(Ok(()), |summary| report_imported(inventory, &summary, args.skip_undefined));
     imported.and(verified.map_or(Ok(()), |verified| report_verified(&verified)))
 }
 
@@ -173,15 +174,6 @@ async fn run(
         false => None,
     };
     Ok((summary, verified))
-}
-
-/// Prints how many differences there are. They are an error.
-fn report_verified(verified: &Verified) -> Result<(), String> {
-    println!("compared: {} cells and deletions of the files with the target", verified.compared);
-    match verified.differences {
-        0 => Ok(()),
-        differences => Err(format!("the target differs from the files: {differences} differences")),
-    }
 }
 
 /// Returns the partitioner of the old servers that the command names.
@@ -240,22 +232,28 @@ async fn define(
     let database = to.writable().map_err(|error| error.to_string())?;
     definitions.print_gaps();
     definitions.create(database).await?;
+    check_selection(inventory, to)?;
     let missing = definitions.missing(inventory, to);
     if missing.is_empty() || args.skip_undefined {
         return Ok(());
     }
     Err(format!(
-        "neither the target nor the system tables of {} define {}. Define them with --config storage-conf.xml (0.4 to 0.6), \
-         or with --schema and a \
-         script of CQL or cassandra-cli; --skip-undefined leaves them out",
+        "neither the target nor the system tables in {} define {}. {HOW_TO_DEFINE}. --skip-undefined leaves them out",
         args.from.shown(),
         missing.join(", ")
     ))
 }
 
+/// Checks that the column families of `--keyspace` and `--column-family` exist, in SSTables or in a target.
+fn check_selection(inventory: &Inventory, to: &Side) -> Result<(), String> {
+    let keyspaces = to.keyspaces();
+    let families = keyspaces.iter().flat_map(|keyspace| keyspace.column_families.values());
+    let defined = families.map(|cf| FamilyName::of(cf));
+    inventory.check_selection(defined).map_err(|error| error.to_string())
+}
+
 /// Reads everything, and prints what is there.
 async fn look(
-    args: &ImportArgs,
     (types, config): (&Types, &Config),
     (inventory, definitions): (&Inventory, &Definitions<'_>),
     (clock, options): (Arc<Clock>, &ImportOptions),
@@ -265,77 +263,15 @@ async fn look(
     let mut logged = LoggedCounts::default();
     if !inventory.commit_logs.is_empty() {
         let side = definitions.in_memory(config, types, &clock).await?;
+        check_selection(inventory, &side)?;
         logged = LoggedCounts::of(inventory, &side, options).await.map_err(failed)?;
-        if side.keyspaces().is_empty() || !definitions.missing(inventory, &side).is_empty() {
-            eprintln!(
-                "note: what commit logs have of column families without a definition is not counted: set --config or --schema"
-            );
-        }
     }
     for (name, family) in &logged.families {
         summary.families.entry(name.clone()).or_default().add(family);
     }
-    logged.lost.drain(..).for_each(|lost| summary.lose(lost));
+    summary.doubts.append(logged.doubts);
+    summary.losses.append(logged.losses);
+    summary.unfound.append(logged.unfound);
     import_found::print_families(inventory, definitions.found, (&summary, &logged.families));
-    report(args, inventory, &summary)
-}
-
-/// Prints what was imported and what is lost. Losses are an error.
-fn report(args: &ImportArgs, inventory: &Inventory, summary: &Summary) -> Result<(), String> {
-    let families = if args.dry_run { None } else { Some(&summary.families) };
-    let width = summary.families.keys().map(|name| name.to_string().len()).max().unwrap_or_default();
-    for (name, family) in families.into_iter().flatten() {
-        println!("{:width$}  {}", name.to_string(), shown(family));
-    }
-    for name in &summary.undefined {
-        println!("{name} was left out: the target does not define it");
-    }
-    let total = summary.total();
-    let done = if args.dry_run { "found" } else { "imported" };
-    println!(
-        "{done}: {} column families, {} in {} SSTables and {} commit logs, {} rows, {} cells, {} tombstones",
-        summary.families.len(),
-        HumanBytes(inventory.bytes()),
-        total.tables,
-        if args.dry_run { inventory.commit_logs.len() as u64 } else { summary.commit_logs },
-        total.rows,
-        total.cells,
-        total.tombstones
-    );
-    for note in summary.families.values().flat_map(|family| &family.notes) {
-        eprintln!("note: {note}");
-    }
-    for lost in &summary.lost {
-        eprintln!("damaged: {}", lost.what);
-    }
-    let others = summary.losses - summary.lost.len() as u64;
-    if others > 0 {
-        eprintln!("{others} further damages are not printed");
-    }
-    let unreadable = inventory.unreadable.len() as u64;
-    match summary.losses + unreadable {
-        0 => Ok(()),
-        _ => Err(format!(
-            "{} damages, {unreadable} files that cannot be read: not everything is there",
-            summary.losses
-        )),
-    }
-}
-
-fn shown(family: &FamilySummary) -> String {
-    let FamilySummary { tables, rows, cells, tombstones, timestamps, formats, .. } = family;
-    let formats = formats.iter().map(|(letters, count)| {
-        let letters = if letters.is_empty() { "0.4 to 0.6" } else { letters };
-        (letters, *count)
-    });
-    let formats: BTreeMap<&str, u64> = formats.collect();
-    let formats: Vec<&str> = formats.into_keys().collect();
-    let times = timestamps.map_or_else(String::new, |times| format!(", written {}", shown_times(times)));
-    if *tables == 0 {
-        return format!("commit logs only, {rows} rows, {cells} cells, {tombstones} tombstones{times}");
-    }
-    format!(
-        "{tables} SSTables ({}), {rows} rows, {cells} cells, {tombstones} tombstones{times}",
-        formats.join(", ")
-    )
+    report_found(inventory, &summary)
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use indicatif::HumanBytes;
 
+use super::import_report::counted;
 use crate::import::{FamilyName, FamilySummary, FoundSchema, Inventory, LeftOut, SourcePartitioner, Summary};
 use crate::marshal::timestamp_text;
 
@@ -44,12 +45,12 @@ fn line_of_node(inventory: &Inventory, node: usize) -> String {
     let tables = inventory.families.values().flatten().filter(|table| table.node == node);
     let sizes: Vec<u64> = tables.map(|table| table.bytes).collect();
     let logs = inventory.commit_logs.iter().filter(|log| log.node == node).count();
+    let (count, logs) = (counted(sizes.len() as u64, "SSTable"), counted(logs as u64, "commit log"));
     let size = HumanBytes(sizes.iter().sum());
-    let count = sizes.len();
     let directories = inventory.directories.iter().filter(|directory| directory.node == node);
     let paths: Vec<String> = directories.map(|directory| directory.path.display().to_string()).collect();
     let title = if paths.len() == 1 { "directory  " } else { "directories" };
-    format!("{title}  {}: {size} in {count} SSTables, {logs} commit logs", paths.join(", "))
+    format!("{title}  {}: {size} in {count}, {logs}", paths.join(", "))
 }
 
 /// Returns lines with the SSTables that are not read, and why: the first ones of each reason.
@@ -71,7 +72,8 @@ pub fn left_out(inventory: &Inventory) -> Vec<String> {
 
 fn lines_of_schema(inventory: &Inventory, schema: &FoundSchema) -> Vec<String> {
     let Some(source) = schema.source else {
-        let none = "none: there are no system tables with one. Up to 0.6 storage-conf.xml has it";
+        let none =
+            "none: there are no system tables with one. Up to 0.6 it is in storage-conf.xml: set --config";
         return vec![format!("schema       {none}")];
     };
     let families = schema.families();

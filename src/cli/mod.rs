@@ -18,6 +18,7 @@ mod identity;
 mod import;
 mod import_definitions;
 mod import_found;
+mod import_report;
 mod limits;
 mod load_place;
 mod login;

@@ -11,6 +11,13 @@ pub enum ImportError {
     /// A directory cannot be read.
     #[error("cannot read {path}: {why}", path = .path.display())]
     Directory { path: PathBuf, why: String },
+    /// A file would belong to two nodes.
+    #[error(
+        "{path} is in the directories of two nodes, {one} and {other}. Each --from is another node: give all directories of \
+         one node after one --from. The directory commitlog beside a data directory belongs to the same node",
+        path = .path.display(), one = .one.display(), other = .other.display()
+    )]
+    TwoNodes { path: PathBuf, one: PathBuf, other: PathBuf },
     /// No SSTable was found, or none of those that were asked for.
     #[error("{0}")]
     Nothing(String),

@@ -2,26 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::leftovers::{self, LeftOut};
 use super::schema::family_ids;
+use super::search::{Search, id_of};
 use super::{ImportError, ImportOptions};
 use crate::schema::CfDef;
-use crate::sstable::{Component, Descriptor, SstableError, is_transaction_log};
+use crate::sstable::{Descriptor, SstableError};
 
-/// Directories below a data directory that repeat its tables.
-const COPIES: [&str; 2] = ["snapshots", "backups"];
-/// The usual name of the directory of commit logs, which is beside the data directory.
-const COMMIT_LOGS: &str = "commitlog";
+/// Names of column families that an error lists.
+const NAMES_SHOWN: usize = 20;
 /// Keyspaces of the servers themselves.
 const SYSTEM_KEYSPACES: [&str; 6] =
     ["system", "system_auth", "system_distributed", "system_schema", "system_traces", "dse_system"];
 /// The directories that an SSTable is in, from that of a snapshot to that of its column family.
 const PLACES: usize = 3;
-/// How deep directories are searched: keyspace, family, and some above them.
-const DEPTH_MAX: u32 = 8;
 
 /// Whether a keyspace is one of the servers themselves.
 pub fn is_system(keyspace: &str) -> bool {
@@ -90,15 +86,17 @@ pub struct Inventory {
     pub notes: Vec<String>,
     /// The column families by the ids in the names of their directories (2.1 and later).
     pub ids: HashMap<[u8; 16], FamilyName>,
-    /// The column families by the ids that servers of 0.7 to 1.1 gave them, as far as their schema can be read. The commit
-    /// logs of these releases name column families so.
-    pub number_ids: HashMap<i32, FamilyName>,
+    /// The column families by the ids that servers of 0.7 to 1.1 gave them; `None` without a schema that can be read. The
+    /// commit logs of these releases name column families so.
+    pub number_ids: Option<HashMap<i32, FamilyName>>,
     /// Commit logs in the directories, and in a directory `commitlog` beside one of them.
     pub commit_logs: Vec<FoundPath>,
     /// Logs of transactions (3.0 to 3.11) in the directories of column families.
     pub(super) transaction_logs: Vec<FoundPath>,
     /// The only keyspace and the only name of column families that are wanted.
     pub(super) selection: Selection,
+    /// Why it may be that nothing is selected: only commit logs may have it.
+    nothing_selected: Option<String>,
 }
 
 impl Inventory {
@@ -118,24 +116,17 @@ impl Inventory {
     ///
     /// # Errors
     ///
-    /// If a directory cannot be read.
+    /// If a directory cannot be read, or the directories of two nodes have the same file.
     pub fn of_nodes(nodes: &[Vec<PathBuf>]) -> Result<Inventory, ImportError> {
         let mut inventory = Inventory::default();
-        let directories = nodes.iter().enumerate().flat_map(|(node, of)| of.iter().map(move |of| (node, of)));
-        for (node, directory) in directories {
-            let full = fs::canonicalize(directory).map_err(|error| failed(directory, &error))?;
-            inventory.search(&full, node, DEPTH_MAX)?;
-            let beside = full.with_file_name(COMMIT_LOGS);
-            if beside.is_dir() {
-                inventory.search(&beside, node, 0)?;
+        let mut search = Search::new(&mut inventory);
+        for (node, directories) in nodes.iter().enumerate() {
+            for directory in directories {
+                search.add(directory, node)?;
             }
-            inventory.directories.push(FoundPath { path: full, node });
         }
+        search.finish();
         inventory.commit_logs.sort();
-        inventory.commit_logs.dedup_by(|one, other| one.path == other.path);
-        leftovers::leave_out(&mut inventory);
-        // Damage of these tables is reported when the schema is read.
-        inventory.number_ids = family_ids(&inventory.system).unwrap_or_default();
         for tables in inventory.families.values_mut() {
             tables.sort_by(|one, other| {
                 let order =
@@ -143,73 +134,10 @@ impl Inventory {
                 order(one).cmp(&order(other))
             });
         }
+        leftovers::leave_out(&mut inventory);
+        // Damage of these tables is reported when the schema is read.
+        inventory.number_ids = family_ids(&inventory.system).unwrap_or_default();
         Ok(inventory)
-    }
-
-    fn search(&mut self, directory: &Path, node: usize, depth: u32) -> Result<(), ImportError> {
-        let entries = fs::read_dir(directory).map_err(|error| failed(directory, &error))?;
-        for entry in entries {
-            let entry = entry.map_err(|error| failed(directory, &error))?;
-            let path = entry.path();
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            // Links are not followed: they could lead back.
-            let kind = entry.file_type().map_err(|error| failed(&path, &error))?;
-            if kind.is_dir() {
-                // Directories of indexes begin with a full stop.
-                self.add_id(&path);
-                if depth > 0 && !COPIES.contains(&&*name) && !name.starts_with('.') {
-                    self.search(&path, node, depth - 1)?;
-                }
-            } else if name.ends_with(&format!("-{}", Component::Data.name())) {
-                let metadata = entry.metadata().map_err(|error| failed(&path, &error))?;
-                self.add(path, metadata.len(), node);
-            } else if name.starts_with("CommitLog-") && name.ends_with(".log") {
-                self.commit_logs.push(FoundPath { path, node });
-            } else if is_transaction_log(&name) {
-                self.transaction_logs.push(FoundPath { path, node });
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the id of a column family from the name of its directory, `<family>-<id>`.
-    fn add_id(&mut self, directory: &Path) {
-        let keyspace = directory.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-        if let (Some(keyspace), Some((name, id))) = (keyspace, id_of(directory)) {
-            self.ids.insert(id, FamilyName { keyspace: keyspace.to_owned(), name });
-        }
-    }
-
-    fn add(&mut self, path: PathBuf, bytes: u64, node: usize) {
-        let descriptor = match Descriptor::of_data_file(&path) {
-            Ok(descriptor) => descriptor,
-            Err(error) => return self.unreadable.push(error),
-        };
-        let (Some(keyspace), Some(name)) = (descriptor.keyspace.clone(), descriptor.family.clone()) else {
-            let why = "neither its name nor its directory says of which column family it is".to_owned();
-            return self.unreadable.push(SstableError::Unsupported { path, why });
-        };
-        let is_index = name.contains('.');
-        if is_index {
-            return;
-        }
-        let name = FamilyName { keyspace, name };
-        let why = match &descriptor {
-            found if found.is_temporary => "the server had not finished it",
-            found if found.is_compacted() => "the server has marked it as compacted or truncated",
-            _ => "",
-        };
-        if !why.is_empty() {
-            return self.left_out.push(LeftOut { path, why: why.to_owned(), family: name });
-        }
-        let families = match &name.keyspace[..] {
-            "system" | "system_schema" => &mut self.system,
-            other if is_system(other) => return,
-            _ => &mut self.families,
-        };
-        let table = FoundTable { path, bytes, descriptor, node };
-        families.entry(name).or_default().push(table);
     }
 
     /// Records that the schema in the system tables cannot be read.
@@ -272,9 +200,9 @@ impl Inventory {
     ///
     /// # Errors
     ///
-    /// If nothing is left.
+    /// If nothing is left. If there are commit logs, [`Inventory::check_selection`] decides that.
     pub fn select(&mut self, keyspace: Option<&str>, family: Option<&str>) -> Result<(), ImportError> {
-        let found: Vec<String> = self.families.keys().map(FamilyName::to_string).collect();
+        let mut found: Vec<String> = self.families.keys().map(FamilyName::to_string).collect();
         self.selection = (keyspace.map(str::to_owned), family.map(str::to_owned));
         let selection = self.selection.clone();
         self.families.retain(|name, _| is_wanted(&selection, name));
@@ -283,19 +211,46 @@ impl Inventory {
                 is_system(&left_out.family.keyspace) || is_wanted(&selection, &left_out.family)
             });
         }
-        // Everything may be in the commit logs.
-        if !self.families.is_empty() || found.is_empty() && !self.commit_logs.is_empty() {
+        if !self.families.is_empty() {
             return Ok(());
+        }
+        let further = found.len().saturating_sub(NAMES_SHOWN);
+        found.truncate(NAMES_SHOWN);
+        if further > 0 {
+            found.push(format!("{further} others"));
         }
         let why = match found.is_empty() {
             true if self.unreadable.is_empty() => {
-                "there is no SSTable of a user's column family: no file is named like Standard1-5-Data.db"
-                    .to_owned()
+                let searched = self.directories.iter().map(|directory| directory.path.display().to_string());
+                let searched = searched.collect::<Vec<_>>().join(", ");
+                format!(
+                    "there is no SSTable of a user's column family: no file in {searched} is named like Standard1-5-Data.db"
+                )
             }
             true => format!("no SSTable can be read, for example: {}", self.unreadable[0]),
-            false => format!("there is no such column family; there are {}", found.join(", ")),
+            false => format!("no SSTable is of a selected column family; there are {}", found.join(", ")),
         };
-        Err(ImportError::Nothing(why))
+        if self.commit_logs.is_empty() {
+            return Err(ImportError::Nothing(why));
+        }
+        let is_selection = keyspace.is_some() || family.is_some();
+        self.nothing_selected = is_selection.then_some(why);
+        Ok(())
+    }
+
+    /// Checks that a selected column family exists, given those that are defined: commit logs may have one that was never
+    /// flushed.
+    ///
+    /// # Errors
+    ///
+    /// If no SSTable is of a selected column family and none is defined.
+    pub fn check_selection(&self, mut defined: impl Iterator<Item = FamilyName>) -> Result<(), ImportError> {
+        match &self.nothing_selected {
+            Some(why) if !defined.any(|name| self.is_selected(&name)) => Err(ImportError::Nothing(format!(
+                "{why}. Commit logs may have another one, but none that is selected is defined"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a column family was selected. One that was never flushed is in commit logs only.
@@ -315,23 +270,15 @@ impl Inventory {
     }
 }
 
-/// Returns the name and the id of a column family in the name of its directory, `<family>-<id>`.
-pub(super) fn id_of(directory: &Path) -> Option<(String, [u8; 16])> {
-    let (name, id) = directory.file_name()?.to_str()?.rsplit_once('-')?;
-    Some((name.to_owned(), uuid::Uuid::try_parse(id).ok()?.into_bytes()))
-}
-
 pub(super) fn is_wanted((keyspace, family): &Selection, name: &FamilyName) -> bool {
     keyspace.as_ref().is_none_or(|only| name.keyspace == *only)
         && family.as_ref().is_none_or(|only| name.name == *only)
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> ImportError {
-    ImportError::Directory { path: path.to_owned(), why: error.to_string() }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn inventory(files: &[&str], from: &[&str]) -> Result<(tempfile::TempDir, Inventory), ImportError> {
@@ -398,8 +345,10 @@ mod tests {
         let left_out = found.leave_out_dropped(&ids);
         assert!(left_out.len() == 1 && left_out[0].ends_with(format!("Blog/posts-{of_old}")), "{left_out:?}");
         assert_eq!(listed(&found), ["Blog.posts 0:3", "Shop.Carts 0:2"]);
-        let given = format!("data/Blog/posts-{of_old}");
-        let (_root, mut found) = inventory(&files, &["data", &given]).unwrap();
+        let (root, _) = inventory(&files, &["data"]).unwrap();
+        let given = ["data", &format!("data/Blog/posts-{of_old}")].map(|name| root.path().join(name));
+        let mut found = Inventory::of_nodes(&[given.to_vec()]).unwrap();
+        assert_eq!(listed(&found), ["Blog.posts 0:1 0:3", "Shop.Carts 0:2"]);
         assert_eq!(found.leave_out_dropped(&ids), [""; 0].map(PathBuf::from));
     }
 
@@ -411,11 +360,29 @@ mod tests {
 
     #[test]
     fn a_selection_names_what_there_is() {
-        let (_root, mut found) = inventory(FILES, &["a", "b"]).unwrap();
+        let without_logs: Vec<&str> =
+            FILES.iter().filter(|file| !file.contains("commitlog")).copied().collect();
+        let (_root, mut found) = inventory(&without_logs, &["a", "b"]).unwrap();
         let error = found.select(Some("Shop"), Some("posts")).unwrap_err().to_string();
-        assert_eq!(error, "there is no such column family; there are Blog.posts, Shop.Carts");
+        assert_eq!(error, "no SSTable is of a selected column family; there are Blog.posts, Shop.Carts");
         let (_root, mut none) = inventory(&["x/readme"], &["x"]).unwrap();
         assert!(none.select(None, None).unwrap_err().to_string().contains("no SSTable"));
         assert!(matches!(inventory(FILES, &["nowhere"]), Err(ImportError::Directory { .. })));
+    }
+
+    #[test]
+    fn a_selected_column_family_may_be_in_commit_logs_only() {
+        let named = |name: &str| FamilyName { keyspace: "Shop".to_owned(), name: name.to_owned() };
+        let (_root, mut found) = inventory(FILES, &["a", "b"]).unwrap();
+        found.select(Some("Shop"), Some("Sessions")).unwrap();
+        found.check_selection([named("Carts"), named("Sessions")].into_iter()).unwrap();
+        let error = found.check_selection([named("Carts")].into_iter()).unwrap_err().to_string();
+        assert!(
+            error.contains("there are Blog.posts, Shop.Carts") && error.contains("is defined"),
+            "{error}"
+        );
+        let (_root, mut found) = inventory(FILES, &["a", "b"]).unwrap();
+        found.select(Some("Shop"), None).unwrap();
+        found.check_selection(std::iter::empty()).unwrap();
     }
 }

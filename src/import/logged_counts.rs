@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::as_of::ClockShift;
 use super::logs::Logs;
-use super::summary::{FamilySummary, Lost};
+use super::losses::Losses;
+use super::summary::FamilySummary;
 use super::transfer::read_on_thread;
+use super::unfound::UnfoundWrites;
 use super::{FamilyName, ImportError, ImportOptions, Inventory};
 use crate::copy::Side;
 
@@ -15,8 +17,12 @@ use crate::copy::Side;
 pub struct LoggedCounts {
     /// By column family. Rows count once for each write.
     pub families: BTreeMap<FamilyName, FamilySummary>,
+    /// What makes it doubtful which writes are counted.
+    pub doubts: Losses,
     /// What cannot be read.
-    pub lost: Vec<Lost>,
+    pub losses: Losses,
+    /// Writes of column families that are not counted.
+    pub unfound: UnfoundWrites,
 }
 
 impl LoggedCounts {
@@ -43,10 +49,9 @@ impl LoggedCounts {
 }
 
 fn count(logs: &Logs) -> LoggedCounts {
-    let mut counts = LoggedCounts::default();
-    counts.lost.extend(logs.doubts());
+    let mut counts = LoggedCounts { doubts: logs.doubts(), ..LoggedCounts::default() };
     for log in logs.found() {
-        let wrong = logs.read(log, |cf, row, _| {
+        let read = logs.read(log, |cf, row, _| {
             // Some releases log writes of nothing.
             if !row.deletion.is_deleted() && row.atoms.is_empty() {
                 return true;
@@ -57,7 +62,8 @@ fn count(logs: &Logs) -> LoggedCounts {
             row.atoms.iter().for_each(|atom| family.count(atom));
             true
         });
-        counts.lost.extend(wrong.into_iter().map(|what| Lost { path: log.path.clone(), what }));
+        counts.losses.append(read.losses);
+        counts.unfound.append(read.unfound);
     }
     counts
 }

@@ -8,15 +8,26 @@ use tokio::sync::mpsc;
 
 use super::as_of::ClockShift;
 use super::log_families::LogFamilies;
+use super::losses::{Losses, Lost};
 use super::pieces::first_changes;
 use super::replay::Replay;
-use super::summary::{FamilySummary, Lost, Summary};
+use super::summary::{FamilySummary, Summary};
 use super::transfer::{PIECE_BYTES, Piece, transfer};
+use super::unfound::{Unfound, UnfoundWrites};
 use super::{FamilyName, FoundPath, ImportError, ImportOptions, Inventory};
 use crate::copy::{Interruption, Side, Writer};
 use crate::schema::CfDef;
-use crate::sstable::{CommitLog, LogFamily, LogRow, SstableError};
+use crate::sstable::{CommitLog, LogFamily, LogPosition, LogRow, SstableError};
 use crate::storage::{RowPiece, weight};
+
+/// What reading a commit log has shown besides its rows.
+#[derive(Debug, Default)]
+pub struct LogReport {
+    /// What is wrong with the log.
+    pub losses: Losses,
+    /// Writes of column families that the target does not define.
+    pub unfound: UnfoundWrites,
+}
 
 /// The commit logs of all nodes, and which of their writes are replayed.
 pub struct Logs {
@@ -53,15 +64,16 @@ impl Logs {
     }
 
     /// Returns what makes it doubtful which writes are replayed.
-    pub fn doubts(&self) -> Vec<Lost> {
-        let doubt = |error: &SstableError| Lost {
-            path: PathBuf::new(),
-            what: format!(
-                "{error}; nothing is lost, but commit logs may have increments or deleted rows that are in SSTables already, or \
-                 that were truncated"
-            ),
-        };
-        self.replay.unreadable.iter().map(doubt).collect()
+    pub fn doubts(&self) -> Losses {
+        let mut doubts = Losses::default();
+        for error in &self.replay.unreadable {
+            let what = format!(
+                "{error}; so all writes of its column families in commit logs are replayed: nothing is lost, but increments may \
+                 count twice, and rows that were deleted or truncated may come back"
+            );
+            doubts.add(Lost { path: PathBuf::new(), what });
+        }
+        doubts
     }
 
     /// Whether there can be counters in the logs.
@@ -70,18 +82,20 @@ impl Logs {
     }
 
     /// Reads a log. Each row of a selected column family that no SSTable has goes to `each`, together with whether a
-    /// deletion of a counter is final in this log. `each` returns false to stop. Returns what is wrong with the log.
+    /// deletion of a counter is final in this log. `each` returns false to stop.
     pub fn read(
         &self,
         log: &FoundPath,
         mut each: impl FnMut(&Arc<CfDef>, LogRow, bool) -> bool,
-    ) -> Vec<String> {
-        let path = log.path.display();
-        let mut wrong = Vec::new();
-        let mut unknown: BTreeMap<String, u64> = BTreeMap::new();
+    ) -> LogReport {
+        let mut report = LogReport::default();
+        let lost = |what: String| Lost { path: log.path.clone(), what };
         let mut reader = match CommitLog::open(&log.path) {
             Ok(reader) => reader,
-            Err(error) => return vec![error.to_string()],
+            Err(error) => {
+                report.losses.add(lost(format!("{error}; lost: all writes of this commit log")));
+                return report;
+            }
         };
         let tables = |family: &LogFamily| Some(self.families.find(family)?.table.clone());
         let deletions_are_final = reader.counter_deletions_are_final();
@@ -91,38 +105,45 @@ impl Logs {
                 Ok(Some(write)) => write,
                 Err(error @ SstableError::Damaged(_)) => {
                     // The records after it are whole.
-                    wrong.push(error.to_string());
+                    report.losses.add(lost(error.to_string()));
                     continue;
                 }
                 Err(error) => {
-                    wrong.push(error.to_string());
+                    report.losses.add(lost(format!("{error}; lost: the rest of this commit log")));
                     break;
                 }
             };
             for row in write.rows {
                 let Some(family) = self.families.find(&row.family) else {
-                    if let Some(name) = self.families.unknown(&row.family) {
-                        *unknown.entry(name).or_default() += 1;
-                    }
+                    self.miss(log.node, (&row.family, write.position), &mut report.unfound);
                     continue;
                 };
                 let is_wanted =
                     family.is_selected && self.replay.needs(log.node, &family.name, write.position);
                 if is_wanted && !each(&family.cf, self.shifted(row), deletions_are_final) {
-                    return wrong;
+                    return report;
                 }
             }
             if self.interruption.is_stopped() {
-                return wrong;
+                return report;
             }
         }
-        if reader.skipped() > 0 {
-            wrong.push(format!("{path}: {} writes with a wrong checksum", reader.skipped()));
+        for what in reader.lost().sentences() {
+            report.losses.add(lost(format!("{}: {what}", log.path.display())));
         }
-        let of_unknown =
-            unknown.into_iter().map(|(name, writes)| format!("{path}: {writes} writes of {name}"));
-        wrong.extend(of_unknown);
-        wrong
+        report
+    }
+
+    /// Counts a write of a column family that the target does not define.
+    fn miss(&self, node: usize, (family, position): (&LogFamily, LogPosition), unfound: &mut UnfoundWrites) {
+        let Some(found) = self.families.unfound(family) else { return };
+        let is_flushed = match &found {
+            Unfound::Undefined(name) => !self.replay.needs(node, name, position),
+            _ => false,
+        };
+        if !is_flushed {
+            unfound.add(found, 1);
+        }
     }
 
     fn shifted(&self, mut row: LogRow) -> LogRow {
@@ -141,28 +162,29 @@ impl Logs {
         writer: &Arc<Writer>,
         summary: &mut Summary,
     ) -> Result<(), ImportError> {
-        self.doubts().into_iter().for_each(|doubt| summary.lose(doubt));
+        summary.doubts.append(self.doubts());
         for log in &self.found {
             let (logs, log) = (self.clone(), log.clone());
             let stopped =
                 ImportError::Interrupted(format!("{} is not imported as a whole", log.path.display()));
             let read = transfer(Some(writer), move |pieces| {
                 let mut read = Read { pieces, families: BTreeMap::new(), bytes: 0 };
-                let wrong = logs.read(&log, |cf, row, _| cf.is_counter() || read.add(cf, row));
-                let lost = wrong.into_iter().map(|what| Lost { path: log.path.clone(), what });
-                let mut lost: Vec<Lost> = lost.collect();
+                let mut report = logs.read(&log, |cf, row, _| cf.is_counter() || read.add(cf, row));
                 read.send();
-                lost.extend(read.counters(&log.path));
-                (read.families, lost)
+                if let Some(counters) = read.counters(&log.path) {
+                    report.losses.add(counters);
+                }
+                (read.families, report)
             });
-            let (read, lost) = read.await?;
+            let (read, report) = read.await?;
             if self.interruption.is_stopped() {
                 return Err(stopped);
             }
             for (name, family) in read {
                 summary.families.entry(name).or_default().add(&family.counts);
             }
-            lost.into_iter().for_each(|lost| summary.lose(lost));
+            summary.losses.append(report.losses);
+            summary.unfound.append(report.unfound);
             summary.commit_logs += 1;
         }
         Ok(())

@@ -23,7 +23,7 @@ use bytes::Bytes;
 use super::counters::Place;
 use super::pieces::Pieces;
 use super::reader::{Next, ReadOptions, Reader};
-use super::summary::{FamilySummary, Lost};
+use super::summary::ReadSummary;
 use super::{FoundTable, ImportError};
 use crate::compat::features::releases::NEWEST;
 use crate::marshal;
@@ -70,7 +70,8 @@ pub struct FamilyMerge {
     after: Option<Place>,
     /// Whether all rows up to the present one were returned: none came out of order, and no source was deferred.
     is_in_order: bool,
-    finished: Vec<(FamilySummary, Vec<Lost>)>,
+    /// What was read of the tables that have ended.
+    finished: ReadSummary,
 }
 
 /// A row of some of the tables.
@@ -116,7 +117,7 @@ impl FamilyMerge {
             place: None,
             after: None,
             is_in_order: true,
-            finished: Vec::new(),
+            finished: ReadSummary::default(),
         };
         let mut first_keys = Vec::new();
         for found in tables {
@@ -272,7 +273,7 @@ impl FamilyMerge {
         if source.counters > 0 {
             reader.lose_counters(source.counters);
         }
-        self.finished.push(reader.finish());
+        self.finished.add(reader.finish());
     }
 
     /// Returns the place of the present row.
@@ -343,12 +344,12 @@ impl FamilyMerge {
     }
 
     fn has_lost(&self) -> bool {
-        self.finished.iter().any(|(_, lost)| !lost.is_empty())
+        !self.finished.losses.is_empty()
             || self.sources.iter().filter_map(|source| source.reader.as_ref()).any(Reader::has_lost)
     }
 
-    /// Returns what was read of each table, and what is lost.
-    pub fn finish(self) -> Vec<(FamilySummary, Vec<Lost>)> {
+    /// Returns what was read of all tables, and what is lost.
+    pub fn finish(self) -> ReadSummary {
         self.finished
     }
 }

@@ -1,15 +1,15 @@
 //! Imports the data directories of old servers: Cassandra 0.4 to 3.11.
 //!
 //! ```text
-//!   inventory   the SSTables in directories, by column family
+//!   inventory   the SSTables in directories, by column family; `search` finds them
 //!   leftovers   .. but for those that a killed server has left, and would not have read
 //!   schema      the schema that a server kept in its own tables
 //!   source_partitioner   the order of the rows in SSTables
 //!   reader      the rows of one SSTable, past its damage, in pieces
 //!   counters    the counters of a family: the shards of all its SSTables and commit logs, row by row;
 //!               `counter_row` is what is written of them
-//!   logs        the commit logs; their column families (`log_families`), counters (`logged_counters`), and which of
-//!               their writes are in SSTables (`replay`); how much they have (`logged_counts`)
+//!   logs        the commit logs; their column families (`log_families`, `old_names`), counters (`logged_counters`), and
+//!               which of their writes are in SSTables (`replay`); how much they have (`logged_counts`)
 //!   merge       the rows of all SSTables of a family, in the order of the ring
 //!   as_of       the clock of the old servers
 //!   pieces      rows on their way to the target
@@ -19,7 +19,7 @@
 //!   meter       the display of the progress
 //!   verify      compares the files with the target, as what a store with them would dump (`file_dump`, `fold`,
 //!               `logged_rows`)
-//!   summary     what was imported, and what is lost
+//!   summary     what was imported; what is lost (`losses`), and the writes of column families that were not defined (`unfound`)
 //!   run         all of it, one column family after the other
 //! ```
 //!
@@ -43,17 +43,21 @@ mod logged_counters;
 mod logged_counts;
 mod logged_rows;
 mod logs;
+mod losses;
 mod merge;
 mod meter;
+mod old_names;
 mod pieces;
 mod progress;
 mod reader;
 mod replay;
 mod run;
 mod schema;
+mod search;
 mod source_partitioner;
 mod summary;
 mod transfer;
+mod unfound;
 mod verify;
 
 pub use as_of::{AsOf, ClockShift};
@@ -61,8 +65,10 @@ pub use error::ImportError;
 pub use inventory::{FamilyName, FoundPath, FoundTable, Inventory};
 pub use leftovers::LeftOut;
 pub use logged_counts::LoggedCounts;
+pub use losses::{Losses, Lost};
 pub use run::{CHECKPOINT_EVERY, ImportOptions, import};
 pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use source_partitioner::{SourcePartitioner, source_partitioner};
 pub use summary::{FamilySummary, Summary};
+pub use unfound::{Unfound, UnfoundWrites};
 pub use verify::{Verified, verify};

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::as_of::ClockShift;
+use super::losses::{Losses, Lost};
 use super::meter::ReadCounts;
-use super::summary::{FamilySummary, Lost};
+use super::summary::{FamilySummary, ReadSummary};
 use super::{FoundTable, ImportError};
 use crate::cql::show::hex;
 use crate::model::DeletionTime;
@@ -32,9 +33,6 @@ pub struct ReadOptions {
     pub counts: Arc<ReadCounts>,
 }
 
-/// Damages of an SSTable that are kept with their text.
-const LOST_MAX: usize = 1_000;
-
 /// Reads an SSTable.
 pub struct Reader {
     /// `None` if the table cannot be opened, and damage is skipped.
@@ -42,9 +40,7 @@ pub struct Reader {
     path: PathBuf,
     skips_damage: bool,
     summary: FamilySummary,
-    lost: Vec<Lost>,
-    /// How many damages `lost` has no room for.
-    further: u64,
+    losses: Losses,
     /// What is lost since the last row.
     gap: Option<Gap>,
     last_key: Option<Bytes>,
@@ -103,8 +99,7 @@ impl Reader {
             path: found.path.clone(),
             skips_damage: options.skips_damage,
             summary,
-            lost: Vec::new(),
-            further: 0,
+            losses: Losses::default(),
             gap: None,
             last_key: None,
             shift: options.shift,
@@ -184,14 +179,10 @@ impl Reader {
     }
 
     /// Returns what was read, and what is lost.
-    pub fn finish(mut self) -> (FamilySummary, Vec<Lost>) {
+    pub fn finish(mut self) -> ReadSummary {
         self.count_bytes();
         self.end_gap(None);
-        if self.further > 0 {
-            let what = format!("{}: {} further damages of this file", self.path.display(), self.further);
-            self.lost.push(Lost { path: self.path, what });
-        }
-        (self.summary, self.lost)
+        ReadSummary { family: self.summary, losses: self.losses }
     }
 
     /// Counts what was read since the last time.
@@ -286,15 +277,11 @@ impl Reader {
 
     /// Returns whether something is lost.
     pub fn has_lost(&self) -> bool {
-        !self.lost.is_empty() || self.gap.is_some()
+        !self.losses.is_empty() || self.gap.is_some()
     }
 
     /// Records a loss.
     pub fn lose(&mut self, what: String) {
-        if self.lost.len() < LOST_MAX {
-            self.lost.push(Lost { path: self.path.clone(), what });
-        } else {
-            self.further += 1;
-        }
+        self.losses.add(Lost { path: self.path.clone(), what });
     }
 }

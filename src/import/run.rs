@@ -13,12 +13,13 @@ use super::counters::{CounterMerge, Logged};
 use super::load::Load;
 use super::logged_counters::LoggedCounters;
 use super::logs::Logs;
+use super::losses::Lost;
 use super::merge::{FamilyMerge, Fed};
 use super::meter::{Meter, ReadCounts};
 use super::pieces::read_pieces;
 use super::progress::Progress;
 use super::reader::{ReadOptions, Reader};
-use super::summary::{FamilySummary, Lost, Summary};
+use super::summary::{FamilySummary, ReadSummary, Summary};
 use super::transfer::{Piece, read_on_thread, transfer, transfer_in_order};
 use super::{FamilyName, FoundTable, ImportError, Inventory, LeftOut};
 use crate::compat::features::releases::NEWEST;
@@ -123,7 +124,7 @@ fn doubts_of(inventory: &Inventory, options: &ImportOptions) -> Result<Summary, 
     inventory.check_doubts(options)?;
     let mut summary = Summary::default();
     for LeftOut { path, why, .. } in &inventory.doubts {
-        summary.lose(Lost { path: path.clone(), what: why.clone() });
+        summary.doubts.add(Lost { path: path.clone(), what: why.clone() });
     }
     Ok(summary)
 }
@@ -157,9 +158,6 @@ struct Run<'a> {
     load: Option<Load>,
     summary: Summary,
 }
-
-/// What was read of a table, and what of it is lost.
-type Finished = Vec<(FamilySummary, Vec<Lost>)>;
 
 impl Run<'_> {
     async fn import_all(&mut self) -> Result<(), ImportError> {
@@ -236,13 +234,11 @@ impl Run<'_> {
     }
 
     /// Adds what was read to the summary. Returns whether all of it was read.
-    fn count(&mut self, name: &FamilyName, read: Finished) -> bool {
-        let losses = self.summary.losses;
-        for (family, lost) in read {
-            self.summary.families.entry(name.clone()).or_default().add(&family);
-            lost.into_iter().for_each(|lost| self.summary.lose(lost));
-        }
-        self.summary.losses == losses
+    fn count(&mut self, name: &FamilyName, read: ReadSummary) -> bool {
+        let is_whole = read.losses.is_empty();
+        self.summary.families.entry(name.clone()).or_default().add(&read.family);
+        self.summary.losses.append(read.losses);
+        is_whole
     }
 
     /// Records parts of a column family. Another run must not take a part with gaps for a whole one.
@@ -331,7 +327,7 @@ impl Run<'_> {
         &self,
         Part { tables, logged, .. }: Part,
         cf: Option<Arc<CfDef>>,
-    ) -> impl FnOnce(mpsc::Sender<Piece>) -> Result<Finished, ImportError> + Send + use<> {
+    ) -> impl FnOnce(mpsc::Sender<Piece>) -> Result<ReadSummary, ImportError> + Send + use<> {
         let read = cf.as_ref().map_or_else(|| self.read.clone(), |cf| self.read_options(cf));
         let interruption = self.options.interruption.clone();
         move |sender| {
@@ -353,16 +349,17 @@ impl Run<'_> {
                 }
                 let (readers, (rows, cells)) = merge.finish();
                 let of_logs = FamilySummary { rows, cells, ..FamilySummary::default() };
-                let read = readers.into_iter().map(Reader::finish);
-                return Ok(read.chain([(of_logs, Vec::new())]).collect());
+                let mut finished = ReadSummary { family: of_logs, ..ReadSummary::default() };
+                readers.into_iter().for_each(|reader| finished.add(reader.finish()));
+                return Ok(finished);
             }
-            let mut finished = Vec::new();
+            let mut finished = ReadSummary::default();
             for (mut reader, ..) in readers {
                 let counters = read_pieces(&mut reader, send)?;
                 if counters > 0 && cf.is_some() {
                     reader.lose_counters(counters);
                 }
-                finished.push(reader.finish());
+                finished.add(reader.finish());
             }
             Ok(finished)
         }

@@ -1,15 +1,13 @@
 //! What an import has done.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use super::FamilyName;
 use super::as_of::ClockShift;
+use super::losses::Losses;
+use super::unfound::UnfoundWrites;
 use crate::model::CellKind;
 use crate::sstable::Atom;
-
-/// Damages that are kept with their text. Further ones are counted.
-const DAMAGES_MAX: usize = 1_000;
 
 /// Notes that are kept of a column family.
 const NOTES_MAX: usize = 100;
@@ -73,12 +71,18 @@ impl FamilySummary {
     }
 }
 
-/// A part of a file that was not imported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
-    pub path: PathBuf,
-    /// What is wrong, and what is lost.
-    pub what: String,
+/// What was read of SSTables, and what of them is lost.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadSummary {
+    pub family: FamilySummary,
+    pub losses: Losses,
+}
+
+impl ReadSummary {
+    pub fn add(&mut self, other: ReadSummary) {
+        self.family.add(&other.family);
+        self.losses.append(other.losses);
+    }
 }
 
 /// What an import has done.
@@ -87,24 +91,19 @@ pub struct Summary {
     /// By how much the clock of the files was shifted.
     pub shift: ClockShift,
     pub families: BTreeMap<FamilyName, FamilySummary>,
-    /// The first losses.
-    pub lost: Vec<Lost>,
-    /// How many there are.
-    pub losses: u64,
+    /// What is lost.
+    pub losses: Losses,
+    /// What may be wrong: nothing shows whether it is.
+    pub doubts: Losses,
     /// Commit logs that were imported.
     pub commit_logs: u64,
+    /// Writes in commit logs of column families that are not imported.
+    pub unfound: UnfoundWrites,
     /// Column families that the target does not define; they were not imported.
     pub undefined: Vec<FamilyName>,
 }
 
 impl Summary {
-    pub fn lose(&mut self, lost: Lost) {
-        self.losses += 1;
-        if self.lost.len() < DAMAGES_MAX {
-            self.lost.push(lost);
-        }
-    }
-
     /// Returns the sum over all column families.
     pub fn total(&self) -> FamilySummary {
         let mut total = FamilySummary::default();

@@ -47,7 +47,7 @@ mod write;
 
 pub use ancestors::ancestors;
 pub use atom::{Atom, Unit};
-pub use commit_log::{CommitLog, LogFamily, LogRow, LogWrite};
+pub use commit_log::{CommitLog, LogFamily, LogRow, LogWrite, LostParts};
 pub use companions::named_partitioner;
 pub use component::{Component, Descriptor};
 pub use counter::{CounterCell, CounterState, Shard, ShardKind};

@@ -13,5 +13,6 @@ mod import;
 mod random_damage;
 mod rows;
 mod schema;
+mod undefined_families;
 mod whole_import;
 mod written;

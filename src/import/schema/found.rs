@@ -64,20 +64,23 @@ fn system_tables<'t>(
 }
 
 /// Returns the column families of users by the ids that 0.7 to 1.1 gave them. The commit logs of these releases name column
-/// families so.
+/// families so. `None` without a schema.
 ///
 /// # Errors
 ///
 /// If the system tables are damaged.
 pub fn family_ids(
     system: &BTreeMap<FamilyName, Vec<FoundTable>>,
-) -> Result<HashMap<i32, FamilyName>, SstableError> {
+) -> Result<Option<HashMap<i32, FamilyName>>, SstableError> {
     let tables = system_tables(system, "system");
+    if !tables.has(versioned_table::TABLE) && !tables.has(old_tables::FAMILIES) {
+        return Ok(None);
+    }
     let mut ids = versioned_table::family_ids(&tables)?;
     // A server of 1.1 has taken over the ids of the older table, which it leaves as it was.
     ids.extend(old_tables::family_ids(&tables)?);
     ids.retain(|_, family| !is_system(&family.keyspace));
-    Ok(ids)
+    Ok(Some(ids))
 }
 
 impl FoundSchema {

@@ -24,13 +24,16 @@ use crate::marshal::{CqlType, Types, composite_parts, split_class, unreversed};
 use crate::schema::{CompactNames, IndexKind};
 use crate::sstable::SstableError;
 
+/// The table of the column families.
+pub const FAMILIES: &str = "schema_columnfamilies";
+
 /// Reads the tables. Returns false if there are none.
 pub fn read(
     tables: &SystemTables<'_>,
     types: &Types,
     schema: &mut FoundSchema,
 ) -> Result<bool, SstableError> {
-    if !tables.has("schema_keyspaces") && !tables.has("schema_columnfamilies") {
+    if !tables.has("schema_keyspaces") && !tables.has(FAMILIES) {
         return Ok(false);
     }
     for row in tables.plain_rows("schema_keyspaces")? {
@@ -40,7 +43,7 @@ pub fn read(
         schema.types.extend(type_of(&row));
     }
     let columns = by_family(tables.rows("schema_columns", 2)?);
-    for (name, rows) in by_family(tables.rows("schema_columnfamilies", 1)?) {
+    for (name, rows) in by_family(tables.rows(FAMILIES, 1)?) {
         let Some(row) = rows.first().filter(|_| schema.accepts(&name)) else { continue };
         let columns = columns.get(&name).map_or(&[][..], Vec::as_slice);
         let family = Family { row, name: &name, columns };
@@ -59,7 +62,7 @@ pub fn read(
 
 /// Returns the column families by their ids, by which the commit logs of 1.1 name them.
 pub fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, FamilyName>, SstableError> {
-    let families = by_family(tables.rows("schema_columnfamilies", 1)?);
+    let families = by_family(tables.rows(FAMILIES, 1)?);
     let id = |(name, rows): (FamilyName, Vec<SystemRow>)| Some((rows.first()?.int("id")?, name));
     Ok(families.into_iter().filter_map(id).collect())
 }

@@ -26,7 +26,7 @@ use crate::schema::{IndexKind, Setting};
 use crate::sstable::SstableError;
 
 /// The table.
-const TABLE: &str = "Schema";
+pub const TABLE: &str = "Schema";
 /// The cell with the schema of Avro.
 const AVRO_SCHEMA: &str = "Avro/Schema";
 /// The row, and its cell, with the id of the present version.

@@ -3,12 +3,13 @@
 //! ```text
 //!   version    which releases wrote a file      segment    the records of a file
 //!   section    sections of 2.1 and later        mutation   the changes of one row in a record
-//!   header     what up to 0.7 was flushed
+//!   header     what up to 0.7 was flushed       lost       what cannot be read
 //! ```
 //!
 //! A write has its position in the log. The server replays those writes only that no SSTable has: see `flushed`.
 
 mod header;
+mod lost;
 mod mutation;
 mod section;
 mod segment;
@@ -17,6 +18,7 @@ mod version;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use lost::LostParts;
 pub use mutation::{LogFamily, LogRow};
 
 use super::error::SstableError;
@@ -53,8 +55,9 @@ impl CommitLog {
     }
 
     /// Returns the next write. `None` at the end, which is where the server would end its replay: at the first record that
-    /// was not written completely. Without the rows that the header of a log up to 0.7 shows as flushed. `tables` finds what the schema says of a column family: whether it has super columns,
-    /// which logs from 0.7 on do not say, and from 3.0 on the types of its columns.
+    /// was not written completely. Without the rows that the header of a log up to 0.7 shows as flushed. `tables` finds what
+    /// the schema says of a column family: whether it has super columns, which logs from 0.7 on do not say, and from 3.0 on
+    /// the types of its columns.
     ///
     /// # Errors
     ///
@@ -80,9 +83,9 @@ impl CommitLog {
         Ok(Some(LogWrite { position: record.position, rows }))
     }
 
-    /// Returns how many records were passed over because their checksum is wrong, as the server does.
-    pub fn skipped(&self) -> u64 {
-        self.segment.skipped()
+    /// Returns what was passed over because it is damaged, as the server does.
+    pub fn lost(&self) -> LostParts {
+        self.segment.lost()
     }
 
     /// Whether the deletion of a counter wins whatever its timestamp (2.1 and later).
@@ -174,7 +177,11 @@ mod tests {
         let (mut found, mut wrong) = (Vec::new(), 0);
         loop {
             match log.next_write(|_| None) {
-                Ok(None) => return (found, wrong + log.skipped()),
+                Ok(None) => {
+                    let LostParts { writes, sections, end, is_cut, .. } = log.lost();
+                    wrong += writes + sections + u64::from(end.is_some()) + u64::from(is_cut);
+                    return (found, wrong);
+                }
                 Ok(Some(write)) => {
                     let key = String::from_utf8_lossy(&write.rows[0].key).into_owned();
                     found.push((key, write.position.position));

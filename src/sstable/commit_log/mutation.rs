@@ -12,6 +12,7 @@
 //! Names and keys up to 0.6 are texts. Columns are a count and columns as in SSTables; those of a super column family up to
 //! 1.2 are super columns:  name | deletion | count | columns. 0.7 may write zeros behind a mutation.
 
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,6 +29,9 @@ use crate::model::{DeletionTime, RangeTombstone};
 
 /// Stands for the path in errors, which the reader of the file adds.
 const RECORD: &str = "a record of a commit log";
+
+/// Column families of a mutation that are not known, of which it is tried whether they have super columns.
+const UNKNOWN_MAX: usize = 4;
 
 /// A column family as a commit log names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -66,8 +70,8 @@ pub struct LogRow {
 /// Finds what the schema says of a column family.
 pub(super) type FindTable<'f> = dyn Fn(&LogFamily) -> Option<Arc<LogTable>> + 'f;
 
-/// Decodes the mutation of a record. Of a mutation of 3.x only the column family is returned if it
-/// is not known.
+/// Decodes the mutation of a record. Of a mutation of 3.x only the column family is returned if it is not known. Up to 2.2 a
+/// column family that is not known can have super columns or not: one of both readings ends where the record ends.
 pub(super) fn decode(
     record: &Bytes,
     version: LogVersion,
@@ -85,8 +89,42 @@ pub(super) fn decode(
     };
     let input = Input::of_memory(Path::new(RECORD), record.to_vec());
     let format = format_of(letters).ok_or_else(|| input.damaged("of no known release"))?;
-    let is_super = |family: &LogFamily| tables(family).is_some_and(|table| table.is_super());
-    Mutation { input, format, version }.rows(&is_super)
+    decode_old(record, (format, version), tables)
+}
+
+/// Reads the mutation with each combination of column families with and without super columns among those that are not known.
+fn decode_old(
+    record: &Bytes,
+    (format, version): (Format, LogVersion),
+    tables: &FindTable<'_>,
+) -> Result<Vec<LogRow>, SstableError> {
+    let unknown: RefCell<Vec<LogFamily>> = RefCell::default();
+    let read = |supers: u32| {
+        let is_super = |family: &LogFamily| match tables(family) {
+            Some(table) => table.is_super(),
+            None => {
+                let mut unknown = unknown.borrow_mut();
+                let at = unknown.iter().position(|known| known == family).unwrap_or_else(|| {
+                    unknown.push(family.clone());
+                    unknown.len() - 1
+                });
+                at < UNKNOWN_MAX && supers >> at & 1 == 1
+            }
+        };
+        let input = Input::of_memory(Path::new(RECORD), record.to_vec());
+        let mut mutation = Mutation { input, format, version };
+        let rows = mutation.rows(&is_super)?;
+        Ok((rows, mutation.is_over()?))
+    };
+    let plain = read(0);
+    let mut supers = 1;
+    while !matches!(plain, Ok((_, true))) && supers < 1 << unknown.borrow().len().min(UNKNOWN_MAX) {
+        if let Ok((rows, true)) = read(supers) {
+            return Ok(rows);
+        }
+        supers += 1;
+    }
+    plain.map(|(rows, _)| rows)
 }
 
 /// Whether a record is a mutation of 0.4 from its beginning to its end.
@@ -99,7 +137,7 @@ pub(super) fn is_mutation_of_0_4(record: &Bytes) -> bool {
 
 /// 3.0 freezes all user types, and the schema does not always show it. Only one of both readings ends where the record ends.
 fn decode_modern(record: &Bytes, tables: &FindTable<'_>) -> Result<Vec<LogRow>, SstableError> {
-    let has_user_types = std::cell::Cell::new(false);
+    let has_user_types = Cell::new(false);
     let seen = |family: &LogFamily| {
         let table = tables(family)?;
         has_user_types.set(has_user_types.get() || table.has_user_types());
@@ -145,6 +183,12 @@ struct Mutation {
 }
 
 impl Mutation {
+    /// Whether nothing but zeros follows: 0.7 writes its whole buffer.
+    fn is_over(&mut self) -> Result<bool, SstableError> {
+        let rest = self.input.remaining();
+        Ok(self.input.bytes(rest)?.iter().all(|byte| *byte == 0))
+    }
+
     fn rows(&mut self, is_super: &dyn Fn(&LogFamily) -> bool) -> Result<Vec<LogRow>, SstableError> {
         let keyspace = if self.version <= LogVersion::Two { self.input.utf()? } else { String::new() };
         let key = match self.version {

@@ -35,6 +35,8 @@ struct Parameters {
 pub(super) struct Sections {
     id: i64,
     compressor: Option<Compressor>,
+    /// Where the present section begins in the file.
+    start: u64,
     /// Where the next section begins in the file.
     next: u64,
     /// Where it would begin without compression.
@@ -87,17 +89,23 @@ impl Sections {
                 ))
             })?),
         };
-        Ok(Sections { id, compressor, next: input.position(), logical: input.position() })
+        Ok(Sections { id, compressor, start: 0, next: input.position(), logical: input.position() })
     }
 
     pub fn id(&self) -> i64 {
         self.id
     }
 
+    /// Returns where the present section begins in the file.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
     /// Moves to the next section.
     pub fn advance(&mut self, input: &mut Input) -> Result<Section, SstableError> {
         let end_of_all = Section::End { is_damaged: false };
         let position = self.next;
+        self.start = position;
         if input.length().saturating_sub(position) < MARKER_BYTES {
             return Ok(end_of_all);
         }

@@ -22,6 +22,7 @@ use super::super::error::SstableError;
 use super::super::flushed::LogPosition;
 use super::super::input::Input;
 use super::header::least_position;
+use super::lost::LostParts;
 use super::mutation::is_mutation_of_0_4;
 use super::section::{Section, Sections};
 use super::version::LogVersion;
@@ -43,7 +44,7 @@ pub(super) struct Segment {
     content: Option<(Input, u64)>,
     /// Where the records of the present section end, in the file or the content.
     end: u64,
-    skipped: u64,
+    lost: LostParts,
     is_over: bool,
 }
 
@@ -93,7 +94,7 @@ impl Segment {
             version,
             sections,
             content: None,
-            skipped: 0,
+            lost: LostParts::default(),
             is_over,
         })
     }
@@ -106,8 +107,8 @@ impl Segment {
         self.version
     }
 
-    pub fn skipped(&self) -> u64 {
-        self.skipped
+    pub fn lost(&self) -> LostParts {
+        self.lost
     }
 
     /// Returns the next record; `None` at the end.
@@ -120,7 +121,7 @@ impl Segment {
                     let position = LogPosition { segment: self.id, position };
                     return Ok(Some(Record { mutation, position }));
                 }
-                Read::Damaged => self.skipped += 1,
+                Read::Damaged => self.lost.writes += 1,
                 Read::End => self.next_section()?,
             }
         }
@@ -137,16 +138,16 @@ impl Segment {
         };
         match sections.advance(&mut self.file)? {
             Section::InFile { end, is_cut } => {
-                self.skipped += u64::from(is_cut);
+                self.lost.is_cut |= is_cut;
                 self.end = end;
             }
             Section::Decompressed { content, position } => {
                 self.end = content.length();
                 self.content = Some((content, position));
             }
-            Section::Damaged => self.skipped += 1,
+            Section::Damaged => self.lost.add_section(sections.start()),
             Section::End { is_damaged } => {
-                self.skipped += u64::from(is_damaged);
+                self.lost.end = is_damaged.then(|| sections.start());
                 self.is_over = true;
             }
         }
@@ -182,7 +183,9 @@ impl Segment {
         let is_size = version <= LogVersion::Headed || sum(input, version)? == crc(&[&summed]);
         let rest = end.saturating_sub(input.position());
         if !is_size || !(RECORD_BYTES_MIN..=RECORD_BYTES_MAX).contains(&size) || rest < size + sum_bytes {
-            self.skipped += u64::from(version.has_sections());
+            if let Some(sections) = &self.sections {
+                self.lost.add_section(sections.start());
+            }
             return Ok(Read::End);
         }
         let mutation = input.bytes(size)?;

@@ -1,0 +1,140 @@
+//! What `thriftstore import` prints at its end: what was imported, and what was not.
+//!
+//! Everything that is not imported is printed with its reason, and is an error, unless the user has asked to leave it out.
+
+use indicatif::HumanBytes;
+
+use super::import_found::shown_times;
+use crate::import::{FamilySummary, Inventory, Summary, UnfoundWrites, Verified};
+
+/// How the user defines column families that have no definition.
+pub const HOW_TO_DEFINE: &str = "Servers of 0.7 and later have the definitions in the keyspace system or system_schema: give the \
+    whole data directory. Otherwise define them with --config storage-conf.xml (0.4 to 0.6), or with --schema and a script of \
+    CQL or cassandra-cli";
+
+/// Prints what was imported and what is lost. Losses are an error.
+pub fn report_imported(
+    inventory: &Inventory,
+    summary: &Summary,
+    skips_undefined: bool,
+) -> Result<(), String> {
+    let width = summary.families.keys().map(|name| name.to_string().len()).max().unwrap_or_default();
+    for (name, family) in &summary.families {
+        println!("{:width$}  {}", name.to_string(), shown(family));
+    }
+    for name in &summary.undefined {
+        println!("{name} was left out: the target does not define it");
+    }
+    println!("imported: {}", total(inventory, summary, summary.commit_logs));
+    print_unfound("not imported", &summary.unfound);
+    let missing = if skips_undefined { 0 } else { summary.unfound.missing() };
+    print_losses(inventory, summary, missing)
+}
+
+/// Prints what was found and what is lost. Losses are an error.
+pub fn report_found(inventory: &Inventory, summary: &Summary) -> Result<(), String> {
+    println!("found: {}", total(inventory, summary, inventory.commit_logs.len() as u64));
+    print_unfound("not counted", &summary.unfound);
+    print_losses(inventory, summary, 0)
+}
+
+/// Prints how many differences there are. They are an error.
+pub fn report_verified(verified: &Verified) -> Result<(), String> {
+    println!("compared: {} cells and deletions of the files with the target", verified.compared);
+    match verified.differences {
+        0 => Ok(()),
+        differences => {
+            Err(format!("the target differs from the files: {}", counted(differences, "difference")))
+        }
+    }
+}
+
+fn total(inventory: &Inventory, summary: &Summary, commit_logs: u64) -> String {
+    let total = summary.total();
+    let families = match summary.families.len() {
+        1 => "1 column family".to_owned(),
+        count => format!("{count} column families"),
+    };
+    format!(
+        "{families}, {} in {} and {}, {}, {}, {}",
+        HumanBytes(inventory.bytes()),
+        counted(total.tables, "SSTable"),
+        counted(commit_logs, "commit log"),
+        counted(total.rows, "row"),
+        counted(total.cells, "cell"),
+        counted(total.tombstones, "tombstone")
+    )
+}
+
+/// Prints the writes in commit logs of column families that are not there, and what to do.
+fn print_unfound(what: &str, unfound: &UnfoundWrites) {
+    if let Some(names) = unfound.undefined() {
+        eprintln!(
+            "{what}: writes in commit logs of column families without a definition, with the number of writes: {names}. \
+             {HOW_TO_DEFINE}; then run the command again"
+        );
+    }
+    if let Some(ids) = unfound.unnamed() {
+        eprintln!(
+            "{what}: writes in commit logs of column families whose names are not known, with the number of writes: {ids}. The \
+             names are in the keyspaces system and system_schema: give the whole data directory"
+        );
+    }
+    if unfound.further() > 0 {
+        eprintln!(
+            "{what}: {} of further column families in commit logs",
+            counted(unfound.further(), "write")
+        );
+    }
+    if let Some(ids) = unfound.dropped() {
+        eprintln!(
+            "note: commit logs have writes of column families that are not in the old schema, with the number of writes: {ids}. \
+             They were dropped, so these writes are left out"
+        );
+    }
+}
+
+/// Prints notes, losses and doubts. Returns an error if something is lost, in doubt, or not imported.
+fn print_losses(inventory: &Inventory, summary: &Summary, missing: u64) -> Result<(), String> {
+    for note in summary.families.values().flat_map(|family| &family.notes) {
+        eprintln!("note: {note}");
+    }
+    for (what, losses) in [("doubtful", &summary.doubts), ("damaged", &summary.losses)] {
+        losses.first().iter().for_each(|lost| eprintln!("{what}: {}", lost.what));
+        if losses.without_text() > 0 {
+            eprintln!("{what}: {} more, which are not printed", losses.without_text());
+        }
+    }
+    let reasons = [
+        (summary.losses.count(), "damage", ""),
+        (summary.doubts.count(), "doubt", ""),
+        (inventory.unreadable.len() as u64, "file", " that cannot be read"),
+        (missing, "write", " in commit logs of column families without a definition"),
+    ];
+    let reasons = reasons.into_iter().filter(|(count, ..)| *count > 0);
+    let reasons: Vec<String> = reasons.map(|(count, noun, rest)| counted(count, noun) + rest).collect();
+    let reasons = reasons.join(", ");
+    let is_lost = summary.losses.count() + inventory.unreadable.len() as u64 + missing > 0;
+    match (is_lost, summary.doubts.is_empty()) {
+        (false, true) => Ok(()),
+        (false, false) => Err(format!("nothing is lost, but something may be wrong: {reasons} (see above)")),
+        (true, _) => Err(format!("not everything is there: {reasons} (see above)")),
+    }
+}
+
+fn shown(family: &FamilySummary) -> String {
+    let FamilySummary { tables, rows, cells, tombstones, timestamps, formats, .. } = family;
+    let letters = formats.keys().map(|letters| if letters.is_empty() { "0.4 to 0.6" } else { letters });
+    let source = match *tables {
+        0 => "commit logs only".to_owned(),
+        tables => format!("{} ({})", counted(tables, "SSTable"), letters.collect::<Vec<_>>().join(", ")),
+    };
+    let times = timestamps.map_or_else(String::new, |times| format!(", written {}", shown_times(times)));
+    let (rows, cells) = (counted(*rows, "row"), counted(*cells, "cell"));
+    format!("{source}, {rows}, {cells}, {}{times}", counted(*tombstones, "tombstone"))
+}
+
+/// Returns a number with its noun.
+pub fn counted(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

@@ -1,0 +1,315 @@
+//! Searches the directories of old servers for SSTables and logs.
+//!
+//! Directories that are given may overlap, and then the same files are found twice:
+//!
+//! ```text
+//!   --from data data/Shop            the files of data/Shop belong to one node: they are read once, with a note
+//!   --from data --from data/Shop     .. they would belong to two nodes, whose counters would be added up: an error
+//! ```
+//!
+//! A file is recognized by its device and inode, so that links, mounts, and the hard links of snapshots do not hide that it is
+//! the same one.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::inventory::{FoundPath, FoundTable, Inventory, is_system};
+use super::leftovers::LeftOut;
+use super::{FamilyName, ImportError};
+use crate::sstable::{Component, Descriptor, SstableError, is_transaction_log};
+
+/// Directories below a data directory that repeat its tables.
+const COPIES: [&str; 2] = ["snapshots", "backups"];
+/// The usual name of the directory of commit logs, which is beside the data directory.
+const COMMIT_LOGS: &str = "commitlog";
+/// How deep directories are searched: keyspace, family, and some above them.
+const DEPTH_MAX: u32 = 8;
+
+/// A file by its device and inode.
+type FileId = (u64, u64);
+
+/// The directory that is searched.
+#[derive(Debug, Clone)]
+struct Searched {
+    directory: PathBuf,
+    node: usize,
+    /// Whether the user has given the directory. Otherwise it is the one of the commit logs beside it.
+    is_given: bool,
+}
+
+/// A search, which fills an inventory.
+pub struct Search<'i> {
+    inventory: &'i mut Inventory,
+    /// The directory in which each file was found first.
+    found: HashMap<FileId, Searched>,
+    /// Links to directories, with their targets.
+    links: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Search<'_> {
+    pub fn new(inventory: &mut Inventory) -> Search<'_> {
+        Search { inventory, found: HashMap::new(), links: Vec::new() }
+    }
+
+    /// Searches a directory of a node, and the directory of commit logs beside it.
+    ///
+    /// # Errors
+    ///
+    /// If a directory cannot be read, or if files of it belong to another node.
+    pub fn add(&mut self, directory: &Path, node: usize) -> Result<(), ImportError> {
+        let full = fs::canonicalize(directory).map_err(|error| failed(directory, &error))?;
+        let given = Searched { directory: full.clone(), node, is_given: true };
+        let again = self.search(&full, &given, DEPTH_MAX)?;
+        if again > 0 {
+            self.inventory.notes.push(format!(
+                "{}: {again} of its files are in another directory of this --from too. Each file is read once",
+                full.display()
+            ));
+        }
+        let beside = full.with_file_name(COMMIT_LOGS);
+        if beside.is_dir() {
+            let logs = Searched { directory: beside.clone(), node, is_given: false };
+            self.search(&beside, &logs, 0)?;
+        }
+        let found = FoundPath { path: full, node };
+        if !self.inventory.directories.contains(&found) {
+            self.inventory.directories.push(found);
+        }
+        Ok(())
+    }
+
+    /// Ends the search. Links to directories that were not searched are noted.
+    pub fn finish(self) {
+        let Search { inventory, links, .. } = self;
+        for (link, target) in links {
+            if !inventory.directories.iter().any(|given| target.starts_with(&given.path)) {
+                let (link, target) = (link.display(), target.display());
+                inventory.notes.push(format!(
+                    "{link} is a link to the directory {target}, which is not searched: give that directory too, after the same \
+                     --from"
+                ));
+            }
+        }
+    }
+
+    /// Searches a directory and those in it. Returns how many files were found before.
+    fn search(&mut self, path: &Path, of: &Searched, depth: u32) -> Result<u64, ImportError> {
+        let mut again = 0;
+        let entries = fs::read_dir(path).map_err(|error| failed(path, &error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| failed(path, &error))?;
+            let path = entry.path();
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let kind = entry.file_type().map_err(|error| failed(&path, &error))?;
+            // Directories of indexes begin with a full stop.
+            let is_searched = depth > 0 && !COPIES.contains(&&*name) && !name.starts_with('.');
+            if kind.is_dir() {
+                self.add_id(&path);
+                if is_searched {
+                    again += self.search(&path, of, depth - 1)?;
+                }
+            } else if kind.is_symlink() && path.is_dir() {
+                // Links are not followed: they could lead anywhere.
+                let target = fs::canonicalize(&path).ok().filter(|_| is_searched);
+                self.links.extend(target.map(|target| (path, target)));
+            } else {
+                again += u64::from(self.add_file(path, &name, of)?);
+            }
+        }
+        Ok(again)
+    }
+
+    /// Takes the id of a column family from the name of its directory, `<family>-<id>`.
+    fn add_id(&mut self, directory: &Path) {
+        let keyspace = directory.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+        if let (Some(keyspace), Some((name, id))) = (keyspace, id_of(directory)) {
+            self.inventory.ids.insert(id, FamilyName { keyspace: keyspace.to_owned(), name });
+        }
+    }
+
+    /// Adds a file if it is a Data file or a log. Returns whether it was found before.
+    fn add_file(&mut self, path: PathBuf, name: &str, of: &Searched) -> Result<bool, ImportError> {
+        let is_data = name.ends_with(&format!("-{}", Component::Data.name()));
+        let is_commit_log = name.starts_with("CommitLog-") && name.ends_with(".log");
+        if !is_data && !is_commit_log && !is_transaction_log(name) {
+            return Ok(false);
+        }
+        // A link without its file is reported where it is read.
+        let metadata = fs::metadata(&path).or_else(|_| fs::symlink_metadata(&path));
+        let metadata = metadata.map_err(|error| failed(&path, &error))?;
+        if let Some(before) = self.found.get(&(metadata.dev(), metadata.ino())) {
+            return again(&path, before, of);
+        }
+        self.found.insert((metadata.dev(), metadata.ino()), of.clone());
+        let node = of.node;
+        if is_data {
+            self.add_table(path, metadata.len(), node);
+        } else if is_commit_log {
+            self.inventory.commit_logs.push(FoundPath { path, node });
+        } else {
+            self.inventory.transaction_logs.push(FoundPath { path, node });
+        }
+        Ok(false)
+    }
+
+    fn add_table(&mut self, path: PathBuf, bytes: u64, node: usize) {
+        let inventory = &mut *self.inventory;
+        let descriptor = match Descriptor::of_data_file(&path) {
+            Ok(descriptor) => descriptor,
+            Err(error) => return inventory.unreadable.push(error),
+        };
+        let (Some(keyspace), Some(name)) = (descriptor.keyspace.clone(), descriptor.family.clone()) else {
+            let why = "neither its name nor its directory names its column family".to_owned();
+            return inventory.unreadable.push(SstableError::Unsupported { path, why });
+        };
+        let is_index = name.contains('.');
+        if is_index {
+            return;
+        }
+        let name = FamilyName { keyspace, name };
+        let why = match &descriptor {
+            found if found.is_temporary => "the server had not finished it",
+            found if found.is_compacted() => "the server has marked it as compacted or truncated",
+            _ => "",
+        };
+        if !why.is_empty() {
+            return inventory.left_out.push(LeftOut { path, why: why.to_owned(), family: name });
+        }
+        let families = match &name.keyspace[..] {
+            "system" | "system_schema" => &mut inventory.system,
+            other if is_system(other) => return,
+            _ => &mut inventory.families,
+        };
+        let table = FoundTable { path, bytes, descriptor, node };
+        families.entry(name).or_default().push(table);
+    }
+}
+
+/// Returns whether a file that was found before is worth a note. The directory of commit logs beside a data directory may be
+/// found more than once: it was not given.
+///
+/// # Errors
+///
+/// If the file would belong to two nodes.
+fn again(path: &Path, before: &Searched, of: &Searched) -> Result<bool, ImportError> {
+    if before.node != of.node {
+        let (path, one) = (path.to_owned(), before.directory.clone());
+        return Err(ImportError::TwoNodes { path, one, other: of.directory.clone() });
+    }
+    Ok(before.is_given && of.is_given)
+}
+
+/// Returns the name and the id of a column family in the name of its directory, `<family>-<id>`.
+pub fn id_of(directory: &Path) -> Option<(String, [u8; 16])> {
+    let (name, id) = directory.file_name()?.to_str()?.rsplit_once('-')?;
+    Some((name.to_owned(), uuid::Uuid::try_parse(id).ok()?.into_bytes()))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> ImportError {
+    ImportError::Directory { path: path.to_owned(), why: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory with SSTables and logs of each kind.
+    fn directory() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for file in [
+            "data/Shop/Carts-1-Data.db",
+            "data/Shop/Carts-9786ac1cdd583201a7cdad556410c985/me-2-big-Data.db",
+            "data/Shop/Carts-9786ac1cdd583201a7cdad556410c985/me_txn_flush_1.log",
+            "data/Shop/snapshots/old/Carts-7-Data.db",
+            "commitlog/CommitLog-6-1.log",
+        ] {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, file).unwrap();
+        }
+        fs::hard_link(
+            root.path().join("data/Shop/Carts-1-Data.db"),
+            root.path().join("data/Shop/snapshots/old/Carts-1-Data.db"),
+        )
+        .unwrap();
+        std::os::unix::fs::symlink(root.path().join("data"), root.path().join("link")).unwrap();
+        root
+    }
+
+    fn search(root: &Path, nodes: &[&[&str]]) -> Result<Inventory, ImportError> {
+        let mut inventory = Inventory::default();
+        let mut search = Search::new(&mut inventory);
+        for (node, names) in nodes.iter().enumerate() {
+            for name in *names {
+                search.add(&root.join(name), node)?;
+            }
+        }
+        search.finish();
+        Ok(inventory)
+    }
+
+    #[test]
+    fn files_of_overlapping_directories_are_read_once() {
+        let root = directory();
+        let counts = |found: &Inventory| {
+            let tables = found.families.values().map(Vec::len).sum::<usize>();
+            (tables, found.transaction_logs.len(), found.commit_logs.len())
+        };
+        let alone = search(root.path(), &[&["data"]]).unwrap();
+        assert_eq!((counts(&alone), &alone.notes[..]), ((2, 1, 1), &[][..]));
+        for (names, again) in [
+            (&["data", "data"][..], 3),
+            (&["data", "data/Shop"], 3),
+            (&["data/Shop", "data"], 3),
+            (&["data", "link"], 3),
+            (&["link/Shop", "data/../data/Shop"], 3),
+        ] {
+            let found = search(root.path(), &[names]).unwrap();
+            assert_eq!(counts(&found).0, 2, "{names:?}");
+            assert_eq!(counts(&found).1, 1, "{names:?}");
+            assert!(
+                found.notes.len() == 1 && found.notes[0].contains(&format!("{again} of its files")),
+                "{names:?}: {:?}",
+                found.notes
+            );
+        }
+        // The directory of commit logs is searched with the data directory beside it.
+        let found = search(root.path(), &[&["data", "commitlog"]]).unwrap();
+        assert_eq!((counts(&found), &found.notes[..]), ((2, 1, 1), &[][..]));
+        // A snapshot has hard links to the files of its time.
+        let found = search(root.path(), &[&["data", "data/Shop/snapshots/old"]]).unwrap();
+        assert_eq!(counts(&found).0, 3);
+        assert!(found.notes[0].contains("1 of its files"), "{:?}", found.notes);
+    }
+
+    #[test]
+    fn a_file_of_two_nodes_is_an_error() {
+        let root = directory();
+        for nodes in [
+            [&["data"][..], &["data"]],
+            [&["data"], &["data/Shop"]],
+            [&["link"], &["data"]],
+            [&["data"], &["commitlog"]],
+            [&["commitlog"], &["data"]],
+        ] {
+            let error = search(root.path(), &nodes).unwrap_err();
+            assert!(error.to_string().contains("two nodes"), "{nodes:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn links_to_directories_that_are_not_searched_are_noted() {
+        let root = directory();
+        fs::create_dir_all(root.path().join("disk/Blog")).unwrap();
+        fs::write(root.path().join("disk/Blog/Posts-1-Data.db"), b"1234").unwrap();
+        let (target, link) = (root.path().join("disk/Blog"), root.path().join("data/Blog"));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let found = search(root.path(), &[&["data"]]).unwrap();
+        assert!(found.notes.len() == 1 && found.notes[0].contains("disk/Blog"), "{:?}", found.notes);
+        let found = search(root.path(), &[&["data", "disk"]]).unwrap();
+        assert_eq!((found.families.len(), &found.notes[..]), (2, &[][..]));
+    }
+}
