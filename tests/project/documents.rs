@@ -141,6 +141,17 @@ fn each_document_can_be_found_by_links() {
     assert_eq!(documents().into_iter().filter(is_lost).collect::<Vec<_>>(), Vec::<String>::new());
 }
 
+#[test]
+fn each_document_is_a_chapter_of_the_book() {
+    let summary = "docs/SUMMARY.md";
+    let chapters: BTreeSet<PathBuf> =
+        links(summary).into_iter().filter_map(|(_, file, _)| file.canonicalize().ok()).collect();
+    let is_missing = |document: &String| {
+        document != summary && !chapters.contains(&root().join(document).canonicalize().unwrap())
+    };
+    assert_eq!(documents().into_iter().filter(is_missing).collect::<Vec<_>>(), Vec::<String>::new());
+}
+
 /// Returns whether a path relative to the root of the repository exists. `*` matches any rest of a name.
 fn path_exists(path: &str) -> bool {
     let Some((start, _)) = path.split_once('*') else { return root().join(path).exists() };
