@@ -8,7 +8,7 @@ use clap::Args;
 use super::data::{self, Data, DataArgs};
 use crate::cql;
 use crate::cql::syntax::TableName;
-use crate::marshal::Types;
+use crate::marshal::{AbstractType, BytesType, Types};
 
 #[derive(Debug, Args)]
 pub struct CellsArgs {
@@ -38,8 +38,13 @@ async fn row_of(args: &CellsArgs, data: &Data) -> Result<String, String> {
     let table = state.table(&name).map_err(|error| error.to_string())?;
     let key: Bytes = match (args.key.strip_prefix("0x"), &table.cf.key_validator) {
         (Some(hex), _) => bytes_of(hex).ok_or_else(|| format!("{} is not hex", args.key))?,
-        (None, Some(class)) => class.parse_text(&args.key).map_err(|error| error.to_string())?.into(),
-        (None, None) => args.key.clone().into(),
+        (None, Some(class)) if class.class_name() != BytesType.class_name() => class
+            .parse_text(&args.key)
+            .map_err(|error| {
+                format!("{error}: specify the row key as text of its type, or its bytes as 0x...")
+            })?
+            .into(),
+        (None, _) => args.key.clone().into(),
     };
     cql::stored_row(&state, &name, &key).await.map_err(|error| error.to_string())
 }

@@ -40,7 +40,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The error if the configuration enables TLS with a Java keystore, and no option gives a certificate.
 const NO_KEYSTORE: &str = "client_encryption_options enables TLS with a Java keystore, which thriftstore does not read: \
-     convert it to PEM files (docs/configuration.md) and set --tls-certificate FILE and --tls-key FILE, or disable TLS \
+     convert it to PEM files (docs/tls.md) and set --tls-certificate FILE and --tls-key FILE, or disable TLS \
      with --tls off";
 
 #[derive(Debug, Args)]

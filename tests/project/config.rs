@@ -209,26 +209,33 @@ const EXAMPLE: &str = "<Storage>
 
 #[test]
 fn the_documentation_has_every_element_and_the_errors_of_its_example() {
-    let path = repository().join("docs/configuration.md");
     let errors = config::parse(EXAMPLE, "storage-conf.xml", &Types::builtin()).unwrap_err();
-    let mut document = fs::read_to_string(&path).unwrap();
-    for (name, part) in [
-        ("elements of Storage", table(config::ELEMENTS)),
-        ("elements of ClientEncryptionOptions", table(config::ENCRYPTION_ELEMENTS)),
-        ("elements of Cluster", table(config::CLUSTER_ELEMENTS)),
-        ("attributes of Keyspace", table(config::KEYSPACE_ATTRIBUTES)),
-        ("elements of Keyspace", table(config::KEYSPACE_ELEMENTS)),
-        ("attributes of ColumnFamily", table(config::FAMILY_ATTRIBUTES)),
-        ("elements of ColumnFamily", table(config::FAMILY_ELEMENTS)),
-        ("settings of cassandra.yaml", yaml_table(config::SETTINGS)),
-        ("settings of cassandra.yaml without effect", inert_table(config::INERT)),
-        ("settings of a keyspace in cassandra.yaml", yaml_table(config::KEYSPACE_SETTINGS)),
-        ("settings of a column family in cassandra.yaml", yaml_table(config::FAMILY_SETTINGS)),
-        ("example", format!("```\n{errors}\n```\n")),
+    for (document, name, part) in [
+        ("storage-conf.md", "elements of Storage", table(config::ELEMENTS)),
+        ("tls.md", "elements of ClientEncryptionOptions", table(config::ENCRYPTION_ELEMENTS)),
+        ("cluster.md", "elements of Cluster", table(config::CLUSTER_ELEMENTS)),
+        ("storage-conf.md", "attributes of Keyspace", table(config::KEYSPACE_ATTRIBUTES)),
+        ("storage-conf.md", "elements of Keyspace", table(config::KEYSPACE_ELEMENTS)),
+        ("storage-conf.md", "attributes of ColumnFamily", table(config::FAMILY_ATTRIBUTES)),
+        ("storage-conf.md", "elements of ColumnFamily", table(config::FAMILY_ELEMENTS)),
+        ("cassandra-yaml.md", "settings of cassandra.yaml", yaml_table(config::SETTINGS)),
+        ("cassandra-yaml.md", "settings of cassandra.yaml without effect", inert_table(config::INERT)),
+        (
+            "cassandra-yaml.md",
+            "settings of a keyspace in cassandra.yaml",
+            yaml_table(config::KEYSPACE_SETTINGS),
+        ),
+        (
+            "cassandra-yaml.md",
+            "settings of a column family in cassandra.yaml",
+            yaml_table(config::FAMILY_SETTINGS),
+        ),
+        ("configuration.md", "example", format!("```\n{errors}\n```\n")),
     ] {
-        document = replace_part(&document, name, &part);
+        let path = repository().join("docs").join(document);
+        let text = fs::read_to_string(&path).unwrap();
+        check(&path, &replace_part(&text, name, &part));
     }
-    check(&path, &document);
 }
 
 /// A cassandra.yaml with every kind of value.

@@ -74,6 +74,27 @@ fn cells_prints_a_row_as_cql_and_as_thrift() {
     assert_eq!(run(directory.path(), &hex), (true, text));
 }
 
+/// As in the console: cassandra-cli reads texts of BytesType as hex, but a person has the key as text.
+#[test]
+fn cells_reads_a_key_of_bytes_as_text() {
+    let directory = directory();
+    let schema =
+        "CREATE KEYSPACE blog WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
+        CREATE TABLE blog.posts (key blob PRIMARY KEY, hits int);
+        INSERT INTO blog.posts (key, hits) VALUES (textAsBlob('popcorn'), 7) USING TIMESTAMP 7;
+        CREATE TABLE blog.years (key int PRIMARY KEY, hits int);";
+    fs::write(directory.path().join("blog.cql"), schema).unwrap();
+    let (succeeded, text) =
+        run(directory.path(), &["cells", "blog", "posts", "popcorn", "--schema", "blog.cql"]);
+    assert!(succeeded && text.starts_with("row key 706f70636f726e"), "{text}");
+    let (succeeded, text) =
+        run(directory.path(), &["cells", "blog", "years", "popcorn", "--schema", "blog.cql"]);
+    assert!(
+        !succeeded && text.contains("specify the row key as text of its type, or its bytes as 0x..."),
+        "{text}"
+    );
+}
+
 #[test]
 fn errors_show_the_position_in_the_statement() {
     let directory = directory();
