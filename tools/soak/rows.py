@@ -42,13 +42,13 @@ class StandardRows(Part):
         super().__init__(worker)
         self.name = f"{keyspace}.{family}"
         self.keyspace, self.family, self.is_old = keyspace, family, is_old
-        self.keys = [f"w{worker.number}-{number}".encode() for number in range(rows)]
+        self.keys = [f"{family[0].lower()}{worker.number}-{number}".encode() for number in range(rows)]
         self.partitions = {key: Partition() for key in self.keys}
 
     # Writes.
 
     def write(self, key):
-        change = self.change(key)
+        change = self.new_change(key)
         dialects = [self.native, self.native]
         if self.server.has_release("1.2"):
             dialects.append(self.cql3)
@@ -61,7 +61,7 @@ class StandardRows(Part):
         send = dialect(key, change)
         self.apply(key, change.mutation(), send, change.ttls(), f"{dialect.__name__} {describe(change)}")
 
-    def change(self, key):
+    def new_change(self, key):
         chance, timestamp = self.chance, self.worker.timestamp()
         what = chance.random()
         if what < 0.04:

@@ -90,7 +90,7 @@ class Sabotage:
             timestamp = time.time_ns() // 1000
             cells = {(clustering, "b"): Cell(timestamp, "both") for clustering in (1, 2)}
             partition.add_unanswered(Mutation(cells), self.soak.server.run, time.time())
-            text = f'UPDATE "Live".{self.tables.table} USING TIMESTAMP {timestamp} SET b = ? WHERE pk = ? AND ck = ?'
+            text = f'UPDATE {self.tables.name} USING TIMESTAMP {timestamp} SET b = ? WHERE pk = ? AND ck = ?'
             yield Statement(text, ("text", "both"), ("text", key), ("int", 1))
 
     def missing_journal(self):
@@ -102,7 +102,7 @@ class Sabotage:
 
     def index(self):
         """Deletes a row that the index finds."""
-        text = f'DELETE FROM "Live".{self.tables.table} WHERE pk = ?'
+        text = f'DELETE FROM {self.tables.name} WHERE pk = ?'
         return self.query(Statement(text, ("text", key)) for key, partition in self.tables.partitions.items() if partition.cells)
 
     def query(self, statements):

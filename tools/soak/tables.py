@@ -5,7 +5,7 @@ import time
 from cql import Statement, batch, decode
 from faulty_socket import NotSent, Refused, Unanswered
 from model import Cell, Mutation, Partition
-from part import Part
+from schema import ChangingPart
 
 PARTITIONS = 8
 CLUSTERINGS = range(12)
@@ -18,7 +18,7 @@ ELEMENTS = ["red", "green", "blue", "it's"]
 MARKER = ""
 
 
-class Tables(Part):
+class Tables(ChangingPart):
     """One table of this worker at a time."""
 
     keyspace = "Live"
@@ -26,7 +26,7 @@ class Tables(Part):
     def __init__(self, worker):
         super().__init__(worker)
         self.table = f"table{worker.number}"
-        self.name = f"Live.{self.table}"
+        self.name = f"\"Live\".{self.table}"
         self.keys = [f"p{number}" for number in range(PARTITIONS)]
         self.exists = self.has_extra = False
         self.clear()
@@ -38,104 +38,41 @@ class Tables(Part):
         return COLUMNS | ({EXTRA: "int"} if self.has_extra else {})
 
     def step(self):
-        if not self.exists:
-            return self.create()
-        what = self.chance.random()
-        if what < self.worker.schema_rate and not self.has_running():
-            return self.change_schema()
-        if what < 0.08:
+        if self.exists and self.chance.random() < 0.08:
             return self.check_index()
         super().step()
 
-    def has_running(self):
-        return any(each.has_running(self.server.run, time.time()) for each in self.partitions.values())
-
-    # Changes of the schema. The table of a change without an answer is read until it is known.
+    # Changes of the schema.
 
     def create(self):
         columns = ", ".join(f"{name} {TYPES[kind]}" for name, kind in COLUMNS.items())
-        text = f'CREATE TABLE "Live".{self.table} (pk text, ck int, {columns}, PRIMARY KEY (pk, ck))'
-        self.alter(text, "already exist")
-        self.alter(f'CREATE INDEX ON "Live".{self.table} (a)', "already exist", "already indexed", "Index already")
+        self.execute(f"CREATE TABLE {self.name} (pk text, ck int, {columns}, PRIMARY KEY (pk, ck))", "already exist")
+        self.execute(f"CREATE INDEX ON {self.name} (a)", "already exist", "already indexed", "Index already")
         self.exists, self.has_extra = True, False
         self.clear()
 
-    def change_schema(self):
-        self.check_all()
-        what = self.chance.random()
-        if what < 0.25:
-            self.drop()
-        elif what < 0.5:
-            self.truncate()
-        elif self.has_extra:
-            self.alter(f'ALTER TABLE "Live".{self.table} DROP {EXTRA}', "not found", "Unknown", "was not", "undefined")
-            self.has_extra = False
-            gone = Mutation({}, {(clustering, EXTRA): self.worker.timestamp() for clustering in CLUSTERINGS})
-            for partition in self.partitions.values():
-                partition.apply(gone)
-        else:
-            self.alter(f'ALTER TABLE "Live".{self.table} ADD {EXTRA} int', "conflicts", "already")
+    def alter(self):
+        """Adds a column, or drops it."""
+        if not self.has_extra:
+            self.execute(f"ALTER TABLE {self.name} ADD {EXTRA} int", "conflicts", "already")
             self.has_extra = True
-        self.check_all()
+            return
+        self.execute(f"ALTER TABLE {self.name} DROP {EXTRA}", "not found", "Unknown", "was not", "undefined")
+        self.has_extra = False
+        gone = Mutation({}, {(clustering, EXTRA): self.worker.timestamp() for clustering in CLUSTERINGS})
+        for partition in self.partitions.values():
+            partition.apply(gone)
 
     def drop(self):
-        self.alter(f'DROP TABLE "Live".{self.table}', "unconfigured", "doesn't exist", "does not exist", "Cannot drop")
+        self.execute(f"DROP TABLE {self.name}", "unconfigured", "doesn't exist", "does not exist", "Cannot drop")
         self.exists = False
         self.create()
 
-    def truncate(self):
-        text = f'TRUNCATE "Live".{self.table}'
-        if self.alter(text) == "unanswered":
-            # The server was killed: either all rows are there, or none is.
-            if not self.is_empty():
-                return
-        self.clear()
-
-    def is_empty(self):
-        rows = self.read(Statement(f'SELECT pk, ck FROM "Live".{self.table}'))
-        return not rows
-
-    def read(self, statement):
-        while True:
-            try:
-                return self.clients.native(statement)
-            except (NotSent, Unanswered):
-                time.sleep(0.05)
-
-    def alter(self, text, *expected_after_retry):
-        """Changes the schema. Without an answer it is tried again, and then may be refused because it was done before,
-        except for a truncate, after which "unanswered" is returned."""
-        has_retried = False
-        while True:
-            self.clients.pin()
-            send = self.chance.choice([self.clients.native, self.clients.native, self.thrift])
-            try:
-                send(Statement(text))
-                break
-            except NotSent:
-                continue
-            except Unanswered:
-                self.wait_for_next_run()
-                if not expected_after_retry:
-                    return "unanswered"
-                has_retried = True
-            except Refused as error:
-                if not (has_retried and any(words in str(error) for words in expected_after_retry)):
-                    raise self.difference("schema", f"{text} was refused: {error}") from error
-                break
-        self.worker.count("schema changes")
-        return "answered"
-
-    def thrift(self, statement):
-        if self.server.has_release("1.2") and "CREATE TABLE" not in statement.text:
-            return self.clients.cql3(statement, self.keyspace)
-        return self.clients.native(statement)
-
-    def wait_for_next_run(self):
-        """A request without an answer has been given up when the server has been started again, or after a while."""
-        run, end = self.clients.run, time.monotonic() + 30
-        while self.server.run == run and time.monotonic() < end and not self.worker.is_ending():
-            time.sleep(0.05)
+    def execute(self, text, *expected_after_retry):
+        through_thrift = lambda: self.clients.cql3(Statement(text), self.keyspace)
+        # Before 2.0 there is no ALTER TABLE that drops a column.
+        senders = lambda: [self.statement_sender(text)] * 2 + ([through_thrift] if self.server.has_release("2.0") else [])
+        self.change(text, senders, *expected_after_retry)
 
     # Writes.
 
@@ -216,10 +153,10 @@ class Tables(Part):
         where = [("text", key), ("int", clustering)]
         if is_insert:
             names, marks = ", ".join(values), ", ".join("?" * len(values))
-            text = f'INSERT INTO "Live".{self.table} (pk, ck, {names}) VALUES (?, ?, {marks}) {condition} {using}'
+            text = f'INSERT INTO {self.name} (pk, ck, {names}) VALUES (?, ?, {marks}) {condition} {using}'
             return Statement(text, *where, *bound)
         sets = ", ".join(f"{name} = ?" for name in values)
-        return Statement(f'UPDATE "Live".{self.table} {using} SET {sets} WHERE pk = ? AND ck = ? {condition}', *bound, *where)
+        return Statement(f'UPDATE {self.name} {using} SET {sets} WHERE pk = ? AND ck = ? {condition}', *bound, *where)
 
     def add_elements(self, key, clustering, timestamp, mutation):
         name = self.chance.choice(["tags", "props"])
@@ -231,13 +168,13 @@ class Tables(Part):
         if self.updates_mark:
             mutation.cells[clustering, MARKER] = Cell(timestamp, True)
         sign = "-" if is_removal else "+"
-        text = f'UPDATE "Live".{self.table} USING TIMESTAMP {timestamp} SET {name} = {name} {sign} ? WHERE pk = ? AND ck = ?'
+        text = f'UPDATE {self.name} USING TIMESTAMP {timestamp} SET {name} = {name} {sign} ? WHERE pk = ? AND ck = ?'
         return Statement(text, (COLUMNS[name], value), ("text", key), ("int", clustering))
 
     def delete(self, key, prefix, timestamp, mutation):
         """The deletion of a partition, a row or a column."""
         mutation.deletions[prefix] = timestamp
-        text = f'"Live".{self.table} USING TIMESTAMP {timestamp} WHERE pk = ?'
+        text = f'{self.name} USING TIMESTAMP {timestamp} WHERE pk = ?'
         values = [("text", key)]
         if prefix:
             text, values = text + " AND ck = ?", [*values, ("int", prefix[0])]
@@ -303,7 +240,7 @@ class Tables(Part):
 
     def select(self, key):
         names = ", ".join(self.columns())
-        return Statement(f'SELECT ck, {names} FROM "Live".{self.table} WHERE pk = ?', ("text", key))
+        return Statement(f'SELECT ck, {names} FROM {self.name} WHERE pk = ?', ("text", key))
 
     def readers(self):
         return [self.read_native] * 2 + ([self.read_cql3] if self.server.has_release("1.2") else [])
@@ -331,7 +268,7 @@ class Tables(Part):
         if any(cell.expires and cell.expires[0] - 2 < now < cell.expires[1] + 2 for cell in cells):
             return
         value = self.chance.randrange(10)
-        statement = Statement(f'SELECT pk, ck FROM "Live".{self.table} WHERE a = ?', ("int", value))
+        statement = Statement(f'SELECT pk, ck FROM {self.name} WHERE a = ?', ("int", value))
         try:
             found = {(key.decode(), decode("int", clustering)) for key, clustering in self.clients.native(statement, self.chance.choice([0, 3]))}
         except (NotSent, Unanswered):

@@ -8,12 +8,13 @@ import traceback
 from client import Clients
 from counters import CounterRows
 from faulty_socket import FAULTS, NotSent, Refused, Unanswered
+from families import Families
 from journal import Journal
 from part import Difference
 from rows import StandardRows, SuperRows
 from tables import Tables
 
-WEIGHTS = [5, 2, 2, 4, 1]
+WEIGHTS = [5, 2, 2, 4, 2, 1]
 
 
 class Worker(threading.Thread):
@@ -25,7 +26,7 @@ class Worker(threading.Thread):
         self.clients = Clients(self.server, self.chance, self.calls)
         self.last_timestamp = 0
         self.schema_rate = soak.options.schema_rate
-        self.parts = [StandardRows(self), SuperRows(self), CounterRows(self), Tables(self), Journal(self)]
+        self.parts = [StandardRows(self), SuperRows(self), CounterRows(self), Tables(self), Families(self), Journal(self)]
         self.checked_run = 0
 
     def run(self):
@@ -56,8 +57,6 @@ class Worker(threading.Thread):
 
     def check_all(self):
         for part in self.parts:
-            if isinstance(part, Tables) and not part.exists:
-                continue
             part.check_all()
 
     def scan(self):
@@ -76,7 +75,7 @@ class Worker(threading.Thread):
 
     def value(self):
         chance = self.chance
-        size = chance.choices([chance.randrange(100), chance.randrange(8000), chance.randrange(100_000)], [900, 95, 5])[0]
+        size = chance.choices([chance.randrange(100), chance.randrange(8000), chance.randrange(100_000)], [880, 100, 20])[0]
         return chance.randbytes(size)
 
     def fault(self):
