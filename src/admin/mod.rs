@@ -26,6 +26,7 @@
 //! Pages load nothing from other addresses, and their content security policy forbids it.
 
 mod access;
+mod change_log;
 mod connection;
 mod console_requests;
 mod control;

@@ -13,7 +13,7 @@ use super::describe::describe;
 use super::journal_arguments::{note_batch, note_query, note_values};
 use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::{AccessPath, Reach, SelectPlan};
-use super::syntax::{self, BatchKind, Change, Parsed, Statement};
+use super::syntax::{self, BatchKind, Change, Parsed, Statement, StatementTarget};
 use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
 use crate::compat::features::restrictions::MATERIALIZED_VIEWS;
@@ -130,6 +130,11 @@ impl Prepared {
     /// Returns whether the statement only reads, whatever its values are: SELECT, DESCRIBE and USE.
     pub fn only_reads(&self) -> bool {
         matches!(self.parsed.statement, Statement::Select(_) | Statement::Describe(_) | Statement::Use(_))
+    }
+
+    /// Returns the kind of the statement and the element that it works on.
+    pub fn target(&self) -> StatementTarget {
+        self.parsed.statement.target()
     }
 
     /// Returns whether the statement is a SELECT of a table of the system keyspaces, whose rows are made for it.

@@ -1,9 +1,11 @@
 //! The database: one schema, one store, one partitioner.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::hash::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -23,6 +25,7 @@ use crate::model::{Predicate, ReadCommand};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::{RemoteCql, Store};
+use crate::util::metrics::{EndedRequest, RequestOutcome, RequestSlot};
 use crate::util::{Clock, RequestGate};
 
 /// A snapshot of the schema, which does not change while this guard is held.
@@ -175,6 +178,19 @@ impl Database {
     /// Returns the slow requests and errors.
     pub fn activity(&self) -> &Arc<Activity> {
         &self.activity
+    }
+
+    /// Counts a message that cannot be read, or whose method is unknown, as a failed request. `slot` is the one of the
+    /// protocol for them. Names that clients invent must not be in `why`: each text is counted.
+    pub fn record_unreadable(&self, slot: RequestSlot, why: &dyn Display) {
+        let ended = EndedRequest {
+            outcome: RequestOutcome::Protocol,
+            time: Duration::ZERO,
+            bytes_in: 0,
+            bytes_out: 0,
+        };
+        self.metrics().requests.record(slot.number, &ended);
+        self.activity.errors.add((slot.protocol, slot.method), why);
     }
 
     /// Returns a database with the same schema over another store.

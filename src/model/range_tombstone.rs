@@ -27,6 +27,12 @@ impl RangeTombstone {
             && (self.finish.is_empty() || comparator.compare(name, &self.finish).is_le())
     }
 
+    /// Returns the memory that it takes, in bytes.
+    pub fn memory(&self) -> usize {
+        let holder = self.super_column.as_ref().map_or(0, Bytes::len);
+        size_of::<RangeTombstone>() + holder + self.start.len() + self.finish.len()
+    }
+
     /// Returns whether two range tombstones have the same range.
     pub fn has_same_range(&self, other: &RangeTombstone) -> bool {
         (&self.super_column, &self.start, &self.finish) == (&other.super_column, &other.start, &other.finish)

@@ -12,7 +12,7 @@ use super::compression::Compression;
 use super::error::{FailedOperation, NativeError};
 use super::event::EventKind;
 use super::identity::Identity;
-use super::opcode::{RequestCode, ResponseCode};
+use super::opcode::{RequestCode, ResponseCode, UNREADABLE};
 use super::reply::Reply;
 use super::request;
 use super::service::NativeService;
@@ -94,7 +94,13 @@ impl Handshake {
         let version = body.version;
         match self.answered(service, code, body).await {
             Ok((code, body)) => Reply::new(stream, code, body),
-            Err(error) => Reply::error(stream, &error, FailedOperation::default(), version),
+            Err(error) => {
+                match &error {
+                    NativeError::Protocol(_) => service.database.record_unreadable(UNREADABLE, &error),
+                    _ => service.database.activity().errors.add(("native", code.name()), &error),
+                }
+                Reply::error(stream, &error, FailedOperation::default(), version)
+            }
         }
     }
 

@@ -33,7 +33,7 @@ pub use event::{Event, EventKind};
 pub use frame::{Frame, FrameCutter, FrameError, NextFrame, write_frame};
 pub use handshake::Handshake;
 pub use identity::Identity;
-pub use opcode::{RequestCode, ResponseCode};
+pub use opcode::{RequestCode, ResponseCode, UNREADABLE};
 pub use reply::Reply;
 pub use segment::{SegmentCodec, SegmentError};
 pub use service::NativeService;

@@ -2,6 +2,11 @@
 
 use crate::util::metrics::RequestSlot;
 
+/// The slot in the metrics of frames that cannot be read, or that are not allowed in the state of the connection. The
+/// slots before it are those of the opcodes.
+pub const UNREADABLE: RequestSlot =
+    RequestSlot { number: 15, protocol: "native", method: "unknown", generation: "" };
+
 /// The kinds of frames that a client sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestCode {

@@ -14,7 +14,7 @@ use super::turn::let_others_go_first;
 use crate::db::faults::ReplyFault;
 use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Refusal, Transport, detect};
 use crate::thrift::wire::WireError;
-use crate::thrift::{Service, Session, answer, refuse_long, refuse_overloaded};
+use crate::thrift::{Service, Session, UNKNOWN, answer, refuse_long, refuse_overloaded};
 use crate::util::limits::{
     HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_FREE, MESSAGE_BYTES_MAX,
     REPLY_BYTES_BEFORE_FLUSH,
@@ -92,6 +92,12 @@ impl Connection {
     /// to all complete messages, except to a client that is too slow or must free its place or memory.
     pub async fn serve(mut self) -> Result<(), ConnectionError> {
         let end = self.converse().await;
+        if let Err(
+            error @ (ConnectionError::Refused(_) | ConnectionError::Frame(_) | ConnectionError::Wire(_)),
+        ) = &end
+        {
+            self.service.database.record_unreadable(UNKNOWN, error);
+        }
         let flushed = match &end {
             Err(ConnectionError::Link(error)) if !error.leaves_time_for_a_reply() => Ok(()),
             _ => self.flush().await,
@@ -127,6 +133,7 @@ impl Connection {
                     let why = format!(
                         "a message of {length} bytes before the login, the limit is {HANDSHAKE_BYTES_MAX}: log in first"
                     );
+                    self.service.database.record_unreadable(UNKNOWN, &why);
                     refuse_long(&front, transport, &why, &mut self.output)?;
                 }
                 NextMessage::Needed(missing) => {

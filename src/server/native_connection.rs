@@ -26,7 +26,8 @@ use super::turn::let_others_go_first;
 use crate::db;
 use crate::native::{
     BodyReader, Event, EventKind, FailedOperation, Frame, FrameCutter, FrameError, Handshake, NativeError,
-    NativeService, NextFrame, ProtocolVersion, Reply, RequestCode, SegmentCodec, SegmentError, open_body,
+    NativeService, NextFrame, ProtocolVersion, Reply, RequestCode, SegmentCodec, SegmentError, UNREADABLE,
+    open_body,
 };
 use crate::schema::SchemaChange;
 use crate::util::limits::{
@@ -390,7 +391,7 @@ impl NativeConnection {
                 }
                 NextFrame::TooLong { version, stream, length } => {
                     let error = NativeError::longer(length, self.cutter.bytes_max());
-                    self.push(Reply::error(stream, &error, FailedOperation::default(), version));
+                    self.refuse_frame((stream, version), &error);
                 }
             }
         }
@@ -403,7 +404,7 @@ impl NativeConnection {
         let (code, body) = match self.open(&frame) {
             Ok(opened) => opened,
             Err(error) => {
-                self.push(Reply::error(stream, &error, FailedOperation::default(), version));
+                self.refuse_frame((stream, version), &error);
                 return;
             }
         };
@@ -483,6 +484,12 @@ impl NativeConnection {
         }
     }
 
+    /// Answers a frame that cannot be read, or that is not allowed now, and counts it.
+    fn refuse_frame(&mut self, (stream, version): (i16, ProtocolVersion), error: &NativeError) {
+        self.service.database.record_unreadable(UNREADABLE, error);
+        self.push(Reply::error(stream, error, FailedOperation::default(), version));
+    }
+
     fn push_event(&mut self, event: &Event) {
         if self.handshake.registered.contains(&event.kind()) {
             let version = self.cutter.version();
@@ -495,7 +502,10 @@ impl NativeConnection {
     fn push_final_error(&mut self, error: &NativeConnectionError) {
         let Some((stream, error)) = error.final_error() else { return };
         let version = self.cutter.version();
-        self.push(Reply::error(stream, &error, FailedOperation::default(), version));
+        match &error {
+            NativeError::Protocol(_) => self.refuse_frame((stream, version), &error),
+            _ => self.push(Reply::error(stream, &error, FailedOperation::default(), version)),
+        }
         self.fill_output();
     }
 

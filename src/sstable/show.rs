@@ -98,6 +98,19 @@ impl<W: Write> Shower<W> {
         }
     }
 
+    /// Ends the present row with more fields, which only JSON has.
+    pub fn end_row_with(&mut self, fields: &Map<String, Value>) -> io::Result<()> {
+        if self.form == Form::Text || fields.is_empty() {
+            return self.show(&Unit::EndOfRow);
+        }
+        self.row = None;
+        self.out.write_all(b"\n]")?;
+        for (name, value) in fields {
+            write!(self.out, ", {}: {value}", Value::from(name.as_str()))?;
+        }
+        self.out.write_all(b"}")
+    }
+
     /// Ends the present row, if there is one, because the rest of it cannot be read.
     pub fn end_damaged_row(&mut self) -> io::Result<()> {
         match (self.row.take(), self.form) {

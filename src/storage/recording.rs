@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::{Store, StoreError, StoreFuture, StoreStatus};
+use super::{Capabilities, IndexLookup, IndexedStore, Store, StoreError, StoreFuture, StoreStatus};
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::model::{Cell, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
@@ -245,7 +245,35 @@ impl Store for RecordingStore {
         self.inner.status()
     }
 
+    /// Returns how the other store reads. What it does by itself to change data would pass the recording.
+    fn capabilities(&self) -> Capabilities<'_> {
+        let inner = self.inner.capabilities();
+        Capabilities {
+            indexes: inner.indexes.map(|_| self as &dyn IndexedStore),
+            concurrent_reads: inner.concurrent_reads,
+            checks_consistency: inner.checks_consistency,
+            checks_definitions: inner.checks_definitions,
+            drops_empty_rows: inner.drops_empty_rows,
+            ..Capabilities::default()
+        }
+    }
+
     fn close(&self) -> StoreFuture<'_, ()> {
         self.inner.close()
+    }
+}
+
+impl IndexedStore for RecordingStore {
+    /// Forwards a lookup. It is counted, but not stored: no layer above explains it.
+    fn indexed_keys(
+        &self,
+        lookup: IndexLookup,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, Vec<Bytes>> {
+        self.all_requests.fetch_add(1, Ordering::Relaxed);
+        match self.inner.capabilities().indexes {
+            Some(indexes) => indexes.indexed_keys(lookup, consistency),
+            None => RecordingStore::refused(),
+        }
     }
 }

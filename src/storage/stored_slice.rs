@@ -22,6 +22,8 @@ pub struct StoredSliceCommand {
     pub cells_per_super: usize,
     /// Approximate limit of the bytes of names and values.
     pub max_bytes: usize,
+    /// Most range tombstones.
+    pub max_ranges: usize,
 }
 
 /// A cell, and whether a deletion hides it from reads.
@@ -85,8 +87,10 @@ pub struct StoredSlice {
     pub deletion: DeletionTime,
     /// The deletion of the super column that was asked for; `LIVE` if there is none.
     pub super_deletion: DeletionTime,
-    /// The range tombstones of the row, or those in the super column that was asked for.
+    /// The first range tombstones of the row, or of the super column that was asked for.
     pub ranges: Vec<RangeTombstone>,
+    /// The number of all of them.
+    pub range_count: usize,
     /// The columns, in the order of the slice.
     pub columns: StoredColumns,
     /// The name at which the slice continues in its direction; `None` at its end.

@@ -31,6 +31,9 @@ use crate::util::metrics::{EndedRequest, RequestOutcome};
 /// The error of the call after one that 0.7 could not read.
 const LOST: &str = "the call before this one could not be read, and a 0.7 server fails the next call, too";
 
+/// The error of an unknown method, as it is counted: without the name, which clients can invent.
+const UNKNOWN_NAME: &str = "Invalid method name: no Thrift method of the supported releases has it";
+
 /// What all Thrift connections share.
 #[derive(Clone)]
 pub struct Service {
@@ -88,6 +91,7 @@ pub async fn answer(
     let (slot, outcome, time) = match Args::find(&mut reader) {
         Err(error) => {
             refuse(out, ApplicationError::ProtocolError, &error.to_string())?;
+            service.database.activity().errors.add((UNKNOWN.protocol, UNKNOWN.method), &error);
             (UNKNOWN.number, RequestOutcome::Protocol, began.elapsed())
         }
         Ok(args) => match dialect::find_method(header.name, &args, &service.compat, session, transport) {
@@ -105,7 +109,7 @@ pub async fn answer(
             None => {
                 let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
                 refuse(out, ApplicationError::UnknownMethod, &text)?;
-                service.database.activity().errors.add(("thrift", "unknown"), &text);
+                service.database.activity().errors.add((UNKNOWN.protocol, UNKNOWN.method), &UNKNOWN_NAME);
                 (UNKNOWN.number, RequestOutcome::Protocol, began.elapsed())
             }
         },

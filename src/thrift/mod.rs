@@ -29,4 +29,4 @@ pub use answer::{Service, answer};
 pub use dialect::{Compat, Session};
 pub use query_text::decompressed as decompressed_statement;
 pub use refusal::{refuse_long, refuse_overloaded};
-pub use request_slots::request_slots;
+pub use request_slots::{UNKNOWN, request_slots};

@@ -2,6 +2,7 @@
 //! releases.
 
 pub mod clock;
+mod error_text;
 mod key_hash;
 pub mod limits;
 mod line_writer;
@@ -17,6 +18,7 @@ mod split_mix;
 mod white_space;
 
 pub use clock::{Clock, ClockChange, ClockState};
+pub use error_text::without_statement;
 pub use key_hash::{KeyHasher, KeyMap};
 pub use line_writer::{LineWriter, Rotation};
 pub use password_file::{Password, password_of};

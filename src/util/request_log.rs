@@ -7,8 +7,8 @@
 //! DEBUG request{protocol="thrift" method="get_slice" client=10.0.0.7 keyspace="Blog" consistency=ONE}: requests: micros=84 reply_bytes=312
 //! ```
 //!
-//! A failed request also has `error`, with the text that the client gets. While the log is off, a request costs one look at
-//! a flag.
+//! A failed request also has `error`, with the text that the client gets, but without the part of a statement that a syntax
+//! error quotes: it may have a password. While the log is off, a request costs one look at a flag.
 
 use std::fmt::{self, Display, Write};
 use std::future::Future;
@@ -17,6 +17,8 @@ use std::time::Instant;
 
 use tracing::field::{self, Empty};
 use tracing::{Instrument, Level, Span};
+
+use super::error_text::without_statement;
 
 /// What the log's filter calls it.
 const TARGET: &str = "requests";
@@ -52,7 +54,7 @@ impl RequestLog {
     pub fn end<E: Display>(self, reply_bytes: usize, error: Option<&E>) {
         let Some(Begun { span, at }) = self.0 else { return };
         let micros = u64::try_from(at.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let error = error.map(|error| field::display(OneLine(error)));
+        let error = error.map(|error| field::display(OneLine(without_statement(error.to_string()))));
         tracing::debug!(target: TARGET, parent: &span, micros, reply_bytes, error);
     }
 }
@@ -143,6 +145,15 @@ mod tests {
         assert!(!line.contains("error="), "{line}");
         assert_eq!(line.lines().count(), 1);
         assert!(logged("requests=debug", Some("no such keyspace")).contains("error=no such keyspace"));
+    }
+
+    #[test]
+    fn statements_with_passwords_are_not_logged() {
+        let error = "line 1:30 mismatched input 'x' (CREATE USER a WITH PASSWORD 'hunter2' [x])";
+        let line = logged("requests=debug", Some(error));
+        assert!(line.contains("error=a syntax error in a statement with a password"), "{line}");
+        let line = logged("requests=debug", Some("line 1:50 missing EOF at 'x' (...'hunter2' AND y [x])"));
+        assert!(line.contains("error=line 1:50 missing EOF at 'x'") && !line.contains("hunter2"), "{line}");
     }
 
     #[test]

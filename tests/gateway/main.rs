@@ -1,5 +1,6 @@
 //! Gateways of a cluster, for which the reference model stands in.
 
+mod console;
 #[path = "../reference_model/mod.rs"]
 mod reference_model;
 #[path = "../support/remote/mod.rs"]

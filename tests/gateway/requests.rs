@@ -49,7 +49,7 @@ fn family(indexed: &[&'static str]) -> CfRequest {
 }
 
 /// Starts a gateway with a keyspace of three replicas and an indexed column family.
-async fn gateway(cluster: &Arc<Cluster>) -> Arc<Database> {
+pub async fn gateway(cluster: &Arc<Cluster>) -> Arc<Database> {
     let database = cluster.gateway(Catalog::default()).await;
     let keyspace = KsRequest {
         name: "Ks".to_owned(),
@@ -76,7 +76,7 @@ fn everything() -> SlicePredicate {
     SlicePredicate { column_names: None, slice_range: Some(range) }
 }
 
-async fn insert(database: &Database, key: &str, name: &'static str, value: &'static str) {
+pub async fn insert(database: &Database, key: &str, name: &'static str, value: &'static str) {
     let key = Bytes::copy_from_slice(key.as_bytes());
     database
         .request(KS, QUORUM, level())

@@ -41,14 +41,14 @@ struct Sent {
 
 /// A store that answers statements from a table and records them.
 #[derive(Default)]
-struct Script {
+pub struct Script {
     answers: Mutex<HashMap<String, Result<RemoteOutcome, StoreError>>>,
     markers: Mutex<Vec<RemoteColumn>>,
     sent: Mutex<Vec<Sent>>,
 }
 
 impl Script {
-    fn answer(&self, text: &str, answer: Result<RemoteOutcome, StoreError>) {
+    pub fn answer(&self, text: &str, answer: Result<RemoteOutcome, StoreError>) {
         self.answers.lock().unwrap().insert(text.to_owned(), answer);
     }
 
@@ -56,7 +56,7 @@ impl Script {
         std::mem::take(&mut *self.sent.lock().unwrap())
     }
 
-    fn texts(&self) -> Vec<String> {
+    pub fn texts(&self) -> Vec<String> {
         self.sent().into_iter().map(|sent| sent.text).collect()
     }
 
@@ -133,18 +133,18 @@ impl SharedSchemaStore for Remote {
 }
 
 /// A service whose statements the script answers. Its schema is the keyspace `Ks` with the column family `Served`.
-struct Bench {
-    script: Arc<Script>,
-    service: Service,
-    runtime: tokio::runtime::Runtime,
+pub struct Bench {
+    pub script: Arc<Script>,
+    pub service: Service,
+    pub runtime: tokio::runtime::Runtime,
 }
 
 impl Bench {
-    fn new() -> Bench {
+    pub fn new() -> Bench {
         Bench::of(Release::V2_1, Authenticator::AllowAll)
     }
 
-    fn of(release: Release, authenticator: Authenticator) -> Bench {
+    pub fn of(release: Release, authenticator: Authenticator) -> Bench {
         let clock = Arc::new(Clock::manual(1_700_000_000_000));
         let partitioner: PartitionerRef = Arc::new(Murmur3Partitioner);
         let script = Arc::new(Script::default());
@@ -183,7 +183,7 @@ fn void() -> Value {
     fields([(1, Value::I32(2))])
 }
 
-fn column(name: &str, class: &str) -> RemoteColumn {
+pub fn column(name: &str, class: &str) -> RemoteColumn {
     let cql_type = CqlType::of_class(class);
     RemoteColumn { keyspace: "Ks".to_owned(), table: "t".to_owned(), name: name.to_owned(), cql_type }
 }

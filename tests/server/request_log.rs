@@ -27,6 +27,8 @@ fn each_request_of_both_protocols_is_logged_as_one_line() {
     let mut native = NativeClient::ready(server.native_address(), 4);
     native.query("SELECT * FROM system.local");
     native.query("SELECT nonsense");
+    native.query("CREATE ROLE r WITH PASSWORD = 'hunter2' AND LOGIN = true AN SUPERUSER = true");
+    native.query("ALTER USER r WITH PASSWORD 'hunter2' SUPERUSR");
     server.stop();
 
     let [cluster_name] = &lines_of(directory, "describe_cluster_name")[..] else { panic!("not one line") };
@@ -34,7 +36,10 @@ fn each_request_of_both_protocols_is_logged_as_one_line() {
         assert!(cluster_name.contains(part), "{part} is missing in {cluster_name}");
     }
     assert!(!cluster_name.contains("error="), "{cluster_name}");
-    let [select, nonsense] = &lines_of(directory, "QUERY")[..] else { panic!("not two lines") };
+    let [select, nonsense, far, near] = &lines_of(directory, "QUERY")[..] else { panic!("not four lines") };
+    assert!(!logged(directory).contains("hunter2"), "{}", logged(directory));
+    assert!(far.ends_with("error=line 1:57 missing EOF at 'AN'"), "{far}");
+    assert!(near.ends_with("error=line 1:37 extraneous input 'SUPERUSR' expecting EOF"), "{near}");
     assert!(select.contains("protocol=\"native\"") && !select.contains("error="), "{select}");
     assert!(nonsense.contains("error=line 0:-1 mismatched input"), "{nonsense}");
     let [get] = &lines_of(directory, "get")[..] else { panic!("not one line") };

@@ -12,9 +12,12 @@ use bytes::Bytes;
 use store_support as support;
 use store_support::{bytes, catalog, cf_of, family, manual_clock, partitioner, wait};
 use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::model::{Cell, CfMutation, Change, DeletionTime, Mutation, RowColumns};
+use thriftstore::model::{
+    Cell, CfMutation, Change, DeletionTime, Mutation, RangeTombstone, RowColumns, SliceRange,
+};
 use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{EmbeddedStore, Store, StoreError, StoreSnapshot};
+use thriftstore::storage::{EmbeddedStore, Store, StoreError, StoreSnapshot, StoredSliceCommand};
+use thriftstore::util::meter::{RequestLimits, RequestMeter, metered};
 
 fn families(names: &[&str]) -> Catalog {
     catalog(names.iter().map(|name| family(name, "UTF8Type", None)))
@@ -53,6 +56,36 @@ fn records(store: &EmbeddedStore) -> Vec<(String, Bytes)> {
 
 fn alter(store: &EmbeddedStore, catalog: &Catalog) {
     wait(store.alter(Arc::new(catalog.clone()))).unwrap();
+}
+
+#[test]
+fn range_tombstones_of_a_stored_slice_are_charged_and_limited() {
+    let catalog = families(&["A"]);
+    let (store, cf) = (store(&catalog), cf_of(&catalog, "A"));
+    let of = |at: usize| RangeTombstone {
+        super_column: None,
+        start: bytes(format!("{at:01000}")),
+        finish: bytes(format!("{at:01000}")),
+        deletion: support::deletion(1, 1),
+    };
+    let changes = (0..2000).map(|at| Change::DeleteRange(of(at))).collect();
+    support::apply(&store, support::change(&cf, "k", changes)).unwrap();
+    let limits = RequestLimits::default();
+    let meter = Arc::new(RequestMeter::new(&limits, Arc::default()));
+    let command = StoredSliceCommand {
+        cf,
+        key: bytes("k"),
+        super_column: None,
+        range: SliceRange::all(),
+        cells_per_super: 1,
+        max_bytes: usize::MAX,
+        max_ranges: 3,
+    };
+    let slice = wait(metered(meter.clone(), store.stored_slice(command).unwrap())).unwrap();
+    assert_eq!((slice.ranges, slice.range_count), (vec![of(0), of(1), of(2)], 2000));
+    assert!(limits.memory.held() >= 2 * 2000 * 2000, "{} bytes are charged", limits.memory.held());
+    drop(meter);
+    assert_eq!(limits.memory.held(), 0);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::admin::state::AdminState;
 use crate::db::Database;
-use crate::native::RequestCode;
+use crate::native::{RequestCode, UNREADABLE};
 use crate::server::{Admission, ConnectedClient, ConnectionMetrics};
 use crate::storage::StoreStatus;
 use crate::thrift::request_slots;
@@ -86,7 +86,7 @@ impl Readings {
 
 fn requests(database: &Database) -> Vec<(RequestSlot, MethodTotals)> {
     let native = RequestCode::WITH_STATEMENT.map(RequestCode::slot);
-    let slots = native.iter().chain(request_slots()).copied();
+    let slots = native.iter().chain([&UNREADABLE]).chain(request_slots()).copied();
     slots.filter_map(|slot| Some((slot, database.metrics().requests.totals(slot.number)?))).collect()
 }
 

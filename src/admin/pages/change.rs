@@ -10,9 +10,10 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use super::ask::{
-    CHANGES_ARE_OFF, LEVELS, ThriftCall, bytes_of, failure, family, level, query, run_call, suggestions,
-    text, visible_lines,
+    CHANGES_ARE_OFF, LEVELS, ThriftCall, bytes_of, failure, family, follow_schema, level, query, run_call,
+    suggestions, text, visible_lines,
 };
+use crate::admin::change_log::Change as LoggedChange;
 use crate::admin::failure::AdminError;
 use crate::admin::page::{Frame, page};
 use crate::admin::state::AdminState;
@@ -161,15 +162,16 @@ async fn change(state: &AdminState, visitor: &Visitor, form: &ChangeForm) -> Res
     let access = Access::Write { keyspace: form.keyspace.as_bytes(), family: form.family.as_bytes() };
     let allowed = visitor.user.check(access, release);
     allowed.map_err(|refusal| AdminError::forbidden(refusal.to_string()))?;
+    follow_schema(state, &form.keyspace, &form.family).await?;
     let (call, timestamp) = call_of(&state.database, form)?;
     let reply = run_call(state, visitor, state.database.clone(), &call).await?;
     if let Some(failure) = failure(&reply) {
         return Err(failure);
     }
-    let (who, method, name) = (&visitor.user.name, call.method, &call.cf.name);
-    tracing::info!("{who} has changed {}.{name} by {method} of the admin server", call.keyspace);
+    let (keyspace, table) = (Some(&*call.keyspace), Some(&*call.cf.name));
+    LoggedChange { kind: call.method, keyspace, table }.log(visitor);
     let at = timestamp.map_or(String::new(), |timestamp| format!(" with the timestamp {timestamp}"));
-    Ok((format!("{method} was acknowledged{at}."), call.snippets()))
+    Ok((format!("{} was acknowledged{at}.", call.method), call.snippets()))
 }
 
 /// Returns the call of a form, and its timestamp if it has one.

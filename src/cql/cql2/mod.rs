@@ -16,6 +16,7 @@ pub use properties::request_of;
 use statement::{Statement2, Values};
 
 use super::journal_arguments::note_query;
+use super::syntax::StatementTarget;
 use super::system::SYSTEM;
 use super::{CqlError, QueryState};
 use crate::compat::features::releases::CQL_2;
@@ -35,6 +36,11 @@ impl Prepared2 {
     /// Returns whether the statement only reads, whatever its values are: SELECT and USE.
     pub fn only_reads(&self) -> bool {
         matches!(self.statement, Statement2::Select(_) | Statement2::Use(_))
+    }
+
+    /// Returns the kind of the statement and the element that it works on.
+    pub fn target(&self) -> StatementTarget {
+        self.statement.target()
     }
 }
 

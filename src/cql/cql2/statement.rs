@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::time_text;
 use crate::compat::features::ConsistencyLevel;
-use crate::cql::syntax::TableName;
+use crate::cql::syntax::{StatementTarget, TableName};
 use crate::cql::{CqlError, QueryState};
 use crate::db::IndexOperator;
 use crate::marshal::AbstractType;
@@ -75,6 +75,39 @@ pub enum Statement2 {
         column: Term2,
     },
     DropIndex(String),
+}
+
+impl Statement2 {
+    /// Returns the kind of the statement and the element that it works on.
+    pub fn target(&self) -> StatementTarget {
+        let (kind, keyspace, table) = match self {
+            Statement2::Select(select) => ("SELECT", None, Some(&select.table)),
+            Statement2::Change(changes) => {
+                let first = changes.statements.first();
+                let kind = match first.map(|change| &change.what) {
+                    _ if changes.is_batch => "BATCH",
+                    Some(Command2::Delete(_)) => "DELETE",
+                    _ => "UPDATE",
+                };
+                (kind, None, first.map(|change| &change.table))
+            }
+            Statement2::Use(name) => ("USE", Some(name), None),
+            Statement2::Truncate(table) => ("TRUNCATE", None, Some(table)),
+            Statement2::CreateKeyspace { name, .. } => ("CREATE KEYSPACE", Some(name), None),
+            Statement2::DropKeyspace(name) => ("DROP KEYSPACE", Some(name), None),
+            Statement2::CreateTable(create) => ("CREATE COLUMNFAMILY", None, Some(&create.table)),
+            Statement2::AlterTable { table, .. } => ("ALTER COLUMNFAMILY", None, Some(table)),
+            Statement2::DropTable(table) => ("DROP COLUMNFAMILY", None, Some(table)),
+            Statement2::CreateIndex { table, .. } => ("CREATE INDEX", None, Some(table)),
+            Statement2::DropIndex(_) => ("DROP INDEX", None, None),
+        };
+        let of_table = table.and_then(|table| table.keyspace.clone());
+        StatementTarget {
+            kind,
+            keyspace: keyspace.cloned().or(of_table),
+            table: table.map(|table| table.name.clone()),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]

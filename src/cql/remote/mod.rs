@@ -17,6 +17,7 @@ pub use kept::{RemotePrepared, RemoteStatements};
 use statement::{RemoteStatement, Route};
 use values::{column, result, sent_form};
 
+use super::syntax::StatementTarget;
 use super::{BoundValue, CqlError, Outcome, QueryOptions, QueryState, StatementId, access};
 use crate::compat::texts;
 use crate::db;
@@ -38,6 +39,12 @@ pub async fn query(
             result(outcome.map_err(db::Error::from)?, &statement, state)
         }
     }
+}
+
+/// Returns the kind of a statement and the table that it works on, and whether it only reads.
+pub fn target(text: &str) -> Result<(StatementTarget, bool), CqlError> {
+    let statement = RemoteStatement::read(text, None)?;
+    Ok((statement.target(), statement.only_reads()))
 }
 
 /// Prepares a statement and stores it for all connections.

@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::compat::features::releases::NEWEST;
 use crate::cql::CqlError;
 use crate::cql::syntax::{
-    AccessStatement, Parsed, Parser, Relation, Select, Selected, Selection, Selector, Statement, parse,
+    AccessStatement, Parsed, Parser, Relation, Select, Selected, Selection, Selector, Statement,
+    StatementTarget, parse,
 };
 
 /// A statement, parsed as far as possible: the CQL of today's clusters has more statements than ours.
@@ -35,6 +36,9 @@ pub enum LocalStatement {
     Use(String),
     Access(AccessStatement),
 }
+
+/// The first words of statements about data.
+const OF_DATA: [&str; 5] = ["SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN"];
 
 /// The words that may follow CREATE, ALTER and DROP in a statement that only the cluster can parse. They do not include
 /// users and roles.
@@ -90,6 +94,27 @@ impl RemoteStatement {
         selected.iter().enumerate().filter_map(name).collect()
     }
 
+    /// Returns whether the statement only reads: SELECT, DESCRIBE and USE.
+    pub fn only_reads(&self) -> bool {
+        match &self.read {
+            Some(read) => matches!(read, Statement::Select(_) | Statement::Describe(_) | Statement::Use(_)),
+            None => self.target().kind == "SELECT",
+        }
+    }
+
+    /// Returns the kind of the statement and the element that it works on; only the first word of a statement that only
+    /// the cluster can parse.
+    pub fn target(&self) -> StatementTarget {
+        let Some(read) = &self.read else {
+            let parser = Parser::new(&self.text, NEWEST);
+            let is_first = |word: &&&str| parser.as_ref().is_ok_and(|parser| parser.is_word(0, word));
+            let words = OF_DATA.iter().chain(FOREIGN.iter().map(|(verb, _)| verb));
+            let kind = words.clone().find(is_first).copied().unwrap_or("OTHER");
+            return StatementTarget { kind, ..StatementTarget::default() };
+        };
+        read.target()
+    }
+
     /// Whether it changes the schema.
     pub fn is_definition(&self) -> bool {
         self.is_definition
@@ -99,8 +124,7 @@ impl RemoteStatement {
     /// data or the schema; otherwise the error is `why`.
     fn foreign(text: &str, why: CqlError) -> Result<RemoteStatement, CqlError> {
         let parser = Parser::new(text, NEWEST)?;
-        let is_of_data =
-            ["SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN"].iter().any(|word| parser.is_word(0, word));
+        let is_of_data = OF_DATA.iter().any(|word| parser.is_word(0, word));
         let is_definition = FOREIGN
             .iter()
             .any(|(verb, what)| parser.is_word(0, verb) && what.iter().any(|what| parser.is_word(1, what)));
@@ -225,6 +249,8 @@ mod tests {
             "ALTER TABLE IF EXISTS ks.t ADD IF NOT EXISTS a int",
         ] {
             let read = RemoteStatement::read(text, Some("ks")).unwrap();
+            let first = text.split(' ').next();
+            assert_eq!((Some(read.target().kind), read.only_reads()), (first, first == Some("SELECT")));
             assert!(read.read.is_none() && matches!(read.route, Route::There { sent, .. } if sent == text));
         }
     }

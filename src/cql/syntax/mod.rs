@@ -11,6 +11,7 @@ mod parser;
 mod place;
 mod relation;
 mod statement;
+mod target;
 mod term;
 pub(super) mod token;
 mod type_name;
@@ -29,6 +30,7 @@ pub use statement::{
     Modify, Operation, Parsed, Part, Resource, RoleOptions, Select, Selected, Selection, Selector, Statement,
     TableName,
 };
+pub use target::StatementTarget;
 pub use term::{ConstantKind, Term};
 pub use token::{Token, TokenKind};
 pub use type_name::TypeName;

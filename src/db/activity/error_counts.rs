@@ -1,4 +1,14 @@
 //! The errors that clients got, by their text.
+//!
+//! Clients influence these texts, some of them before a login: a name that they send is part of many. So the number of
+//! texts is bounded, and a client that makes new texts only replaces those of the same method:
+//!
+//! ```text
+//!   method        texts      a new text of "login" replaces
+//!   get              30
+//!   login           150      the text of login that came least recently
+//!   unknown          20
+//! ```
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -9,8 +19,8 @@ use parking_lot::Mutex;
 
 use super::now_ms;
 use super::summary::cut;
-use crate::db::request_log::without_password;
 use crate::util::limits::{ERROR_TEXTS_MAX, SUMMARY_CHARS_MAX};
+use crate::util::without_statement;
 
 /// How often clients got an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +37,8 @@ pub struct CountedError {
     pub method: &'static str,
 }
 
-/// Errors by their text. The number of texts is bounded: a new one replaces the one that came least recently.
+/// Errors by their text. The number of texts is bounded: a new one replaces one of the method with the most texts, the one
+/// that came least recently.
 #[derive(Debug, Default)]
 pub struct ErrorCounts {
     is_on: AtomicBool,
@@ -41,6 +52,24 @@ struct State {
     forgotten: u64,
 }
 
+impl State {
+    /// Removes a text to make room for a new one of a method.
+    fn forget_one(&mut self, new: (&'static str, &'static str)) {
+        let mut texts = HashMap::from([(new, 1)]);
+        for error in self.by_text.values() {
+            *texts.entry((error.protocol, error.method)).or_insert(0) += 1;
+        }
+        // Of two methods with as many texts that of the new text gives one up.
+        let largest = texts.into_iter().max_by_key(|(method, count)| (*count, *method == new));
+        let Some((method, _)) = largest else { return };
+        let of_method = self.by_text.values().filter(|error| (error.protocol, error.method) == method);
+        let oldest = of_method.min_by_key(|error| error.last_ms).map(|error| error.text.clone());
+        if let Some(removed) = oldest.and_then(|oldest| self.by_text.remove(&oldest)) {
+            self.forgotten += removed.count;
+        }
+    }
+}
+
 impl ErrorCounts {
     /// Begins to collect.
     pub(super) fn begin(&self) {
@@ -52,14 +81,10 @@ impl ErrorCounts {
         if !self.is_on.load(Ordering::Relaxed) {
             return;
         }
-        let text = cut(without_password(error.to_string()), SUMMARY_CHARS_MAX);
+        let text = cut(without_statement(error.to_string()), SUMMARY_CHARS_MAX);
         let mut state = self.state.lock();
         if state.by_text.len() >= ERROR_TEXTS_MAX && !state.by_text.contains_key(&text) {
-            let oldest = state.by_text.values().min_by_key(|error| error.last_ms);
-            if let Some(oldest) = oldest.map(|error| error.text.clone()) {
-                let removed = state.by_text.remove(&oldest);
-                state.forgotten += removed.map_or(0, |error| error.count);
-            }
+            state.forget_one((protocol, method));
         }
         let counted = state.by_text.entry(text).or_insert_with_key(|text| CountedError {
             text: text.clone(),
@@ -100,6 +125,23 @@ mod tests {
         let counted = listed.iter().find(|error| error.text == "no keyspace A").unwrap();
         assert_eq!((counted.count, counted.method), (2, "QUERY"));
         assert!(listed.iter().all(|error| error.text.chars().count() <= SUMMARY_CHARS_MAX + 1));
+    }
+
+    #[test]
+    fn new_texts_of_one_method_do_not_replace_those_of_others() {
+        let errors = ErrorCounts::default();
+        errors.begin();
+        for number in 0..20 {
+            errors.add(GET, &format_args!("no column {number}"));
+        }
+        for number in 0..10 * ERROR_TEXTS_MAX {
+            errors.add(("thrift", "login"), &format_args!("no user {number}"));
+            errors.add(("native", "unknown"), &format_args!("Unknown opcode {number}"));
+        }
+        let (listed, forgotten) = errors.list();
+        let of_get = listed.iter().filter(|error| error.method == "get").count();
+        assert_eq!((listed.len(), of_get), (ERROR_TEXTS_MAX, 20));
+        assert_eq!(forgotten, 20 * ERROR_TEXTS_MAX as u64 - (ERROR_TEXTS_MAX as u64 - 20));
     }
 
     #[test]

@@ -6,9 +6,10 @@ use serde_json::{Map, Value};
 use super::now_ms;
 use crate::compat::features::ApiGeneration;
 use crate::db::faults::{JournalEntry, JournalResult};
-use crate::db::request_log::{hide_passwords, without_password};
+use crate::db::request_log::hide_passwords;
 use crate::util::limits::SUMMARY_CHARS_MAX;
 use crate::util::metrics::RequestOutcome;
+use crate::util::without_statement;
 
 /// The text of `Error::NotFound`.
 const NOT_FOUND: &str = "not found";
@@ -88,7 +89,7 @@ impl RequestSummary {
     pub fn without_passwords(entry: &JournalEntry) -> RequestSummary {
         let mut entry = entry.clone();
         hide_passwords(&mut entry.arguments);
-        entry.error = entry.error.map(without_password);
+        entry.error = entry.error.map(without_statement);
         RequestSummary::of(&entry)
     }
 

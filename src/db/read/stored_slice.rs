@@ -86,6 +86,7 @@ impl Ranges<'_> {
                 range: range.clone(),
                 cells_per_super: 1,
                 max_bytes: left,
+                max_ranges: 0,
             };
             let slice = self.request.reads().stored_slice(command).await?;
             left = left.saturating_sub(key.len() + bytes_of(&slice.columns));
@@ -122,5 +123,5 @@ fn live_slice(columns: RowColumns, next: Option<Bytes>, cells_per_super: usize) 
         }
     };
     let (deletion, super_deletion) = (DeletionTime::LIVE, DeletionTime::LIVE);
-    StoredSlice { deletion, super_deletion, ranges: Vec::new(), columns, next }
+    StoredSlice { deletion, super_deletion, ranges: Vec::new(), range_count: 0, columns, next }
 }

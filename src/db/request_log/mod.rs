@@ -23,5 +23,5 @@ mod switch;
 
 pub use followers::{Followers, LiveRequests};
 pub use mode::RequestLogMode;
-pub(super) use redact::{hide_passwords, without_password};
+pub(super) use redact::hide_passwords;
 pub use switch::{RequestLogOutput, RequestLogSwitch, WatchPurpose};

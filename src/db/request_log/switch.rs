@@ -10,9 +10,9 @@ use parking_lot::Mutex;
 use super::followers::{Followers, LiveRequests};
 use super::line::line_of;
 use super::mode::RequestLogMode;
-use super::redact::{Redactor, hide_passwords, without_password};
+use super::redact::{Redactor, hide_passwords};
 use crate::db::faults::JournalEntry;
-use crate::util::{LineWriter, SplitMix64};
+use crate::util::{LineWriter, SplitMix64, without_statement};
 
 /// Where the lines are written to.
 #[derive(Debug, Default)]
@@ -153,7 +153,7 @@ impl RequestLogSwitch {
     /// milliseconds since 1970.
     pub(in crate::db) fn record(&self, mut entry: JournalEntry, purpose: WatchPurpose, at_ms: i64) {
         hide_passwords(&mut entry.arguments);
-        entry.error = entry.error.map(without_password);
+        entry.error = entry.error.map(without_statement);
         let time = Duration::from_micros(entry.micros);
         if purpose.is_for_log && self.selects(time, entry.error.is_some()) {
             let mut logged = entry.clone();

@@ -95,9 +95,13 @@ impl RowSource<'_> {
         };
         let mut ranges = Vec::new();
         if has_ranges {
-            for entry in self.entries(RANGES, RANGES_END, false) {
+            for (at, entry) in self.entries(RANGES, RANGES_END, false).enumerate() {
+                if at % CELLS_PER_CHECK == CELLS_PER_CHECK - 1 {
+                    meter::check()?;
+                }
                 let (_, value) = entry?;
                 if let Value::Range(range) = value::decode(value)? {
+                    meter::charge(range.memory())?;
                     ranges.push(range);
                 }
             }

@@ -56,6 +56,8 @@ impl RowSource<'_> {
     /// Reads a slice with tombstones and hidden cells.
     pub fn stored_slice(&self, command: &StoredSliceCommand) -> Result<StoredSlice, StoreError> {
         let (deletion, ranges) = self.row_deletions()?;
+        // They are sorted in a copy.
+        ranges.iter().try_for_each(|range| meter::charge(range.memory()))?;
         let names = Names::new(&*command.cf.comparator, NEWEST);
         let (mut super_deletion, mut level) = (DeletionTime::LIVE, COLUMNS_LEVEL.to_vec());
         let mut left = Left::of(command);
@@ -89,7 +91,10 @@ impl RowSource<'_> {
         });
         let mut ranges: Vec<RangeTombstone> = ranges.collect();
         sort_ranges(&mut ranges);
-        Ok(StoredSlice { deletion, super_deletion, ranges, columns, next })
+        let range_count = ranges.len();
+        ranges.truncate(command.max_ranges);
+        ranges.shrink_to_fit();
+        Ok(StoredSlice { deletion, super_deletion, ranges, range_count, columns, next })
     }
 
     /// Reads the cells of one level.

@@ -2,6 +2,7 @@
 
 use super::access::{cql, guarded, user};
 use super::{Admin, Browser, Page};
+use crate::support::server::logged;
 
 fn change(browser: &mut Browser, fields: &[(&str, &str)]) -> Page {
     let csrf = browser.get("/change").csrf();
@@ -142,5 +143,42 @@ fn changes_need_the_rights_of_the_user() {
         let page = change(&mut browser, &place);
         assert_eq!(page.status, status, "{name}: {}", page.body);
     }
+    admin.server.stop();
+}
+
+#[test]
+fn changes_are_logged_without_keys_and_values() {
+    let admin = guarded();
+    let mut browser = user(&admin, "cassandra", "cassandra");
+    let place = [("family", "Standard1"), ("key", "secret key"), ("column", "c"), ("value", "secret value")];
+    assert_eq!(change(&mut browser, &place).status, 200);
+    let csrf = browser.get("/ask").csrf();
+    for (with, keyspace, statement) in [
+        ("cql", "club", "UPDATE posts SET title = 'secret title' WHERE author = 'secret author'"),
+        ("cql", "", "CREATE USER dora WITH PASSWORD 'secret password' NOSUPERUSER"),
+        ("cql2", "Keyspace1", "DELETE FROM Standard1 WHERE KEY = '73656372'"),
+        ("cql", "club", "SELECT title FROM posts"),
+    ] {
+        let fields = [("csrf", &*csrf), ("with", with), ("keyspace", keyspace), ("cql", statement)];
+        let page = browser.post("/ask", &fields);
+        assert_eq!(page.status, 200, "{statement}: {}", page.body);
+    }
+    let log = logged(admin.directory.path());
+    let lines: Vec<&str> = log
+        .lines()
+        .filter_map(|line| line.split_once("a change was made by the admin server "))
+        .map(|(_, fields)| fields)
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "user=\"cassandra\" kind=\"insert\" keyspace=\"Keyspace1\" table=\"Standard1\"",
+            "user=\"cassandra\" kind=\"UPDATE\" keyspace=\"club\" table=\"posts\"",
+            "user=\"cassandra\" kind=\"CREATE USER\"",
+            "user=\"cassandra\" kind=\"DELETE\" keyspace=\"Keyspace1\" table=\"Standard1\"",
+        ],
+        "{log}"
+    );
+    assert!(!log.contains("secret"), "{log}");
     admin.server.stop();
 }

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use super::{Admin, Browser};
+use super::{Admin, Browser, exchange};
 use crate::support;
 use support::calls::{ONE, get_args, insert_args, path};
 use support::client::{Client, PATIENCE, Style};
 use support::native::NativeClient;
 use support::native::opcode::QUERY;
 use support::native_body::{Asked, Body};
+use support::value::fields;
 
 /// The events of a stream.
 struct Events(BufReader<TcpStream>);
@@ -168,9 +169,7 @@ fn the_page_has_slow_requests_connections_and_errors() {
 #[test]
 fn statements_of_the_native_protocol_are_shown() {
     let admin = Admin::start(&[]);
-    let home = admin.browser().get("/").body;
-    let (_, rest) = home.split_once("<dt>CQL native protocol</dt>\n<dd>").unwrap();
-    let address = rest.split('<').next().unwrap().parse().unwrap();
+    let address = admin.native_address();
     let mut events = Events::open(&admin, "?method=query");
     let mut client = NativeClient::ready(address, 4);
     client.run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
@@ -195,5 +194,49 @@ fn wrong_filters_are_refused() {
     }
     let page = admin.browser().get("/live?method=%22%3E%3Cb%3E");
     assert!(page.status == 200 && !page.body.contains("\"><b>"), "{}", page.body);
+    admin.server.stop();
+}
+
+#[test]
+fn messages_that_cannot_be_read_are_counted() {
+    let admin = Admin::start(&[]);
+    let native = admin.native_address();
+    let mut client = admin.server.client(Style::UNFRAMED);
+    for number in 0..300 {
+        client.call(&format!("no_such_method_{number}"), &fields([]));
+    }
+    // Not Thrift at all.
+    assert_eq!(exchange(admin.server.address, b"GET / HTTP/1.1\r\n\r\n"), "");
+    // An unknown opcode, a statement before STARTUP, and a version that the server does not have.
+    for (opcode, code) in [(0x3f, 0x0a), (QUERY, 0x0a)] {
+        let mut client = NativeClient::connect(native, 4);
+        client.send(1, opcode, &[]);
+        client.receive().refused(code);
+    }
+    exchange(native, &[0x5f, 0, 0, 1, 5, 0, 0, 0, 0]);
+
+    let body = admin.browser().get("/live").body;
+    let (_, errors) = body.split_once("id=\"errors\"").unwrap();
+    for text in [
+        "Invalid method name: no Thrift method of the supported releases has it",
+        "Unknown opcode 63",
+        "Unexpected message QUERY, expecting STARTUP or OPTIONS",
+    ] {
+        assert!(errors.contains(text), "{text} is not in {errors}");
+    }
+    assert!(
+        errors.contains("<td class=\"number\">300</td>") && !errors.contains("no_such_method"),
+        "{errors}"
+    );
+    assert_eq!(errors.matches("<tr><td class=\"long\">").count(), 5, "{errors}");
+    let metrics = admin.browser().get("/metrics").body;
+    let unknown = |protocol: &str, count: u64| {
+        let labels =
+            format!("protocol=\"{protocol}\",method=\"unknown\",generation=\"\",outcome=\"protocol\"");
+        let line = format!("thriftstore_requests_total{{{labels}}} {count}.0\n");
+        assert!(metrics.contains(&line), "no {line} in {metrics}");
+    };
+    unknown("thrift", 301);
+    unknown("native", 3);
     admin.server.stop();
 }

@@ -29,7 +29,8 @@ const TOKEN: &str = "0123456789abcdef";
 struct Admin {
     server: Server,
     address: SocketAddr,
-    _directory: TempDir,
+    /// The log of the server is in it.
+    directory: TempDir,
 }
 
 impl Admin {
@@ -45,7 +46,14 @@ impl Admin {
         let server = Server::start(directory.path(), &storage_conf(elements), &options);
         let mut server = server.expecting("the user cassandra still has its default password");
         let address = server.admin_address();
-        Admin { server, address, _directory: directory }
+        Admin { server, address, directory }
+    }
+
+    /// Returns the address of the native protocol, as the home page shows it.
+    fn native_address(&self) -> SocketAddr {
+        let home = self.browser().get("/").body;
+        let (_, rest) = home.split_once("<dt>CQL native protocol</dt>\n<dd>").unwrap();
+        rest.split('<').next().unwrap().parse().unwrap()
     }
 
     fn browser(&self) -> Browser {

@@ -286,6 +286,30 @@ fn a_wide_row_is_read_in_slices_in_both_directions() {
 }
 
 #[test]
+fn the_first_range_tombstones_of_a_row_are_shown() {
+    let mut script = TABLES.to_owned();
+    script.push_str("CREATE TABLE club.log (day int, at int, line text, PRIMARY KEY (day, at));");
+    for at in 0..250 {
+        write!(script, "DELETE FROM club.log WHERE day = 1 AND at = {at};").unwrap();
+    }
+    script.push_str("INSERT INTO club.log (day, at, line) VALUES (1, 300, 'kept');");
+    let admin = with_data(&[("tables.cql", &script)]);
+    let mut browser = admin.browser();
+    let row = found(&mut browser, "/rows?keyspace=club&family=log&key=1");
+    has(&row, &["Range tombstones 250", "The first 100 of 250 range tombstones are shown", "kept"]);
+    let (_, ranges) = row.body.split_once("Range tombstones of the row").unwrap();
+    let (ranges, _) = ranges.split_once("</table>").unwrap();
+    assert_eq!(ranges.matches("<tr>").count(), 101, "{ranges}");
+    let json = found(&mut browser, "/rows.json?keyspace=club&family=log&key=1");
+    let json: serde_json::Value = serde_json::from_str(&json.body).unwrap();
+    let ranges = json[0]["cells"].as_array().unwrap().iter().filter(|cell| cell.get("finish").is_some());
+    assert_eq!(ranges.count(), 100, "{json}");
+    assert_eq!(json[0]["left_out"], "the row has 250 range tombstones: the first 100 of them are here");
+    assert_eq!(json[0].get("next"), None);
+    admin.server.stop();
+}
+
+#[test]
 fn rows_are_listed_in_pages() {
     let rows = (0..250).map(|at| {
         format!("{{\"key\": \"row {at:03}\", \"cells\": [{{\"name\": \"a\", \"value\": \"b\"}}]}}")
@@ -383,5 +407,15 @@ fn a_row_is_json_in_the_form_of_sstable_show() {
     let page = found(&mut browser, "/rows.json?keyspace=BloggyAppy&family=Comments&key=first-post");
     let json: serde_json::Value = serde_json::from_str(&page.body).unwrap();
     assert_eq!(json[0]["cells"].as_array().map(Vec::len), Some(4), "{json}");
+    admin.server.stop();
+    // A long row says where it goes on.
+    let admin = with_data(&[("wide.json", &wide(150))]);
+    let mut browser = admin.browser();
+    let path = "/rows.json?keyspace=Keyspace1&family=StandardLong1&key=wide";
+    let json: serde_json::Value = serde_json::from_str(&found(&mut browser, path).body).unwrap();
+    assert_eq!((&json[0]["next"], json[0].get("left_out")), (&"0000000000000064".into(), None));
+    let rest = found(&mut browser, &format!("{path}&start=0x0000000000000064"));
+    let json: serde_json::Value = serde_json::from_str(&rest.body).unwrap();
+    assert_eq!((json[0]["cells"].as_array().map(Vec::len), json[0].get("next")), (Some(50), None));
     admin.server.stop();
 }

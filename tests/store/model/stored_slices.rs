@@ -29,6 +29,7 @@ impl StoredRow<'_> {
                 range: SliceRange { start, finish: Bytes::new(), reversed, count },
                 cells_per_super: 1,
                 max_bytes: usize::MAX,
+                max_ranges: usize::MAX,
             };
             let slice = wait(self.store.stored_slice(command).unwrap()).unwrap();
             assert!(slice.columns.len() <= count, "{slice:?}");

@@ -102,6 +102,16 @@ pub async fn run_call(
     ThriftMessage::read(&out.freeze()).map_err(|error| AdminError::internal(error.to_string()))
 }
 
+/// Reads the schema again that gateways share, if this one does not know the column family: another one may have just
+/// created it.
+pub async fn follow_schema(state: &AdminState, keyspace: &str, family: &str) -> Result<(), AdminError> {
+    let is_known = state.database.catalog().column_family(keyspace, family).is_some();
+    if !is_known && state.database.stored_schema().is_shared() {
+        state.database.stored_schema().refresh().await?;
+    }
+    Ok(())
+}
+
 /// Returns the column family of a form.
 pub fn family(database: &Database, keyspace: &str, family: &str) -> Result<Arc<CfDef>, AdminError> {
     let catalog = database.catalog();

@@ -31,13 +31,13 @@ pub fn shown_key(database: &Database, cf: &CfDef, key: &Bytes) -> ShownBytes {
 pub fn cell_rows(database: &Database, cells: &[ReadCell]) -> Vec<CellRow> {
     let mut rows: Vec<CellRow> = Vec::new();
     let mut seen = HashSet::new();
-    let mut last: Option<(&str, &Bytes, Option<&Bytes>)> = None;
+    let mut last: Option<(&str, &str, &Bytes, Option<&Bytes>)> = None;
     for (at, read) in cells.iter().enumerate() {
         let ReadCell { cf, key, super_column, cell } = read;
         if !seen.insert((&cf.keyspace, &cf.name, key, super_column, &cell.name)) {
             continue;
         }
-        let place = (&*cf.name, key, super_column.as_ref());
+        let place = (&*cf.keyspace, &*cf.name, key, super_column.as_ref());
         if last != Some(place) {
             last = Some(place);
             rows.push(CellRow {

@@ -13,6 +13,9 @@
 //!   explanation  the plan, the steps as drawings, and the cost
 //! ```
 //!
+//! On a gateway the cluster plans and runs statements of CQL, as it does for clients. Then there is no explanation, and
+//! nothing is known about the cells that a statement reads. Thrift calls are the same as on other servers.
+//!
 //! What is asked by GET runs on the recorder, besides SELECTs of system tables, whose rows are not stored. So it cannot
 //! change data, even if the check of the statement had a mistake.
 
@@ -28,7 +31,7 @@ mod statement;
 mod steps;
 mod typed;
 
-pub use call::{LEVELS, ThriftCall, family, level, run_call, text};
+pub use call::{LEVELS, ThriftCall, family, follow_schema, level, run_call, text};
 pub use form::query;
 pub use page::{CHANGES_ARE_OFF, answer, answer_form, suggestions, visible_lines};
 pub use reply::failure;

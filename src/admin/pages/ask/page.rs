@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::call::{LEVELS, METHODS, call_of, level, run_call};
+use super::call::{LEVELS, METHODS, call_of, follow_schema, level, run_call};
 use super::cells::{CellRow, cell_rows};
 use super::explanation::{Explanation, explain};
 use super::form::{AskForm, View, query};
@@ -16,6 +16,7 @@ use super::recorder::Recorder;
 use super::reply::{failure, shown_reply};
 use super::result::{Field, ShownResult};
 use super::statement::{AskedStatement, StatementAnswer};
+use crate::admin::change_log::Change;
 use crate::admin::failure::AdminError;
 use crate::admin::page::{Frame, page};
 use crate::admin::pages::keyspaces::{may_see, readable};
@@ -59,6 +60,8 @@ struct AskPage {
     keyspaces: Vec<String>,
     families: Vec<String>,
     may_change: bool,
+    /// Whether a cluster runs statements.
+    is_gateway: bool,
     failure: String,
     answer: Option<Answer>,
 }
@@ -180,6 +183,7 @@ fn show(
         keyspaces,
         families,
         may_change: visitor.may_change,
+        is_gateway: state.database.remote_cql().is_some(),
         failure: failure.as_ref().map_or(String::new(), |failure| failure.why.clone()),
         answer,
     });
@@ -212,7 +216,8 @@ async fn ask(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result<An
         return ask_thrift(state, visitor, form).await;
     }
     let asked = AskedStatement { state, visitor, form, level: level_of(state, form)? };
-    if !asked.only_reads()? && !visitor.may_change {
+    let (_, only_reads) = asked.target()?;
+    if !only_reads && !visitor.may_change {
         return Err(AdminError::forbidden(format!(
             "only SELECT, DESCRIBE and USE run here: {CHANGES_ARE_OFF}"
         )));
@@ -257,6 +262,7 @@ async fn ask_thrift(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Re
         // The error of Thrift is an InvalidRequest.
         AdminError::forbidden(refusal.to_string())
     })?;
+    follow_schema(state, &form.keyspace, &form.family).await?;
     let call = call_of(&state.database, form)?;
     let recorder = Recorder::new(&state.database);
     let reply = run_call(state, visitor, recorder.database.clone(), &call).await?;
@@ -281,11 +287,13 @@ async fn change(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result
         return ask(state, visitor, form).await;
     }
     let asked = AskedStatement { state, visitor, form, level: level_of(state, form)? };
-    if asked.only_reads()? || !visitor.may_change {
+    let (target, only_reads) = asked.target()?;
+    if only_reads || !visitor.may_change {
         return ask(state, visitor, form).await;
     }
     let answer = asked.change().await?;
-    let who = &visitor.user.name;
-    tracing::info!("{who} has run a statement that changes data by the admin server");
+    let session = (!form.keyspace.is_empty()).then_some(&*form.keyspace);
+    let keyspace = target.keyspace.as_deref().or(session.filter(|_| target.table.is_some()));
+    Change { kind: target.kind, keyspace, table: target.table.as_deref() }.log(visitor);
     Ok(Answer { result: answer.result, done: answer.done, snippets: snippets_of(form), ..Answer::default() })
 }

@@ -14,10 +14,16 @@ use crate::admin::visitor::Visitor;
 use crate::compat::Behaviour;
 use crate::compat::features::{ConsistencyLevel, ReportedVersion};
 use crate::cql::cql2::{self, Cql2Outcome};
+use crate::cql::syntax::StatementTarget;
 use crate::cql::{self, AccessPath, CqlError, Outcome, Prepared, QueryOptions, QueryState, Reach};
 use crate::db::Database;
+use crate::storage::RemoteCql;
 use crate::util::limits::ASK_ROWS_MAX;
 use crate::util::meter::{RequestMeter, metered};
+
+/// The error of CQL 2 if the store is a cluster.
+const NO_CQL2: &str =
+    "this server is a gateway, and its cluster only runs CQL 3: ask in CQL, or by a Thrift call";
 
 /// The answer to a statement.
 #[derive(Default)]
@@ -45,12 +51,10 @@ pub struct AskedStatement<'a> {
 impl AskedStatement<'_> {
     /// Runs the statement if it only reads, and otherwise explains what it would write. Nothing is changed.
     pub async fn read(&self, recorder: &Recorder) -> Result<StatementAnswer, AdminError> {
-        // On a gateway the cluster runs the statements, and nothing is recorded.
-        let database = match self.state.database.remote_cql() {
-            Some(_) => &self.state.database,
-            None => &recorder.database,
-        };
-        self.metered(self.read_on(database)).await
+        match self.state.database.remote_cql() {
+            Some(remote) => self.metered(self.read_on_cluster(remote)).await,
+            None => self.metered(self.read_on(&recorder.database)).await,
+        }
     }
 
     /// Runs the statement, which may change data.
@@ -58,12 +62,21 @@ impl AskedStatement<'_> {
         self.metered(self.change_on(&self.state.database)).await
     }
 
-    /// Returns whether the statement only reads.
-    pub fn only_reads(&self) -> Result<bool, AdminError> {
-        Ok(match self.form.with {
-            Language::Cql2 => self.prepared2()?.only_reads(),
-            _ => self.prepared(&self.query_state(&self.state.database))?.only_reads(),
-        })
+    /// Returns the kind of the statement and the table that it works on, and whether it only reads.
+    pub fn target(&self) -> Result<(StatementTarget, bool), AdminError> {
+        let is_remote = self.state.database.remote_cql().is_some();
+        match self.form.with {
+            Language::Cql2 if is_remote => Err(AdminError::invalid(NO_CQL2)),
+            Language::Cql2 => {
+                let prepared = self.prepared2()?;
+                Ok((prepared.target(), prepared.only_reads()))
+            }
+            _ if is_remote => cql::remote::target(&self.form.cql).map_err(|error| self.failed(&error)),
+            _ => {
+                let prepared = self.prepared(&self.query_state(&self.state.database))?;
+                Ok((prepared.target(), prepared.only_reads()))
+            }
+        }
     }
 
     async fn metered<T>(&self, run: impl Future<Output = T>) -> T {
@@ -128,20 +141,28 @@ impl AskedStatement<'_> {
         }
         // A database over a recorder has no traces and no versions of the schema.
         let own = self.query_state(&self.state.database);
-        let outcome = match database.remote_cql() {
-            Some(remote) => cql::remote::query(&state, remote, &self.form.cql, &options).await,
-            None if prepared.reads_system_table() => cql::execute_once(&own, &prepared, &options).await,
-            None => cql::execute_once(&state, &prepared, &options).await,
+        let outcome = match prepared.reads_system_table() {
+            true => cql::execute_once(&own, &prepared, &options).await,
+            false => cql::execute_once(&state, &prepared, &options).await,
         };
         let outcome = outcome.map_err(|error| self.failed(&error))?;
-        let (path, reach) = match database.remote_cql() {
-            Some(_) => (None, None),
-            None => (
-                prepared.path(&state, &options).map_err(|error| self.failed(&error))?,
-                prepared.reach(&state, &options).map_err(|error| self.failed(&error))?,
-            ),
-        };
+        let path = prepared.path(&state, &options).map_err(|error| self.failed(&error))?;
+        let reach = prepared.reach(&state, &options).map_err(|error| self.failed(&error))?;
         Ok(StatementAnswer { path, reach, ..answered(&state, &outcome) })
+    }
+
+    /// Sends the statement to the cluster if it only reads.
+    async fn read_on_cluster(&self, remote: &dyn RemoteCql) -> Result<StatementAnswer, AdminError> {
+        let (_, only_reads) = self.target()?;
+        if !only_reads {
+            return Err(AdminError::invalid(
+                "what the statement would write is not known here: this server is a gateway, and its cluster plans and runs \
+                 statements. Nothing was sent to it. The button Run, with changes, sends the statement",
+            ));
+        }
+        let state = self.query_state(&self.state.database);
+        let outcome = cql::remote::query(&state, remote, &self.form.cql, &self.options()?).await;
+        Ok(answered(&state, &outcome.map_err(|error| self.failed(&error))?))
     }
 
     async fn change_on(&self, database: &Arc<Database>) -> Result<StatementAnswer, AdminError> {

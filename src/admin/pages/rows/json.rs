@@ -1,4 +1,7 @@
 //! `/rows.json`: a slice of a row in the form of `thriftstore sstable show --json`.
+//!
+//! A row that is longer than a slice has two more fields: `next`, the name at which the row goes on, in hex, and
+//! `left_out`, a sentence about range tombstones that are not in the reply.
 
 use std::sync::Arc;
 
@@ -6,6 +9,7 @@ use axum::Form;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value};
 
 use super::query::{RowsQuery, Target};
 use super::row::slice_of;
@@ -32,16 +36,31 @@ pub async fn json(
     let print = || {
         let mut shower = Shower::new(&mut out, ShowForm::Json)?;
         shower.show(&Unit::Row { key: key.clone(), deletion: slice.deletion })?;
+        let rest = rest_of(&slice);
         for atom in atoms(&target, slice) {
             shower.show(&Unit::Atom(atom))?;
         }
-        shower.show(&Unit::EndOfRow)?;
+        shower.end_row_with(&rest)?;
         shower.finish()
     };
     print().map_err(|error: std::io::Error| {
         AdminError::internal(format!("the row could not be printed: {error}"))
     })?;
     Ok(([(header::CONTENT_TYPE, "application/json")], out).into_response())
+}
+
+/// Returns the fields about what is not in the slice.
+fn rest_of(slice: &StoredSlice) -> Map<String, Value> {
+    let mut rest = Map::new();
+    if let Some(next) = &slice.next {
+        rest.insert("next".to_owned(), crate::cql::show::hex(next).into());
+    }
+    let (shown, all) = (slice.ranges.len(), slice.range_count);
+    if shown < all {
+        let why = format!("the row has {all} range tombstones: the first {shown} of them are here");
+        rest.insert("left_out".to_owned(), why.into());
+    }
+    rest
 }
 
 /// Returns the parts of a slice: range tombstones, then super columns' deletions and cells.

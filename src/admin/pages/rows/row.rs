@@ -17,12 +17,10 @@ use crate::db::{Database, Error, Request};
 use crate::marshal::{AbstractType, PACKAGE};
 use crate::model::{DeletionTime, RangeTombstone, SliceRange};
 use crate::storage::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
-use crate::util::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_CELLS};
+use crate::util::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_CELLS, ADMIN_PAGE_RANGES};
 
 /// Cells of each super column in a row of super columns. The page of the super column has all.
 const CELLS_PER_SUPER: usize = 20;
-/// Range tombstones on a page.
-const RANGES_SHOWN: usize = 20;
 
 /// A deletion on a page.
 pub struct ShownDeletion {
@@ -85,7 +83,7 @@ struct RowPage {
     deletion: Option<ShownDeletion>,
     super_deletion: Option<ShownDeletion>,
     ranges: Vec<ShownRange>,
-    ranges_left: usize,
+    range_count: usize,
     cells: Vec<RowCell>,
     supers: Vec<RowSuper>,
     is_super: bool,
@@ -131,6 +129,7 @@ pub(super) async fn slice_of(
         range,
         cells_per_super: CELLS_PER_SUPER,
         max_bytes: ADMIN_PAGE_BYTES_MAX,
+        max_ranges: ADMIN_PAGE_RANGES,
     };
     request.reads().stored_slice(command).await
 }
@@ -154,7 +153,7 @@ pub async fn show(state: &AdminState, visitor: &Visitor, target: &Target) -> Res
     };
     let key = target.key.clone().unwrap_or_default();
     let shown_ranges: Vec<ShownRange> =
-        slice.ranges.iter().take(RANGES_SHOWN).map(|range| shown_range(database, target, range)).collect();
+        slice.ranges.iter().map(|range| shown_range(database, target, range)).collect();
     let family = Target::of_family(target.cf.clone());
     let row =
         LinkFields { fields: form.fields.iter().filter(|(name, _)| *name != "super").cloned().collect() };
@@ -175,7 +174,7 @@ pub async fn show(state: &AdminState, visitor: &Visitor, target: &Target) -> Res
         is_reversed: target.is_reversed,
         deletion: ShownDeletion::of(slice.deletion),
         super_deletion: ShownDeletion::of(slice.super_deletion),
-        ranges_left: slice.ranges.len().saturating_sub(RANGES_SHOWN),
+        range_count: slice.range_count,
         ranges: shown_ranges,
         is_super: matches!(slice.columns, StoredColumns::Supers(_)),
         slices: slices_of(target, &form, &slice, before),
