@@ -143,7 +143,7 @@ fn a_restart_only_warns_of_undefined_column_families() {
     let log = logged(directory);
     assert!(!log.contains(" WARN "), "{log}");
     assert!(log.contains("4 keyspaces: BloggyAppy, FiveTimes, Keyspace1, Made\n"), "{log}");
-    assert!(log.contains(&format!("thriftstore {}\n", env!("CARGO_PKG_VERSION"))), "{log}");
+    assert!(log.contains(&format!("thriftstore {} (", env!("CARGO_PKG_VERSION"))), "{log}");
     assert!(log.contains(&format!("data is stored in {}\n", directory.join("data").display())), "{log}");
     assert!(log.contains(&format!("listening for Thrift clients on {}\n", server.address)), "{log}");
     for protocol in ["CQL", "HTTP"] {
