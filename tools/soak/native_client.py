@@ -66,9 +66,6 @@ class NativeConnection(FaultySocket):
         frame = struct.pack(HEADER, self.version, 0, 0, opcode, len(body)) + body
         return segments(frame) if self.has_segments else frame
 
-    def query_message(self, text, values=()):
-        return self.message(QUERY, native._long_string(text) + self._parameters(values, 0, None))
-
     def query(self, text, values=(), page_size=0):
         """The rows of a statement, each a list of bytes or None."""
         return self._pages(QUERY, native._long_string(text), values, page_size)

@@ -1,4 +1,4 @@
-"""Progress once a minute, the summary at the end, and growth of memory and descriptors."""
+"""Progress once a minute, the summary at the end, and samples of memory and descriptors."""
 
 import time
 
@@ -13,7 +13,6 @@ class Report:
         self.soak = soak
         self.next_at = soak.began + min(EVERY_S, soak.options.duration / 3)
         self.next_sample = soak.began
-        self.samples = []
 
     def step(self):
         now, soak = time.time(), self.soak
@@ -22,7 +21,6 @@ class Report:
             if usage:
                 with open(soak.folder / "samples.csv", "a") as file:
                     file.write(",".join(map(str, [round(now - soak.began), soak.server.run, *usage, size_of(soak.server.data)])) + "\n")
-                self.samples.append((now, soak.server.run, *usage))
             self.next_sample = now + SAMPLE_S
         if now >= self.next_at:
             self.next_at = now + EVERY_S

@@ -1,10 +1,6 @@
 """A client of the Thrift API, framed or not, whose calls can be cut in the middle."""
 
 import struct
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "old-cassandra"))
 
 import wire
 from faulty_socket import FaultySocket, NotSent, Refused, Unanswered
