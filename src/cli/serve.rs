@@ -33,7 +33,7 @@ use crate::server::{Admission, BusyPoll, Encryption, Shutdown};
 use crate::thrift::{Compat, Service};
 use crate::util::limits::LOGGED_KEYSPACES_MAX;
 use crate::util::meter::RequestLimits;
-use crate::util::{Clock, Release, process_memory};
+use crate::util::{Clock, Release, listed, process_memory};
 
 /// How long connections may take to finish their requests at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
@@ -222,9 +222,7 @@ async fn load_schema(database: &Arc<Database>, is_gateway: bool) -> Result<(), S
 fn log_schema(database: &Database) {
     let catalog = database.catalog();
     let names: Vec<&str> = catalog.keyspaces.keys().map(String::as_str).collect();
-    let (shown, others) = names.split_at(names.len().min(LOGGED_KEYSPACES_MAX));
-    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-    tracing::info!("{} keyspaces: {}{more}", names.len(), shown.join(", "));
+    tracing::info!("{} keyspaces: {}", names.len(), listed(&names, LOGGED_KEYSPACES_MAX));
     let undefined = database.store().status().undefined;
     if !undefined.is_empty() {
         tracing::warn!(

@@ -9,13 +9,16 @@ use super::mistake::Mistake;
 use super::releases::{Releases, WITH_STORAGE_CONF};
 use super::source::{Source, Span};
 use crate::marshal::Types;
-use crate::util::Release;
+use crate::util::{Release, listed};
 
 /// Maximum number of notes about single places; further ones are counted.
 const NOTES_MAX: usize = 50;
 
 /// Maximum number of collected mistakes, to bound memory.
 const ERRORS_MAX: usize = 1000;
+
+/// Lines of an element without effect that a note lists; further ones are counted.
+const LINES_SHOWN: usize = 3;
 
 /// The state of one reading.
 pub struct ConfigReader<'a> {
@@ -118,8 +121,6 @@ impl<'a> ConfigReader<'a> {
 
 /// Returns a text like `StoragePort (line 7)` or `KeysCached (lines 8, 9, 12 and 31 more)`.
 fn with_lines(tag: &str, lines: &[usize]) -> String {
-    let shown: Vec<String> = lines.iter().take(3).map(usize::to_string).collect();
-    let more = if lines.len() > 3 { format!(" and {} more", lines.len() - 3) } else { String::new() };
     let word = if lines.len() == 1 { "line" } else { "lines" };
-    format!("{tag} ({word} {}{more})", shown.join(", "))
+    format!("{tag} ({word} {})", listed(lines, LINES_SHOWN))
 }

@@ -8,6 +8,7 @@ use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyl
 
 use super::tally::Tally;
 use crate::partitioner::PartitionerRef;
+use crate::util::time_left;
 
 /// Time between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -84,7 +85,8 @@ impl Meter {
 
     fn text(&self) -> String {
         let elapsed = self.started.elapsed();
-        let rest = remaining(elapsed, self.first_share.unwrap_or(0), self.share);
+        let done = self.share.saturating_sub(self.first_share.unwrap_or(0));
+        let rest = time_left(elapsed, done, WHOLE.saturating_sub(self.share));
         let rest = rest.map(|rest| format!(", {} left", HumanDuration(rest)));
         format!("{}, {} elapsed{}", self.counts(elapsed), HumanDuration(elapsed), rest.unwrap_or_default())
     }
@@ -112,12 +114,6 @@ impl Meter {
     }
 }
 
-/// Returns the time until the end of the ring at the same speed. `None` without any progress in the ring.
-fn remaining(elapsed: Duration, first: u64, now: u64) -> Option<Duration> {
-    let done = now.checked_sub(first).filter(|done| *done > 0)?;
-    Some(elapsed.mul_f64(WHOLE.saturating_sub(now) as f64 / done as f64))
-}
-
 /// Returns the part of the ring before a row. Tokens of hash partitioners are distributed evenly.
 fn share_of_ring(partitioner: &PartitionerRef, key: &[u8]) -> u64 {
     let mut token = Vec::new();
@@ -129,18 +125,4 @@ fn share_of_ring(partitioner: &PartitionerRef, key: &[u8]) -> u64 {
         share *= 2.0;
     }
     (share.clamp(0.0, 1.0) * WHOLE as f64) as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_remaining_time_depends_on_the_place_in_the_ring() {
-        let elapsed = Duration::from_secs(10);
-        assert_eq!(remaining(elapsed, 0, WHOLE / 4), Some(Duration::from_secs(30)));
-        assert_eq!(remaining(elapsed, WHOLE / 2, WHOLE * 3 / 4), Some(Duration::from_secs(10)));
-        assert_eq!(remaining(elapsed, 0, WHOLE), Some(Duration::ZERO));
-        assert_eq!(remaining(elapsed, 0, 0), None);
-    }
 }

@@ -10,7 +10,7 @@ use super::progress_file::ProgressFile;
 use super::schema::{self, Selection};
 use super::tally::Tally;
 use super::{CopyError, DEFAULT_PARALLEL, DEFAULT_ROWS, Side};
-use crate::util::Clock;
+use crate::util::{Clock, listed};
 
 /// Set when a signal stops the copy.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +26,9 @@ impl Interruption {
         self.0.load(Ordering::Relaxed)
     }
 }
+
+/// Column families without rows that are listed; further ones are counted.
+const LISTED_EMPTY_MAX: usize = 20;
 
 /// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +108,7 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), 
     if !work.from.can_dump() {
         eprintln!("{} only returns live columns: no tombstones are copied", work.from.name);
     }
-    let (mut total, mut empty) = (Tally::default(), EmptyFamilies::default());
+    let (mut total, mut empty) = (Tally::default(), Vec::new());
     for (number, pair) in pairs.iter().enumerate() {
         let name = pair.name();
         let recorded = file.family(&name);
@@ -124,79 +127,38 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), 
         }
         let title = format!("{name} ({} of {})", number + 1, pairs.len());
         let copied = work.copy(pair, &mut file, title).await?;
-        empty.add(name, copied);
+        if copied.rows == 0 {
+            empty.push(name);
+        }
         total.add(copied);
     }
-    empty.print();
+    print_empty(&empty);
     Ok((pairs.len(), total))
 }
 
-/// The column families of which the source has no rows. They are printed in one line.
-#[derive(Debug, Default)]
-struct EmptyFamilies {
-    /// At most `LISTED_MAX` names.
-    names: Vec<String>,
-    more: usize,
-}
-
-impl EmptyFamilies {
-    /// The names that are listed; further ones are counted.
-    const LISTED_MAX: usize = 20;
-
-    fn add(&mut self, name: String, tally: Tally) {
-        if tally.rows > 0 {
-            return;
-        }
-        if self.names.len() < EmptyFamilies::LISTED_MAX {
-            self.names.push(name);
-        } else {
-            self.more += 1;
-        }
-    }
-
-    fn print(&self) {
-        if !self.names.is_empty() {
-            eprintln!("{}", self.text());
-        }
-    }
-
-    fn text(&self) -> String {
-        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
-        format!("no rows in the source: {}{more}", self.names.join(", "))
+/// Prints the column families of which the source has no rows, in one line.
+fn print_empty(names: &[String]) {
+    if !names.is_empty() {
+        eprintln!("no rows in the source: {}", listed(names, LISTED_EMPTY_MAX));
     }
 }
 
 async fn verify_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
     let pairs = schema::existing(&work.from, &work.to, &options.selection)?;
     let mut differences = Differences::default();
-    let (mut total, mut empty) = (Tally::default(), EmptyFamilies::default());
+    let (mut total, mut empty) = (Tally::default(), Vec::new());
     for (number, pair) in pairs.iter().enumerate() {
         let title = format!("comparing {} ({} of {})", pair.name(), number + 1, pairs.len());
         let compared = work.verify(pair, &mut differences, title).await?;
-        empty.add(pair.name(), compared);
+        if compared.rows == 0 {
+            empty.push(pair.name());
+        }
         total.add(compared);
     }
-    empty.print();
+    print_empty(&empty);
     print(&format!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells));
     match differences.count {
         0 => Ok(()),
         count => Err(CopyError::Different(count)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn families_without_rows_are_listed_in_one_line() {
-        let mut empty = EmptyFamilies::default();
-        empty.add("K.A".to_owned(), Tally { rows: 1, ..Tally::default() });
-        for number in 0..EmptyFamilies::LISTED_MAX + 2 {
-            empty.add(format!("K.B{number}"), Tally::default());
-        }
-        let text = empty.text();
-        assert!(text.starts_with("no rows in the source: K.B0, K.B1, "), "{text}");
-        assert!(text.ends_with("K.B19 and 2 more") && !text.contains("K.A"), "{text}");
     }
 }

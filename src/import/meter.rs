@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 
+use crate::util::time_left;
+
 /// Time between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Time between two changes of the bar.
@@ -116,9 +118,9 @@ fn progress_text(
 ) -> String {
     let rate = read as f64 / elapsed.as_secs_f64().max(0.001);
     let left = total.saturating_sub(before + read);
-    let rest = match rate > 0.0 {
-        true => format!("{} left", HumanDuration(Duration::from_secs_f64(left as f64 / rate))),
-        false => "time left unknown".to_owned(),
+    let rest = match time_left(elapsed, read, left) {
+        Some(rest) => format!("{} left", HumanDuration(rest)),
+        None => "time left unknown".to_owned(),
     };
     format!(
         "{title}: {} of {}, {} rows, {}/s, {} elapsed, {rest}",

@@ -158,8 +158,8 @@ pub const ADMIN_HEAD_BYTES_MAX: usize = 128 * 1024;
 /// Longest form of a page, in bytes: statements and rows that somebody types or pastes.
 pub const ADMIN_FORM_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Rows, and cells and range tombstones of a row, on one page of the console; characters of a key, name or value there, of which many are on
-/// a page; bytes of the rows that are read for one page, and of one value that is shown as a whole.
+/// Rows, and cells and range tombstones of a row, on one page of the console; characters of a key, name or value there,
+/// of which many are on a page; bytes of the rows that are read for one page, and of one value that is shown as a whole.
 pub const ADMIN_PAGE_ROWS: usize = 100;
 pub const ADMIN_PAGE_CELLS: usize = 100;
 pub const ADMIN_PAGE_RANGES: usize = 100;

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
+use crate::util::time_left;
+
 /// Time between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Calls between two looks at the clock.
@@ -62,9 +64,9 @@ impl Progress {
     fn line(&self) -> String {
         let elapsed = self.started.elapsed();
         let rate = self.calls as f64 / elapsed.as_secs_f64().max(0.001);
-        let left = self.total.map(|total| {
-            let seconds = total.saturating_sub(self.calls) as f64 / rate.max(1.0);
-            format!(", {} left", HumanDuration(Duration::from_secs_f64(seconds.min(1e9))))
+        let left = self.total.and_then(|total| {
+            let left = time_left(elapsed, self.calls, total.saturating_sub(self.calls))?;
+            Some(format!(", {} left", HumanDuration(left)))
         });
         format!(
             "replaying: {} calls, {} differences, {rate:.0} calls/s, {} elapsed{}",

@@ -6,12 +6,15 @@ use super::latency::LatencySummary;
 use super::summary::{CallTotals, CauseSummary, Count, Summary};
 use super::visible::{Micros, Percent, Thousands, Visible};
 use crate::marshal::timestamp_text;
+use crate::util::listed;
 
 /// Rows of a table. The JSON and the page have all.
 const ROWS_MAX: usize = 20;
 
 /// Characters of an answer that differs.
 const ANSWER_CHARS_MAX: usize = 300;
+/// Names on one line; further ones are counted.
+const NAMES_SHOWN: usize = 5;
 
 impl Summary {
     /// Returns the report as lines of text.
@@ -100,10 +103,8 @@ fn cut(answer: Option<&str>) -> String {
 
 /// Returns the first names of a list on one line.
 fn names(counts: &[Count]) -> String {
-    let shown: Vec<_> = counts.iter().take(5).map(|count| Visible(&count.name).to_string()).collect();
-    let more = counts.len().saturating_sub(shown.len());
-    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    shown.join(", ") + &rest
+    let names: Vec<Visible<'_>> = counts.iter().map(|count| Visible(&count.name)).collect();
+    listed(&names, NAMES_SHOWN)
 }
 
 fn latencies(out: &mut String, summary: &Summary, recorded: &str) -> fmt::Result {

@@ -12,7 +12,7 @@ use crate::storage::disk::Disk;
 use crate::storage::embedded::manifest::Manifest;
 use crate::storage::embedded::recovery::replay_newest;
 use crate::storage::embedded::tables::{TableOptions, TableSpace, check_table};
-use crate::util::Clock;
+use crate::util::{Clock, time_left};
 
 /// Size of the cache of data blocks, in bytes. Opening trees reads few blocks.
 const CACHE_BYTES: u64 = 1 << 20;
@@ -91,7 +91,7 @@ impl Verification<'_> {
 /// Formats a number of bytes.
 /// Describes progress, and how long the rest takes at the same rate.
 fn verified(done: u64, whole: u64, elapsed: Duration) -> String {
-    let left = elapsed.mul_f64(whole.saturating_sub(done) as f64 / done.max(1) as f64);
+    let left = time_left(elapsed, done, whole.saturating_sub(done)).unwrap_or_default();
     format!(
         "verified {} of {}, {} s elapsed, {} s left",
         megabytes(done),
