@@ -38,9 +38,8 @@ Examples:
 pub fn with_help(command: Command) -> Command {
     let command = command.max_term_width(WIDTH).mut_subcommand("serve", with_short_help);
     let template = format!(
-        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\n{}Options:\n{{options}}{{after-help}}",
-        groups(&command),
-        others(&command)
+        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
+        groups(&command)
     );
     command.help_template(template).after_help(EXAMPLES)
 }
@@ -67,14 +66,6 @@ fn groups(command: &Command) -> String {
     text
 }
 
-/// Returns the lines of commands that are in no group.
-fn others(command: &Command) -> String {
-    let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
-    let others = command.get_subcommands().filter(|one| !one.is_hide_set() && !is_grouped(one.get_name()));
-    let lines: String = others.map(|one| line(command, one.get_name())).collect();
-    if lines.is_empty() { String::new() } else { format!("Other commands:\n{lines}\n") }
-}
-
 fn line(command: &Command, name: &str) -> String {
     let about = command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
     format!("  {name:<10} {}\n", about.unwrap_or_default())
@@ -92,7 +83,10 @@ mod tests {
             assert!(command.find_subcommand(name).is_some(), "{name} is no command");
             assert_eq!(GROUPS.iter().filter(|(_, names)| names.contains(name)).count(), 1, "{name}");
         }
-        assert_eq!(others(&command), "", "these commands are in no group");
+        for one in command.get_subcommands() {
+            let name = one.get_name();
+            assert!(GROUPS.iter().any(|(_, names)| names.contains(&name)), "{name} is in no group");
+        }
     }
 
     #[test]

@@ -27,8 +27,8 @@ pub use collect::TOMBSTONES_READ;
 pub use disk::FreeSpace;
 pub use dump::{Dump, DumpCommand, RowPiece, is_dropped, sort_ranges, weight};
 pub use embedded::{
-    BackupOptions, BackupSummary, DATA_FORMAT, EmbeddedOptions, EmbeddedStore, Inspection, StoreSnapshot,
-    SyncMode, back_up, back_up_on, check_not_foreign, check_not_of_cassandra, conflicts, disk_reserve,
+    BackupOptions, BackupSummary, DATA_FILE, DATA_FORMAT, EmbeddedOptions, EmbeddedStore, Inspection,
+    StoreSnapshot, SyncMode, back_up, back_up_on, check_not_foreign, check_not_of_cassandra, disk_reserve,
     free_space, inspect,
 };
 pub use error::StoreError;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
@@ -157,4 +157,60 @@ fn the_directory_of_a_dead_cluster_is_recognized() {
         true,
         &["advice", "files of a Cassandra", "thriftstore import --from old --dry-run"],
     );
+}
+
+/// Starts a port that answers each framed call of Thrift with bytes made of the call's name, and other messages not at all.
+fn start_hostile(reply: fn(&[u8]) -> Vec<u8>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            thread::spawn(move || {
+                let Ok(mut stream) = stream else { return };
+                let mut request = [0; 4096];
+                while let Ok(length @ 12..) = stream.read(&mut request) {
+                    // A frame's length, the version of the protocol, and the name with its length.
+                    let name_length = usize::from(request[11]);
+                    let Some(name) = request[..length].get(12..12 + name_length) else { return };
+                    if request[4..6] != [0x80, 0x01] || stream.write_all(&reply(name)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+/// Returns the beginning of a reply, after the length of its frame: its head, and a field of type string.
+fn head_of_text(name: &[u8]) -> Vec<u8> {
+    [&[0x80, 0x01, 0, 2, 0, 0, 0, u8::try_from(name.len()).unwrap()], name, &[0, 0, 0, 1, 11, 0, 0]].concat()
+}
+
+fn text_for_terminals(name: &[u8]) -> Vec<u8> {
+    let text = "\u{1b}[31m1.0\r\u{202e}\n".repeat(100);
+    let length = u32::try_from(text.len()).unwrap().to_be_bytes();
+    let reply = [&head_of_text(name)[..], &length, text.as_bytes(), &[0]].concat();
+    [&u32::try_from(reply.len()).unwrap().to_be_bytes()[..], &reply].concat()
+}
+
+fn long_frame(name: &[u8]) -> Vec<u8> {
+    [&i32::MAX.to_be_bytes()[..], &head_of_text(name)].concat()
+}
+
+fn long_text(name: &[u8]) -> Vec<u8> {
+    let reply = [&head_of_text(name)[..], &i32::MAX.to_be_bytes(), b"1.0"].concat();
+    [&u32::try_from(reply.len()).unwrap().to_be_bytes()[..], &reply].concat()
+}
+
+#[test]
+fn a_hostile_server_neither_controls_the_terminal_nor_takes_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_, text) = look(directory.path(), &[&start_hostile(text_for_terminals)]);
+    assert!(text.contains(r"the API has version \u{1b}[31m1.0\r\u{202e}\n"), "{text}");
+    assert!(text.contains("bytes)") && text.len() < 5_000, "the text is not cut: {text}");
+    let (_, text) = look(directory.path(), &[&start_hostile(long_frame)]);
+    assert!(text.contains("advice   frame of 2147483647 bytes, the limit is "), "{text}");
+    let (_, text) = look(directory.path(), &[&start_hostile(long_text)]);
+    assert!(text.contains("advice   describe_version: "), "{text}");
 }

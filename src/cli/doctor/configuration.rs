@@ -1,18 +1,17 @@
 //! Looks at a configuration: its mistakes, directories, ports, logins and certificates.
 
 use std::io::ErrorKind;
-use std::net::{TcpListener, ToSocketAddrs};
+use std::net::TcpListener;
 use std::path::Path;
 
 use super::finding::Findings;
 use super::{directory, probe};
 use crate::cli::data;
+use crate::cli::http_port::is_loopback;
+use crate::cli::message::drawing;
 use crate::config::{self, Authenticator, Authority, Cluster, CommitLogSync, Config};
 use crate::marshal::Types;
 use crate::server::Encryption;
-
-/// The default port of the native protocol of a cluster's nodes.
-const NODE_PORT: u16 = 9042;
 
 /// Loads a configuration. `None` if it has mistakes, which are then problems.
 pub fn load(file: Option<&Path>, types: &Types, findings: &mut Findings) -> Option<Config> {
@@ -37,7 +36,7 @@ pub fn load(file: Option<&Path>, types: &Types, findings: &mut Findings) -> Opti
         }
         Err(errors) => {
             findings.problem(
-                format!("{name} has mistakes\n{}", crate::cli::message::drawing(&errors)),
+                format!("{name} has mistakes\n{}", drawing(&errors)),
                 "correct them; docs/configuration.md lists what is allowed",
             );
             None
@@ -84,7 +83,7 @@ fn check_port(protocol: &str, host: &str, port: u16, option: &str, findings: &mu
 /// Reports clients that need no password although the network reaches the port.
 fn check_access(config: &Config, findings: &mut Findings) {
     match config.authenticator {
-        Authenticator::AllowAll if is_reachable(config.thrift_host()) => findings.advice(
+        Authenticator::AllowAll if !is_loopback(&format!("{}:0", config.thrift_host())) => findings.advice(
             format!("everybody who reaches {}:{} can read and write", config.thrift_host(), config.thrift_port),
             "set an Authenticator (docs/configuration.md#logins), or let a firewall admit the application's machines only",
         ),
@@ -99,12 +98,6 @@ fn check_access(config: &Config, findings: &mut Findings) {
             findings.fine("PasswordAuthenticator: users are created by CQL; change the password of `cassandra` first");
         }
     }
-}
-
-/// Returns whether other machines can reach a host's ports.
-fn is_reachable(host: &str) -> bool {
-    let addresses = (host, 0).to_socket_addrs();
-    addresses.is_ok_and(|mut addresses| addresses.any(|address| !address.ip().is_loopback()))
 }
 
 fn check_encryption(config: &Config, findings: &mut Findings) {
@@ -126,10 +119,9 @@ fn check_encryption(config: &Config, findings: &mut Findings) {
 fn check_cluster(cluster: &Cluster, findings: &mut Findings) {
     let mut reached = 0;
     for node in &cluster.contact_points {
-        let address = if has_port(node) { node.clone() } else { format!("{node}:{NODE_PORT}") };
-        match probe::connect(&address) {
+        match probe::connect(node) {
             Ok(_) => reached += 1,
-            Err(why) => findings.advice(format!("the node {address} of the cluster: {why}"), ""),
+            Err(why) => findings.advice(format!("the node {node} of the cluster: {why}"), ""),
         }
     }
     if reached == 0 {
@@ -141,11 +133,6 @@ fn check_cluster(cluster: &Cluster, findings: &mut Findings) {
         findings
             .fine(format!("{reached} of {} nodes of <Cluster> can be reached", cluster.contact_points.len()));
     }
-}
-
-/// Returns whether an address ends with a port. An IPv6 address without brackets does not.
-fn has_port(address: &str) -> bool {
-    address.rsplit_once(':').is_some_and(|(host, _)| !host.contains(':') || host.ends_with(']'))
 }
 
 fn check_sync(config: &Config, findings: &mut Findings) {
@@ -202,10 +189,5 @@ mod tests {
         let mut none = Findings::default();
         check_access(&parsed(""), &mut none);
         assert_eq!(none.all(), []);
-    }
-
-    #[test]
-    fn ports_of_nodes_may_be_missing() {
-        assert!(has_port("a:1") && has_port("[::1]:1") && !has_port("a") && !has_port("::1"));
     }
 }

@@ -10,11 +10,8 @@ use rustix::fs::{Access, access};
 use super::finding::Findings;
 use crate::config::Config;
 use crate::storage::{
-    self, DATA_FORMAT, FreeSpace, Inspection, check_not_foreign, check_not_of_cassandra, conflicts,
+    self, DATA_FILE, DATA_FORMAT, FreeSpace, Inspection, check_not_foreign, check_not_of_cassandra,
 };
-
-/// The file that every data directory has.
-const MARK: &str = "THRIFTSTORE";
 
 /// Looks at a directory. With a configuration, it is the data directory of a server with that.
 pub fn check(directory: &Path, config: Option<&Config>, findings: &mut Findings) {
@@ -26,14 +23,14 @@ pub fn check(directory: &Path, config: Option<&Config>, findings: &mut Findings)
         return findings.problem(format!("cannot read {name}: {error}"), "run as the user of the server");
     }
     check_writable(directory, findings);
-    if !directory.join(MARK).exists() {
+    if !directory.join(DATA_FILE).exists() {
         return check_without_mark(directory, findings);
     }
-    match storage::inspect(directory) {
+    match storage::inspect(directory, config.map(|config| &config.catalog)) {
         Ok(found) => {
             report(directory, &found, findings);
-            if let (Some(config), true) = (config, found.format == DATA_FORMAT) {
-                check_schema(directory, &found, config, findings);
+            if let Some(config) = config {
+                check_schema(&found, config, findings);
             }
         }
         Err(error) => findings.problem(
@@ -145,7 +142,7 @@ fn check_space(space: Option<FreeSpace>, table_bytes: u64, findings: &mut Findin
 }
 
 /// Checks that stored data fits the configuration.
-fn check_schema(directory: &Path, found: &Inspection, config: &Config, findings: &mut Findings) {
+fn check_schema(found: &Inspection, config: &Config, findings: &mut Findings) {
     let configured = config.partitioner.class_name();
     if !found.partitioner.is_empty() && found.partitioner != configured {
         findings.problem(
@@ -153,16 +150,9 @@ fn check_schema(directory: &Path, found: &Inspection, config: &Config, findings:
             format!("write {} into the configuration, or choose another data directory", found.partitioner),
         );
     }
-    match conflicts(directory, &config.catalog) {
-        Ok(conflicts) => {
-            for conflict in conflicts {
-                let (text, remedy) = conflict.split_once("; ").unwrap_or((&conflict, ""));
-                findings.problem(text, remedy);
-            }
-        }
-        // The inspection has reported it.
-        Err(_) if found.partitioner.is_empty() || !found.damages.is_empty() => {}
-        Err(error) => findings.problem(error.to_string(), "put back an undamaged copy of the directory"),
+    for conflict in &found.conflicts {
+        let (text, remedy) = conflict.split_once("; ").unwrap_or((conflict, ""));
+        findings.problem(text, remedy);
     }
 }
 
@@ -202,7 +192,7 @@ mod tests {
         let (severity, text) = look(directory.path());
         assert_eq!(severity, Severity::Advice, "{text}");
         assert!(text.contains("files of a Cassandra"), "{text}");
-        fs::write(directory.path().join(MARK), "thriftstore data, format 9\n").unwrap();
+        fs::write(directory.path().join(DATA_FILE), "thriftstore data, format 9\n").unwrap();
         let (severity, text) = look(directory.path());
         assert_eq!(severity, Severity::Problem, "{text}");
         assert!(text.contains("use the version that wrote it"), "{text}");

@@ -7,8 +7,15 @@ use super::probe::{self, Protocol};
 use crate::cli::data;
 use crate::copy::{ThriftClient, ThriftPlace};
 use crate::thrift::frame::Transport;
+use crate::thrift::replies;
 use crate::thrift::wire::{Reader, TType, WireError, Writer};
+use crate::traffic::compare::is_system_keyspace;
+use crate::traffic::report::{Visible, short};
 use crate::util::limits::LOGGED_KEYSPACES_MAX;
+use crate::util::listed;
+
+/// Characters that are printed of a text of a server.
+const SHOWN_CHARS_MAX: usize = 200;
 
 /// Looks at the server at an address.
 ///
@@ -66,19 +73,15 @@ fn check_thrift(address: &str, transport: Transport, findings: &mut Findings) ->
     let framing = if transport == Transport::Framed { "framed" } else { "unframed" };
     findings.fine(format!("it speaks Thrift, {framing}"));
     let place = ThriftPlace { address: address.to_owned(), transport, is_keyed: false, login: None };
-    let mut found = Findings::default();
-    std::mem::swap(&mut found, findings);
     data::run(async {
         match ThriftClient::connect(&place, None).await {
-            Ok(client) => Look { client, address }.all(&mut found).await,
+            Ok(client) => Look { client, address }.all(findings).await,
             Err(why) => {
-                found.problem(format!("it does not accept a second connection: {why}"), "look at its log")
+                findings.problem(format!("it does not accept a second connection: {why}"), "look at its log")
             }
         }
         Ok(())
-    })?;
-    std::mem::swap(&mut found, findings);
-    Ok(())
+    })
 }
 
 /// A look by calls of Thrift.
@@ -92,34 +95,37 @@ impl Look<'_> {
         match self.text("describe_version").await {
             Ok(version) => findings.fine(format!("the API has version {version}")),
             Err(why) => {
-                return findings.advice(why, "the server may be older than 0.6, which had no such call");
+                return findings.advice(
+                    shown(&why),
+                    "servers before 0.6 do not have describe_version; look at the log of any other server",
+                );
             }
         }
         if let Ok(name) = self.text("describe_cluster_name").await {
-            findings.fine(format!("the cluster is called {name:?}"));
+            findings.fine(format!("the cluster is called \"{name}\""));
         }
         let keyspaces = self.keyspaces().await;
         self.check_schema(findings).await;
         match keyspaces {
             Ok(names) => self.report_keyspaces(&names, findings).await,
             Err(why) if is_refusal(&why) => findings.advice(
-                format!("it requires a login: {why}"),
+                format!("it requires a login: {}", shown(&why)),
                 "give clients a user and a password; see docs/configuration.md#logins",
             ),
-            Err(why) => findings.advice(why, ""),
+            Err(why) => findings.advice(shown(&why), ""),
         }
     }
 
     async fn report_keyspaces(&mut self, names: &[String], findings: &mut Findings) {
-        let own: Vec<&String> = names.iter().filter(|name| !is_of_system(name)).collect();
+        let own: Vec<&String> = names.iter().filter(|name| !is_system_keyspace(name)).collect();
         let Some(first) = own.first() else {
             return findings.advice(
                 "it has no keyspaces of applications",
                 "define them in the configuration, or let a client create them",
             );
         };
-        let shown: Vec<&str> = own.iter().take(LOGGED_KEYSPACES_MAX).map(|name| name.as_str()).collect();
-        findings.fine(format!("{} keyspaces: {}", own.len(), shown.join(", ")));
+        let names: Vec<String> = own.iter().map(|name| shown(name)).collect();
+        findings.fine(format!("{} keyspaces: {}", own.len(), listed(&names, LOGGED_KEYSPACES_MAX)));
         if let Ok(endpoints) = self.endpoints(first).await {
             self.check_endpoints(&endpoints, findings);
         }
@@ -163,40 +169,27 @@ impl Look<'_> {
     }
 
     async fn text(&mut self, method: &str) -> Result<String, String> {
-        self.client.call(method, |_| {}, TType::String, |reader| text_of(reader).map_err(sentence)).await
+        let read = |reader: &mut Reader<'_>| match reader.raw() {
+            Ok(bytes) => Ok(shown(&String::from_utf8_lossy(bytes))),
+            Err(error) => Err(sentence(error)),
+        };
+        self.client.call(method, |_| {}, TType::String, read).await
     }
 
     async fn keyspaces(&mut self) -> Result<Vec<String>, String> {
         // Up to 0.6 the call returns a set of names, later a list of definitions.
-        match self
-            .client
-            .call(
-                "describe_keyspaces",
-                |_| {},
-                TType::List,
-                |reader| names_of_definitions(reader).map_err(sentence),
-            )
-            .await
-        {
+        match self.client.call("describe_keyspaces", |_| {}, TType::List, replies::keyspaces).await {
             Err(why) if why.contains("no result") => {
-                self.client
-                    .call("describe_keyspaces", |_| {}, TType::Set, |reader| names(reader).map_err(sentence))
-                    .await
+                self.client.call("describe_keyspaces", |_| {}, TType::Set, replies::names).await
             }
-            answer => answer,
+            answer => Ok(answer?.into_iter().map(|keyspace| keyspace.name).collect()),
         }
     }
 
     async fn endpoints(&mut self, keyspace: &str) -> Result<Vec<String>, String> {
         let write = |writer: &mut Writer<'_>| writer.field_string(1, keyspace.as_bytes());
-        self.client
-            .call("describe_ring", write, TType::List, |reader| endpoints_of(reader).map_err(sentence))
-            .await
+        self.client.call("describe_ring", write, TType::List, endpoints_of).await
     }
-}
-
-fn is_of_system(keyspace: &str) -> bool {
-    keyspace == "system" || keyspace.starts_with("system_")
 }
 
 fn is_refusal(why: &str) -> bool {
@@ -208,42 +201,22 @@ fn sentence(error: WireError) -> String {
     error.to_string()
 }
 
-fn text_of(reader: &mut Reader<'_>) -> Result<String, WireError> {
-    reader.raw().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
-}
-
-/// Reads a set or a list of names.
-fn names(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
-    let (_, count) = reader.list_begin()?;
-    (0..count).map(|_| text_of(reader)).collect()
-}
-
-/// Reads the names of a list of KsDef.
-fn names_of_definitions(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
-    let (_, count) = reader.list_begin()?;
-    let mut found = Vec::new();
-    for _ in 0..count {
-        while let Some((ttype, id)) = reader.field_begin()? {
-            match (ttype, id) {
-                (TType::String, 1) => found.push(text_of(reader)?),
-                _ => reader.skip(ttype)?,
-            }
-        }
-    }
-    Ok(found)
+/// Returns a text of the server on one line, without control characters, which a terminal would obey. A long one is cut.
+fn shown(text: &str) -> String {
+    short(&Visible(text).to_string(), SHOWN_CHARS_MAX).into_owned()
 }
 
 /// Reads the endpoints of a list of TokenRange, each once. Field 4 has the addresses for clients, field 3 those of nodes.
-fn endpoints_of(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
-    let (_, count) = reader.list_begin()?;
+fn endpoints_of(reader: &mut Reader<'_>) -> Result<Vec<String>, String> {
+    let (_, count) = reader.list_begin().map_err(sentence)?;
     let mut found = Vec::new();
     for _ in 0..count {
         let (mut of_nodes, mut of_clients) = (Vec::new(), Vec::new());
-        while let Some((ttype, id)) = reader.field_begin()? {
+        while let Some((ttype, id)) = reader.field_begin().map_err(sentence)? {
             match (ttype, id) {
-                (TType::List, 3) => of_nodes = names(reader)?,
-                (TType::List, 4) => of_clients = names(reader)?,
-                _ => reader.skip(ttype)?,
+                (TType::List, 3) => of_nodes = replies::names(reader)?,
+                (TType::List, 4) => of_clients = replies::names(reader)?,
+                _ => reader.skip(ttype).map_err(sentence)?,
             }
         }
         found.append(if of_clients.is_empty() { &mut of_nodes } else { &mut of_clients });

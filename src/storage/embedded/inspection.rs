@@ -10,7 +10,8 @@ use super::format::{self, Marked};
 use super::log::segments_of;
 use super::manifest::{Contents, FamilyName, Manifest};
 use super::recovery::replay_newest;
-use super::tables::{TableFolder, TreeName, TreeVersion, number_of};
+use super::table_folders::table_folders;
+use super::tables::{TreeName, TreeVersion};
 use crate::schema::{Catalog, CfDef};
 use crate::storage::StoreError;
 use crate::storage::disk::{Disk, FreeSpace, RealDisk};
@@ -43,23 +44,21 @@ pub struct Inspection {
     pub damages: Vec<String>,
     /// Further ones.
     pub more_damages: u64,
+    /// Contradictions between the stored data and the schema that was given, as sentences.
+    pub conflicts: Vec<String>,
     /// The space of its file system. `None` if that is unknown.
     pub space: Option<FreeSpace>,
 }
 
-/// Reads a data directory.
+/// Reads a data directory, and compares its column families with those of a schema.
 ///
 /// # Errors
 /// `Mismatch` if it is not a data directory, or of a later version; `Io` if the operating system does not let it be
 /// read. Damage is no error.
-pub fn inspect(directory: &Path) -> Result<Inspection, StoreError> {
-    inspect_on(&RealDisk, directory)
-}
-
-fn inspect_on(disk: &dyn Disk, directory: &Path) -> Result<Inspection, StoreError> {
+pub fn inspect(directory: &Path, schema: Option<&Catalog>) -> Result<Inspection, StoreError> {
     let mut attempt = 1;
     loop {
-        let found = inspect_once(disk, directory)?;
+        let found = inspect_once(&RealDisk, directory, schema)?;
         let may_be_replaced = found.is_in_use && !found.damages.is_empty();
         if !may_be_replaced || attempt == ATTEMPTS {
             return Ok(found);
@@ -68,7 +67,11 @@ fn inspect_on(disk: &dyn Disk, directory: &Path) -> Result<Inspection, StoreErro
     }
 }
 
-fn inspect_once(disk: &dyn Disk, directory: &Path) -> Result<Inspection, StoreError> {
+fn inspect_once(
+    disk: &dyn Disk,
+    directory: &Path,
+    schema: Option<&Catalog>,
+) -> Result<Inspection, StoreError> {
     let Marked { format, .. } = format::read(disk, directory)?;
     let mut found = Inspection { format, is_in_use: format::is_locked(directory), ..Inspection::default() };
     found.space = disk.free_space(directory).ok();
@@ -76,25 +79,16 @@ fn inspect_once(disk: &dyn Disk, directory: &Path) -> Result<Inspection, StoreEr
         return Ok(found);
     }
     match Manifest::read(disk, directory) {
-        Ok((contents, _)) => found.read(disk, directory, &contents),
+        Ok((contents, _)) => {
+            found.read(disk, directory, &contents);
+            let defined = schema.into_iter().flat_map(Catalog::column_families);
+            found.conflicts = defined.filter_map(|cf| conflict(&contents, cf)).collect();
+        }
         // A first start that was interrupted is completed by the next one.
         Err(_) if !Manifest::exists(disk, directory)? && !directory.join("tables").exists() => {}
         Err(error) => found.add(&error),
     }
     Ok(found)
-}
-
-/// Returns the contradictions between the stored data of a directory and a schema, as sentences.
-///
-/// # Errors
-/// As [`inspect`]; and `Corrupt` if the manifest is damaged.
-pub fn conflicts(directory: &Path, catalog: &Catalog) -> Result<Vec<String>, StoreError> {
-    let (contents, _) = Manifest::read(&RealDisk, directory)?;
-    let of_family = |cf: &CfDef| {
-        let record = contents.families.get(&(cf.keyspace.clone(), cf.name.clone()))?;
-        record.conflict_with(cf).filter(|_| !record.is_dropped)
-    };
-    Ok(catalog.column_families().filter_map(|cf| of_family(cf)).collect())
 }
 
 impl Inspection {
@@ -103,7 +97,7 @@ impl Inspection {
         let families = contents.families.iter().filter(|(_, record)| !record.is_dropped);
         self.families = families.map(|(name, _)| name.clone()).collect();
         self.read_log(disk, &directory.join("log"), contents);
-        for (folder, owner) in folders(contents) {
+        for (folder, owner) in table_folders(contents) {
             let tree = TreeName { owner, directory: directory.join("tables").join(folder) };
             if let Err(error) = self.read_tree(disk, &tree) {
                 self.add(&error);
@@ -156,18 +150,10 @@ impl Inspection {
     }
 }
 
-/// Returns the directories of tables that a manifest lists, and their owners.
-fn folders(contents: &Contents) -> Vec<(String, String)> {
-    let owners: Vec<TableFolder> = contents
-        .families
-        .iter()
-        .map(|(name, record)| TableFolder::of_family(number_of(record.id, record.generation), name))
-        .collect();
-    let owner_of = |folder: &str| {
-        let owner = owners.iter().find(|known| known.main == folder || known.long == folder);
-        owner.map_or_else(|| "the queue of deletions".to_owned(), |known| known.owner.clone())
-    };
-    contents.tables.keys().map(|folder| (folder.clone(), owner_of(folder))).collect()
+/// Returns why the definition of a column family contradicts its stored data. `None` if it does not.
+fn conflict(contents: &Contents, cf: &CfDef) -> Option<String> {
+    let record = contents.families.get(&(cf.keyspace.clone(), cf.name.clone()))?;
+    record.conflict_with(cf).filter(|_| !record.is_dropped)
 }
 
 fn length_of(path: &PathBuf) -> Option<u64> {

@@ -136,6 +136,6 @@ pub fn shown_answer(answer: &Answer) -> String {
 }
 
 /// Returns whether a name is of a keyspace of the server itself.
-fn is_system_keyspace(name: &str) -> bool {
+pub fn is_system_keyspace(name: &str) -> bool {
     name == "system" || name.starts_with("system_")
 }

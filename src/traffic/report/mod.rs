@@ -23,7 +23,7 @@ pub use code::{Snippet, driver_snippets, snippets, visible_json};
 pub use collect::{CauseId, Report, RunKind, Subject};
 pub use compared::{Compared, Difference, DifferenceKind, Interface, Outcome};
 pub use latency::{Latencies, LatencySummary};
-pub use names::NameTable;
+pub use names::{NameTable, short};
 pub use reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};
 pub use summary::{Summary, Verdict};
 pub use visible::{Micros, Thousands, Visible};

@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use super::io_error;
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
-use crate::storage::embedded::deletion_queue::DeletionQueue;
 use crate::storage::embedded::format;
 use crate::storage::embedded::manifest::{Contents, LogSpan, Manifest};
-use crate::storage::embedded::tables::{TableFolder, number_of};
 
 /// A source: a data directory of the newest format.
 pub struct Source {
@@ -56,21 +54,5 @@ impl ManifestCopy {
         } else {
             None
         }
-    }
-
-    /// Returns the directories of tables that the manifest lists, and their owners.
-    pub fn folders(&self) -> impl Iterator<Item = (&str, String)> {
-        self.contents.tables.keys().map(|folder| (&folder[..], self.owner_of(folder)))
-    }
-
-    fn owner_of(&self, folder: &str) -> String {
-        let families = self
-            .contents
-            .families
-            .iter()
-            .map(|(name, record)| TableFolder::of_family(number_of(record.id, record.generation), name));
-        let mut folders = families.chain([DeletionQueue::folder()]);
-        let owner = folders.find(|known| known.main == folder || known.long == folder);
-        owner.map_or_else(|| "an unknown column family".to_owned(), |known| known.owner)
     }
 }

@@ -9,6 +9,7 @@ use super::source::ManifestCopy;
 use super::{Progress, io_error};
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
+use crate::storage::embedded::table_folders::table_folders;
 use crate::storage::embedded::tables::{GIVEN_UP, ListedTable, TreeName, TreeVersion};
 
 /// Attempts to copy one tree. Another one is needed if a compaction has replaced tables meanwhile. Each attempt keeps
@@ -75,14 +76,14 @@ impl<'a> TreeCopies<'a> {
     /// missing, too.
     pub fn update(&mut self, manifest: &ManifestCopy, progress: Progress<'_>) -> Result<(), StoreError> {
         self.disk.create_directory(&self.copy).map_err(|error| io_error(&self.copy, &error))?;
-        let listed: HashSet<&str> = manifest.folders().map(|(folder, _)| folder).collect();
+        let listed: HashSet<&str> = table_folders(&manifest.contents).map(|(folder, _)| folder).collect();
         for folder in self.trees.keys().filter(|folder| !listed.contains(&folder[..])) {
             let path = self.copy.join(folder);
             self.disk.remove_directory(&path).map_err(|error| io_error(&path, &error))?;
         }
         self.trees.retain(|folder, _| listed.contains(&folder[..]));
         progress(&format!("linking or copying tables, directories: {}", listed.len()));
-        for (folder, owner) in manifest.folders() {
+        for (folder, owner) in table_folders(&manifest.contents) {
             let name = TreeName { owner, directory: self.source.join(folder) };
             if !self.is_given_up(folder, &name, progress)? {
                 self.update_tree(folder, name)?;
