@@ -128,6 +128,10 @@ fn a_data_directory_is_examined_while_its_server_runs_and_afterwards() {
     let segment = fs::read_dir(directory.join("data/log")).unwrap().next().unwrap().unwrap().path();
     fs::remove_file(segment).unwrap();
     check(directory, &["data"], false, &["problem  corrupt data", "-> put back a backup"]);
+    fs::remove_file(directory.join("data/MANIFEST")).unwrap();
+    let (_, text) = look(directory, &["data"]);
+    assert!(text.contains("problem  corrupt data: data/MANIFEST is missing\n"), "{text}");
+    assert!(!text.contains("new data directory"), "{text}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use indicatif::HumanBytes;
 use rustix::fs::{Access, access};
 
 use super::finding::Findings;
+use crate::cli::import_report::counted;
 use crate::config::Config;
 use crate::storage::{
     self, DATA_FILE, DATA_FORMAT, FreeSpace, Inspection, check_not_foreign, check_not_of_cassandra,
@@ -94,32 +95,37 @@ fn report(directory: &Path, found: &Inspection, findings: &mut Findings) {
             format!("{name} has format {}; the next start upgrades it to format {DATA_FORMAT}", found.format),
             "copy the directory before: earlier versions cannot read it afterwards",
         );
-    } else if found.partitioner.is_empty() {
-        findings.fine(format!("{name} is a new data directory"));
-    } else {
+    } else if !found.partitioner.is_empty() {
         findings.fine(format!(
-            "{name} has format {}, {} column families, {} tables ({}) and {} segments of the commit log ({})",
+            "{name} has format {}, {} column families, {} ({}) and {} of the commit log ({})",
             found.format,
             found.families.len(),
-            found.tables,
+            counted(found.tables, "table"),
             HumanBytes(found.table_bytes),
-            found.segments,
+            counted(found.segments, "segment"),
             HumanBytes(found.log_bytes)
         ));
+    } else if found.damages.is_empty() {
+        findings.fine(format!("{name} is a new data directory"));
     }
     if found.is_in_use {
         findings.fine(format!("a server is using {name}, so its commit log was not read"));
     }
     for damage in &found.damages {
-        findings.problem(
-            damage.clone(),
-            "put back a backup, or an undamaged copy of the whole directory; do not remove single files",
-        );
+        let (text, _) = without_remedy(damage);
+        let remedy =
+            "put back a backup, or an undamaged copy of the whole directory; do not remove single files";
+        findings.problem(text, remedy);
     }
     if found.more_damages > 0 {
         findings.problem(format!("{} more damaged or missing files", found.more_damages), "as above");
     }
     check_space(found.space, found.table_bytes, findings);
+}
+
+/// Splits an error of the store into what is wrong and what to do.
+fn without_remedy(error: &str) -> (&str, &str) {
+    error.split_once("; ").unwrap_or((error, ""))
 }
 
 /// Checks that the disk has room for writes and for merges of tables.
@@ -151,7 +157,7 @@ fn check_schema(found: &Inspection, config: &Config, findings: &mut Findings) {
         );
     }
     for conflict in &found.conflicts {
-        let (text, remedy) = conflict.split_once("; ").unwrap_or((conflict, ""));
+        let (text, remedy) = without_remedy(conflict);
         findings.problem(text, remedy);
     }
 }
