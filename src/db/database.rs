@@ -166,6 +166,7 @@ impl Database {
     }
 
     /// Returns whether some requests are watched: for rules of faults, the journal, the log of requests or its followers.
+    #[inline]
     pub(super) fn has_watched_requests(&self) -> bool {
         self.faults.is_some() || self.request_log.is_on()
     }

@@ -97,11 +97,11 @@ pub async fn answer(
         Ok(args) => match dialect::find_method(header.name, &args, &service.compat, session, transport) {
             Some(method) => {
                 let args = args.of(method.name, method.args);
-                let call = MethodCall { service, session, method, args: &args };
+                let call = MethodCall { service, session, method, args: &args, began };
                 let outcome = call.run(header.seqid, transport, out).await?;
                 let time = began.elapsed();
                 if service.database.activity().slow.admits(time) {
-                    let call = MethodCall { service, session, method, args: &args };
+                    let call = MethodCall { service, session, method, args: &args, began };
                     call.note_slow(time, outcome);
                 }
                 (slot_of(method), outcome, time)
@@ -132,6 +132,7 @@ struct MethodCall<'a> {
     session: &'a mut Session,
     method: &'static Method,
     args: &'a Args<'a>,
+    began: Instant,
 }
 
 impl MethodCall<'_> {
@@ -153,7 +154,9 @@ impl MethodCall<'_> {
             match self.check_login() {
                 Ok(()) => {
                     let permit = service.database.admit().await;
-                    let meter = self.session.meter.begin(&service.limits, permit);
+                    // The wait for the permit does not count against the time limit.
+                    let began = if permit.is_some() { Instant::now() } else { self.began };
+                    let meter = self.session.meter.begin(&service.limits, permit, began);
                     let watched = WatchedRequest::begin(&service.database, self.origin());
                     let outcome = {
                         // Pinned here because the future is large, and each layer around it would move it.
@@ -241,7 +244,7 @@ impl MethodCall<'_> {
         behaviour: &'static Behaviour,
         out: &mut BytesMut,
     ) -> Result<(), Failure> {
-        let MethodCall { service, session, method, args } = self;
+        let MethodCall { service, session, method, args, .. } = self;
         let (database, statements, compat) = (&service.database, &*service.statements, &service.compat);
         if database.stored_schema().is_shared() {
             let start = out.len();
@@ -259,7 +262,7 @@ impl MethodCall<'_> {
 
     /// Adds the call to the slow requests.
     fn note_slow(&self, time: Duration, outcome: RequestOutcome) {
-        let MethodCall { service, session, method, args } = self;
+        let MethodCall { service, session, method, args, .. } = self;
         let database = &service.database;
         let keyspace = session.keyspace.as_deref();
         let release = dialect::behaviour_for(method, &service.compat).release;
@@ -290,7 +293,7 @@ impl MethodCall<'_> {
     /// Refuses a call of a client that has not logged in, if the call needs a login. Which calls do does not depend on
     /// keyspaces in the arguments, so the error does not reveal which keyspaces exist.
     fn check_login(&self) -> Result<(), Failure> {
-        let MethodCall { service, session, method, args } = self;
+        let MethodCall { service, session, method, args, .. } = self;
         let is_open = if method.needs_login {
             session.is_open_to(method)
         } else {

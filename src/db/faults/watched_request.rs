@@ -155,7 +155,12 @@ pub(super) fn with_state(change: impl FnOnce(&mut State)) {
 
 impl WatchedRequest {
     /// Begins a request; `None` if nothing needs to know it.
+    #[inline]
     pub fn begin(database: &Database, origin: RequestOrigin) -> Option<Arc<WatchedRequest>> {
+        if database.has_watched_requests() { WatchedRequest::begin_watched(database, origin) } else { None }
+    }
+
+    fn begin_watched(database: &Database, origin: RequestOrigin) -> Option<Arc<WatchedRequest>> {
         let (faults, log) = (database.faults(), database.request_log());
         let purpose = log.purpose();
         if faults.is_none() && purpose.is_none() {

@@ -121,6 +121,7 @@ impl RequestLogSwitch {
     }
 
     /// Returns whether some requests are logged or followed.
+    #[inline]
     pub fn is_on(&self) -> bool {
         self.kind.load(Ordering::Relaxed) != OFF || self.followers.has_some()
     }

@@ -1,9 +1,17 @@
 //! Records whether a connection's client is still connected.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
-use super::request_meter::now_ms;
 use crate::util::limits::REQUEST_AFTER_CLIENT_MS;
+
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Returns milliseconds since the first call in this process.
+fn now_ms() -> u64 {
+    u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
 
 /// Whether a connection's client is still connected. The connection writes it, its requests read it.
 #[derive(Debug, Default)]

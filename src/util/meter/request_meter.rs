@@ -1,8 +1,8 @@
 //! The meter of one request: the memory that it holds, and its deadline.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::error::MeterError;
 use super::presence::ClientPresence;
@@ -15,17 +15,6 @@ use crate::util::limits::{REQUEST_BYTES_FREE, REQUEST_CHUNK_BYTES};
 /// rarely.
 const GROWTH_PART: usize = 8;
 
-static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-
-/// Returns milliseconds since the first call in this process.
-pub(super) fn now_ms() -> u64 {
-    ms_at(Instant::now())
-}
-
-fn ms_at(time: Instant) -> u64 {
-    u64::try_from(time.saturating_duration_since(*START).as_millis()).unwrap_or(u64::MAX)
-}
-
 /// The meter of one request. Dropping it returns the request's memory.
 ///
 /// The numbers are atomic because a request moves between threads. Two threads never change them at the same time.
@@ -34,12 +23,13 @@ pub struct RequestMeter {
     memory: Arc<RequestMemory>,
     times: TimeLimits,
     client: Arc<ClientPresence>,
+    began: Instant,
     used: AtomicUsize,
     /// Chunks taken from `memory`.
     chunks: AtomicUsize,
     /// Chunks that the last failed charge lacked; 0 after a successful one.
     lacking: AtomicUsize,
-    /// The deadline in milliseconds of the process; 0 is none.
+    /// The deadline in milliseconds after `began`; 0 is none.
     deadline_ms: AtomicU64,
     /// The time limit that the deadline comes from, for the error.
     limit_ms: AtomicU64,
@@ -63,6 +53,7 @@ impl RequestMeter {
             memory: limits.memory.clone(),
             times: limits.times,
             client,
+            began: Instant::now(),
             used: AtomicUsize::new(0),
             chunks: AtomicUsize::new(0),
             lacking: AtomicUsize::new(0),
@@ -83,9 +74,9 @@ impl RequestMeter {
         self
     }
 
-    /// Holds the permit of the connection's next request.
-    pub(super) fn hold(&mut self, permit: RequestPermit) {
-        self.permit = Some(permit);
+    /// Makes this the meter of a request that began at `began`, and holds its permit.
+    pub(super) fn restart(&mut self, permit: Option<RequestPermit>, began: Instant) {
+        (self.permit, self.began) = (permit, began);
     }
 
     /// Counts bytes that the request holds from now on.
@@ -171,15 +162,23 @@ impl RequestMeter {
         self.used.store(bytes, Ordering::Relaxed);
     }
 
-    /// Sets the deadline of a request of this kind, and returns it. `None` if the kind has no time limit.
+    /// Sets the deadline of a request of this kind, and returns it. `None` if the kind has no time limit. The first
+    /// time limit begins with the request. Each further one, of the next statement of a script, begins now.
     pub fn begin(&self, kind: RequestKind) -> Option<Instant> {
         let only_reads = matches!(kind, RequestKind::Read | RequestKind::Range);
         self.ends_with_client.store(only_reads, Ordering::Relaxed);
         let limit_ms = self.times.of(kind)?.get();
+        // So the clock is read once less for most requests.
+        let is_first = self.limit_ms.load(Ordering::Relaxed) == 0;
+        let deadline_ms = if is_first { limit_ms } else { self.age_ms().saturating_add(limit_ms) };
         self.limit_ms.store(limit_ms, Ordering::Relaxed);
-        let now = Instant::now();
-        self.deadline_ms.store(ms_at(now).saturating_add(limit_ms).max(1), Ordering::Relaxed);
-        now.checked_add(std::time::Duration::from_millis(limit_ms))
+        self.deadline_ms.store(deadline_ms, Ordering::Relaxed);
+        self.began.checked_add(Duration::from_millis(deadline_ms))
+    }
+
+    /// Returns the milliseconds since the request began.
+    fn age_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Returns the error of a request that took too long.
@@ -197,7 +196,7 @@ impl RequestMeter {
             return Err(MeterError::ClientGone);
         }
         let deadline = self.deadline_ms.load(Ordering::Relaxed);
-        if deadline != 0 && now_ms() >= deadline {
+        if deadline != 0 && self.age_ms() >= deadline {
             return Err(self.timed_out());
         }
         Ok(())
@@ -218,7 +217,10 @@ impl RequestMeter {
 
     /// Counts tombstones and expired columns that a read has passed.
     pub(super) fn pass_tombstones(&self, count: u64) {
-        self.tombstones.fetch_add(count, Ordering::Relaxed);
+        if count > 0 {
+            let passed = self.tombstones.load(Ordering::Relaxed).saturating_add(count);
+            self.tombstones.store(passed, Ordering::Relaxed);
+        }
     }
 
     /// Returns the number of tombstones and expired columns that the request's reads have passed.

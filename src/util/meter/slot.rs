@@ -1,6 +1,7 @@
 //! The meter of a connection that runs one request at a time.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::presence::ClientPresence;
 use super::request_meter::RequestMeter;
@@ -21,18 +22,21 @@ impl MeterSlot {
         &self.client
     }
 
-    /// Returns a meter for the next request, which holds the request's permit.
-    pub fn begin(&mut self, limits: &RequestLimits, permit: Option<RequestPermit>) -> Arc<RequestMeter> {
+    /// Returns a meter for the next request, which began at `began`. The meter holds the request's permit.
+    pub fn begin(
+        &mut self,
+        limits: &RequestLimits,
+        permit: Option<RequestPermit>,
+        began: Instant,
+    ) -> Arc<RequestMeter> {
         // Work of a dropped request on another thread may still hold the last meter.
-        let is_free = self.meter.as_mut().is_some_and(|meter| Arc::get_mut(meter).is_some());
-        if !is_free {
+        if self.meter.as_mut().is_none_or(|meter| Arc::get_mut(meter).is_none()) {
             self.meter = None;
         }
         let client = &self.client;
-        let meter = || Arc::new(RequestMeter::new(limits, client.clone()));
-        let meter = self.meter.get_or_insert_with(meter);
-        if let (Some(permit), Some(meter)) = (permit, Arc::get_mut(meter)) {
-            meter.hold(permit);
+        let meter = self.meter.get_or_insert_with(|| Arc::new(RequestMeter::new(limits, client.clone())));
+        if let Some(meter) = Arc::get_mut(meter) {
+            meter.restart(permit, began);
         }
         meter.clone()
     }
@@ -60,7 +64,7 @@ mod tests {
         let limits = RequestLimits { memory: memory.clone(), ..RequestLimits::default() };
         let mut slot = MeterSlot::default();
         for holds_on in [false, true, false] {
-            let meter = slot.begin(&limits, None);
+            let meter = slot.begin(&limits, None, Instant::now());
             assert_eq!((meter.used(), memory.held()), (0, 0));
             meter.charge(memory.share()).unwrap();
             let other = holds_on.then(|| meter.clone());
