@@ -142,7 +142,7 @@ impl TableSpace {
             self.visible.fetch_max(highest + 1);
             self.snapshots.advance();
         }
-        let tree = Arc::new(Tree::new(tree, name, self.options.disk.clone()));
+        let tree = Arc::new(Tree::new(tree, name, self.options.disk.clone(), self.files.clone()));
         let mut trees = self.trees.lock();
         trees.retain(|tree| tree.strong_count() > 0);
         trees.push(Arc::downgrade(&tree));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use lsm_tree::compaction::Leveled;
-use lsm_tree::{AbstractTree, AnyIngestion, AnyTree, InternalValue, SeqNo};
+use lsm_tree::{AbstractTree, AnyIngestion, AnyTree, DescriptorTable, InternalValue, SeqNo};
 
 use super::error::TreeName;
 use super::runs::{KeyRange, RunHistory, Runs, SortedEntries};
@@ -23,6 +23,8 @@ pub struct Tree {
     history: RunHistory,
     name: TreeName,
     disk: Arc<dyn Disk>,
+    /// The open files of all trees.
+    files: Arc<DescriptorTable>,
     is_forgotten: AtomicBool,
 }
 
@@ -35,8 +37,14 @@ pub struct TreeEntries {
 }
 
 impl Tree {
-    pub(super) fn new(tree: AnyTree, name: TreeName, disk: Arc<dyn Disk>) -> Tree {
-        Tree { history: RunHistory::new(&tree), tree, name, disk, is_forgotten: AtomicBool::new(false) }
+    pub(super) fn new(
+        tree: AnyTree,
+        name: TreeName,
+        disk: Arc<dyn Disk>,
+        files: Arc<DescriptorTable>,
+    ) -> Tree {
+        let history = RunHistory::new(&tree);
+        Tree { tree, history, name, disk, files, is_forgotten: AtomicBool::new(false) }
     }
 
     /// Returns the value of a key.
@@ -143,6 +151,11 @@ impl Tree {
 impl Drop for Tree {
     fn drop(&mut self) {
         if self.is_forgotten() {
+            // An open file uses its space on the disk even after it is removed. The tree library only closes files of tables
+            // that it removes itself.
+            for table in self.tree.current_version().iter_tables() {
+                self.files.remove_for_table(&(self.tree.id(), table.id()).into());
+            }
             let directory = &self.name.directory;
             if let Err(error) = self.disk.remove_directory(directory) {
                 // The next start removes it.
