@@ -91,9 +91,16 @@ fn pycassa(to: &Connecting) -> Snippet {
 
 fn hector(to: &Connecting) -> Snippet {
     let address = joined(&to.thrift);
-    let mut code = format!("var hosts = new CassandraHostConfigurator(\"{address}\");\n");
+    let mut code = "import me.prettyprint.cassandra.service.CassandraHostConfigurator;\n".to_owned();
     if to.needs_login {
-        code += "var login = Map.of(\"username\", \"USER\", \"password\", \"PASSWORD\");\n";
+        code += "import me.prettyprint.cassandra.model.AllOneConsistencyLevelPolicy;\n";
+        code += "import me.prettyprint.cassandra.service.FailoverPolicy;\nimport java.util.*;\n";
+    }
+    code += "import me.prettyprint.hector.api.*;\nimport me.prettyprint.hector.api.factory.HFactory;\n\n";
+    code += &format!("CassandraHostConfigurator hosts = new CassandraHostConfigurator(\"{address}\");\n");
+    if to.needs_login {
+        code += "Map<String, String> login = new HashMap<String, String>();\n";
+        code += "login.put(\"username\", \"USER\");\nlogin.put(\"password\", \"PASSWORD\");\n";
         code += "Cluster cluster = HFactory.getOrCreateCluster(\"thriftstore\", hosts, login);\n";
         code += &format!(
             "Keyspace keyspace = HFactory.createKeyspace({}, cluster, new AllOneConsistencyLevelPolicy(),\n        \
