@@ -10,12 +10,13 @@ use clap::{Arg, ArgAction, Command};
 const WIDTH: usize = 100;
 
 /// Commands by purpose, in the order in which people need them.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Serve", &["serve", "doctor"]),
     ("Look at data", &["explain", "cells", "sstable"]),
     ("Move and keep data", &["import", "copy", "backup"]),
     ("Record and compare traffic", &["record", "replay", "traffic", "shadow"]),
     ("Test and measure", &["control", "stress"]),
+    ("Set up", &["completions", "man"]),
 ];
 
 const EXAMPLES: &str = "\
@@ -68,7 +69,7 @@ fn groups(command: &Command) -> String {
 
 fn line(command: &Command, name: &str) -> String {
     let about = command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
-    format!("  {name:<10} {}\n", about.unwrap_or_default())
+    format!("  {name:<12} {}\n", about.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod admin;
 mod backup;
 mod cells;
 mod cluster;
+mod completions;
 mod control;
 mod control_command;
 mod copy;
@@ -22,6 +23,7 @@ mod import_report;
 mod limits;
 mod load_place;
 mod login;
+mod manual;
 mod message;
 mod native;
 mod otlp;
@@ -35,6 +37,7 @@ mod replay_server;
 mod report;
 mod request_log;
 mod serve;
+mod service_manager;
 mod shadow;
 mod source_directories;
 mod sstable;
@@ -88,6 +91,10 @@ enum Command {
     Shadow(Box<shadow::ShadowArgs>),
     /// Load a Thrift server and measure it.
     Stress(crate::stress::StressArgs),
+    /// Print a script with which a shell completes commands and options.
+    Completions(completions::CompletionsArgs),
+    /// Write manual pages.
+    Man(manual::ManArgs),
 }
 
 /// Returns the definition of the command line.
@@ -118,6 +125,8 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Sstable(args) => sstable::sstable(&args),
         Command::Shadow(args) => shadow::shadow(&args),
         Command::Stress(args) => crate::stress::run(args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => manual::man(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

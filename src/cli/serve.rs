@@ -19,6 +19,7 @@ use super::otlp::OtlpArgs;
 use super::ports::{Addresses, Ports, Services};
 use super::process::{self, StopSignals};
 use super::request_log::{self, RequestLogArgs};
+use super::service_manager;
 use super::status::StatusArgs;
 use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
@@ -165,7 +166,9 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let admin_encryption = encryption.filter(|_| http.may_encrypt_admin);
     let services = services(args, compat, &database, (http, &limits));
     ports.serve(services, (admission, admin_encryption), signal);
+    service_manager::report_ready();
     stop.wait().await;
+    service_manager::report_stopping();
     tracing::info!("stopping");
     if !shutdown.end(SHUTDOWN_TIMEOUT).await {
         tracing::warn!("some connections did not finish in time");

@@ -23,10 +23,10 @@ use crate::cql::PreparedStatements;
 use crate::db::activity::{RequestSummary, kind_of};
 use crate::db::faults::{RequestOrigin, WatchedRequest, needs_arguments, note_arguments, note_result};
 use crate::db::{self, Database};
-use crate::util::RequestLog;
 use crate::util::limits::RESULT_BYTES_MAX;
-use crate::util::meter::{self, RequestLimits, metered};
+use crate::util::meter::{self, RequestLimits, RequestMeter, metered};
 use crate::util::metrics::{EndedRequest, RequestOutcome};
+use crate::util::{RequestLog, RequestPermit};
 
 /// The error of the call after one that 0.7 could not read.
 const LOST: &str = "the call before this one could not be read, and a 0.7 server fails the next call, too";
@@ -154,9 +154,7 @@ impl MethodCall<'_> {
             match self.check_login() {
                 Ok(()) => {
                     let permit = service.database.admit().await;
-                    // The wait for the permit does not count against the time limit.
-                    let began = if permit.is_some() { Instant::now() } else { self.began };
-                    let meter = self.session.meter.begin(&service.limits, permit, began);
+                    let meter = self.meter(permit);
                     let watched = WatchedRequest::begin(&service.database, self.origin());
                     let outcome = {
                         // Pinned here because the future is large, and each layer around it would move it.
@@ -208,6 +206,12 @@ impl MethodCall<'_> {
         let ended = writer.frame_end(mark);
         log.end(out.len() - start, Some(&failure));
         ended.map(|()| RequestOutcome::from(&failure))
+    }
+
+    /// Returns the meter of the call. A wait for the permit does not count against the time limit.
+    fn meter(&mut self, permit: Option<RequestPermit>) -> Arc<RequestMeter> {
+        let began = if permit.is_some() { Instant::now() } else { self.began };
+        self.session.meter.begin(&self.service.limits, permit, began)
     }
 
     /// Runs a call, and adds arguments and result to it if it is watched.

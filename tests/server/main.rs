@@ -30,6 +30,7 @@ mod request_log;
 mod rights;
 mod roles;
 mod schema;
+mod service_manager;
 #[path = "../support/skip.rs"]
 mod skip;
 mod start;

@@ -138,9 +138,19 @@ impl Server {
 
     /// Writes the configuration into the directory and starts a server with a log filter (`THRIFTSTORE_LOG`).
     pub fn start_logging(directory: &Path, filter: &str, config: &str, more: &[&str]) -> Server {
+        Server::start_in_environment(directory, ("THRIFTSTORE_LOG", filter), config, more)
+    }
+
+    /// Writes the configuration into the directory and starts a server with an environment variable.
+    pub fn start_in_environment(
+        directory: &Path,
+        (name, value): (&str, &str),
+        config: &str,
+        more: &[&str],
+    ) -> Server {
         fs::write(directory.join("storage-conf.xml"), config).unwrap();
         let mut command = command(directory, more);
-        command.env("THRIFTSTORE_LOG", filter);
+        command.env(name, value);
         Server::launch(directory, command)
     }
 

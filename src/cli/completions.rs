@@ -1,0 +1,40 @@
+//! `thriftstore completions`: completion of commands and options in shells.
+
+use std::io::Write;
+
+use clap_complete::Shell;
+
+/// The shell that completes.
+#[derive(Debug, clap::Args)]
+pub struct CompletionsArgs {
+    shell: Shell,
+}
+
+/// Prints the script that a shell reads at its start.
+pub fn completions(args: &CompletionsArgs) -> Result<(), String> {
+    let script = script(args.shell);
+    std::io::stdout().write_all(&script).map_err(|error| format!("cannot print the script: {error}"))
+}
+
+fn script(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut super::command(), "thriftstore", &mut script);
+    script
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::*;
+
+    #[test]
+    fn all_shells_complete_commands_and_options() {
+        for shell in Shell::value_variants() {
+            let script = String::from_utf8(script(*shell)).unwrap();
+            for word in ["stress", "ephemeral"] {
+                assert!(script.contains(word), "{shell} does not complete {word}");
+            }
+        }
+    }
+}
