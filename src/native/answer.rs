@@ -144,7 +144,9 @@ fn summary(
 /// Logs errors that an operator should see. Errors in a client's request are not logged.
 fn log_failure(error: &NativeError) {
     match error {
-        NativeError::Failed(CqlError::Failed(db::Error::Internal(why))) => tracing::error!("{why}"),
+        NativeError::Failed(CqlError::Failed(db::Error::Internal(why))) => {
+            tracing::error!("internal error: {why}")
+        }
         NativeError::Failed(CqlError::Failed(
             db::Error::Unavailable { why, .. } | db::Error::TimedOut(why) | db::Error::Overloaded(why),
         )) => {

@@ -83,9 +83,8 @@ impl Listener {
                     });
                 }
                 Err(error) => {
-                    let line = format!("cannot accept a connection: {error}");
-                    if !is_counted(&line, &admission.lines) {
-                        tracing::warn!("{line}; next try in {pause:?}");
+                    if !is_counted(&format!("cannot accept a connection: {error}"), &admission.lines) {
+                        tracing::warn!("cannot accept a connection: {error}; next try in {pause:?}");
                     }
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(PAUSE_MAX);
@@ -182,9 +181,8 @@ fn log_end(peer: SocketAddr, end: Result<(), ConnectionEnd>, lines: &Arc<Repeate
         Err(ConnectionEnd::Lost(error)) => tracing::debug!(%peer, "connection lost: {error}"),
         Err(ConnectionEnd::OtherVersion(error)) => tracing::debug!(%peer, "connection closed: {error}"),
         Err(ConnectionEnd::Closed(error)) => {
-            let line = format!("connection closed: {error}");
-            if !is_counted(&line, lines) {
-                tracing::info!(%peer, "{line}");
+            if !is_counted(&format!("connection closed: {error}"), lines) {
+                tracing::info!(%peer, "connection closed: {error}");
             }
         }
     }

@@ -336,7 +336,9 @@ fn note_failure(database: &Database, method: &Method, failure: &Failure) {
         database.activity().errors.add(("thrift", method.name), failure);
     }
     match failure {
-        Failure::Failed(db::Error::Internal(why)) => tracing::error!(method = method.name, "{why}"),
+        Failure::Failed(db::Error::Internal(why)) => {
+            tracing::error!(method = method.name, "internal error: {why}")
+        }
         Failure::Failed(
             db::Error::Unavailable { why, .. } | db::Error::TimedOut(why) | db::Error::Overloaded(why),
         ) => {

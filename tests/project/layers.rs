@@ -69,7 +69,7 @@ fn code_of(path: &Path) -> String {
 }
 
 /// Returns all files of `src/` with their names and code.
-fn sources() -> Vec<(String, String)> {
+pub fn sources() -> Vec<(String, String)> {
     let src = repository().join("src");
     let name = |path: &Path| path.strip_prefix(&src).unwrap().to_str().unwrap().to_owned();
     let found: Vec<_> = rust_files(&src).iter().map(|path| (name(path), code_of(path))).collect();

@@ -12,6 +12,7 @@ mod idl;
 mod layers;
 mod methods;
 mod monitoring;
+mod promises;
 #[path = "../support/skip.rs"]
 mod skip;
 #[path = "../support/mod.rs"]

@@ -111,12 +111,16 @@ fn format_1_is_read_and_upgraded_to_format_4() {
 
 /// Each fixture has data in tables and in the log.
 #[test]
-fn formats_2_and_3_are_read() {
-    for fixture in ["format-2.tar.gz", "format-3.tar.gz"] {
+fn formats_2_to_4_are_read() {
+    for fixture in ["format-2.tar.gz", "format-3.tar.gz", "format-4.tar.gz"] {
         let directory = unpacked(fixture);
         let store = open(directory.path());
         check(&store);
-        assert_eq!(names(&read(&store, ("Keyspace1", "Standard1"), b"later", None)), [b"logged"]);
+        let standard = |key: &[u8]| read(&store, ("Keyspace1", "Standard1"), key, None);
+        assert_eq!(names(&standard(b"later")), [b"logged"]);
+        if fixture == "format-4.tar.gz" {
+            assert_eq!(names(&standard(b"1.0")), [b"in format 4"]);
+        }
     }
 }
 

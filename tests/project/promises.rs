@@ -1,0 +1,130 @@
+//! Checks the promises to users that name files and tests, and the table of log lines against the program.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::layers::sources;
+use thriftstore::storage::DATA_FORMAT;
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn text_of(name: &str) -> String {
+    fs::read_to_string(file(name)).unwrap()
+}
+
+/// Returns the texts between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn each_format_has_a_fixture_and_a_test() {
+    let page = text_of("docs/promises.md");
+    let (_, rows) = page.split_once("## Upgrades").unwrap();
+    let (rows, _) = rows.split_once("\n## ").unwrap();
+    let rows: Vec<&str> = rows.lines().filter(|line| line.contains("../tests/fixtures/")).collect();
+    let tests = text_of("tests/store/fixture.rs") + &text_of("src/traffic/file/tests.rs");
+    let mut linked = BTreeSet::new();
+    for row in &rows {
+        let links = row.split("(../tests/fixtures/").skip(1).filter_map(|link| link.split(')').next());
+        linked.extend(links.map(str::to_owned));
+        let names: Vec<&str> = quoted(row).collect();
+        assert!(!names.is_empty(), "no test: {row}");
+        for name in names {
+            assert!(
+                tests.contains(&format!("\nfn {name}()")) || tests.contains(&format!("\nasync fn {name}()")),
+                "{name}"
+            );
+        }
+    }
+    let existing = fs::read_dir(file("tests/fixtures")).unwrap().map(|entry| entry.unwrap().path());
+    let existing = existing.filter(|path| path.is_file() && !path.ends_with("README.md"));
+    let existing = existing.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());
+    assert_eq!(linked, existing.collect(), "fixtures");
+    for format in 1..=DATA_FORMAT {
+        let start = format!("| data directory, format {format} |");
+        assert_eq!(rows.iter().filter(|row| row.starts_with(&start)).count(), 1, "{start}");
+    }
+}
+
+/// Texts that the program logs without words of its own, and what the page shows instead.
+const PASSED_ON: [(&str, &str); 7] = [
+    ("cli/gateway.rs", "the configuration specifies"),
+    ("cli/ports.rs", "listening for … clients on …"),
+    ("cli/serve.rs", "…: not given, so defaults are used: …"),
+    ("cli/shadow.rs", "… calls, … compared"),
+    ("db/request_log/switch.rs", "requests"),
+    ("server/listener.rs", "…: and … more like it in the last … s"),
+    ("storage/embedded/disk_guard.rs", "the disk of … is nearly full"),
+];
+
+/// Returns the log lines of a source file: level, and text with `…` for each placeholder.
+fn logged(source: &str) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    for level in ["info", "warn", "error"] {
+        for call in source.split(&format!("tracing::{level}!(")).skip(1) {
+            let call = call.split(");").next().unwrap_or_default();
+            // The text is the first literal that is not the name of a target.
+            let text = call.split('"').nth(1).unwrap_or_default();
+            let joined = text.split("\\\n").map(str::trim_start).collect::<String>();
+            lines.push((level, without_placeholders(&joined)));
+        }
+    }
+    lines
+}
+
+fn without_placeholders(text: &str) -> String {
+    let mut parts = text.split('{');
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        shown += "…";
+        shown += part.split_once('}').map_or("", |(_, rest)| rest);
+    }
+    shown
+}
+
+#[test]
+fn the_page_of_log_lines_has_all_of_them() {
+    let page = text_of("docs/log.md");
+    let (_, rest) = page.split_once("<!-- log lines -->").unwrap();
+    let (rows, _) = rest.split_once("<!-- end of log lines -->").unwrap();
+    let rows = rows.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| level"));
+    let mut documented = BTreeSet::new();
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        assert!(cells.len() == 4 && !cells[2].is_empty(), "{row}");
+        documented.extend(quoted(cells[1]).map(|line| (cells[0].to_owned(), line.to_owned())));
+    }
+    let mut unused = documented.clone();
+    for (name, source) in sources() {
+        let imports = source.lines().filter(|line| line.starts_with("use tracing::"));
+        for word in imports.flat_map(|line| line.split(|letter: char| !letter.is_alphanumeric())) {
+            assert!(!["info", "warn", "error"].contains(&word), "{name}: write tracing::{word}!");
+        }
+        for (level, line) in logged(&source) {
+            if line.trim_matches(['…', ' ']).is_empty() || line == "requests" {
+                let passed_on = PASSED_ON.iter().find(|(file, _)| *file == name);
+                let (_, shown) = passed_on.unwrap_or_else(|| panic!("{name}: {line:?} is not in PASSED_ON"));
+                assert!(
+                    documented.iter().any(|(of, line)| of == level && line.starts_with(shown)),
+                    "{name}: {shown}"
+                );
+                continue;
+            }
+            let row = (level.to_owned(), line);
+            assert!(documented.contains(&row), "docs/log.md has no line {row:?} of {name}");
+            unused.remove(&row);
+        }
+    }
+    unused.retain(|(_, line)| !PASSED_ON.iter().any(|(_, shown)| line.starts_with(shown)));
+    // Further lines of the configuration, which src/config writes.
+    let notes =
+        ["…: No keyspaces configured", "…: accepted, without effect here: …", "…: and … more like these"];
+    unused.retain(|(_, line)| !notes.contains(&line.as_str()) && line != "the admin server is at …");
+    assert!(unused.is_empty(), "docs/log.md has lines that the program does not log: {unused:?}");
+}
