@@ -5,7 +5,7 @@ go 1.23
 require (
 	github.com/apache/cassandra-gocql-driver/v2 v2.1.2
 	github.com/apache/thrift v0.22.0
-	thriftstore.dev/thriftstore v0.1.0
+	thriftstore.dev/thriftstore v1.0.0
 )
 
 require (
