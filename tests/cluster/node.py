@@ -40,6 +40,10 @@ SMALL = "-Xms160m -Xmx400m -XX:TieredStopAtLevel=1".split()
 # For three nodes on a machine with 8 GB.
 FAST = "-Xms1g -Xmx1g".split()
 
+# The commit log of nodes for measurements, which is Cassandra's default, and of the others.
+PERIODIC = "periodic\ncommitlog_sync_period: 10000ms"
+BATCH = "batch"
+
 # The nodes have fixed tokens and start together, so they need not wait for gossip.
 PROPERTIES = {
     "cassandra-foreground": "yes",
@@ -215,6 +219,7 @@ class Node:
             ssl_storage_port=settings["storage_port"] + 1,
             port=settings["port"],
             directory=self.folder,
+            commitlog_sync=PERIODIC if settings["fast"] else BATCH,
             authenticator="PasswordAuthenticator" if with_passwords else "AllowAllAuthenticator",
             authorizer="CassandraAuthorizer" if with_passwords else "AllowAllAuthorizer",
             tls="true" if settings["certificate"] else "false",
