@@ -27,8 +27,8 @@ def alternating(servers, rounds, measure):
     return found
 
 
-def thrift_servers(options):
-    return [Nothing(options.program), Ours(options.program), *(Cassandra(*each) for each in OLD_RELEASES.items())]
+def storing_servers(options):
+    return [Ours(options.program), *(Cassandra(*each) for each in OLD_RELEASES.items())]
 
 
 def warm_up(options, server, more=()):
@@ -40,7 +40,7 @@ def warm_up(options, server, more=()):
 
 def connections(options):
     counts, rounds, seconds = ([1, 16], 1, 0.3) if options.quick else ([1, 4, 16, 64, 256], 3, 2)
-    servers, figures = thrift_servers(options), []
+    servers, figures = [Nothing(options.program), *storing_servers(options)], []
     try:
         for server in servers:
             warm_up(options, server)
@@ -78,7 +78,7 @@ def native(options):
 
 def values(options):
     sizes, rounds, seconds = ([10, 10_000], 1, 0.3) if options.quick else ([10, 100, 1_000, 10_000, 100_000, 1_000_000], 2, 2)
-    servers, figures = thrift_servers(options)[1:], []
+    servers, figures = storing_servers(options), []
     try:
         for server in servers:
             warm_up(options, server)
@@ -144,7 +144,7 @@ def start(options):
             began = time.time()
             server = make()
             try:
-                starts.append({"rate": first_answer(server.thrift, getattr(server, "began", began))})
+                starts.append({"rate": server.start_s or first_answer(server.thrift, began)})
                 time.sleep(2)
                 idle.append({"rate": server.memory_mb()})
                 if at == 0:

@@ -43,6 +43,8 @@ class Server:
 
     name = thrift = native = None
     dialect = "0.7"
+    # The seconds from the start to the first answer, if they were measured before the keyspace was created.
+    start_s = None
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -105,6 +107,7 @@ class Cassandra(Server):
         line_with(self.process, "istening for thrift clients")
         drain(self.process)
         self.thrift, self.native = f"127.0.0.1:{port}", None
+        self.start_s = first_answer(self.thrift, self.began)
         create_keyspace(port, "Keyspace1", ["Standard1"])
 
 
