@@ -141,13 +141,14 @@ test("delays", async () => {
 
 test("a client whose connections are refused waits for ever", async () => {
   const program = [`${__dirname}/connect_with_driver.js`, current.database.native];
-  const connect = () => spawnSync(process.execPath, program, { timeout: 3 * TIMEOUT_MS });
+  const connect = (timeout) => spawnSync(process.execPath, program, { timeout });
   await current.database.refuseConnections(async () => {
-    assert.equal(connect().error?.code, "ETIMEDOUT");
+    assert.equal(connect(3 * TIMEOUT_MS).error?.code, "ETIMEDOUT");
     // An open connection stays open.
     assert.equal(await read(), "tea");
   });
-  assert.equal(connect().status, 0);
+  // A busy machine needs a while to start Node.
+  assert.equal(connect(60_000).status, 0);
 });
 
 test("the driver connects again after a restart, and prepares again", async () => {
