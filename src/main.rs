@@ -13,6 +13,7 @@ const PURGE_DELAY_MS: std::ffi::c_long = 10;
 const PURGE_DELAY_DEFAULT_MS: std::ffi::c_long = 1000;
 
 fn main() -> ExitCode {
+    use_small_pages();
     shorten_purge_delay();
     thriftstore::cli::run(&thriftstore::marshal::Types::builtin())
 }
@@ -29,3 +30,17 @@ fn shorten_purge_delay() {
         }
     }
 }
+
+/// Asks the kernel for pages of 4 KB only. The allocator asks for pages of 2 MB, of which an idle server uses a small
+/// part: it took 26 MB instead of 16 after its first request. Reads, inserts and batches on a million columns are as
+/// fast with small pages, within the noise of the measurement.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "no crate wraps this call of the system")]
+fn use_small_pages() {
+    // SAFETY: The call sets a flag of the process, and takes no address. A kernel without the flag refuses it.
+    unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) };
+}
+
+/// Other systems have no such flag.
+#[cfg(not(target_os = "linux"))]
+fn use_small_pages() {}
