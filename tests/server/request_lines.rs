@@ -36,7 +36,8 @@ fn lines(file: &Path, count: usize) -> Vec<Json> {
     let start = Instant::now();
     loop {
         let text = fs::read_to_string(file).unwrap_or_default();
-        if text.lines().count() >= count && text.ends_with('\n') || start.elapsed() > PATIENCE {
+        let is_complete = text.is_empty() || text.ends_with('\n');
+        if text.lines().count() >= count && is_complete || start.elapsed() > PATIENCE {
             assert_eq!(text.lines().count(), count, "{text}");
             return text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         }
