@@ -3,14 +3,18 @@
 use crate::db::{CfRequest, KsRequest, described_keyspace};
 use crate::marshal::Types;
 use crate::partitioner::{self, PartitionerRef};
-use crate::schema::KeyspaceDef;
+use crate::schema::{KeyspaceDef, is_system_keyspace};
 use crate::thrift::replies::{self, DescribedFamilies};
 use crate::thrift::wire::TType;
 
 use super::thrift_pages::ThriftPages;
 
-/// Keyspaces that servers create themselves.
-const SYSTEM_KEYSPACES: [&str; 4] = ["system", "system_auth", "system_traces", "OpsCenter"];
+/// The keyspace in which DataStax's OpsCenter keeps what it measures of the old cluster.
+const OPS_CENTER: &str = "OpsCenter";
+
+fn is_left_out(keyspace: &str) -> bool {
+    is_system_keyspace(keyspace) || keyspace == OPS_CENTER
+}
 
 /// Returns all keyspaces except those of the server itself.
 ///
@@ -25,7 +29,7 @@ pub async fn keyspaces(
     } else {
         pages.call(None, "describe_keyspaces", |_| (), TType::List, replies::keyspaces).await?
     };
-    let own = |request: &KsRequest| !SYSTEM_KEYSPACES.contains(&&*request.name);
+    let own = |request: &KsRequest| !is_left_out(&request.name);
     let described = |request: KsRequest| {
         described_keyspace(&request, types)
             .map_err(|error| format!("its keyspace {} is not supported: {error}", request.name))
@@ -54,7 +58,7 @@ async fn old_keyspaces(pages: &ThriftPages, keyspace: Option<&str>) -> Result<Ve
     let names = pages.call(keyspace, "describe_keyspaces", |_| (), TType::Set, replies::names).await?;
     let mut requests = Vec::new();
     for name in names {
-        if SYSTEM_KEYSPACES.contains(&&*name) {
+        if is_left_out(&name) {
             continue;
         }
         let write = |writer: &mut crate::thrift::wire::Writer<'_>| writer.field_string(1, name.as_bytes());

@@ -8,21 +8,13 @@ use super::leftovers::{self, LeftOut};
 use super::schema::family_ids;
 use super::search::{Search, id_of};
 use super::{ImportError, ImportOptions};
-use crate::schema::CfDef;
+use crate::schema::{CfDef, is_system_keyspace};
 use crate::sstable::{Descriptor, SstableError};
 
 /// Names of column families that an error lists.
 const NAMES_SHOWN: usize = 20;
-/// Keyspaces of the servers themselves.
-const SYSTEM_KEYSPACES: [&str; 6] =
-    ["system", "system_auth", "system_distributed", "system_schema", "system_traces", "dse_system"];
 /// The directories that an SSTable is in, from that of a snapshot to that of its column family.
 const PLACES: usize = 3;
-
-/// Whether a keyspace is one of the servers themselves.
-pub fn is_system(keyspace: &str) -> bool {
-    SYSTEM_KEYSPACES.contains(&keyspace)
-}
 
 /// A column family by its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -208,7 +200,7 @@ impl Inventory {
         self.families.retain(|name, _| is_wanted(&selection, name));
         for of in [&mut self.left_out, &mut self.doubts] {
             of.retain(|left_out| {
-                is_system(&left_out.family.keyspace) || is_wanted(&selection, &left_out.family)
+                is_system_keyspace(&left_out.family.keyspace) || is_wanted(&selection, &left_out.family)
             });
         }
         if !self.families.is_empty() {

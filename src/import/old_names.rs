@@ -11,10 +11,11 @@ use std::collections::{HashMap, HashSet};
 
 use md5::{Digest, Md5};
 
-use super::inventory::{Selection, is_system, is_wanted};
+use super::inventory::{Selection, is_wanted};
 use super::schema::{SystemRow, read_system_rows};
 use super::unfound::Unfound;
 use super::{FamilyName, Inventory};
+use crate::schema::is_system_keyspace;
 use crate::sstable::LogFamily;
 
 /// The id of a column family (1.2 and later).
@@ -122,7 +123,7 @@ impl OldNames {
     }
 
     fn unfound_number(&self, keyspace: &str, number: i32) -> Option<Unfound> {
-        if is_system(keyspace) || self.selection.0.as_ref().is_some_and(|only| only != keyspace) {
+        if is_system_keyspace(keyspace) || self.selection.0.as_ref().is_some_and(|only| only != keyspace) {
             return None;
         }
         let what = || format!("the number {number} in the keyspace {keyspace}");
@@ -136,7 +137,7 @@ impl OldNames {
     }
 
     fn undefined(&self, name: &FamilyName) -> Option<Unfound> {
-        let is_missed = !is_system(&name.keyspace) && is_wanted(&self.selection, name);
+        let is_missed = !is_system_keyspace(&name.keyspace) && is_wanted(&self.selection, name);
         is_missed.then(|| Unfound::Undefined(name.clone()))
     }
 }

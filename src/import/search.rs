@@ -15,9 +15,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::inventory::{FoundPath, FoundTable, Inventory, is_system};
+use super::inventory::{FoundPath, FoundTable, Inventory};
 use super::leftovers::LeftOut;
 use super::{FamilyName, ImportError};
+use crate::schema::is_system_keyspace;
 use crate::sstable::{Component, Descriptor, SstableError, is_transaction_log};
 
 /// Directories below a data directory that repeat its tables.
@@ -180,7 +181,7 @@ impl Search<'_> {
         }
         let families = match &name.keyspace[..] {
             "system" | "system_schema" => &mut inventory.system,
-            other if is_system(other) => return,
+            other if is_system_keyspace(other) => return,
             _ => &mut inventory.families,
         };
         let table = FoundTable { path, bytes, descriptor, node };

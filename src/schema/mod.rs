@@ -10,6 +10,7 @@ mod setting;
 mod stored;
 mod stored_table;
 mod stored_user_type;
+mod system_keyspaces;
 mod table_def;
 mod table_names;
 mod thrift_table;
@@ -25,5 +26,6 @@ pub use stored::{
     KeyspaceRecords, StoredError, family_to_json, is_same_family, keyspace_from_json, keyspace_from_records,
     keyspace_properties_to_json, keyspace_to_json, user_type_to_json,
 };
+pub use system_keyspaces::is_system_keyspace;
 pub use table_def::{ColumnKind, DroppedColumn, Layout, TableColumn, TableDef};
 pub use table_names::{CellPlace, row_key, row_key_parts};

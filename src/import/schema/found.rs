@@ -8,9 +8,9 @@ use super::system_rows::SystemTables;
 use super::{new_tables, old_tables, versioned_table};
 use crate::db::{CfRequest, KsRequest};
 use crate::import::ImportError;
-use crate::import::inventory::{FamilyName, FoundTable, Inventory, is_system};
+use crate::import::inventory::{FamilyName, FoundTable, Inventory};
 use crate::marshal::Types;
-use crate::schema::CompactNames;
+use crate::schema::{CompactNames, is_system_keyspace};
 use crate::sstable::SstableError;
 
 /// The tables in which a server keeps its schema.
@@ -79,7 +79,7 @@ pub fn family_ids(
     let mut ids = versioned_table::family_ids(&tables)?;
     // A server of 1.1 has taken over the ids of the older table, which it leaves as it was.
     ids.extend(old_tables::family_ids(&tables)?);
-    ids.retain(|_, family| !is_system(&family.keyspace));
+    ids.retain(|_, family| !is_system_keyspace(&family.keyspace));
     Ok(Some(ids))
 }
 
@@ -108,14 +108,14 @@ impl FoundSchema {
 
     /// Adds a keyspace, unless it is one of the servers themselves.
     pub(super) fn add_keyspace(&mut self, request: KsRequest) {
-        if !is_system(&request.name) {
+        if !is_system_keyspace(&request.name) {
             self.keyspaces.insert(request.name.clone(), request);
         }
     }
 
     /// Returns whether a column family is one of users. Its keyspace is added if its own definition is missing.
     pub(super) fn accepts(&mut self, name: &FamilyName) -> bool {
-        if is_system(&name.keyspace) {
+        if is_system_keyspace(&name.keyspace) {
             return false;
         }
         if !self.keyspaces.contains_key(&name.keyspace) {

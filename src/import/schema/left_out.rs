@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::FoundSchema;
 use super::system_rows::{SystemRow, SystemTables};
-use crate::import::inventory::{FamilyName, is_system};
+use crate::import::inventory::FamilyName;
+use crate::schema::is_system_keyspace;
 use crate::sstable::SstableError;
 
 /// Reads `schema_triggers`, `schema_functions` and `schema_aggregates` (2.0 to 2.2).
@@ -21,7 +22,7 @@ pub fn read_new(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(
     add(schema, tables.rows("triggers", 2)?, trigger);
     add(schema, tables.rows("functions", 2)?, |row| code_of("function", row));
     add(schema, tables.rows("aggregates", 2)?, |row| code_of("aggregate", row));
-    for row in tables.rows("views", 1)?.iter().filter(|row| !is_system(&row.keyspace)) {
+    for row in tables.rows("views", 1)?.iter().filter(|row| !is_system_keyspace(&row.keyspace)) {
         let Some(name) = row.clustering.first() else { continue };
         let view = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
         let base = row.text("base_table_name").unwrap_or("an unknown table");
@@ -36,7 +37,7 @@ pub fn read_new(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(
 }
 
 fn add(schema: &mut FoundSchema, rows: Vec<SystemRow>, sentence: impl Fn(&SystemRow) -> Option<String>) {
-    let of_users = rows.iter().filter(|row| !is_system(&row.keyspace));
+    let of_users = rows.iter().filter(|row| !is_system_keyspace(&row.keyspace));
     schema.left_out.extend(of_users.filter_map(sentence));
 }
 

@@ -11,8 +11,9 @@
 use bytes::Bytes;
 
 use super::super::value::{Fields, Value};
-use super::{Rule, is_system_keyspace};
+use super::Rule;
 use crate::marshal::split_arguments;
+use crate::schema::is_system_keyspace;
 
 const NAME: i16 = 1;
 const OPTIONS: i16 = 3;

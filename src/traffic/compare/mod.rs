@@ -134,8 +134,3 @@ pub fn shown_answer(answer: &Answer) -> String {
         Answer::Native(reply) => native::shown_reply(reply),
     }
 }
-
-/// Returns whether a name is of a keyspace of the server itself.
-pub fn is_system_keyspace(name: &str) -> bool {
-    name == "system" || name.starts_with("system_")
-}

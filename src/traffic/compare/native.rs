@@ -6,7 +6,8 @@ use super::super::call::{Column, NativeReply, ReplyContent, Rows};
 use super::context::Context;
 use super::shown::{shown_bytes, shown_cell};
 use super::texts::without_java_objects;
-use super::{Found, Rule, is_system_keyspace};
+use super::{Found, Rule};
+use crate::schema::is_system_keyspace;
 use crate::traffic::report::DifferenceKind;
 
 /// Returns the difference of two replies, and adds the rules that were applied.
