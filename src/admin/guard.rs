@@ -120,6 +120,9 @@ fn refuse(state: &AdminState, request: &Request, refusal: Refusal) -> Response {
         return Redirect::to(&login::path_for(request.uri())).into_response();
     }
     let why = match refusal {
+        Refusal::WrongToken if state.access.token().is_none() => {
+            "this server has no token: send the request without the header Authorization"
+        }
         Refusal::WrongToken => "the token is wrong: the file of --admin-token-file has the right one",
         Refusal::NoLogin if state.access.token().is_some() => NEEDS_TOKEN,
         Refusal::NoLogin => "log in first: GET /login has the form",

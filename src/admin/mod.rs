@@ -31,6 +31,7 @@ mod connection;
 mod console_requests;
 mod control;
 mod csrf;
+mod extract;
 mod failure;
 mod guard;
 mod headers;

@@ -170,7 +170,9 @@ fn contact_points(list: &str) -> Result<Vec<String>, String> {
 pub fn options(cluster: &Cluster) -> Result<ClusterOptions, String> {
     let credentials = match &cluster.login {
         None => None,
-        Some(login) => Some((login.user.clone(), password_of("the cluster's", &login.password_file)?)),
+        Some(login) => {
+            Some((login.user.clone(), password_of("the cluster's password", &login.password_file)?))
+        }
     };
     Ok(ClusterOptions {
         local_data_center: cluster.local_data_center.clone(),

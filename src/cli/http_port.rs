@@ -23,7 +23,7 @@ impl HttpPort {
         let HttpPort { option, name } = self;
         match (file, address) {
             (Some(file), _) => {
-                let token = password_of(&format!("the {name}'s"), file)?;
+                let token = password_of(&format!("the token of the {name}"), file)?;
                 let is_one = token.reveal().bytes().all(|byte| byte.is_ascii_graphic());
                 if !is_one || token.reveal().len() < STATUS_TOKEN_BYTES_MIN {
                     return Err(format!(

@@ -45,13 +45,18 @@ pub struct Services {
 
 impl Ports {
     pub fn bind(addresses: &Addresses) -> Result<Ports, String> {
-        let bind = |address: &str| Listener::bind(address).map_err(|error| error.to_string());
+        // The address for Thrift may be that of the configuration.
+        let thrift = Listener::bind(&addresses.thrift).map_err(|error| error.to_string())?;
+        let of_option = |option: &str, address: &Option<String>| {
+            let bound = address.as_deref().map(Listener::bind).transpose();
+            bound.map_err(|error| format!("{option}: {error}"))
+        };
         Ok(Ports {
-            thrift: bind(&addresses.thrift)?,
+            thrift,
             native: native_listener(addresses)?,
-            status: addresses.status.as_deref().map(bind).transpose()?,
-            control: addresses.control.as_deref().map(bind).transpose()?,
-            admin: addresses.admin.as_deref().map(bind).transpose()?,
+            status: of_option("--status", &addresses.status)?,
+            control: of_option("--control", &addresses.control)?,
+            admin: of_option("--admin", &addresses.admin)?,
         })
     }
 

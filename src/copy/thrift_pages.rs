@@ -34,7 +34,7 @@ impl ThriftPages {
     /// Creates the pages of a server. Reads the password file.
     pub fn new(place: ThriftPlace, clock: Arc<Clock>) -> Result<ThriftPages, String> {
         let login = match &place.login {
-            Some((user, file)) => Some((user.clone(), password_of("the server's", file)?)),
+            Some((user, file)) => Some((user.clone(), password_of("the server's password", file)?)),
             None => None,
         };
         Ok(ThriftPages { place, login, clock, idle: Mutex::default() })

@@ -30,6 +30,11 @@ pub struct ListenError {
     pub source: std::io::Error,
 }
 
+/// Returns whether an address is a host and a port.
+fn has_port(address: &str) -> bool {
+    address.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+}
+
 /// A bound port.
 pub struct Listener {
     socket: TcpListener,
@@ -41,6 +46,12 @@ impl Listener {
     /// Binds `host:port`; port 0 picks a free one.
     pub fn bind(address: &str) -> Result<Listener, ListenError> {
         let failed = |source| ListenError { address: address.to_owned(), source };
+        if !has_port(address) {
+            return Err(failed(std::io::Error::new(
+                std::io::ErrorKind::InvalidInput,
+                "an address is HOST:PORT, such as 127.0.0.1:9160",
+            )));
+        }
         let mut last = std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address");
         for candidate in address.to_socket_addrs().map_err(failed)? {
             match bind_one(candidate) {

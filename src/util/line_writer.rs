@@ -27,6 +27,7 @@ pub struct Rotation {
 /// Writes lines. Whoever writes one never waits for the disk: if too many wait, lines are left out and counted.
 #[derive(Debug)]
 pub struct LineWriter {
+    path: PathBuf,
     sender: SyncSender<String>,
     left_out: Arc<AtomicU64>,
 }
@@ -48,7 +49,12 @@ impl LineWriter {
         thread::Builder::new()
             .name("request log".to_owned())
             .spawn(move || write_all(file, &lines, &counted))?;
-        Ok(LineWriter { sender, left_out })
+        Ok(LineWriter { path: path.to_owned(), sender, left_out })
+    }
+
+    /// Returns the path of the file that is written.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Writes a line, without its line break.

@@ -27,24 +27,24 @@ impl std::fmt::Debug for Password {
     }
 }
 
-/// Reads a password from the first line of a file, which must not be empty. `whose` names the password's owner in
-/// errors, as in `the cluster's`.
-pub fn password_of(whose: &str, file: &Path) -> Result<Password, String> {
+/// Reads a password or token from the first line of a file, which must not be empty. `what` names it in errors, as in
+/// `the cluster's password`.
+pub fn password_of(what: &str, file: &Path) -> Result<Password, String> {
     let name = file.display();
     let mut text = String::new();
     // Read one byte more than allowed, to detect a longer file without reading all of it.
     let limit = PASSWORD_FILE_BYTES_MAX as u64 + 1;
     File::open(file)
         .and_then(|opened| opened.take(limit).read_to_string(&mut text))
-        .map_err(|error| format!("cannot read {whose} password from {name}: {error}"))?;
+        .map_err(|error| format!("cannot read {what} from {name}: {error}"))?;
     if text.len() > PASSWORD_FILE_BYTES_MAX {
         return Err(format!(
-            "{name} has more than {PASSWORD_FILE_BYTES_MAX} bytes: a password file has one line"
+            "{name} has more than {PASSWORD_FILE_BYTES_MAX} bytes: it should have one line, {what}"
         ));
     }
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(Password::new(line)),
-        _ => Err(format!("{name} has nothing in its first line, where {whose} password should be")),
+        _ => Err(format!("{name} has nothing in its first line, where {what} should be")),
     }
 }
 
@@ -57,7 +57,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("password");
         std::fs::write(&file, "se cret\nmore\n").unwrap();
-        let password = password_of("the user's", &file).unwrap();
+        let password = password_of("the user's password", &file).unwrap();
         assert_eq!(password.reveal(), "se cret");
         assert_eq!(format!("{password:?}"), "(a password)");
     }

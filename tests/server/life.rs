@@ -195,6 +195,8 @@ fn a_failed_start_reports_the_reason() {
     check_failure(directory, &["--compat", "0.9"], &["0.9", "0.4"]);
     check_failure(directory, &["--compat", "0.3"], &["0.3 always get the behaviour of 0.3"]);
     check_failure(directory, &["--thrift", "no port", "--ephemeral"], &["no port"]);
+    let form = "--admin: cannot listen on 9170: an address is HOST:PORT";
+    check_failure(directory, &["--ephemeral", "--admin", "9170"], &[form]);
 
     let changed = storage_conf("").replacen(
         r#"Name="Standard1" CompareWith="BytesType""#,

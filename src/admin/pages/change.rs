@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::Form;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
@@ -14,6 +13,7 @@ use super::ask::{
     suggestions, text, visible_lines,
 };
 use crate::admin::change_log::Change as LoggedChange;
+use crate::admin::extract::{Form, Query};
 use crate::admin::failure::AdminError;
 use crate::admin::page::{Frame, page};
 use crate::admin::state::AdminState;

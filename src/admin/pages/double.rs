@@ -6,14 +6,14 @@ mod form;
 use std::sync::Arc;
 
 use askama::Template;
-use axum::Form;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
 use self::asked::{AskedGroup, asked};
 use self::form::{DoubleForm, ERRORS, OPERATIONS, REPLIES, done, run};
 use super::home::count;
+use crate::admin::extract::{Form, Query};
 use crate::admin::failure::AdminError;
 use crate::admin::page::{Frame, page};
 use crate::admin::present::escaped;

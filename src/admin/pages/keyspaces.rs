@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 
 use super::family_drawing::FamilyDrawing;
+use crate::admin::extract::Path;
 use crate::admin::failure::AdminError;
 use crate::admin::page::{Frame, page};
 use crate::admin::present::escaped;

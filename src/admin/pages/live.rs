@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use askama::Template;
-use axum::extract::{Query, State};
+use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use tokio::time::{Instant, timeout_at};
 
@@ -17,6 +18,7 @@ use self::clients::{ClientGroup, KindGroup, grouped};
 use self::filter::{LiveFilter, LiveQuery};
 use self::shown_request::ShownRequest;
 use super::home::count;
+use crate::admin::extract::Query;
 use crate::admin::failure::AdminError;
 use crate::admin::page::{Frame, page};
 use crate::admin::present::escaped;
@@ -24,6 +26,7 @@ use crate::admin::state::AdminState;
 use crate::admin::visitor::Visitor;
 use crate::db::activity::RequestSummary;
 use crate::db::faults::SoughtRequests;
+use crate::db::request_log::RequestLogSwitch;
 use crate::marshal::timestamp_text;
 use crate::util::limits::{LIVE_LIST_MAX, LIVE_REQUESTS_PER_S, LIVE_WATCH_S};
 
@@ -48,6 +51,24 @@ struct LivePage {
     clients_left_out: usize,
     errors: Vec<ShownError>,
     errors_forgotten: u64,
+    log: ShownLog,
+    /// Why the log of requests was not switched.
+    failure: String,
+}
+
+/// The log of requests.
+struct ShownLog {
+    mode: String,
+    /// The file to which lines are written, if it is not the log of the server.
+    file: Option<String>,
+    is_redacted: bool,
+}
+
+impl ShownLog {
+    fn of(log: &RequestLogSwitch) -> ShownLog {
+        let file = log.file().map(|file| escaped(file.as_os_str().as_encoded_bytes()));
+        ShownLog { mode: log.mode().to_string(), file, is_redacted: log.is_redacted() }
+    }
 }
 
 struct ShownError {
@@ -73,17 +94,33 @@ pub async fn answer(
     visitor: Visitor,
     Query(query): Query<LiveQuery>,
 ) -> Result<Response, AdminError> {
-    check(&visitor)?;
+    Ok(page(&live_page(&state, &visitor, query).await?))
+}
+
+/// Returns the page after the log of requests could not be switched.
+pub async fn after_failure(
+    state: &AdminState,
+    visitor: &Visitor,
+    failure: String,
+) -> Result<Response, AdminError> {
+    let shown = LivePage { failure, ..live_page(state, visitor, LiveQuery::default()).await? };
+    let mut reply = page(&shown);
+    *reply.status_mut() = StatusCode::BAD_REQUEST;
+    Ok(reply)
+}
+
+async fn live_page(state: &AdminState, visitor: &Visitor, query: LiveQuery) -> Result<LivePage, AdminError> {
+    check(visitor)?;
     let filter = query.filter()?;
     let requests = match query.watch.is_empty() {
-        true => from_journal(&state, &filter),
-        false => watched(&state, &filter).await,
+        true => from_journal(state, &filter),
+        false => watched(state, &filter).await,
     };
     let activity = state.database.activity();
     let (kinds, clients, clients_left_out) = grouped(&state.server.clients());
     let (errors, errors_forgotten) = activity.errors.list();
-    Ok(page(&LivePage {
-        frame: Frame::new(&visitor, "/live", "Live"),
+    Ok(LivePage {
+        frame: Frame::new(visitor, "/live", "Live"),
         stream: format!("/live/requests?{}", query.encoded()),
         is_watched: !query.watch.is_empty(),
         query,
@@ -104,7 +141,9 @@ pub async fn answer(
             })
             .collect(),
         errors_forgotten,
-    }))
+        log: ShownLog::of(state.database.request_log()),
+        failure: String::new(),
+    })
 }
 
 /// Answers `GET /live/requests`: the same requests as a stream of events.

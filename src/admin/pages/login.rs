@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use askama::Template;
-use axum::Form;
-use axum::extract::{Extension, Query, State};
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use bytes::Bytes;
 use serde::Deserialize;
 
 use crate::admin::connection::AdminConnection;
+use crate::admin::extract::{Form, Query};
 use crate::admin::failure::AdminError;
 use crate::admin::page::{Frame, page};
 use crate::admin::session::SessionId;

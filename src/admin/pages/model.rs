@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::Form;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 
+use crate::admin::extract::{Form, Query};
 use crate::admin::failure::AdminError;
 use crate::admin::model::{Area, EXAMPLES, Example, Language, NewFamily, ShownModel, Sketch, SketchError};
 use crate::admin::page::{Frame, page};

@@ -1,11 +1,13 @@
-//! `/log-requests`: which requests are logged.
+//! `/log-requests`: which requests are logged. The page `/live` has a form for it.
 
 use std::sync::Arc;
 
-use axum::Form;
 use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
+use super::live;
+use crate::admin::extract::Form;
 use crate::admin::failure::AdminError;
 use crate::admin::state::AdminState;
 use crate::admin::visitor::Visitor;
@@ -16,6 +18,9 @@ use crate::db::request_log::RequestLogMode;
 pub struct RequestLogForm {
     /// As --log-requests has it.
     mode: String,
+    /// The form is that of the page `/live`, which is the reply to it. Programs get the new mode.
+    #[serde(default)]
+    page: bool,
 }
 
 /// Answers `GET /log-requests` with the mode.
@@ -29,12 +34,19 @@ pub async fn set_mode(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Form(form): Form<RequestLogForm>,
-) -> Result<String, AdminError> {
+) -> Result<Response, AdminError> {
     if !visitor.user.may_everything() {
         return Err(AdminError::forbidden("only a superuser switches the log of requests"));
     }
-    let mode: RequestLogMode = form.mode.parse().map_err(AdminError::invalid)?;
+    let mode: RequestLogMode = match form.mode.trim().parse() {
+        Ok(mode) => mode,
+        Err(why) if form.page => return live::after_failure(&state, &visitor, why).await,
+        Err(why) => return Err(AdminError::invalid(why)),
+    };
     state.database.request_log().set_mode(mode);
     tracing::info!("{} logs requests from now on: {mode}", visitor.user.name);
-    Ok(format!("{mode}\n"))
+    match form.page {
+        true => Ok(Redirect::to("/live#log").into_response()),
+        false => Ok(format!("{mode}\n").into_response()),
+    }
 }

@@ -20,7 +20,7 @@ pub enum RequestLogMode {
     Sample(f64),
 }
 
-const FORMS: &str = "use all, errors, slow=50ms (or us, s), or sample=0.01";
+const FORMS: &str = "use off, all, errors, slow=50ms (or us, s), or sample=0.01";
 
 impl FromStr for RequestLogMode {
     type Err = String;

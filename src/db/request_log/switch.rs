@@ -1,6 +1,7 @@
 //! Switches the log of requests, and writes its lines.
 
 use std::cell::Cell;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
@@ -87,6 +88,19 @@ impl RequestLogSwitch {
             SAMPLE => RequestLogMode::Sample(f64::from_bits(limit)),
             _ => RequestLogMode::Off,
         }
+    }
+
+    /// Returns the file to which lines are written; `None` for the log of the server.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.output {
+            RequestLogOutput::Log => None,
+            RequestLogOutput::File(writer) => Some(writer.path()),
+        }
+    }
+
+    /// Returns whether lines have no keys, names and values.
+    pub fn is_redacted(&self) -> bool {
+        self.redactor.is_some()
     }
 
     /// Sets which requests are logged, from now on. A mode other than off is the one to which [`Self::toggle`] returns.

@@ -62,7 +62,24 @@ describe("Live", () => {
   test("says that it samples a busy server", async () => {
     await page.goto("/live");
     await stress(server, "--operation", "read", "--seconds", "3");
-    assert.match(await page.locator("main").innerText(), /[\d,]+ (requests )?(were )?left out|leaves out|sampled/);
+    await page.locator("#counts", { hasText: /sampled: [1-9]\d* requests left out/ }).waitFor();
+  });
+
+  test("switches the log of requests", async () => {
+    await page.goto("/live");
+    const log = page.locator("section", { has: page.locator("#log") });
+    assert.match(await log.innerText(), /No requests are logged/);
+    const switchTo = async (mode) => {
+      await page.getByLabel("Log", { exact: true }).fill(mode);
+      await page.getByRole("button", { name: "Switch the log" }).click();
+      await check(page);
+    };
+    await switchTo("often");
+    assert.match(await log.innerText(), /unknown mode "often"/);
+    await switchTo("slow=3ms");
+    assert.match(await log.innerText(), /Logged are slow=3ms, with their arguments. Lines go to the log/);
+    await switchTo("off");
+    assert.match(await log.innerText(), /No requests are logged/);
   });
 
   test("has the slowest requests, the clients and the errors", async () => {

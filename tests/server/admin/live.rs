@@ -240,3 +240,28 @@ fn messages_that_cannot_be_read_are_counted() {
     unknown("native", 3);
     admin.server.stop();
 }
+
+#[test]
+fn the_page_switches_the_log_of_requests() {
+    let admin = Admin::start(&[]);
+    let mut browser = admin.browser();
+    let csrf = browser.get("/live").csrf();
+    let switched = browser.post("/log-requests", &[("csrf", &csrf), ("page", "true"), ("mode", "slow=3ms")]);
+    assert_eq!((switched.status, switched.header("location")), (303, Some("/live#log")));
+    let page = browser.get("/live").body;
+    assert!(
+        page.contains("Logged are <code>slow=3ms</code>") && page.contains("the log of the server"),
+        "{page}"
+    );
+    let refused = browser.post("/log-requests", &[("csrf", &csrf), ("page", "true"), ("mode", "often")]);
+    assert_eq!(refused.status, 400);
+    assert!(
+        refused.body.contains("unknown mode") && refused.body.contains("<code>slow=3ms</code>"),
+        "{}",
+        refused.body
+    );
+    let program = browser.post("/log-requests", &[("csrf", &csrf), ("mode", "off")]);
+    assert_eq!((program.status, &*program.body), (200, "off\n"));
+    assert!(browser.get("/live").body.contains("No requests are logged."));
+    admin.server.stop();
+}

@@ -181,3 +181,38 @@ fn the_control_api_is_served_with_its_port_only() {
     assert!(page.body.contains("--control HOST:PORT"), "{}", page.body);
     admin.server.stop();
 }
+
+#[test]
+fn unreadable_parameters_get_a_sentence() {
+    let admin = Admin::start(&[]);
+    let mut browser = admin.browser();
+    let csrf = csrf_header(&mut browser);
+    let mut refusal = |method: &str, path: &str, headers: &str, body: &str| {
+        let page = browser.send(method, path, &format!("{csrf}{headers}"), body);
+        (page.status, page.body)
+    };
+    let form = "Content-Type: application/x-www-form-urlencoded\r\n";
+    let missing = "the form cannot be read: missing field `mode`\n";
+    assert_eq!(refusal("POST", "/log-requests", form, "x=1"), (422, missing.to_owned()));
+    let kind = "the form must be sent with the Content-Type application/x-www-form-urlencoded\n";
+    assert_eq!(
+        refusal("POST", "/log-requests", "Content-Type: text/plain\r\n", "mode=all"),
+        (415, kind.to_owned())
+    );
+    let (status, why) = refusal("GET", "/keyspaces/%FF", "", "");
+    assert_eq!(status, 400);
+    assert!(why.starts_with("the path cannot be read: ") && why.ends_with('\n'), "{why}");
+    let (status, why) = refusal("GET", "/live?method=a&method=b", "", "");
+    assert_eq!(status, 400);
+    assert!(why.starts_with("the query cannot be read: ") && why.ends_with('\n'), "{why}");
+    admin.server.stop();
+}
+
+#[test]
+fn a_server_without_a_token_says_so() {
+    let admin = Admin::start(&[]);
+    let page = admin.with_token("0123456789abcdef0123456789abcdef").get("/status");
+    let why = "this server has no token: send the request without the header Authorization\n";
+    assert_eq!((page.status, &*page.body), (401, why));
+    admin.server.stop();
+}

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::Form;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 
@@ -17,6 +16,7 @@ use super::reply::{failure, shown_reply};
 use super::result::{Field, ShownResult};
 use super::statement::{AskedStatement, StatementAnswer};
 use crate::admin::change_log::Change;
+use crate::admin::extract::{Form, Query};
 use crate::admin::failure::AdminError;
 use crate::admin::page::{Frame, page};
 use crate::admin::pages::keyspaces::{may_see, readable};

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::Form;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
@@ -12,6 +11,7 @@ use super::list::shown_key;
 use super::page_link::LinkFields;
 use super::query::{RowsQuery, Target};
 use super::row::{cell_parts, slice_of};
+use crate::admin::extract::Form;
 use crate::admin::failure::AdminError;
 use crate::admin::page::{Frame, page};
 use crate::admin::present::{ShownBytes, ShownCell, escaped, read_as};

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use axum::Form;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -13,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::query::{RowsQuery, Target};
 use super::row::slice_of;
+use crate::admin::extract::Form;
 use crate::admin::failure::AdminError;
 use crate::admin::state::AdminState;
 use crate::admin::visitor::Visitor;

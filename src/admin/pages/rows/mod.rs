@@ -28,12 +28,12 @@ pub use query::RowsQuery;
 
 use std::sync::Arc;
 
-use axum::Form;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use self::query::Target;
+use crate::admin::extract::Form;
 use crate::admin::failure::AdminError;
 use crate::admin::state::AdminState;
 use crate::admin::visitor::Visitor;
