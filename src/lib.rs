@@ -8,6 +8,9 @@
 // schema, the types of reads and writes, stores, and the database, on which all protocols build. It is also on for the
 // tables of `compat`, whose rows need an explanation.
 
+// `println!` panics if nobody reads any more: `util::output` prints instead.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 pub mod admin;
 pub mod cli;
 #[warn(missing_docs)]

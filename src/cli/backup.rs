@@ -11,6 +11,7 @@ use super::message::drawing;
 use crate::config;
 use crate::marshal::Types;
 use crate::storage::{self, BackupOptions, BackupSummary};
+use crate::util::output::{print_line, report_line};
 
 #[derive(Debug, Args)]
 pub struct BackupArgs {
@@ -39,9 +40,9 @@ pub fn backup(args: &BackupArgs, types: &Types) -> Result<(), String> {
     };
     let options = BackupOptions { source, target: args.target.clone(), reads_tables: !args.no_verify };
     let started = Instant::now();
-    let summary = storage::back_up(&options, &mut |line| eprintln!("{line}"));
+    let summary = storage::back_up(&options, &mut |line| report_line!("{line}"));
     let summary = summary.map_err(|error| format!("cannot back up {}: {error}", options.source.display()))?;
-    println!("{}", text(&options, &summary, started.elapsed().as_secs_f64()));
+    print_line!("{}", text(&options, &summary, started.elapsed().as_secs_f64()));
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use crate::copy::{
 use crate::marshal::Types;
 use crate::storage::cluster::ClusterOptions;
 use crate::util::Clock;
+use crate::util::output::{print_line, report_line};
 
 #[derive(Debug, Args)]
 pub struct CopyArgs {
@@ -146,12 +147,15 @@ async fn export(from: &Arc<Side>, directory: &Path, options: &CopyOptions) -> Re
         interruption: options.interruption.clone(),
     };
     if !from.can_dump() {
-        eprintln!("{} only returns live columns: no tombstones are written", from.name);
+        report_line!("{} only returns live columns: no tombstones are written", from.name);
     }
     let exported = copy::export(from, directory, &options).await.map_err(|error| error.to_string())?;
-    println!(
+    print_line!(
         "written: {} column families, {} rows, {} cells in {} SSTables; schema.cql creates their tables",
-        exported.families, exported.rows, exported.cells, exported.sstables
+        exported.families,
+        exported.rows,
+        exported.cells,
+        exported.sstables
     );
     Ok(())
 }
@@ -187,7 +191,7 @@ pub fn stop_at_signals() -> Result<Interruption, String> {
             if stop.is_stopped() {
                 std::process::exit(1);
             }
-            eprintln!("stopping as soon as the current pieces are written");
+            report_line!("stopping as soon as the current pieces are written");
             stop.stop();
         }
     });

@@ -23,6 +23,7 @@ use crate::import::{
 use crate::marshal::Types;
 use crate::partitioner;
 use crate::util::Clock;
+use crate::util::output::report_line;
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
@@ -85,7 +86,7 @@ pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
     }
     if let Ok(schema) = &found {
         for directory in inventory.leave_out_dropped(&schema.ids) {
-            eprintln!("not read: {} is of a table that was dropped", directory.display());
+            report_line!("not read: {} is of a table that was dropped", directory.display());
         }
     }
     inventory
@@ -110,11 +111,11 @@ async fn import_all(
     (inventory, found): (&Inventory, Result<FoundSchema, String>),
 ) -> Result<(), String> {
     for unreadable in &inventory.unreadable {
-        eprintln!("not read: {unreadable}");
+        report_line!("not read: {unreadable}");
     }
     if !args.dry_run {
-        import_found::left_out(inventory).iter().for_each(|line| eprintln!("not read: {line}"));
-        inventory.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        import_found::left_out(inventory).iter().for_each(|line| report_line!("not read: {line}"));
+        inventory.notes.iter().for_each(|note| report_line!("note: {note}"));
     }
     let clock = Arc::new(Clock::system());
     if let Some(as_of) = args.as_of

@@ -12,6 +12,7 @@ use crate::import::{FamilyName, FoundSchema, Inventory};
 use crate::marshal::Types;
 use crate::storage::EmbeddedStore;
 use crate::util::Clock;
+use crate::util::output::report_line;
 
 /// Where definitions come from, besides the configuration.
 pub struct Definitions<'a> {
@@ -79,6 +80,6 @@ impl Definitions<'_> {
 
 fn print_each(what: &str, sentences: &[String]) {
     for sentence in sentences {
-        eprintln!("{what}: {sentence}");
+        report_line!("{what}: {sentence}");
     }
 }

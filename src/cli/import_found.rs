@@ -1,7 +1,6 @@
 //! What `thriftstore import --dry-run` prints: all that is in the directories of old servers.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
 use std::path::Path;
 
 use indicatif::HumanBytes;
@@ -9,6 +8,7 @@ use indicatif::HumanBytes;
 use super::import_report::counted;
 use crate::import::{FamilyName, FamilySummary, FoundSchema, Inventory, LeftOut, SourcePartitioner, Summary};
 use crate::marshal::timestamp_text;
+use crate::util::output::print_line;
 
 /// SSTables that are printed for each reason not to read them.
 const LEFT_OUT_PRINTED: usize = 10;
@@ -87,11 +87,8 @@ fn lines_of_schema(inventory: &Inventory, schema: &FoundSchema) -> Vec<String> {
     lines
 }
 
-/// Prints lines. A reader such as `head` may have seen enough.
 fn print(lines: &[String]) {
-    let mut text = lines.join("\n");
-    text.push('\n');
-    drop(io::stdout().lock().write_all(text.as_bytes()));
+    lines.iter().for_each(|line| print_line!("{line}"));
 }
 
 fn logs_by_release(inventory: &Inventory) -> BTreeMap<&'static str, Vec<String>> {

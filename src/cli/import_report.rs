@@ -6,6 +6,7 @@ use indicatif::HumanBytes;
 
 use super::import_found::shown_times;
 use crate::import::{FamilySummary, Inventory, Summary, UnfoundWrites, Verified};
+use crate::util::output::{print_line, report_line};
 
 /// How the user defines column families that have no definition.
 pub const HOW_TO_DEFINE: &str = "Servers of 0.7 and later have the definitions in the keyspace system or system_schema: give the \
@@ -20,12 +21,12 @@ pub fn report_imported(
 ) -> Result<(), String> {
     let width = summary.families.keys().map(|name| name.to_string().len()).max().unwrap_or_default();
     for (name, family) in &summary.families {
-        println!("{:width$}  {}", name.to_string(), shown(family));
+        print_line!("{:width$}  {}", name.to_string(), shown(family));
     }
     for name in &summary.undefined {
-        println!("{name} was left out: the target does not define it");
+        print_line!("{name} was left out: the target does not define it");
     }
-    println!("imported: {}", total(inventory, summary, summary.commit_logs));
+    print_line!("imported: {}", total(inventory, summary, summary.commit_logs));
     print_unfound("not imported", &summary.unfound);
     let missing = if skips_undefined { 0 } else { summary.unfound.missing() };
     print_losses(inventory, summary, missing)
@@ -33,14 +34,14 @@ pub fn report_imported(
 
 /// Prints what was found and what is lost. Losses are an error.
 pub fn report_found(inventory: &Inventory, summary: &Summary) -> Result<(), String> {
-    println!("found: {}", total(inventory, summary, inventory.commit_logs.len() as u64));
+    print_line!("found: {}", total(inventory, summary, inventory.commit_logs.len() as u64));
     print_unfound("not counted", &summary.unfound);
     print_losses(inventory, summary, 0)
 }
 
 /// Prints how many differences there are. They are an error.
 pub fn report_verified(verified: &Verified) -> Result<(), String> {
-    println!("compared: {} cells and deletions of the files with the target", verified.compared);
+    print_line!("compared: {} cells and deletions of the files with the target", verified.compared);
     match verified.differences {
         0 => Ok(()),
         differences => {
@@ -69,25 +70,25 @@ fn total(inventory: &Inventory, summary: &Summary, commit_logs: u64) -> String {
 /// Prints the writes in commit logs of column families that are not there, and what to do.
 fn print_unfound(what: &str, unfound: &UnfoundWrites) {
     if let Some(names) = unfound.undefined() {
-        eprintln!(
+        report_line!(
             "{what}: writes in commit logs of column families without a definition, with the number of writes: {names}. \
              {HOW_TO_DEFINE}; then run the command again"
         );
     }
     if let Some(ids) = unfound.unnamed() {
-        eprintln!(
+        report_line!(
             "{what}: writes in commit logs of column families whose names are not known, with the number of writes: {ids}. The \
              names are in the keyspaces system and system_schema: give the whole data directory"
         );
     }
     if unfound.further() > 0 {
-        eprintln!(
+        report_line!(
             "{what}: {} of further column families in commit logs",
             counted(unfound.further(), "write")
         );
     }
     if let Some(ids) = unfound.dropped() {
-        eprintln!(
+        report_line!(
             "note: commit logs have writes of column families that are not in the old schema, with the number of writes: {ids}. \
              They were dropped, so these writes are left out"
         );
@@ -97,12 +98,12 @@ fn print_unfound(what: &str, unfound: &UnfoundWrites) {
 /// Prints notes, losses and doubts. Returns an error if something is lost, in doubt, or not imported.
 fn print_losses(inventory: &Inventory, summary: &Summary, missing: u64) -> Result<(), String> {
     for note in summary.families.values().flat_map(|family| &family.notes) {
-        eprintln!("note: {note}");
+        report_line!("note: {note}");
     }
     for (what, losses) in [("doubtful", &summary.doubts), ("damaged", &summary.losses)] {
-        losses.first().iter().for_each(|lost| eprintln!("{what}: {}", lost.what));
+        losses.first().iter().for_each(|lost| report_line!("{what}: {}", lost.what));
         if losses.without_text() > 0 {
-            eprintln!("{what}: {} more, which are not printed", losses.without_text());
+            report_line!("{what}: {} more, which are not printed", losses.without_text());
         }
     }
     let reasons = [

@@ -2,7 +2,7 @@
 //!
 //! `NO_COLOR` in the environment disables colours, as `anstream` documents.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
@@ -18,9 +18,9 @@ pub const FINE: Style = AnsiColor::Green.on_default().bold();
 /// Prints the error that ends a command. A configuration's errors are drawings, which have colours of their own.
 pub fn print_error(message: &str) {
     if is_drawing(message) {
-        anstream::eprintln!("{message}");
+        let _ = writeln!(anstream::stderr(), "{message}");
     } else {
-        anstream::eprintln!("{ERROR}error:{ERROR:#} {message}");
+        let _ = writeln!(anstream::stderr(), "{ERROR}error:{ERROR:#} {message}");
     }
 }
 

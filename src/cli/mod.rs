@@ -52,6 +52,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::marshal::Types;
+use crate::util::output;
 
 /// A server for applications written for Thrift-era Cassandra.
 #[derive(Debug, Parser)]
@@ -128,7 +129,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => manual::man(&args),
     };
-    match outcome {
+    match outcome.and_then(|()| output::failure().map_or(Ok(()), Err)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(text) => {
             message::print_error(&text);

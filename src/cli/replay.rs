@@ -15,6 +15,7 @@ use crate::traffic::replay::{
 use crate::traffic::report::{CauseId, Report, RunKind, Subject};
 use crate::traffic::{Event, EventKind, Header, Recording, TrafficError};
 use crate::util::limits::{SHRUNK_BYTES_MAX, SHRUNK_CAUSES_MAX};
+use crate::util::output::report_line;
 
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
@@ -72,7 +73,7 @@ async fn run(args: &ReplayArgs) -> Result<(), String> {
     let mut stop = StopSignals::listen()?;
     for _ in 0..args.times {
         if !replay_once(args, &mut server, &report, &mut stop).await? {
-            eprintln!("interrupted: the report has the calls so far");
+            report_line!("interrupted: the report has the calls so far");
             return args.report.write(&report);
         }
     }
@@ -113,7 +114,7 @@ async fn replay_once(
                 () = stop.wait() => return Ok(false),
             },
             Err(error @ TrafficError::Damaged { .. }) => {
-                eprintln!("{error}");
+                report_line!("{error}");
                 damaged.add_not_compared("a damaged block of the recording", 1);
             }
             Err(error) => return Err(error.to_string()),
@@ -124,7 +125,7 @@ async fn replay_once(
         () = stop.wait() => return Ok(false),
     }
     if recording.was_cut_off() {
-        eprintln!("{} was not closed by its recorder: its last calls may be missing", args.file.display());
+        report_line!("{} was not closed by its recorder: its last calls may be missing", args.file.display());
     }
     Ok(true)
 }
@@ -144,17 +145,17 @@ async fn shrink_all(
         .map_err(|error| format!("--shrink: cannot create {}: {error}", directory.display()))?;
     let listed = causes.len().min(SHRUNK_CAUSES_MAX);
     for (at, (cause, call)) in causes.into_iter().take(SHRUNK_CAUSES_MAX).enumerate() {
-        eprintln!("shrinking cause {} of {listed}, which call {call} shows", at + 1);
+        report_line!("shrinking cause {} of {listed}, which call {call} shows", at + 1);
         let file = directory.join(format!("cause-{}.rec", at + 1));
         match shrink_one(args, (cause, call), &file, (server, report)).await {
-            Ok(shrunk) => eprintln!(
+            Ok(shrunk) => report_line!(
                 "  {} calls after {} attempts{}: {}",
                 shrunk.calls.len(),
                 shrunk.attempts,
                 if shrunk.is_shortest { "" } else { ", the time was over" },
                 file.display()
             ),
-            Err(why) => eprintln!("  not shrunk: {why}"),
+            Err(why) => report_line!("  not shrunk: {why}"),
         }
     }
     Ok(())

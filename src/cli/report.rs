@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::traffic::report::{DifferenceKind, Report};
+use crate::util::output::{print_line, print_text};
 
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -42,12 +43,12 @@ impl ReportArgs {
             ReportForm::Html => summary.html(),
         };
         match &self.to {
-            None => print!("{written}"),
+            None => print_text!("{written}"),
             Some(file) => {
                 let failed = |error| format!("cannot write the report to {}: {error}", file.display());
                 fs::write(file, written).map_err(failed)?;
-                print!("{}", summary.text());
-                println!("\nThe report is in {}", file.display());
+                print_text!("{}", summary.text());
+                print_line!("\nThe report is in {}", file.display());
             }
         }
         match self.fail_on {

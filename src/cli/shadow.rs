@@ -17,6 +17,7 @@ use crate::traffic::replay::Candidate;
 use crate::traffic::report::{Report, RunKind, Subject};
 use crate::traffic::shadow::{Only, Shadow, ShadowPage, ShadowPlan, ShadowState};
 use crate::util::limits::{RECORDER_CONNECTIONS_MAX, SHADOW_QUEUE_BYTES_MAX};
+use crate::util::output::print_line;
 
 /// How long connections may take to end at shutdown: they are closed, not finished.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -108,7 +109,7 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
     let admission = Admission::limited(signal()?, limits).with_encryption(encryption);
     let proxy = Proxy::new(queue);
     for (listener, primary) in listeners.into_iter().zip(primaries) {
-        println!("listening for clients on {}, answered by {}", listener.address, primary.address);
+        print_line!("listening for clients on {}, answered by {}", listener.address, primary.address);
         tokio::spawn(listener.run(proxy.to(Upstreams::only(primary)), admission.clone()));
     }
     drop((proxy, admission));
@@ -147,7 +148,7 @@ fn serve_page(args: &ShadowArgs, state: &Arc<ShadowState>, admission: Admission)
     let token = port.token(args.http.as_deref(), args.http_token_file.as_deref())?;
     let Some(address) = &args.http else { return Ok(()) };
     let listener = Listener::bind(address).map_err(|error| error.to_string())?;
-    println!("the report so far is at http://{}/", listener.address);
+    print_line!("the report so far is at http://{}/", listener.address);
     tokio::spawn(listener.run(ShadowPage::new(state.clone(), token), admission));
     Ok(())
 }

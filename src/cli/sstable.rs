@@ -9,6 +9,7 @@ use super::cells::bytes_of;
 use crate::partitioner;
 use crate::schema::Layout;
 use crate::sstable::{Form, Shower, SstableError, TableOptions, TableReader, Unit};
+use crate::util::output::report_line;
 
 #[derive(Debug, Args)]
 pub struct SstableArgs {
@@ -101,7 +102,7 @@ fn show(args: &ShowArgs) -> Result<(), Failure> {
     let options = TableOptions { layout: args.layout.map(layout), partitioner };
     let (mut table, found) = TableReader::open_damaged(&args.file, &options)?;
     for name in table.descriptor().missing() {
-        eprintln!("{}: its {name} is missing: less of it can be checked", args.file.display());
+        report_line!("{}: its {name} is missing: less of it can be checked", args.file.display());
     }
     let form = if args.json { Form::Json } else { Form::Text };
     let mut damages = 0;
@@ -155,7 +156,7 @@ fn show_rows<W: Write>(
                 shower.end_damaged_row()?;
                 let skipped = table.skip_damage(&damage)?;
                 let end = skipped.end.map_or("the end".to_owned(), |end| format!("byte {end}"));
-                eprintln!("{damage}\n  not read: from byte {} up to {end}", skipped.start);
+                report_line!("{damage}\n  not read: from byte {} up to {end}", skipped.start);
                 if args.key.is_some() {
                     return Ok(damages);
                 }
@@ -171,7 +172,7 @@ fn report(error: SstableError, may_go_on: bool) -> Result<(), Failure> {
         let hint = "use --skip-damaged to print what can be read";
         return Err(Failure::Message(format!("{error}; {hint}")));
     }
-    eprintln!("{error}");
+    report_line!("{error}");
     Ok(())
 }
 

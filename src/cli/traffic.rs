@@ -11,6 +11,7 @@ use crate::marshal::parse_date;
 use crate::traffic::file::{PartWriter, RotationLimits};
 use crate::traffic::tools::{Filter, JsonWriter, Kept, Merge, PairedCall, Pairing, Stats, line_of};
 use crate::traffic::{Event, Header, Recording, TrafficError};
+use crate::util::output::{print_line, print_text, report_line};
 
 #[derive(Debug, Args)]
 pub struct TrafficArgs {
@@ -176,7 +177,7 @@ fn each_call(
         let (calls, is_last) = match recording.next() {
             Some(Ok(event)) => (pairing.take(event), false),
             Some(Err(error @ TrafficError::Damaged { .. })) => {
-                eprintln!("{error}");
+                report_line!("{error}");
                 damage = Some(error);
                 continue;
             }
@@ -197,7 +198,7 @@ fn each_call(
         }
     }
     if recording.was_cut_off() {
-        eprintln!("{} was not closed by its recorder: its last calls may be missing", file.display());
+        report_line!("{} was not closed by its recorder: its last calls may be missing", file.display());
     }
     match damage {
         Some(_) => Err(format!("{} is damaged: what could be read was used", file.display())),
@@ -231,8 +232,8 @@ fn stats(args: &StatsArgs) -> Result<(), String> {
     })?;
     let summary = stats.summary(&pairing);
     match args.json {
-        true => println!("{}", serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())?),
-        false => print!("{summary}"),
+        true => print_line!("{}", serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())?),
+        false => print_text!("{summary}"),
     }
     Ok(())
 }
@@ -246,7 +247,7 @@ fn filter(args: &FilterCommandArgs) -> Result<(), String> {
         header,
         recording.filter(|event| event.as_ref().map_or(true, |event| kept.keeps(event))),
     )?;
-    println!("{}: {} calls", args.to.display(), kept.calls());
+    print_line!("{}: {} calls", args.to.display(), kept.calls());
     Ok(())
 }
 
@@ -304,7 +305,7 @@ pub(super) fn write_recording(
         match event {
             Ok(event) => writer.write(&event).map_err(|error| error.to_string())?,
             Err(error @ TrafficError::Damaged { .. }) => {
-                eprintln!("{error}");
+                report_line!("{error}");
                 damage = Some(error);
             }
             Err(error) => return Err(error.to_string()),
@@ -328,9 +329,11 @@ fn to_json(args: &ToJsonArgs) -> Result<(), String> {
     each_call(&args.file, &args.select.filter(), |call| writer.write(call).map(|()| true))?;
     let written = writer.finish().map_err(|error| format!("cannot write: {error}"))?;
     if written.native + written.unanswered > 0 {
-        eprintln!(
+        report_line!(
             "{} calls written; left out: {} of the native protocol, {} without an answer",
-            written.calls, written.native, written.unanswered
+            written.calls,
+            written.native,
+            written.unanswered
         );
     }
     Ok(())

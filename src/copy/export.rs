@@ -27,6 +27,7 @@ use crate::schema::CfDef;
 use crate::sstable::{SstableWriter, WrittenColumns};
 use crate::storage::cluster::{ClusterTable, keyspace_statement};
 use crate::storage::weight;
+use crate::util::output::report_line;
 
 /// Approximate size of the rows of an SSTable in bytes. They are in memory, and so are the files.
 const TABLE_BYTES: usize = 64 * 1024 * 1024;
@@ -68,7 +69,7 @@ pub async fn export(
         script.push_str(";\n");
         for cf in families {
             if cf.table.is_some() && options.selection.skips_tables {
-                eprintln!("{}.{} is left out: CQL created it", cf.keyspace, cf.name);
+                report_line!("{}.{} is left out: CQL created it", cf.keyspace, cf.name);
                 continue;
             }
             let table = ClusterTable::of(cf).map_err(|error| {

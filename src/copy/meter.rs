@@ -8,6 +8,7 @@ use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyl
 
 use super::tally::Tally;
 use crate::partitioner::PartitionerRef;
+use crate::util::output::report_line;
 use crate::util::time_left;
 
 /// Time between two lines without a terminal.
@@ -77,7 +78,7 @@ impl Meter {
             }
             None if self.shown.elapsed() >= LINE_EVERY => {
                 self.shown = Instant::now();
-                eprintln!("{}", self.text());
+                report_line!("{}", self.text());
             }
             None => {}
         }
@@ -109,7 +110,7 @@ impl Meter {
             bar.finish_and_clear();
         }
         if self.total().rows > 0 {
-            eprintln!("{}", self.counts(self.started.elapsed()));
+            report_line!("{}", self.counts(self.started.elapsed()));
         }
     }
 }

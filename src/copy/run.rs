@@ -10,6 +10,7 @@ use super::progress_file::ProgressFile;
 use super::schema::{self, Selection};
 use super::tally::Tally;
 use super::{CopyError, DEFAULT_PARALLEL, DEFAULT_ROWS, Side};
+use crate::util::output::report_line;
 use crate::util::{Clock, listed};
 
 /// Set when a signal stops the copy.
@@ -106,16 +107,17 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), 
     let mut file = ProgressFile::open(path, &work.from.name, &work.to.name)?;
     let pairs = schema::prepare(&work.from, &work.to, &options.selection).await?;
     if !work.from.can_dump() {
-        eprintln!("{} only returns live columns: no tombstones are copied", work.from.name);
+        report_line!("{} only returns live columns: no tombstones are copied", work.from.name);
     }
     let (mut total, mut empty) = (Tally::default(), Vec::new());
     for (number, pair) in pairs.iter().enumerate() {
         let name = pair.name();
         let recorded = file.family(&name);
         if recorded.is_done {
-            eprintln!(
+            report_line!(
                 "{name} was copied before: {} rows, {} cells",
-                recorded.tally.rows, recorded.tally.cells
+                recorded.tally.rows,
+                recorded.tally.cells
             );
             total.add(recorded.tally);
             continue;
@@ -139,7 +141,7 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), 
 /// Prints the column families of which the source has no rows, in one line.
 fn print_empty(names: &[String]) {
     if !names.is_empty() {
-        eprintln!("no rows in the source: {}", listed(names, LISTED_EMPTY_MAX));
+        report_line!("no rows in the source: {}", listed(names, LISTED_EMPTY_MAX));
     }
 }
 

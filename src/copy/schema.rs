@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{CopyError, Side};
 use crate::schema::{CfDef, KeyspaceDef};
+use crate::util::output::report_line;
 
 /// Which column families to copy.
 #[derive(Debug, Clone, Default)]
@@ -144,7 +145,7 @@ fn skip_tables(selected: &mut [SelectedFamilies], to: &Side, selection: &Selecti
             tables.join(", ")
         )));
     }
-    eprintln!("skipped, because CQL has created them: {}", tables.join(", "));
+    report_line!("skipped, because CQL has created them: {}", tables.join(", "));
     for keyspace in selected {
         keyspace.families.retain(|cf| !is_table(&cf));
     }

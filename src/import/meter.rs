@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 
+use crate::util::output::report_line;
 use crate::util::time_left;
 
 /// Time between two lines without a terminal.
@@ -98,7 +99,7 @@ impl View {
                 bar.set_position(self.before + self.counts.bytes.load(Ordering::Relaxed));
                 bar.set_message(self.text());
             }
-            None => eprintln!("{}", self.text()),
+            None => report_line!("{}", self.text()),
         }
     }
 

@@ -10,6 +10,7 @@ use super::report::{self, object};
 use super::rounds::{Rounds, Row, table};
 use super::run::{self, Plan};
 use super::workload::Operation;
+use crate::util::output::{print_line, print_text, report_text};
 
 /// The compared operations.
 const OPERATIONS: [(&str, Operation); 7] = [
@@ -29,7 +30,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), String> {
     let do_nothing = DoNothingChild::start(&words, args.busy_poll)?;
     if !args.no_populate {
         let filled = run::execute(&args.plan(Operation::Populate)?.populating())?;
-        eprint!("{}", report::populated(&filled));
+        report_text!("{}", report::populated(&filled));
     }
     let mut rows = Vec::new();
     for (name, operation) in OPERATIONS {
@@ -51,8 +52,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), String> {
         rows.push(Row { name, limit, server });
     }
     match args.json {
-        true => println!("{}", object(rows.iter().map(|row| (row.name, row.json("do_nothing"))))),
-        false => print!("{}", table("do-nothing", &rows)),
+        true => print_line!("{}", object(rows.iter().map(|row| (row.name, row.json("do_nothing"))))),
+        false => print_text!("{}", table("do-nothing", &rows)),
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use crate::server::BusyPoll;
 use crate::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
 use crate::thrift::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::util::limits::MESSAGE_BYTES_MAX;
+use crate::util::output::print_line;
 
 /// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 16 * 1024;
@@ -38,7 +39,7 @@ pub fn serve(args: &DoNothingArgs) -> Result<(), String> {
     }
     runtime.block_on(async {
         let listener = TcpListener::bind(&args.listen).await.map_err(failed)?;
-        println!("{LISTENING}{}", listener.local_addr().map_err(failed)?);
+        print_line!("{LISTENING}{}", listener.local_addr().map_err(failed)?);
         let busy_poll = if args.busy_poll { BusyPoll::start() } else { BusyPoll::off() };
         match args.native {
             true => native_nothing::accept(listener, args.value_size, busy_poll).await.map_err(failed),

@@ -17,6 +17,7 @@ use super::rounds::{Rounds, Row, table};
 use super::run::{self, Budget, Outcome, Plan};
 use super::tally::Tally;
 use super::workload::{Call, Operation, Workload};
+use crate::util::output::{print_line, print_text, report_line, report_text};
 
 /// The compared operations.
 const OPERATIONS: [(&str, Operation); 2] = [("insert", Operation::Insert), ("get", Operation::Read)];
@@ -26,7 +27,7 @@ pub fn compare(args: &GatewayArgs) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let direct = Direct::open(args, runtime.map_err(|error| format!("start a client: {error}"))?)?;
     let filled = run::execute(&args.plan(Operation::Populate)?.populating())?;
-    eprint!("{}", report::populated(&filled));
+    report_text!("{}", report::populated(&filled));
     let mut rows = Vec::new();
     for (name, operation) in OPERATIONS {
         let plan = args.plan(operation)?;
@@ -43,8 +44,8 @@ pub fn compare(args: &GatewayArgs) -> Result<(), String> {
         rows.push(Row { name, limit, server });
     }
     match args.json {
-        true => println!("{}", object(rows.iter().map(|row| (row.name, row.json("driver"))))),
-        false => print!("{}", table("driver", &rows)),
+        true => print_line!("{}", object(rows.iter().map(|row| (row.name, row.json("driver"))))),
+        false => print_text!("{}", table("driver", &rows)),
     }
     Ok(())
 }
@@ -144,7 +145,7 @@ impl Client {
         if let Ok(mut whole) = whole.lock()
             && let Err(error) = whole.merge(tally)
         {
-            eprintln!("{error}");
+            report_line!("{error}");
         }
     }
 

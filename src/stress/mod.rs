@@ -26,6 +26,7 @@ mod workload;
 
 pub use args::StressArgs;
 
+use crate::util::output::{print_line, print_text, report_text};
 use args::{LoadArgs, StressCommand};
 
 /// Runs the command.
@@ -44,12 +45,12 @@ fn load(args: &LoadArgs) -> Result<(), String> {
     let plan = args.plan()?;
     if args.populate {
         let filled = run::execute(&plan.populating())?;
-        eprint!("{}", report::populated(&filled));
+        report_text!("{}", report::populated(&filled));
     }
     let outcome = run::execute(&plan)?;
     match args.json {
-        true => println!("{}", report::json(&plan, &outcome)),
-        false => print!("{}", report::text(&plan, &outcome)),
+        true => print_line!("{}", report::json(&plan, &outcome)),
+        false => print_text!("{}", report::text(&plan, &outcome)),
     }
     match outcome.tally.succeeded() {
         0 => Err("no operation succeeded".to_owned()),

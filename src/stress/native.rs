@@ -15,6 +15,7 @@ use super::rounds::{Rounds, Row, table};
 use super::run::{Budget, Outcome, Stop};
 use super::tally::Tally;
 use super::workload::Call;
+use crate::util::output::{print_line, print_text, report_text};
 
 const KEYSPACE: &str = "CREATE KEYSPACE IF NOT EXISTS stress_native \
                         WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
@@ -31,7 +32,7 @@ pub fn compare(args: &NativeArgs) -> Result<(), String> {
     client.query(KEYSPACE)?;
     client.query(TABLE)?;
     let filling = Statement { in_order: true, ..statement(args, server, Call::CqlInsert)? };
-    eprint!("{}", report::populated(&execute(args, server, &filling, Stop::Operations(args.rows))?));
+    report_text!("{}", report::populated(&execute(args, server, &filling, Stop::Operations(args.rows))?));
     let mut rows = Vec::new();
     for (name, call) in [("insert", Call::CqlInsert), ("select", Call::CqlSelect)] {
         let of_limit = statement(args, do_nothing.address, call)?;
@@ -50,8 +51,8 @@ pub fn compare(args: &NativeArgs) -> Result<(), String> {
         rows.push(Row { name, limit, server: measured });
     }
     match args.json {
-        true => println!("{}", object(rows.iter().map(|row| (row.name, row.json("do_nothing"))))),
-        false => print!("{}", table("do-nothing", &rows)),
+        true => print_line!("{}", object(rows.iter().map(|row| (row.name, row.json("do_nothing"))))),
+        false => print_text!("{}", table("do-nothing", &rows)),
     }
     Ok(())
 }

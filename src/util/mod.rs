@@ -9,6 +9,7 @@ mod line_writer;
 mod listed;
 pub mod meter;
 pub mod metrics;
+pub mod output;
 mod password_file;
 pub mod process_memory;
 pub mod release;

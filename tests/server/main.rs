@@ -24,6 +24,7 @@ mod native_schema;
 mod native_statements;
 #[cfg(feature = "otlp")]
 mod otlp;
+mod output;
 mod releases;
 mod request_lines;
 mod request_log;

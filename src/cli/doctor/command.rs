@@ -8,6 +8,7 @@ use super::finding::Findings;
 use super::{configuration, directory, machine, server};
 use crate::config::Config;
 use crate::marshal::Types;
+use crate::util::output::print_line;
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
@@ -55,7 +56,7 @@ pub fn doctor(args: &DoctorArgs, types: &Types) -> Result<(), String> {
     if findings.problems() > 0 {
         return Err(findings.summary());
     }
-    println!("\n{}", findings.summary());
+    print_line!("\n{}", findings.summary());
     Ok(())
 }
 

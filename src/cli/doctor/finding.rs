@@ -1,6 +1,9 @@
 //! One line of the doctor's report.
 
+use std::io::Write;
+
 use crate::cli::message::{ERROR, FINE, WARNING};
+use crate::util::output;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,9 +63,10 @@ impl Findings {
                 Severity::Advice => ("advice", WARNING),
                 Severity::Problem => ("problem", ERROR),
             };
-            anstream::println!("{style}{label:<8}{style:#} {}", indented(&finding.text));
+            let mut out = anstream::stdout().lock();
+            output::check(writeln!(out, "{style}{label:<8}{style:#} {}", indented(&finding.text)));
             if !finding.remedy.is_empty() {
-                anstream::println!("{:8} -> {}", "", indented(&finding.remedy));
+                output::check(writeln!(out, "{:8} -> {}", "", indented(&finding.remedy)));
             }
         }
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
+use crate::util::output::report_line;
 use crate::util::time_left;
 
 /// Time between two lines without a terminal.
@@ -50,7 +51,7 @@ impl Progress {
             bar.tick();
         } else if self.shown.elapsed() >= LINE_EVERY {
             self.shown = Instant::now();
-            eprintln!("{}", self.line());
+            report_line!("{}", self.line());
         }
     }
 
