@@ -139,19 +139,25 @@ fn rows_behind_damage_are_read() {
 
 /// Returns the writes of a commit log; an error of the file ends it.
 fn writes_of(log: &Path) -> Vec<LogWrite> {
-    let Ok(mut reader) = CommitLog::open(log) else { return Vec::new() };
-    let mut writes = Vec::new();
+    read_log(log).0
+}
+
+/// Returns the writes of a log, and whether damage is reported.
+fn read_log(log: &Path) -> (Vec<LogWrite>, bool) {
+    let Ok(mut reader) = CommitLog::open(log) else { return (Vec::new(), true) };
+    let (mut writes, mut is_reported) = (Vec::new(), false);
     loop {
         match reader.next_write(|_| None) {
-            Ok(None) => return writes,
+            Ok(None) => return (writes, is_reported || !reader.lost().sentences().is_empty()),
             Ok(Some(write)) => writes.push(write),
-            Err(SstableError::Damaged(_)) => {}
-            Err(_) => return writes,
+            Err(SstableError::Damaged(_)) => is_reported = true,
+            Err(_) => return (writes, true),
         }
     }
 }
 
-/// Commit logs are cut and changed: what is read was written, and in this order.
+/// Commit logs are cut and changed: what is read was written, and in this order. A change that loses writes is reported; a
+/// cut may be between two writes.
 #[test]
 fn damaged_commit_logs_are_survived() {
     let seed = Chance::seed_from("CHANCE_SEED");
@@ -179,17 +185,28 @@ fn damaged_commit_logs_are_survived() {
         let whole = writes_of(&log);
         assert!(whole.len() > 40, "{release}: {} writes", whole.len());
         fs::write(&log, &content).unwrap();
+        let undamaged = writes_of(&log).len();
         let opened = writable(&log);
         for round in 0..60 {
             let at = chance.below(content.len());
-            if round % 3 == 0 {
+            let is_cut = round % 3 == 0;
+            // A byte that becomes zero may end the log as the server ends it, and the header of 0.6 has no checksum.
+            let mut must_report = !is_cut && !(release == "0.6.8" && at < 200);
+            if is_cut {
                 opened.set_len(at as u64).unwrap();
             } else {
                 let change = 1 + u8::try_from(chance.below(255)).unwrap();
+                must_report &= content[at] != change;
                 opened.write_all_at(&[content[at] ^ change], at as u64).unwrap();
             }
+            let (found, is_reported) = read_log(&log);
+            assert!(
+                !must_report || is_reported || found.len() >= undamaged,
+                "{release}, byte {at}: {} of {undamaged} writes, and no report",
+                found.len()
+            );
             let mut rest = whole.iter();
-            for write in writes_of(&log) {
+            for write in found {
                 assert!(rest.any(|other| *other == write), "{release}, byte {at}: nobody wrote {write:?}");
             }
             opened.write_all_at(&content[at..], at as u64).unwrap();

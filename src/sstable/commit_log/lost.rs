@@ -9,7 +9,8 @@ pub struct LostParts {
     pub sections: u64,
     /// Where the first of them begins in the file.
     pub first_section: u64,
-    /// Where a section begins that is damaged, or was not written completely, and behind which no other can be found.
+    /// Where a section, or up to 2.0 a record, begins that is damaged, or was not written completely, and behind which no
+    /// other can be found.
     pub end: Option<u64>,
     /// Whether the file is shorter than its last section.
     pub is_cut: bool,

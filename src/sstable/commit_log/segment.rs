@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The rest of a file is zeros, or from 1.1 to 2.0 a zero and what was in the file before it was used again. A record with
-//! another checksum was not written completely: it ends the file if the size is wrong, and is passed over if the mutation
-//! is. The sections of 2.1 and later were written completely, so what is wrong in one was damaged later.
+//! another checksum was not written completely, or was damaged later: it ends the file if the size is wrong, which is
+//! reported, and is passed over if the mutation is. The sections of 2.1 and later were written completely, so what is wrong in one was damaged later.
 
 use std::path::Path;
 
@@ -171,7 +171,8 @@ impl Segment {
             LogVersion::Bare | LogVersion::Two | LogVersion::Three => (4, 8),
             LogVersion::Four | LogVersion::Five | LogVersion::Six => (4, 4),
         };
-        let rest = end.saturating_sub(input.position());
+        let start = input.position();
+        let rest = end.saturating_sub(start);
         if rest < size_bytes + sum_bytes {
             return Ok(Read::End);
         }
@@ -183,8 +184,10 @@ impl Segment {
         let is_size = version <= LogVersion::Headed || sum(input, version)? == crc(&[&summed]);
         let rest = end.saturating_sub(input.position());
         if !is_size || !(RECORD_BYTES_MIN..=RECORD_BYTES_MAX).contains(&size) || rest < size + sum_bytes {
-            if let Some(sections) = &self.sections {
-                self.lost.add_section(sections.start());
+            match &self.sections {
+                Some(sections) => self.lost.add_section(sections.start()),
+                // The log itself ends with a zero, or with the file.
+                None => self.lost.end = Some(start),
             }
             return Ok(Read::End);
         }
