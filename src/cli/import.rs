@@ -12,13 +12,14 @@ use super::data;
 use super::import_definitions::Definitions;
 use super::import_found;
 use super::import_report::{HOW_TO_DEFINE, report_found, report_imported, report_verified};
+use super::import_target::TargetPlace;
 use super::message::drawing;
 use super::source_directories::SourceDirectories;
 use crate::config::{self, Config};
 use crate::copy::{self, OpenOptions, Place, Side};
 use crate::import::{
     self as importing, AsOf, CHECKPOINT_EVERY, FamilyName, FoundSchema, ImportError, ImportOptions,
-    Inventory, LoggedCounts, SourcePartitioner, Summary, Verified,
+    Inventory, LoggedCounts, SourcePartitioner,
 };
 use crate::marshal::Types;
 use crate::partitioner;
@@ -97,7 +98,7 @@ pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
         // Without a file, only what the target and the scripts define is there.
         None => Config { catalog: crate::schema::Catalog::default(), ..default_config(types)? },
     };
-    data::run(import_all(args, types, &config, (&inventory, found)))
+    data::run(import_all(args, types, config, (&inventory, found)))
 }
 
 fn default_config(types: &Types) -> Result<Config, String> {
@@ -107,7 +108,7 @@ fn default_config(types: &Types) -> Result<Config, String> {
 async fn import_all(
     args: &ImportArgs,
     types: &Types,
-    config: &Config,
+    config: Config,
     (inventory, found): (&Inventory, Result<FoundSchema, String>),
 ) -> Result<(), String> {
     for unreadable in &inventory.unreadable {
@@ -123,7 +124,7 @@ async fn import_all(
     {
         return Err("the date of --as-of is in the future".to_owned());
     }
-    let named = named_partitioner(args, config)?;
+    let named = named_partitioner(args, &config)?;
     let partitioner = importing::source_partitioner(inventory, named, &config.partitioner)
         .map_err(|error| error.to_string())?;
     let options = ImportOptions {
@@ -138,43 +139,68 @@ async fn import_all(
     let definitions = Definitions { scripts: &args.schema, found: found.as_ref().map_err(String::as_str) };
     let Some(place) = &args.to else {
         import_found::print_sources(inventory, definitions.found, &partitioner);
-        return look((types, config), (inventory, &definitions), (clock, &options)).await;
+        return look((types, &config), (inventory, &definitions), (clock, &options)).await;
     };
-    let to = Arc::new(open(args, types, config, (place, &clock)).await?);
-    let outcome = run(args, (inventory, &definitions), (to.clone(), clock), &options).await;
+    let target = TargetPlace::of(place);
+    let mut config = config;
+    if !args.verify_only {
+        target.check_progress(args.progress_file.as_deref())?;
+        inventory.check_doubts(&options).map_err(|error| error.to_string())?;
+    }
+    if args.config.is_none() {
+        config = target.fitting(config, &partitioner);
+    }
+    let to = Arc::new(open(args, types, &config, (place, &clock)).await?);
+    if let Err(error) = prepare(args, &to, (inventory, &definitions), &partitioner).await {
+        to.close().await.map_err(|error| error.to_string())?;
+        target.remove();
+        return Err(error);
+    }
+    let outcome = run(args, inventory, (to.clone(), clock), &options).await;
     let closed = to.close().await.map_err(|error| error.to_string());
-    let (summary, verified) = outcome?;
-    closed?;
-    let imported =
-        summary.map_or(Ok(()), |summary| report_imported(inventory, &summary, args.skip_undefined));
-    imported.and(verified.map_or(Ok(()), |verified| report_verified(&verified)))
+    outcome.and(closed)
 }
 
-/// Imports, compares, or both.
+/// Checks the target, and defines the column families, before anything is imported.
+async fn prepare(
+    args: &ImportArgs,
+    to: &Arc<Side>,
+    (inventory, definitions): (&Inventory, &Definitions<'_>),
+    source: &SourcePartitioner,
+) -> Result<(), String> {
+    if args.verify {
+        let partitioner = importing::check_comparable(to).map_err(|error| error.to_string())?;
+        let (target, files) = (partitioner.class_name(), source.partitioner.class_name());
+        if target != files {
+            return Err(format!(
+                "--verify needs a target with the partitioner of the files, {files}, and it has {target}"
+            ));
+        }
+    }
+    if args.verify_only { Ok(()) } else { define(args, to, (inventory, definitions)).await }
+}
+
+/// Imports, compares, or both, and prints what was done.
 async fn run(
     args: &ImportArgs,
-    (inventory, definitions): (&Inventory, &Definitions<'_>),
+    inventory: &Inventory,
     (to, clock): (Arc<Side>, Arc<Clock>),
     options: &ImportOptions,
-) -> Result<(Option<Summary>, Option<Verified>), String> {
+) -> Result<(), String> {
     let failed = |error: ImportError| error.to_string();
-    let summary = match args.verify_only {
-        true => None,
-        false => {
-            inventory.check_doubts(options).map_err(failed)?;
-            define(args, &to, (inventory, definitions)).await?;
-            let imported = importing::import(inventory, Some(to.clone()), clock.clone(), options).await;
-            Some(imported.map_err(failed)?)
-        }
-    };
-    let verified = match args.verify || args.verify_only {
-        true => {
-            let shift = summary.as_ref().map(|summary| summary.shift);
-            Some(importing::verify(inventory, (to, clock), options, shift).await.map_err(failed)?)
-        }
-        false => None,
-    };
-    Ok((summary, verified))
+    let (mut shift, mut imported) = (None, Ok(()));
+    if !args.verify_only {
+        let summary = importing::import(inventory, Some(to.clone()), clock.clone(), options).await;
+        let summary = summary.map_err(failed)?;
+        imported = report_imported(inventory, &summary, args.skip_undefined);
+        shift = Some(summary.shift);
+    }
+    if args.verify || args.verify_only {
+        let verified = importing::verify(inventory, (to, clock), options, shift).await.map_err(failed);
+        // What is lost was printed already; the error at the end is the first one.
+        imported = imported.and(verified.and_then(|verified| report_verified(&verified)));
+    }
+    imported
 }
 
 /// Returns the partitioner of the old servers that the command names.

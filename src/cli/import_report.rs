@@ -26,6 +26,10 @@ pub fn report_imported(
     for name in &summary.undefined {
         print_line!("{name} was left out: the target does not define it");
     }
+    if summary.done_before > 0 {
+        let tables = counted(summary.done_before, "SSTable");
+        print_line!("imported before: {tables}, as the progress file says");
+    }
     print_line!("imported: {}", total(inventory, summary, summary.commit_logs));
     print_unfound("not imported", &summary.unfound);
     let missing = if skips_undefined { 0 } else { summary.unfound.missing() };

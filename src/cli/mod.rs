@@ -20,6 +20,7 @@ mod import;
 mod import_definitions;
 mod import_found;
 mod import_report;
+mod import_target;
 mod limits;
 mod load_place;
 mod login;

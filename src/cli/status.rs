@@ -55,7 +55,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("token");
         let token = || args("0.0.0.0:1", Some(file.clone())).token();
-        assert!(token().unwrap_err().contains("cannot read the status port's password"));
+        assert!(token().unwrap_err().contains("cannot read the token of the status port from"));
         for wrong in ["short", "two words of a token", "tökentökentökentöken"] {
             fs::write(&file, wrong).unwrap();
             assert!(token().unwrap_err().contains("at least 16 letters"), "{wrong}");

@@ -33,6 +33,9 @@ struct Record {
     /// How far the other column families are imported, by name.
     #[serde(default)]
     reached: BTreeMap<String, Reached>,
+    /// The bytes of each Data file at the first run that found it.
+    #[serde(default)]
+    files: BTreeMap<String, u64>,
 }
 
 /// How far some tables of a column family are imported.
@@ -42,6 +45,38 @@ struct Reached {
     tables: Vec<String>,
     /// The last row that is imported, in hex.
     key: String,
+}
+
+/// Returns how many parts of an import a progress file says to be in the target; 0 if there is no such file.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn recorded_parts(path: &Path) -> Result<usize, ImportError> {
+    Ok(read(path)?.map_or(0, |record| record.done.len() + record.reached.len()))
+}
+
+/// Reads a progress file; `None` if there is none.
+fn read(path: &Path) -> Result<Option<Record>, ImportError> {
+    let failed = |why: String| ImportError::Progress { path: path.to_owned(), why };
+    let mut text = String::new();
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error.to_string())),
+        Ok(file) => {
+            let read = file.take(FILE_BYTES_MAX).read_to_string(&mut text);
+            read.map_err(|error| failed(error.to_string()))?;
+        }
+    }
+    let found: Record = serde_json::from_str(&text)
+        .map_err(|error| failed(format!("it is not one of this program: {error}")))?;
+    if !(1..=VERSION).contains(&found.version) {
+        return Err(failed(format!(
+            "it has version {} of such files, and this program knows 1 to {VERSION}; choose another file",
+            found.version
+        )));
+    }
+    Ok(Some(found))
 }
 
 /// Which parts of an import are done. Without a path nothing is recorded.
@@ -70,35 +105,51 @@ impl Progress {
             shift_s: as_of_s.map_or(0, |second| now_s.saturating_sub(second)),
             done: BTreeSet::new(),
             reached: BTreeMap::new(),
+            files: BTreeMap::new(),
         };
         let mut progress = Progress { path: path.map(Path::to_path_buf), record };
         let Some(path) = path else { return Ok(progress) };
-        let failed = |why: String| ImportError::Progress { path: path.to_owned(), why };
-        let mut text = String::new();
-        match File::open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error.to_string())),
-            Ok(file) => {
-                let read = file.take(FILE_BYTES_MAX).read_to_string(&mut text);
-                read.map_err(|error| failed(error.to_string()))?;
-                let found: Record = serde_json::from_str(&text)
-                    .map_err(|error| failed(format!("it is not one of this program: {error}")))?;
-                if !(1..=VERSION).contains(&found.version) || found.to != to {
-                    return Err(failed(format!(
-                        "it belongs to an import into {}, by version {} of the file; choose another file",
-                        found.to, found.version
-                    )));
-                }
-                if found.as_of_s != as_of_s {
-                    return Err(failed(
-                        "it belongs to an import with another --as-of; choose another file".to_owned(),
-                    ));
-                }
-                progress.record = Record { version: VERSION, ..found };
+        if let Some(found) = read(path)? {
+            let failed = |why: String| ImportError::Progress { path: path.to_owned(), why };
+            if found.to != to {
+                return Err(failed(format!(
+                    "it belongs to an import into {}; choose another file",
+                    found.to
+                )));
             }
+            if found.as_of_s != as_of_s {
+                return Err(failed(
+                    "it belongs to an import with another --as-of; choose another file".to_owned(),
+                ));
+            }
+            progress.record = Record { version: VERSION, ..found };
         }
         progress.write()?;
         Ok(progress)
+    }
+
+    /// Records the sizes of Data files.
+    ///
+    /// # Errors
+    ///
+    /// If a file had another size in an earlier run: what is recorded as imported is then not what the files have.
+    pub fn note_files<'t>(
+        &mut self,
+        tables: impl Iterator<Item = &'t FoundTable>,
+    ) -> Result<(), ImportError> {
+        let Some(progress) = &self.path else { return Ok(()) };
+        for table in tables {
+            let name = table.path.display().to_string();
+            let before = *self.record.files.entry(name.clone()).or_insert(table.bytes);
+            if before != table.bytes {
+                let why = format!(
+                    "{name} had {before} bytes when the import began, and has {} now; choose another file and another target",
+                    table.bytes
+                );
+                return Err(ImportError::Progress { path: progress.clone(), why });
+            }
+        }
+        self.write()
     }
 
     /// Returns whether progress is recorded.

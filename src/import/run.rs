@@ -91,16 +91,25 @@ pub async fn import(
 ) -> Result<Summary, ImportError> {
     let doubts = doubts_of(inventory, options)?;
     let name = to.as_ref().map(|to| to.name.clone()).unwrap_or_default();
-    let progress = Progress::open(options.progress_file.as_deref(), &name, (options.as_of, clock.now_s()))?;
+    let mut progress =
+        Progress::open(options.progress_file.as_deref(), &name, (options.as_of, clock.now_s()))?;
+    progress.note_files(inventory.families.values().flatten())?;
     let counts = Arc::<ReadCounts>::default();
     let read = options.read_options(inventory, (progress.shift(), &counts));
-    let is_done = |table: &&FoundTable| progress.is_done(&table.path.display().to_string());
-    let before = inventory.families.values().flatten().filter(is_done).map(|table| table.bytes).sum();
+    let is_done = |name: &FamilyName, table: &FoundTable| {
+        progress.is_done(&table.path.display().to_string()) || progress.is_done(&name.to_string())
+    };
+    let all =
+        inventory.families.iter().flat_map(|(name, tables)| tables.iter().map(move |table| (name, table)));
+    let done: Vec<&FoundTable> =
+        all.filter(|(name, table)| is_done(name, table)).map(|(_, table)| table).collect();
+    let before = done.iter().map(|table| table.bytes).sum();
+    let done_before = done.len() as u64;
     let load = match to {
         Some(to) => Some(Load::begin(to, clock, progress, options.checkpoint_every)?),
         None => None,
     };
-    let summary = Summary { shift: read.shift, ..doubts };
+    let summary = Summary { shift: read.shift, done_before, ..doubts };
     let mut run = Run { inventory, options, read, load, summary };
     let meter = options.shows_progress.then(|| Meter::start(counts, inventory.bytes(), before));
     let outcome = run.import_all().await;

@@ -23,6 +23,8 @@ use crate::sstable::{Component, Descriptor, SstableError, is_transaction_log};
 
 /// Directories below a data directory that repeat its tables.
 const COPIES: [&str; 2] = ["snapshots", "backups"];
+/// The directory in which the check of a file system puts pieces of files. It is usually closed to other users.
+const LOST_AND_FOUND: &str = "lost+found";
 /// The usual name of the directory of commit logs, which is beside the data directory.
 const COMMIT_LOGS: &str = "commitlog";
 /// How deep directories are searched: keyspace, family, and some above them.
@@ -47,11 +49,13 @@ pub struct Search<'i> {
     found: HashMap<FileId, Searched>,
     /// Links to directories, with their targets.
     links: Vec<(PathBuf, PathBuf)>,
+    /// The Data files that belong to the Index files that were found, with their column families if they are read.
+    indexed: Vec<PathBuf>,
 }
 
 impl Search<'_> {
     pub fn new(inventory: &mut Inventory) -> Search<'_> {
-        Search { inventory, found: HashMap::new(), links: Vec::new() }
+        Search { inventory, found: HashMap::new(), links: Vec::new(), indexed: Vec::new() }
     }
 
     /// Searches a directory of a node, and the directory of commit logs beside it.
@@ -81,8 +85,12 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Ends the search. Links to directories that were not searched are noted.
-    pub fn finish(self) {
+    /// Ends the search. Links to directories that were not searched are noted, and it is doubtful what an Index file without
+    /// its Data file had.
+    pub fn finish(mut self) {
+        for data in std::mem::take(&mut self.indexed) {
+            self.doubt_missing(data);
+        }
         let Search { inventory, links, .. } = self;
         for (link, target) in links {
             if !inventory.directories.iter().any(|given| target.starts_with(&given.path)) {
@@ -106,7 +114,8 @@ impl Search<'_> {
             let name = name.to_string_lossy();
             let kind = entry.file_type().map_err(|error| failed(&path, &error))?;
             // Directories of indexes begin with a full stop.
-            let is_searched = depth > 0 && !COPIES.contains(&&*name) && !name.starts_with('.');
+            let is_searched =
+                depth > 0 && !is_copy(&path, &name) && !name.starts_with('.') && name != LOST_AND_FOUND;
             if kind.is_dir() {
                 self.add_id(&path);
                 if is_searched {
@@ -135,6 +144,10 @@ impl Search<'_> {
     fn add_file(&mut self, path: PathBuf, name: &str, of: &Searched) -> Result<bool, ImportError> {
         let is_data = name.ends_with(&format!("-{}", Component::Data.name()));
         let is_commit_log = name.starts_with("CommitLog-") && name.ends_with(".log");
+        if let Some(table) = name.strip_suffix(Component::Index.name()) {
+            self.indexed.push(path.with_file_name(format!("{table}{}", Component::Data.name())));
+            return Ok(false);
+        }
         if !is_data && !is_commit_log && !is_transaction_log(name) {
             return Ok(false);
         }
@@ -154,6 +167,28 @@ impl Search<'_> {
             self.inventory.transaction_logs.push(FoundPath { path, node });
         }
         Ok(false)
+    }
+
+    /// Adds a doubt if a Data file does not exist, although its Index file does. Servers remove the Data file first, so it may
+    /// also be that one was killed while it removed an SSTable.
+    fn doubt_missing(&mut self, path: PathBuf) {
+        let Ok(descriptor) = Descriptor::of_data_file(&path) else { return };
+        let (Some(keyspace), Some(name)) = (descriptor.keyspace.clone(), descriptor.family.clone()) else {
+            return;
+        };
+        let is_read = matches!(&keyspace[..], "system" | "system_schema") || !is_system_keyspace(&keyspace);
+        let is_expected =
+            is_read && !name.contains('.') && !descriptor.is_temporary && !descriptor.is_compacted();
+        // Another error than a missing file is found when the file is read.
+        if !is_expected || path.symlink_metadata().is_ok() {
+            return;
+        }
+        let why = format!(
+            "{}: the Data file is missing, and its Index file is there; lost: all its rows, unless the server was removing the \
+             SSTable when it was killed",
+            path.display()
+        );
+        self.inventory.doubts.push(LeftOut { path, why, family: FamilyName { keyspace, name } });
     }
 
     fn add_table(&mut self, path: PathBuf, bytes: u64, node: usize) {
@@ -179,6 +214,14 @@ impl Search<'_> {
         if !why.is_empty() {
             return inventory.left_out.push(LeftOut { path, why: why.to_owned(), family: name });
         }
+        // With an Index file, the reader reports the keys that are lost.
+        if bytes == 0 && !descriptor.path(Component::Index).is_file() {
+            let why = format!(
+                "{}: the Data file is empty, and has no Index file; lost: all its rows",
+                path.display()
+            );
+            return inventory.doubts.push(LeftOut { path, why, family: name });
+        }
         let families = match &name.keyspace[..] {
             "system" | "system_schema" => &mut inventory.system,
             other if is_system_keyspace(other) => return,
@@ -187,6 +230,14 @@ impl Search<'_> {
         let table = FoundTable { path, bytes, descriptor, node };
         families.entry(name).or_default().push(table);
     }
+}
+
+/// Returns whether a directory repeats tables: one of snapshots or backups, unless it is that of a column family of this
+/// name, whose files begin with it (1.1 to 2.0).
+fn is_copy(directory: &Path, name: &str) -> bool {
+    let begins = |entry: fs::DirEntry| entry.file_name().to_string_lossy().contains(&format!("-{name}-"));
+    COPIES.contains(&name)
+        && !fs::read_dir(directory).is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(begins)))
 }
 
 /// Returns whether a file that was found before is worth a note. The directory of commit logs beside a data directory may be
@@ -312,5 +363,42 @@ mod tests {
         assert!(found.notes.len() == 1 && found.notes[0].contains("disk/Blog"), "{:?}", found.notes);
         let found = search(root.path(), &[&["data", "disk"]]).unwrap();
         assert_eq!((found.families.len(), &found.notes[..]), (2, &[][..]));
+    }
+
+    #[test]
+    fn missing_and_empty_data_files_are_doubtful() {
+        let root = directory();
+        let carts = root.path().join("data/Shop/Carts-9786ac1cdd583201a7cdad556410c985");
+        for (file, content) in [
+            ("me-1-big-Index.db", "1"),
+            ("me-2-big-Index.db", "2"),
+            ("me-3-big-Data.db", ""),
+            ("me-4-big-Statistics.db", "4"),
+        ] {
+            fs::write(carts.join(file), content).unwrap();
+        }
+        fs::write(root.path().join("data/Shop/Carts-tmp-5-Index.db"), "5").unwrap();
+        let found = search(root.path(), &[&["data"]]).unwrap();
+        let doubts: Vec<&str> = found.doubts.iter().map(|doubt| doubt.why.as_str()).collect();
+        assert_eq!(doubts.len(), 2, "{doubts:?}");
+        assert!(
+            doubts[0].contains("me-3-big-Data.db: the Data file is empty, and has no Index file"),
+            "{doubts:?}"
+        );
+        assert!(doubts[1].contains("me-1-big-Data.db: the Data file is missing"), "{doubts:?}");
+        assert_eq!(found.families.values().map(Vec::len).sum::<usize>(), 2);
+    }
+
+    #[test]
+    fn a_column_family_may_have_the_name_of_a_directory_of_copies() {
+        let root = directory();
+        for file in ["Shop/snapshots/Shop-snapshots-hf-1-Data.db", "lost+found/Shop-Carts-hf-9-Data.db"] {
+            let path = root.path().join("data").join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, file).unwrap();
+        }
+        let found = search(root.path(), &[&["data"]]).unwrap();
+        let name = FamilyName { keyspace: "Shop".to_owned(), name: "snapshots".to_owned() };
+        assert_eq!((found.families.len(), found.families[&name].len()), (2, 1));
     }
 }

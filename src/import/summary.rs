@@ -95,6 +95,8 @@ pub struct Summary {
     pub losses: Losses,
     /// What may be wrong: nothing shows whether it is.
     pub doubts: Losses,
+    /// SSTables that earlier runs have imported, as the progress file says. The rest of the summary is without them.
+    pub done_before: u64,
     /// Commit logs that were imported.
     pub commit_logs: u64,
     /// Writes in commit logs of column families that are not imported.

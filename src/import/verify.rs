@@ -56,10 +56,7 @@ pub async fn verify(
     options: &ImportOptions,
     shift: Option<ClockShift>,
 ) -> Result<Verified, ImportError> {
-    let partitioner = match (&to.partitioner, to.can_dump()) {
-        (Some(partitioner), true) => partitioner.clone(),
-        _ => return Err(CopyError::of(&to, "only a data directory can be compared with files").into()),
-    };
+    let partitioner = check_comparable(&to)?;
     let shift = shift.map_or_else(|| recorded_shift(options, &to.name, clock.now_s()), Ok)?;
     let counts = Arc::<ReadCounts>::default();
     let logs = Arc::new(Logs::of(inventory, &to, (options, shift))?);
@@ -67,6 +64,18 @@ pub async fn verify(
     let read = options.read_options(inventory, (shift, &counts));
     let verify = Verify { to, clock, options, logs, partitioner, read };
     verify.all(inventory).await
+}
+
+/// Returns the partitioner of a target that can be compared with files.
+///
+/// # Errors
+///
+/// If the target is a cluster.
+pub fn check_comparable(to: &Side) -> Result<PartitionerRef, ImportError> {
+    match (&to.partitioner, to.can_dump()) {
+        (Some(partitioner), true) => Ok(partitioner.clone()),
+        _ => Err(CopyError::of(to, "only a data directory can be compared with files").into()),
+    }
 }
 
 /// Returns the shift of the import that wrote the progress file.

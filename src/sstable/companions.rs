@@ -95,6 +95,11 @@ fn open_data(
         return Err(SstableError::missing(&info, "a compressed Data file cannot be read without it"));
     }
     if !crc.is_file() {
+        if format.has_block_sums && !descriptor.has_list() {
+            let why =
+                "there is no CRC file either: if the Data file is compressed, what is read of it is wrong";
+            damages.push(SstableError::missing(&info, why));
+        }
         return Input::of_file(data);
     }
     match Input::with_block_sums(data, &crc, format.block_checksum) {

@@ -135,6 +135,11 @@ impl Descriptor {
         self.directory.join(format!("{}{}", self.prefix, component.name()))
     }
 
+    /// Returns whether the list of components is there.
+    pub fn has_list(&self) -> bool {
+        self.directory.join(format!("{}{CONTENTS}", self.prefix)).is_file()
+    }
+
     /// Returns the names of the components that belong to the table and are missing, by its list of components.
     pub fn missing(&self) -> Vec<String> {
         let path = |name: &str| self.directory.join(format!("{}{name}", self.prefix));

@@ -68,6 +68,8 @@ pub struct Format {
     pub checks_compressed_bytes: bool,
     /// The checksum of blocks in the CRC component of uncompressed files.
     pub block_checksum: ChecksumKind,
+    /// Whether each Data file has a CRC file or a CompressionInfo file (2.0 and later).
+    pub has_block_sums: bool,
     /// Whether the Statistics component has a table of contents.
     pub has_statistics_contents: bool,
     /// Whether rows are those of the new storage engine.
@@ -98,6 +100,7 @@ const BASE: Format = Format {
     chunk_checksum: ChecksumKind::Crc32,
     checks_compressed_bytes: false,
     block_checksum: ChecksumKind::Crc32,
+    has_block_sums: false,
     has_statistics_contents: false,
     has_modern_rows: false,
 };
@@ -130,8 +133,14 @@ const OF_1_2: Format = Format {
     ..OF_0_8
 };
 
-const OF_2_0: Format =
-    Format { letters: "ja", releases: "2.0", row_size: RowSize::Absent, has_super_columns: false, ..OF_1_2 };
+const OF_2_0: Format = Format {
+    letters: "ja",
+    releases: "2.0",
+    row_size: RowSize::Absent,
+    has_super_columns: false,
+    has_block_sums: true,
+    ..OF_1_2
+};
 
 const OF_2_0_1: Format =
     Format { letters: "jb", chunk_checksum: ChecksumKind::Adler32, checks_compressed_bytes: true, ..OF_2_0 };

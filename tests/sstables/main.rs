@@ -10,6 +10,7 @@ mod damage;
 mod damaged_import;
 mod fixture;
 mod import;
+mod import_targets;
 mod random_damage;
 mod rows;
 mod schema;

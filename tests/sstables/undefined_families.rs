@@ -77,6 +77,7 @@ fn writes_of_column_families_without_a_schema_are_reported_by_name() {
             }
         }
         for file in setup.fixture.files_of("BloggyAppy", "Authors") {
+            fs::remove_file(file.to_string_lossy().replace("-Data.db", "-Index.db")).unwrap();
             fs::remove_file(file).unwrap();
         }
         let script = setup.scratch.path().join("schema.cli");

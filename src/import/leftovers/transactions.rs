@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use super::LeftOut;
 use crate::import::FamilyName;
 use crate::import::inventory::{FoundTable, Inventory};
-use crate::sstable::{Component, RecordKind, TransactionLog, TransactionRecord};
+use crate::sstable::{Component, Descriptor, RecordKind, TransactionLog, TransactionRecord};
 
 /// The obsolete SSTables of a transaction: the names of their files up to the component, and why.
 struct Obsolete {
@@ -34,7 +34,15 @@ pub fn leave_out(inventory: &mut Inventory) {
             table.node == node && directories.contains(&table.descriptor.directory.as_path())
         };
         match obsolete {
-            Ok(obsolete) => remove(inventory, &obsolete, is_own),
+            Ok(obsolete) => {
+                remove(inventory, &obsolete, is_own);
+                // Its Data file may be removed already.
+                inventory.doubts.retain(|doubt| {
+                    let is_beside = doubt.path.parent().is_some_and(|parent| directories.contains(&parent));
+                    let found = Descriptor::of_data_file(&doubt.path);
+                    !(is_beside && found.is_ok_and(|found| obsolete.names.contains(&found.name())))
+                });
+            }
             Err(why) => {
                 let path = paths.into_iter().next().unwrap_or_default();
                 let family = family_at(inventory, &path, node);
@@ -274,7 +282,8 @@ mod tests {
     fn what_contradicts_a_log_is_a_doubt() {
         let commit = record("COMMIT", "", 0, 0);
         let expect = |directory: &Directory, log: &str, all: &str, words: &str| {
-            let (read, doubts) = directory.read(log);
+            let (read, mut doubts) = directory.read(log);
+            doubts.retain(|doubt| !doubt.contains("the Data file is missing"));
             assert!(read == all && doubts.len() == 1 && doubts[0].contains(words), "{read} {doubts:?}");
         };
         let directory = Directory::of(1);
