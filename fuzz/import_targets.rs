@@ -85,6 +85,8 @@ pub fn system_tables(data: &[u8]) -> usize {
             _ => format!("system_schema/{name}-{id}/me-{generation}-big"),
         };
         scratch.write(&format!("{prefix}-Data.db"), data);
+        // Without a list, a Data file without a CRC file is perhaps compressed.
+        scratch.write(&format!("{prefix}-TOC.txt"), b"Data.db\n");
         if !statistics.is_empty() {
             scratch.write(&format!("{prefix}-Statistics.db"), statistics);
         }

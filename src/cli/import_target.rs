@@ -74,7 +74,7 @@ impl TargetPlace<'_> {
     pub fn remove(&self) {
         let Some(new) = &self.new else { return };
         if let Err(error) = fs::remove_dir_all(new) {
-            tracing::warn!("{} remains, with no data in it: {error}", new.display());
+            report_line!("note: {} remains, with no data in it: {error}", new.display());
         }
     }
 }

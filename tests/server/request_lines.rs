@@ -155,5 +155,5 @@ fn a_signal_switches_the_log() {
 fn wrong_modes_are_refused_at_the_start() {
     let directory = tempfile::tempdir().unwrap();
     let (status, output) = Server::fail(directory.path(), &["--log-requests", "some"]);
-    assert!(!status.success() && output.contains("use all, errors, slow=50ms"), "{output}");
+    assert!(!status.success() && output.contains("use off, all, errors, slow=50ms"), "{output}");
 }
