@@ -64,7 +64,6 @@ mod export {
 
 #[cfg(feature = "otlp")]
 mod export {
-    use std::io::IsTerminal;
 
     use opentelemetry::trace::TracerProvider;
     use opentelemetry_otlp::{SpanExporter, WithExportConfig};
@@ -76,7 +75,7 @@ mod export {
     use tracing_subscriber::util::SubscriberInitExt;
 
     use super::OtlpArgs;
-    use crate::cli::process::{log_filter, start_log};
+    use crate::cli::process::{has_colours, log_filter, start_log};
 
     /// The path that collectors receive spans at.
     const PATH: &str = "/v1/traces";
@@ -112,7 +111,8 @@ mod export {
             let spans = tracing_opentelemetry::layer().with_tracer(tracer).with_filter(spans);
             let log = tracing_subscriber::fmt::layer()
                 .with_writer(std::io::stderr)
-                .with_ansi(std::io::stderr().is_terminal())
+                .with_ansi(has_colours())
+                .log_internal_errors(false)
                 .with_filter(log_filter());
             // An embedding program may have set its own subscriber.
             let _ = tracing_subscriber::registry().with(log).with(spans).try_init();

@@ -22,8 +22,16 @@ pub fn log_filter() -> EnvFilter {
 pub fn start_log() {
     let filter = log_filter();
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A failure to write a line would be printed there, too, by a macro that panics if that fails.
+    let log = log.log_internal_errors(false);
     // An embedding program may have set its own subscriber.
-    let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();
+    let _ = log.with_ansi(has_colours()).try_init();
+}
+
+/// Returns whether the lines of the log have colours: on a terminal, without `NO_COLOR` in the environment.
+pub fn has_colours() -> bool {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stderr().is_terminal() && !no_color
 }
 
 /// Returns one thread per processor, at least two. More threads only wait for each other at the commit log, as measured
