@@ -13,8 +13,13 @@ pub struct ManArgs {
 /// Writes `thriftstore.1`, and `thriftstore-COMMAND.1` for each command.
 pub fn man(args: &ManArgs) -> Result<(), String> {
     let directory = &args.directory;
-    clap_mangen::generate_to(super::command(), directory)
+    clap_mangen::generate_to(with_all_descriptions(super::command()), directory)
         .map_err(|error| format!("cannot write the manual pages to {}: {error}", directory.display()))
+}
+
+/// Shows options that the short help leaves out: otherwise their pages have no descriptions.
+fn with_all_descriptions(command: clap::Command) -> clap::Command {
+    command.mut_args(|arg| arg.hide_short_help(false)).mut_subcommands(with_all_descriptions)
 }
 
 #[cfg(test)]
@@ -35,6 +40,8 @@ mod tests {
             assert!(text(&page).contains(first), "{page} is missing or has no description");
         }
         assert!(text("thriftstore-serve.1").contains("\\-\\-cluster\\-replication"));
+        // An option that the short help leaves out.
+        assert!(text("thriftstore-serve.1").contains("The number of files that are kept"));
     }
 
     #[test]

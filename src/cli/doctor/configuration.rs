@@ -84,8 +84,12 @@ fn check_port(protocol: &str, host: &str, port: u16, option: &str, findings: &mu
 fn check_access(config: &Config, findings: &mut Findings) {
     match config.authenticator {
         Authenticator::AllowAll if !is_loopback(&format!("{}:0", config.thrift_host())) => findings.advice(
-            format!("everybody who reaches {}:{} can read and write", config.thrift_host(), config.thrift_port),
-            "set an Authenticator (docs/configuration.md#logins), or let a firewall admit the application's machines only",
+            format!(
+                "everybody who reaches {}:{} can read and write",
+                config.thrift_host(),
+                config.thrift_port
+            ),
+            "set an Authenticator (docs/logins.md), or let a firewall admit the application's machines only",
         ),
         Authenticator::AllowAll => {}
         Authenticator::Simple if config.authority == Some(Authority::AllowAll) => {
@@ -95,7 +99,9 @@ fn check_access(config: &Config, findings: &mut Findings) {
             findings.fine("SimpleAuthenticator: start the server with --passwd FILE and --access FILE");
         }
         Authenticator::Password => {
-            findings.fine("PasswordAuthenticator: users are created by CQL; change the password of `cassandra` first");
+            findings.fine(
+                "PasswordAuthenticator: users are created by CQL; change the password of `cassandra` first",
+            );
         }
     }
 }
@@ -104,7 +110,7 @@ fn check_encryption(config: &Config, findings: &mut Findings) {
     if config.needs_tls && config.client_encryption.is_none() {
         findings.problem(
             "client_encryption_options enables TLS with a Java keystore, which thriftstore does not read",
-            "convert it to PEM files (docs/configuration.md#tls) and start with --tls-certificate FILE and --tls-key FILE",
+            "convert it to PEM files (docs/tls.md) and start with --tls-certificate FILE and --tls-key FILE",
         );
     }
     let Some(options) = &config.client_encryption else { return };
@@ -112,7 +118,7 @@ fn check_encryption(config: &Config, findings: &mut Findings) {
         Ok(_) => {
             findings.fine(format!("TLS with the certificate of {}", options.certificate_file.display()));
         }
-        Err(error) => findings.problem(error.to_string(), "see docs/configuration.md#tls"),
+        Err(error) => findings.problem(error.to_string(), "see docs/tls.md"),
     }
 }
 

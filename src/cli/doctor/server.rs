@@ -110,7 +110,7 @@ impl Look<'_> {
             Ok(names) => self.report_keyspaces(&names, findings).await,
             Err(why) if is_refusal(&why) => findings.advice(
                 format!("it requires a login: {}", shown(&why)),
-                "give clients a user and a password; see docs/configuration.md#logins",
+                "give clients a user and a password; see docs/logins.md",
             ),
             Err(why) => findings.advice(shown(&why), ""),
         }
