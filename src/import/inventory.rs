@@ -67,6 +67,8 @@ pub struct Inventory {
     pub families: BTreeMap<FamilyName, Vec<FoundTable>>,
     /// The SSTables in which the servers kept their schema.
     pub system: BTreeMap<FamilyName, Vec<FoundTable>>,
+    /// SSTables of which the Index file is there, and the Data file is not.
+    pub(super) missing: Vec<(FamilyName, FoundTable)>,
     /// Data files that cannot be read, with the reason.
     pub unreadable: Vec<SstableError>,
     /// SSTables that are not read: those that the server had not finished or has replaced, and would have removed when it
@@ -127,9 +129,23 @@ impl Inventory {
             });
         }
         leftovers::leave_out(&mut inventory);
+        inventory.doubt_missing();
         // Damage of these tables is reported when the schema is read.
         inventory.number_ids = family_ids(&inventory.system).unwrap_or_default();
         Ok(inventory)
+    }
+
+    /// Doubts whether the rows of missing Data files are lost. Servers remove the Data file of an SSTable first, so a server
+    /// may have been killed while it removed the SSTable.
+    pub(super) fn doubt_missing(&mut self) {
+        for (family, table) in std::mem::take(&mut self.missing) {
+            let why = format!(
+                "{}: the Data file is missing, and its Index file is there; lost: all its rows, unless the server was removing the \
+                 SSTable when it was killed",
+                table.path.display()
+            );
+            self.doubts.push(LeftOut { path: table.path, why, family });
+        }
     }
 
     /// Records that the schema in the system tables cannot be read.

@@ -128,7 +128,7 @@ impl Progress {
         Ok(progress)
     }
 
-    /// Records the sizes of Data files.
+    /// Notes the sizes of Data files, which the file has from its next writing on.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl Progress {
                 return Err(ImportError::Progress { path: progress.clone(), why });
             }
         }
-        self.write()
+        Ok(())
     }
 
     /// Returns whether progress is recorded.

@@ -10,7 +10,7 @@
 //! A file is recognized by its device and inode, so that links, mounts, and the hard links of snapshots do not hide that it is
 //! the same one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -49,13 +49,13 @@ pub struct Search<'i> {
     found: HashMap<FileId, Searched>,
     /// Links to directories, with their targets.
     links: Vec<(PathBuf, PathBuf)>,
-    /// The Data files that belong to the Index files that were found, with their column families if they are read.
-    indexed: Vec<PathBuf>,
+    /// The Data files that belong to the Index files that were found, with their nodes.
+    indexed: BTreeSet<(PathBuf, usize)>,
 }
 
 impl Search<'_> {
     pub fn new(inventory: &mut Inventory) -> Search<'_> {
-        Search { inventory, found: HashMap::new(), links: Vec::new(), indexed: Vec::new() }
+        Search { inventory, found: HashMap::new(), links: Vec::new(), indexed: BTreeSet::new() }
     }
 
     /// Searches a directory of a node, and the directory of commit logs beside it.
@@ -85,13 +85,11 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Ends the search. Links to directories that were not searched are noted, and it is doubtful what an Index file without
-    /// its Data file had.
-    pub fn finish(mut self) {
-        for data in std::mem::take(&mut self.indexed) {
-            self.doubt_missing(data);
-        }
-        let Search { inventory, links, .. } = self;
+    /// Ends the search. Lists the Data files that are missing beside their Index files, and notes links to directories that
+    /// were not searched.
+    pub fn finish(self) {
+        let Search { inventory, links, indexed, .. } = self;
+        inventory.missing.extend(indexed.into_iter().filter_map(|(path, node)| missing_table(path, node)));
         for (link, target) in links {
             if !inventory.directories.iter().any(|given| target.starts_with(&given.path)) {
                 let (link, target) = (link.display(), target.display());
@@ -145,7 +143,8 @@ impl Search<'_> {
         let is_data = name.ends_with(&format!("-{}", Component::Data.name()));
         let is_commit_log = name.starts_with("CommitLog-") && name.ends_with(".log");
         if let Some(table) = name.strip_suffix(Component::Index.name()) {
-            self.indexed.push(path.with_file_name(format!("{table}{}", Component::Data.name())));
+            let data = path.with_file_name(format!("{table}{}", Component::Data.name()));
+            self.indexed.insert((data, of.node));
             return Ok(false);
         }
         if !is_data && !is_commit_log && !is_transaction_log(name) {
@@ -167,28 +166,6 @@ impl Search<'_> {
             self.inventory.transaction_logs.push(FoundPath { path, node });
         }
         Ok(false)
-    }
-
-    /// Adds a doubt if a Data file does not exist, although its Index file does. Servers remove the Data file first, so it may
-    /// also be that one was killed while it removed an SSTable.
-    fn doubt_missing(&mut self, path: PathBuf) {
-        let Ok(descriptor) = Descriptor::of_data_file(&path) else { return };
-        let (Some(keyspace), Some(name)) = (descriptor.keyspace.clone(), descriptor.family.clone()) else {
-            return;
-        };
-        let is_read = matches!(&keyspace[..], "system" | "system_schema") || !is_system_keyspace(&keyspace);
-        let is_expected =
-            is_read && !name.contains('.') && !descriptor.is_temporary && !descriptor.is_compacted();
-        // Another error than a missing file is found when the file is read.
-        if !is_expected || path.symlink_metadata().is_ok() {
-            return;
-        }
-        let why = format!(
-            "{}: the Data file is missing, and its Index file is there; lost: all its rows, unless the server was removing the \
-             SSTable when it was killed",
-            path.display()
-        );
-        self.inventory.doubts.push(LeftOut { path, why, family: FamilyName { keyspace, name } });
     }
 
     fn add_table(&mut self, path: PathBuf, bytes: u64, node: usize) {
@@ -214,6 +191,9 @@ impl Search<'_> {
         if !why.is_empty() {
             return inventory.left_out.push(LeftOut { path, why: why.to_owned(), family: name });
         }
+        if !is_read(&name.keyspace) {
+            return;
+        }
         // With an Index file, the reader reports the keys that are lost.
         if bytes == 0 && !descriptor.path(Component::Index).is_file() {
             let why = format!(
@@ -222,14 +202,33 @@ impl Search<'_> {
             );
             return inventory.doubts.push(LeftOut { path, why, family: name });
         }
-        let families = match &name.keyspace[..] {
-            "system" | "system_schema" => &mut inventory.system,
-            other if is_system_keyspace(other) => return,
-            _ => &mut inventory.families,
-        };
+        let families =
+            if is_schema(&name.keyspace) { &mut inventory.system } else { &mut inventory.families };
         let table = FoundTable { path, bytes, descriptor, node };
         families.entry(name).or_default().push(table);
     }
+}
+
+/// Returns whether old servers keep their schema in a keyspace.
+fn is_schema(keyspace: &str) -> bool {
+    ["system", "system_schema"].contains(&keyspace)
+}
+
+/// Returns whether the SSTables of a keyspace are read.
+fn is_read(keyspace: &str) -> bool {
+    is_schema(keyspace) || !is_system_keyspace(keyspace)
+}
+
+/// Returns an SSTable of which the Index file was found, if it should be read and its Data file does not exist.
+fn missing_table(path: PathBuf, node: usize) -> Option<(FamilyName, FoundTable)> {
+    let descriptor = Descriptor::of_data_file(&path).ok()?;
+    let name = FamilyName { keyspace: descriptor.keyspace.clone()?, name: descriptor.family.clone()? };
+    let is_index = name.name.contains('.');
+    let is_expected =
+        is_read(&name.keyspace) && !is_index && !descriptor.is_temporary && !descriptor.is_compacted();
+    // Another error than a missing file is reported when the file is read.
+    let is_missing = is_expected && path.symlink_metadata().is_err();
+    is_missing.then_some((name, FoundTable { path, bytes: 0, descriptor, node }))
 }
 
 /// Returns whether a directory repeats tables: one of snapshots or backups, unless it is that of a column family of this
@@ -300,6 +299,7 @@ mod tests {
             }
         }
         search.finish();
+        inventory.doubt_missing();
         Ok(inventory)
     }
 

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use super::LeftOut;
 use crate::import::FamilyName;
 use crate::import::inventory::{FoundTable, Inventory};
-use crate::sstable::{Component, Descriptor, RecordKind, TransactionLog, TransactionRecord};
+use crate::sstable::{Component, RecordKind, TransactionLog, TransactionRecord};
 
 /// The obsolete SSTables of a transaction: the names of their files up to the component, and why.
 struct Obsolete {
@@ -34,15 +34,7 @@ pub fn leave_out(inventory: &mut Inventory) {
             table.node == node && directories.contains(&table.descriptor.directory.as_path())
         };
         match obsolete {
-            Ok(obsolete) => {
-                remove(inventory, &obsolete, is_own);
-                // Its Data file may be removed already.
-                inventory.doubts.retain(|doubt| {
-                    let is_beside = doubt.path.parent().is_some_and(|parent| directories.contains(&parent));
-                    let found = Descriptor::of_data_file(&doubt.path);
-                    !(is_beside && found.is_ok_and(|found| obsolete.names.contains(&found.name())))
-                });
-            }
+            Ok(obsolete) => remove(inventory, &obsolete, is_own),
             Err(why) => {
                 let path = paths.into_iter().next().unwrap_or_default();
                 let family = family_at(inventory, &path, node);
@@ -59,10 +51,13 @@ pub fn leave_out(inventory: &mut Inventory) {
 }
 
 fn remove(inventory: &mut Inventory, obsolete: &Obsolete, is_own: impl Fn(&FoundTable) -> bool) {
+    let is_obsolete = |table: &FoundTable| is_own(table) && obsolete.names.contains(&table.descriptor.name());
+    // The server may have removed the Data file already.
+    inventory.missing.retain(|(_, table)| !is_obsolete(table));
     let mut left_out = Vec::new();
     for (family, tables) in inventory.families.iter().chain(&inventory.system) {
-        for table in tables.iter().filter(|table| is_own(table)) {
-            if obsolete.names.contains(&table.descriptor.name()) {
+        for table in tables {
+            if is_obsolete(table) {
                 let why = obsolete.why.clone();
                 left_out.push(LeftOut { path: table.path.clone(), why, family: family.clone() });
             }
