@@ -142,14 +142,11 @@ async fn import_all(
         return look((types, &config), (inventory, &definitions), (clock, &options)).await;
     };
     let target = TargetPlace::of(place);
-    let mut config = config;
     if !args.verify_only {
         target.check_progress(args.progress_file.as_deref())?;
         inventory.check_doubts(&options).map_err(|error| error.to_string())?;
     }
-    if args.config.is_none() {
-        config = target.fitting(config, &partitioner);
-    }
+    let config = if args.config.is_some() { config } else { target.fitting(config, &partitioner) };
     let to = Arc::new(open(args, types, &config, (place, &clock)).await?);
     if let Err(error) = prepare(args, &to, (inventory, &definitions), &partitioner).await {
         to.close().await.map_err(|error| error.to_string())?;

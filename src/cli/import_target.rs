@@ -1,30 +1,33 @@
 //! The target of an import before it is opened: whether it exists, and which partitioner it has.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
 use crate::copy::Place;
 use crate::import::{SourcePartitioner, recorded_parts};
 use crate::partitioner;
-use crate::storage::inspect;
+use crate::storage::stored_partitioner;
 use crate::util::output::report_line;
 
 /// A target that is not opened yet.
 pub struct TargetPlace<'a> {
     place: &'a Place,
-    /// The directory that the import makes a data directory; `None` if it is one already, or for a cluster.
-    new: Option<PathBuf>,
+    new: Option<NewDirectory>,
+}
+
+/// A directory that the import makes a data directory.
+struct NewDirectory {
+    path: PathBuf,
+    /// Whether it exists, and is empty.
+    exists: bool,
 }
 
 impl TargetPlace<'_> {
     pub fn of(place: &Place) -> TargetPlace<'_> {
-        let is_new = |directory: &Path| match fs::read_dir(directory) {
-            Ok(mut entries) => entries.next().is_none(),
-            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-        };
         let new = match place {
-            Place::Data(directory) if is_new(directory) => Some(directory.clone()),
+            Place::Data(path) => NewDirectory::at(path),
             _ => None,
         };
         TargetPlace { place, new }
@@ -39,7 +42,7 @@ impl TargetPlace<'_> {
                 "the progress file {} says that {parts} parts are imported into {}, where nothing is: remove the file to begin \
                  again, or put the directory back",
                 file.display(),
-                new.display()
+                new.path.display()
             )),
         }
     }
@@ -54,15 +57,15 @@ impl TargetPlace<'_> {
                     report_line!(
                         "note: {} gets the partitioner {class}, since {}: serve it with --partitioner {class}, or with a \
                          configuration that has it",
-                        new.display(),
+                        new.path.display(),
                         source.named_by
                     );
                 }
                 source.partitioner.clone()
             }
             (Place::Data(directory), None) => {
-                // What is wrong with the directory is found when it is opened.
-                let class = inspect(directory, None).map(|found| found.partitioner).unwrap_or_default();
+                // A damaged directory is reported when it is opened.
+                let class = stored_partitioner(directory).unwrap_or_default();
                 partitioner::resolve(&class).unwrap_or_else(|| config.partitioner.clone())
             }
             _ => config.partitioner.clone(),
@@ -70,11 +73,41 @@ impl TargetPlace<'_> {
         Config { partitioner, ..config }
     }
 
-    /// Removes a directory that the import has made and in which it has imported nothing.
+    /// Removes what a refused import has put into a new directory, and the directory itself if the import has created it.
     pub fn remove(&self) {
         let Some(new) = &self.new else { return };
-        if let Err(error) = fs::remove_dir_all(new) {
-            report_line!("note: {} remains, with no data in it: {error}", new.display());
+        if let Err(error) = new.remove() {
+            report_line!("note: {} has files of this import, and no data: {error}", new.path.display());
         }
+    }
+}
+
+impl NewDirectory {
+    /// Returns the directory, if it is empty or does not exist.
+    fn at(path: &Path) -> Option<NewDirectory> {
+        let exists = match fs::read_dir(path) {
+            Ok(mut entries) => match entries.next() {
+                None => true,
+                Some(_) => return None,
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(_) => return None,
+        };
+        Some(NewDirectory { path: path.to_owned(), exists })
+    }
+
+    fn remove(&self) -> io::Result<()> {
+        if !self.exists {
+            return fs::remove_dir_all(&self.path);
+        }
+        // It keeps its owner and its rights.
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true => fs::remove_dir_all(entry.path())?,
+                false => fs::remove_file(entry.path())?,
+            }
+        }
+        Ok(())
     }
 }

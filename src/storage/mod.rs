@@ -29,7 +29,7 @@ pub use dump::{Dump, DumpCommand, RowPiece, is_dropped, sort_ranges, weight};
 pub use embedded::{
     BackupOptions, BackupSummary, DATA_FILE, DATA_FORMAT, EmbeddedOptions, EmbeddedStore, Inspection,
     StoreSnapshot, SyncMode, back_up, back_up_on, check_not_foreign, check_not_of_cassandra, disk_reserve,
-    free_space, inspect,
+    free_space, inspect, stored_partitioner,
 };
 pub use error::StoreError;
 pub use recording::{ReadCell, RecordingLimits, RecordingStore, StoreRequest};

@@ -60,6 +60,11 @@ fn a_refused_import_leaves_no_directory() {
     let (is_success, said) = import(scratch.path(), &fixture.data(), &["--to", "data:to"]);
     assert!(!is_success && said.contains("define"), "{said}");
     assert!(!scratch.path().join("to").exists(), "{said}");
+    // A directory that was there stays, and is empty again.
+    fs::create_dir(scratch.path().join("there")).unwrap();
+    let (is_success, said) = import(scratch.path(), &fixture.data(), &["--to", "data:there"]);
+    assert!(!is_success && said.contains("define"), "{said}");
+    assert_eq!(fs::read_dir(scratch.path().join("there")).unwrap().count(), 0, "{said}");
 }
 
 #[test]

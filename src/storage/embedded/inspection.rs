@@ -67,6 +67,19 @@ pub fn inspect(directory: &Path, schema: Option<&Catalog>) -> Result<Inspection,
     }
 }
 
+/// Returns the class name of the partitioner of a data directory; empty if its first start has not completed, or it has a
+/// format without a manifest. Reads nothing else.
+///
+/// # Errors
+/// As [`inspect`], and if the manifest is damaged.
+pub fn stored_partitioner(directory: &Path) -> Result<String, StoreError> {
+    let Marked { format, .. } = format::read(&RealDisk, directory)?;
+    match format < format::MANIFEST_SINCE {
+        true => Ok(String::new()),
+        false => Ok(Manifest::read(&RealDisk, directory)?.0.partitioner),
+    }
+}
+
 fn inspect_once(
     disk: &dyn Disk,
     directory: &Path,

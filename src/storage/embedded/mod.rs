@@ -106,7 +106,7 @@ pub use commit::SyncMode;
 pub use disk_guard::{free_space, reserve as disk_reserve};
 pub use foreign::{check_not_foreign, check_not_of_cassandra};
 pub use format::{FILE as DATA_FILE, NEWEST as DATA_FORMAT};
-pub use inspection::{Inspection, inspect};
+pub use inspection::{Inspection, inspect, stored_partitioner};
 pub use options::EmbeddedOptions;
 pub use snapshots::StoreSnapshot;
 pub use store::EmbeddedStore;
