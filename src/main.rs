@@ -32,7 +32,7 @@ fn shorten_purge_delay() {
 }
 
 /// Asks the kernel for pages of 4 KB only. The allocator asks for pages of 2 MB, of which an idle server uses a small
-/// part: it took 26 MB instead of 16 after its first request. Reads, inserts and batches on a million columns are as
+/// part: it took 26 MB instead of 20 after its first request. Reads, inserts and batches on a million columns are as
 /// fast with small pages, within the noise of the measurement.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no crate wraps this call of the system")]

@@ -12,6 +12,7 @@ use super::thrift_pages::ThriftPages;
 /// The keyspace in which DataStax's OpsCenter keeps what it measures of the old cluster.
 const OPS_CENTER: &str = "OpsCenter";
 
+/// Returns whether a keyspace is not copied.
 fn is_left_out(keyspace: &str) -> bool {
     is_system_keyspace(keyspace) || keyspace == OPS_CENTER
 }

@@ -30,11 +30,6 @@ pub struct ListenError {
     pub source: std::io::Error,
 }
 
-/// Returns whether an address is a host and a port.
-fn has_port(address: &str) -> bool {
-    address.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
-}
-
 /// A bound port.
 pub struct Listener {
     socket: TcpListener,
@@ -103,6 +98,11 @@ impl Listener {
             }
         }
     }
+}
+
+/// Returns whether an address is a host and a port.
+fn has_port(address: &str) -> bool {
+    address.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
 }
 
 fn bind_one(address: SocketAddr) -> std::io::Result<TcpListener> {

@@ -43,7 +43,6 @@ macro_rules! print_text {
 
 /// Prints a line to standard output.
 macro_rules! print_line {
-    () => { $crate::util::output::to_stdout(format_args!("\n")) };
     ($($text:tt)*) => { $crate::util::output::to_stdout(format_args!("{}\n", format_args!($($text)*))) };
 }
 
@@ -54,7 +53,6 @@ macro_rules! report_text {
 
 /// Prints a line to standard error.
 macro_rules! report_line {
-    () => { $crate::util::output::to_stderr(format_args!("\n")) };
     ($($text:tt)*) => { $crate::util::output::to_stderr(format_args!("{}\n", format_args!($($text)*))) };
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use tokio::time::{Instant, timeout_at};
 
 use self::clients::{ClientGroup, KindGroup, grouped};
@@ -104,9 +104,7 @@ pub async fn after_failure(
     failure: String,
 ) -> Result<Response, AdminError> {
     let shown = LivePage { failure, ..live_page(state, visitor, LiveQuery::default()).await? };
-    let mut reply = page(&shown);
-    *reply.status_mut() = StatusCode::BAD_REQUEST;
-    Ok(reply)
+    Ok((StatusCode::BAD_REQUEST, page(&shown)).into_response())
 }
 
 async fn live_page(state: &AdminState, visitor: &Visitor, query: LiveQuery) -> Result<LivePage, AdminError> {

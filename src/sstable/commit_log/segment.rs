@@ -10,8 +10,9 @@
 //! ```
 //!
 //! The rest of a file is zeros, or from 1.1 to 2.0 a zero and what was in the file before it was used again. A record with
-//! another checksum was not written completely, or was damaged later: it ends the file if the size is wrong, which is
-//! reported, and is passed over if the mutation is. The sections of 2.1 and later were written completely, so what is wrong in one was damaged later.
+//! another checksum was not written completely, or was damaged later. If its size is wrong, it ends the file; if its mutation
+//! is wrong, it is passed over. Both are reported. The sections of 2.1 and later were written completely, so a wrong section
+//! was damaged later.
 
 use std::path::Path;
 
@@ -186,7 +187,7 @@ impl Segment {
         if !is_size || !(RECORD_BYTES_MIN..=RECORD_BYTES_MAX).contains(&size) || rest < size + sum_bytes {
             match &self.sections {
                 Some(sections) => self.lost.add_section(sections.start()),
-                // The log itself ends with a zero, or with the file.
+                // A log that is whole ends with a size of zero, or with the file.
                 None => self.lost.end = Some(start),
             }
             return Ok(Read::End);
