@@ -42,6 +42,7 @@ mod service_manager;
 mod shadow;
 mod source_directories;
 mod sstable;
+mod sstable_types;
 mod status;
 mod store;
 mod tls;
@@ -124,7 +125,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Replay(args) => replay::replay(&args),
         Command::Traffic(args) => traffic::traffic(&args),
         Command::Control(args) => control_command::control(&args),
-        Command::Sstable(args) => sstable::sstable(&args),
+        Command::Sstable(args) => sstable::sstable(&args, types),
         Command::Shadow(args) => shadow::shadow(&args),
         Command::Stress(args) => crate::stress::run(args),
         Command::Completions(args) => completions::completions(&args),

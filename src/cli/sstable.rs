@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::cells::bytes_of;
+use super::data;
+use super::sstable_types::{DefinitionArgs, KnownTypes};
+use crate::marshal::Types;
 use crate::partitioner;
 use crate::schema::Layout;
 use crate::sstable::{Form, Shower, SstableError, TableOptions, TableReader, Unit};
@@ -48,8 +51,10 @@ struct ShowArgs {
     /// Print only the row with this key: a text, or its bytes as 0x...
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
-    /// How cells are named. Files of 0.4 to 1.2 show it; files of 3.x are read as those of CQL tables, and super columns
-    /// of 2.0 to 2.2 as composite names
+    #[command(flatten)]
+    definitions: DefinitionArgs,
+    /// How cells are named [default: as the definition says. Without one files of 3.x are read as those of CQL tables, and
+    /// super columns of 2.0 to 2.2 as composite names; files of 0.4 to 1.2 show it]
     #[arg(long, value_enum)]
     layout: Option<LayoutArg>,
     /// Check the order of rows by this partitioner [default: the one in the Statistics file of 2.1 and later]
@@ -60,13 +65,16 @@ struct ShowArgs {
     skip_damaged: bool,
 }
 
-pub fn sstable(args: &SstableArgs) -> Result<(), String> {
+pub fn sstable(args: &SstableArgs, types: &Types) -> Result<(), String> {
     let SstableCommand::Show(args) = &args.command;
-    match show(args) {
-        Err(Failure::Closed) => Ok(()),
-        Err(Failure::Message(why)) => Err(why),
-        Ok(()) => Ok(()),
-    }
+    data::run(async {
+        let known = KnownTypes::of(&args.definitions, &args.file, types).await?;
+        match show(args, known, types) {
+            Err(Failure::Closed) => Ok(()),
+            Err(Failure::Message(why)) => Err(why),
+            Ok(()) => Ok(()),
+        }
+    })
 }
 
 /// Why the output ends early.
@@ -91,7 +99,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-fn show(args: &ShowArgs) -> Result<(), Failure> {
+fn show(args: &ShowArgs, known: KnownTypes, types: &Types) -> Result<(), Failure> {
     let partitioner = match &args.partitioner {
         Some(name) => Some(partitioner::resolve(name).ok_or_else(|| {
             let known: Vec<&str> = partitioner::PARTITIONERS.iter().map(|(name, _)| *name).collect();
@@ -99,12 +107,16 @@ fn show(args: &ShowArgs) -> Result<(), Failure> {
         })?),
         None => None,
     };
-    let options = TableOptions { layout: args.layout.map(layout), partitioner };
+    let defined = known.table().map(|table| table.layout);
+    let options = TableOptions { layout: args.layout.map(layout).or(defined), partitioner };
     let (mut table, found) = TableReader::open_damaged(&args.file, &options)?;
     for name in table.descriptor().missing() {
         report_line!("{}: its {name} is missing: less of it can be checked", args.file.display());
     }
-    let form = if args.json { Form::Json } else { Form::Text };
+    let form = match args.json {
+        true => Form::Json,
+        false => Form::Text(known.shown_as(table.described(types))),
+    };
     let mut damages = 0;
     for damage in found {
         report(damage, args.skip_damaged)?;

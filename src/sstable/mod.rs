@@ -14,6 +14,7 @@
 //!   flushed     those writes of commit logs that an SSTable has
 //!   show        rows as JSON and as text                key_order    row keys, tokens, the order of rows
 //!   write       SSTables of 3.11
+//!   described   the column family of a file of 3.x
 //!   companions  the files beside a Data file            skip         how reading goes on behind damage
 //! ```
 //!
@@ -29,6 +30,7 @@ mod companions;
 mod component;
 mod compressed;
 mod counter;
+mod described;
 mod error;
 mod flushed;
 mod format;
@@ -55,7 +57,7 @@ pub use error::{Damage, SstableError};
 pub use flushed::{Flushed, LogPosition};
 pub use format::{FORMATS, Format};
 pub use modern::LogTable;
-pub use show::{Form, Shower};
+pub use show::{Form, Shower, ShownAs};
 pub use skip::SkippedRow;
 pub use table::{TableOptions, TableReader};
 pub use transactions::{RecordKind, TransactionLog, TransactionRecord, is_transaction_log};

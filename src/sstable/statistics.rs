@@ -60,6 +60,8 @@ pub(super) struct RowHeader {
     pub least_deletion_time: i32,
     /// Times to live are stored as their distance to this one.
     pub least_ttl: i32,
+    /// The row key; `None` in a commit log.
+    pub key: Option<ValueType>,
     /// The clustering columns.
     pub clustering: Vec<ValueType>,
     /// The static columns, in the order of rows.
@@ -146,7 +148,7 @@ fn read_timestamps(input: &mut Input) -> Result<Option<(i64, i64)>, SstableError
 
 fn read_header(input: &mut Input) -> Result<RowHeader, SstableError> {
     let mut header = read_baselines(input)?;
-    read_type(input)?;
+    header.key = Some(read_type(input)?);
     for _ in 0..count_of_columns(input)? {
         header.clustering.push(read_type(input)?);
     }
@@ -161,6 +163,7 @@ pub(super) fn read_baselines(input: &mut Input) -> Result<RowHeader, SstableErro
         least_timestamp: TIMESTAMP_EPOCH_US.wrapping_add(input.vint()?.cast_signed()),
         least_deletion_time: DELETION_EPOCH_S.wrapping_add(low_half(input.vint()?)),
         least_ttl: low_half(input.vint()?),
+        key: None,
         clustering: Vec::new(),
         static_columns: Vec::new(),
         regular_columns: Vec::new(),

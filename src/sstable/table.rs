@@ -1,6 +1,7 @@
 //! One SSTable: its rows, one after the other or one by its key, and what is damaged.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -8,6 +9,7 @@ use super::atom::Unit;
 use super::checksum::check_digest;
 use super::companions::Companions;
 use super::component::{Component, Descriptor};
+use super::described::described;
 use super::error::SstableError;
 use super::index::{IndexEntry, IndexReader};
 use super::key_order::{KeyOrder, KeyReader};
@@ -15,9 +17,9 @@ use super::modern::ModernRows;
 use super::old::{OldRows, in_super_columns};
 use super::rows::Rows;
 use super::statistics::RowHeader;
-use crate::marshal::split_class;
+use crate::marshal::{Types, split_class};
 use crate::partitioner::{PartitionerRef, resolve};
-use crate::schema::Layout;
+use crate::schema::{CfDef, Layout};
 
 /// What is known of a table besides its files.
 #[derive(Debug, Clone, Default)]
@@ -127,6 +129,15 @@ impl TableReader {
     /// `None` if neither names it, and for an index.
     pub fn partitioner(&self) -> Option<&PartitionerRef> {
         self.partitioner.as_ref()
+    }
+
+    /// Returns the column family that a file of 3.x describes: its types and the names of the columns that are not in keys.
+    /// `None` for older files.
+    pub fn described(&self, types: &Types) -> Option<Arc<CfDef>> {
+        match &self.rows {
+            Rows::Old(_) => None,
+            Rows::Modern(rows) => Some(described(&self.descriptor, rows.header(), rows.layout(), types)),
+        }
     }
 
     /// Returns the keys of the first rows, `most` at most, from the Index component if there is one.

@@ -14,6 +14,7 @@ mod import_targets;
 mod random_damage;
 mod rows;
 mod schema;
+mod shown;
 mod undefined_families;
 mod whole_import;
 mod written;

@@ -14,7 +14,7 @@ mod sizes;
 mod table;
 mod user_type;
 
-pub use comparator::collections_of_class;
+pub use comparator::{collections_of_class, comparator, key_validator};
 pub use create_table::column_family;
 pub use modern::in_old_words;
 

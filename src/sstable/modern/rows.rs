@@ -114,6 +114,16 @@ impl ModernRows {
         ModernRows { input, header, layout, partition, user_type_cells: 0, has_sizes: false }
     }
 
+    /// Returns the types of all columns.
+    pub fn header(&self) -> &RowHeader {
+        &self.header
+    }
+
+    /// Returns how cells are named.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
     /// Returns the input, which is behind what was read.
     pub(super) fn into_input(self) -> Input {
         self.input

@@ -1,0 +1,126 @@
+//! The column family that the Statistics component of 3.x describes, which has the types of all columns and the names of
+//! those that are not in keys.
+//!
+//! ```text
+//!   key CompositeType(Int32Type,UTF8Type)     (key int, key2 text, column1 timestamp, title text,
+//!   clustering TimestampType              ->   PRIMARY KEY ((key, key2), column1))
+//!   regular title UTF8Type
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::component::Descriptor;
+use super::statistics::{Column, RowHeader};
+use crate::cql::define::{comparator, key_validator};
+use crate::marshal::{
+    BytesType, CqlType, TypeRef, Types, composite_parts, split_arguments, split_class, unreversed,
+};
+use crate::schema::{CfDef, ColumnDef, ColumnKind, ColumnType, Layout, TableColumn, TableDef};
+
+/// Returns the definition of the column family of a file whose cells are named in a layout.
+pub(super) fn described(
+    descriptor: &Descriptor,
+    header: &RowHeader,
+    layout: Layout,
+    types: &Types,
+) -> Arc<CfDef> {
+    let name_of = |name: &Option<String>| name.clone().unwrap_or_default();
+    let cf = CfDef::new(&name_of(&descriptor.keyspace), &name_of(&descriptor.family));
+    let of = Description { header, types };
+    Arc::new(if layout == Layout::Sparse { of.table(cf) } else { of.compact(cf, layout) })
+}
+
+struct Description<'h> {
+    header: &'h RowHeader,
+    types: &'h Types,
+}
+
+impl Description<'_> {
+    fn resolve(&self, class: &str) -> TypeRef {
+        self.types.resolve(class).unwrap_or_else(|| Arc::new(BytesType))
+    }
+
+    fn key(&self) -> &str {
+        self.header.key.as_ref().map_or("BytesType", |key| &key.class)
+    }
+
+    fn table(&self, cf: CfDef) -> CfDef {
+        let key = self.key();
+        let key_classes = composite_parts(key).unwrap_or_else(|| vec![key]);
+        let clustering: Vec<&str> = self.header.clustering.iter().map(|of| &of.class[..]).collect();
+        let is_static = self.header.static_columns.iter().map(|column| (column, ColumnKind::Static));
+        let is_regular = self.header.regular_columns.iter().map(|column| (column, ColumnKind::Regular));
+        let others: BTreeMap<String, TableColumn> =
+            is_static.chain(is_regular).map(|(column, kind)| value_column(column, kind)).collect();
+        let table = TableDef {
+            layout: Layout::Sparse,
+            partition_key: key_columns("key", ColumnKind::PartitionKey, &key_classes),
+            clustering: key_columns("column", ColumnKind::Clustering, &clustering),
+            others,
+            dropped: BTreeMap::new(),
+        };
+        let bytes = || -> TypeRef { Arc::new(BytesType) };
+        CfDef {
+            comparator: comparator(&table, None, self.types).unwrap_or_else(|_| bytes()),
+            key_validator: Some(key_validator(&table, self.types).unwrap_or_else(|_| bytes())),
+            table: Some(Arc::new(table)),
+            ..cf
+        }
+    }
+
+    /// Returns a column family as Thrift clients define it.
+    fn compact(&self, cf: CfDef, layout: Layout) -> CfDef {
+        let clustering: Vec<&str> = self.header.clustering.iter().map(|of| &of.class[..]).collect();
+        let names = match (layout, &clustering[..]) {
+            (Layout::CompositeDense, parts) => format!("CompositeType({})", parts.join(",")),
+            (_, [first, ..]) => (*first).to_owned(),
+            (_, []) => "UTF8Type".to_owned(),
+        };
+        let value = self.header.regular_columns.first().map_or("BytesType", |column| &column.value.class);
+        let (column_type, value) = match (layout, split_class(value)) {
+            (Layout::Super, ("MapType", Some(held))) => match split_arguments(held)[..] {
+                [name, value] => (ColumnType::Super { subcomparator: self.resolve(name) }, value),
+                _ => (ColumnType::Standard, value),
+            },
+            _ => (ColumnType::Standard, value),
+        };
+        let defined = self.header.static_columns.iter().filter(|_| layout == Layout::StaticCompact);
+        let defined = defined.map(|column| {
+            let (name, validator) = (column.name.clone(), self.resolve(&column.value.class));
+            (name.clone(), ColumnDef { name, validator, index: None })
+        });
+        CfDef {
+            column_type,
+            comparator: self.resolve(&names),
+            key_validator: Some(self.resolve(self.key())),
+            default_validator: self.resolve(value),
+            column_metadata: defined.collect(),
+            ..cf
+        }
+    }
+}
+
+/// Returns columns of a key, whose names the file does not have: `key`, `key2`; `column1`, `column2`.
+fn key_columns(base: &str, kind: ColumnKind, classes: &[&str]) -> Vec<TableColumn> {
+    let column = |(at, class): (usize, &&str)| {
+        let (class, is_reversed) = unreversed(class);
+        let name = match (kind, at) {
+            (ColumnKind::PartitionKey, 0) => base.to_owned(),
+            _ => format!("{base}{}", at + 1),
+        };
+        TableColumn { is_reversed, ..TableColumn::new(&name, kind, at, CqlType::of_class(class).frozen()) }
+    };
+    classes.iter().enumerate().map(column).collect()
+}
+
+fn value_column(column: &Arc<Column>, kind: ColumnKind) -> (String, TableColumn) {
+    let name = String::from_utf8_lossy(&column.name).into_owned();
+    let cql_type = CqlType::of_class(&column.value.class);
+    let has_cells_of_fields = column.is_user_type && column.is_complex;
+    let cql_type = if has_cells_of_fields { cql_type.with_cells_of_fields() } else { cql_type };
+    let cell_name: Bytes = column.name.clone();
+    (name.clone(), TableColumn { cell_name, ..TableColumn::new(&name, kind, 0, cql_type) })
+}

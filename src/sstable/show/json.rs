@@ -1,0 +1,80 @@
+//! Rows as JSON: keys, names and values are in hex.
+
+use serde_json::{Map, Value, json};
+
+use crate::model::{CellKind, DeletionTime};
+use crate::sstable::atom::Atom;
+use crate::sstable::counter::{CounterCell, ShardKind};
+use crate::sstable::error::hex;
+
+pub(super) fn deletion_json(deletion: DeletionTime) -> Value {
+    json!({"timestamp": deletion.marked_for_delete_at, "deleted_at": deletion.local_deletion_time})
+}
+
+pub(super) fn atom_json(atom: &Atom) -> Map<String, Value> {
+    let mut found = Map::new();
+    let mut put = |name: &str, value: Value| found.insert(name.to_owned(), value);
+    match atom {
+        Atom::Cell { super_column, cell } => {
+            if let Some(holder) = super_column {
+                put("super_column", hex(holder).into());
+            }
+            put("name", hex(&cell.name).into());
+            match cell.kind {
+                CellKind::Deleted { local_deletion_time } => {
+                    put("deleted_at", local_deletion_time.into());
+                }
+                CellKind::Expiring { ttl_s, expires_at_s } => {
+                    put("value", hex(&cell.value).into());
+                    put("ttl", ttl_s.into());
+                    put("expires_at", expires_at_s.into());
+                }
+                CellKind::Live => {
+                    put("value", hex(&cell.value).into());
+                }
+                // Of the server's own store; counters of files have shards.
+                CellKind::Counter | CellKind::Increment => {
+                    put("count", cell.count().into());
+                }
+            }
+            put("timestamp", cell.timestamp.into());
+        }
+        Atom::Counter { super_column, counter } => {
+            if let Some(holder) = super_column {
+                put("super_column", hex(holder).into());
+            }
+            put("name", hex(&counter.name).into());
+            put("count", counter.total().into());
+            put("shards", shards_json(counter));
+            put("timestamp", counter.timestamp.into());
+            if counter.last_delete > i64::MIN {
+                put("last_delete", counter.last_delete.into());
+            }
+        }
+        Atom::SuperDeletion { name, deletion } => {
+            put("super_column", hex(name).into());
+            put("deletion", deletion_json(*deletion));
+        }
+        Atom::Range(range) => {
+            if let Some(holder) = &range.super_column {
+                put("super_column", hex(holder).into());
+            }
+            put("start", hex(&range.start).into());
+            put("finish", hex(&range.finish).into());
+            put("deletion", deletion_json(range.deletion));
+        }
+    }
+    found
+}
+
+fn shards_json(counter: &CounterCell) -> Value {
+    let shards = counter.shards.iter().map(|(node, shard)| {
+        let kind = match shard.kind {
+            ShardKind::Remote => "remote",
+            ShardKind::Local => "local",
+            ShardKind::Global => "global",
+        };
+        json!({"node": hex(node), "kind": kind, "clock": shard.clock, "count": shard.count})
+    });
+    shards.collect()
+}
