@@ -98,7 +98,7 @@ pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
         // Without a file, only what the target and the scripts define is there.
         None => Config { catalog: crate::schema::Catalog::default(), ..default_config(types)? },
     };
-    data::run(import_all(args, types, config, (&inventory, found)))
+    data::run(import_all(args, types, config, (inventory, found)))
 }
 
 fn default_config(types: &Types) -> Result<Config, String> {
@@ -109,13 +109,13 @@ async fn import_all(
     args: &ImportArgs,
     types: &Types,
     config: Config,
-    (inventory, found): (&Inventory, Result<FoundSchema, String>),
+    (mut inventory, found): (Inventory, Result<FoundSchema, String>),
 ) -> Result<(), String> {
     for unreadable in &inventory.unreadable {
         report_line!("not read: {unreadable}");
     }
     if !args.dry_run {
-        import_found::left_out(inventory).iter().for_each(|line| report_line!("not read: {line}"));
+        import_found::left_out(&inventory).iter().for_each(|line| report_line!("not read: {line}"));
         inventory.notes.iter().for_each(|note| report_line!("note: {note}"));
     }
     let clock = Arc::new(Clock::system());
@@ -125,7 +125,7 @@ async fn import_all(
         return Err("the date of --as-of is in the future".to_owned());
     }
     let named = named_partitioner(args, &config)?;
-    let partitioner = importing::source_partitioner(inventory, named, &config.partitioner)
+    let partitioner = importing::source_partitioner(&inventory, named, &config.partitioner)
         .map_err(|error| error.to_string())?;
     let options = ImportOptions {
         skips_damage: args.skip_damaged,
@@ -138,8 +138,8 @@ async fn import_all(
     };
     let definitions = Definitions { scripts: &args.schema, found: found.as_ref().map_err(String::as_str) };
     let Some(place) = &args.to else {
-        import_found::print_sources(inventory, definitions.found, &partitioner);
-        return look((types, &config), (inventory, &definitions), (clock, &options)).await;
+        import_found::print_sources(&inventory, definitions.found, &partitioner);
+        return look((types, &config), (&mut inventory, &definitions), (clock, &options)).await;
     };
     let target = TargetPlace::of(place);
     if !args.verify_only {
@@ -148,12 +148,16 @@ async fn import_all(
     }
     let config = if args.config.is_some() { config } else { target.fitting(config, &partitioner) };
     let to = Arc::new(open(args, types, &config, (place, &clock)).await?);
-    if let Err(error) = prepare(args, &to, (inventory, &definitions), &partitioner).await {
+    let mut prepared = prepare(args, &to, (&inventory, &definitions), &partitioner).await;
+    if prepared.is_ok() {
+        prepared = check_definitions(&mut inventory, (&to, types), &options).await;
+    }
+    if let Err(error) = prepared {
         to.close().await.map_err(|error| error.to_string())?;
         target.remove();
         return Err(error);
     }
-    let outcome = run(args, inventory, (to.clone(), clock), &options).await;
+    let outcome = run(args, &inventory, (to.clone(), clock), &options).await;
     let closed = to.close().await.map_err(|error| error.to_string());
     outcome.and(closed)
 }
@@ -175,6 +179,17 @@ async fn prepare(
         }
     }
     if args.verify_only { Ok(()) } else { define(args, to, (inventory, definitions)).await }
+}
+
+/// Adds a doubt for each SSTable that cannot be of the column family that the target defines.
+async fn check_definitions(
+    inventory: &mut Inventory,
+    (to, types): (&Side, &Types),
+    options: &ImportOptions,
+) -> Result<(), String> {
+    let misfits = importing::misfits(inventory, to, types).await.map_err(|error| error.to_string())?;
+    inventory.doubts.extend(misfits);
+    inventory.check_doubts(options).map_err(|error| error.to_string())
 }
 
 /// Imports, compares, or both, and prints what was done.
@@ -279,14 +294,15 @@ fn check_selection(inventory: &Inventory, to: &Side) -> Result<(), String> {
 /// Reads everything, and prints what is there.
 async fn look(
     (types, config): (&Types, &Config),
-    (inventory, definitions): (&Inventory, &Definitions<'_>),
+    (inventory, definitions): (&mut Inventory, &Definitions<'_>),
     (clock, options): (Arc<Clock>, &ImportOptions),
 ) -> Result<(), String> {
     let failed = |error: ImportError| error.to_string();
+    let side = definitions.in_memory(config, types, &clock).await?;
+    check_definitions(inventory, (&side, types), options).await?;
     let mut summary = importing::import(inventory, None, clock.clone(), options).await.map_err(failed)?;
     let mut logged = LoggedCounts::default();
     if !inventory.commit_logs.is_empty() {
-        let side = definitions.in_memory(config, types, &clock).await?;
         check_selection(inventory, &side)?;
         logged = LoggedCounts::of(inventory, &side, options).await.map_err(failed)?;
     }

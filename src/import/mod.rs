@@ -4,6 +4,7 @@
 //!   inventory   the SSTables in directories, by column family; `search` finds them
 //!   leftovers   .. but for those that a killed server has left, and would not have read
 //!   schema      the schema that a server kept in its own tables
+//!   fits        whether definitions can be those of the SSTables
 //!   source_partitioner   the order of the rows in SSTables
 //!   reader      the rows of one SSTable, past its damage, in pieces
 //!   counters    the counters of a family: the shards of all its SSTables and commit logs, row by row;
@@ -34,6 +35,7 @@ mod counter_row;
 mod counters;
 mod error;
 mod file_dump;
+mod fits;
 mod fold;
 mod inventory;
 mod leftovers;
@@ -62,6 +64,7 @@ mod verify;
 
 pub use as_of::{AsOf, ClockShift};
 pub use error::ImportError;
+pub use fits::misfits;
 pub use inventory::{FamilyName, FoundPath, FoundTable, Inventory};
 pub use leftovers::LeftOut;
 pub use logged_counts::LoggedCounts;

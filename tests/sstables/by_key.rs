@@ -86,7 +86,8 @@ fn a_row_of_a_large_table_is_found_by_its_key() {
     assert!(shown.status.success(), "{}", text(&shown.stderr));
     assert_eq!(
         text(&shown.stdout),
-        "row key \"row 099999\"\n  => (name=\"column 000000\", value=\"v\", timestamp=5)\n"
+        "row key 726f7720303939393939  key=0x726f7720303939393939\n  column1=0x636f6c756d6e20303030303030 value=0x76  \
+         => (name=636f6c756d6e20303030303030, value=76, timestamp=5)\n"
     );
     assert!(text(&shown.stderr).contains("CRC.db is missing"), "{}", text(&shown.stderr));
     let missing = show("row x");

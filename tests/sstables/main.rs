@@ -11,6 +11,7 @@ mod damaged_import;
 mod fixture;
 mod import;
 mod import_targets;
+mod misfits;
 mod random_damage;
 mod rows;
 mod schema;

@@ -43,6 +43,11 @@ pub fn may_replace(new: &CqlType, old: &CqlType, rules: &CqlRules) -> bool {
     }
 }
 
+/// Checks whether all stored values of a column of the old type are values of one of the new type.
+pub fn accepts_values(new: &CqlType, old: &CqlType) -> bool {
+    if old.is_multi_cell() { takes_elements(new, old) } else { takes_values(new, old) }
+}
+
 /// Checks whether all values of the old type are values of the new type.
 fn takes_values(new: &CqlType, old: &CqlType) -> bool {
     let native = |cql_type: &CqlType| match cql_type {

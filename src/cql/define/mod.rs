@@ -15,6 +15,7 @@ mod table;
 mod user_type;
 
 pub use comparator::{collections_of_class, comparator, key_validator};
+pub use compatible::{accepts_values, keeps_order};
 pub use create_table::column_family;
 pub use modern::in_old_words;
 

@@ -1,0 +1,216 @@
+//! Whether SSTables can be of the column family that the target defines for them.
+//!
+//! ```text
+//!   definition               what an SSTable has                               found
+//!   comparator LongType      the name 6162                                     not a value of LongType
+//!   comparator Int32Type     the names 00000001, ffffffff in this order        Int32Type has another order
+//!   v text (3.x)             the Statistics file has v Int32Type               another type
+//! ```
+//!
+//! With a wrong definition, from `--schema` or `--config`, all bytes would be imported, and clients could not read them.
+//! A comparison with `--verify` would find no difference. Files of 3.x have the types of their columns. Of older ones the names
+//! of the first rows are checked: the server that wrote them has validated and sorted them by its comparator. Validators of
+//! keys and values are not checked there, since clients could change them at any time.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::transfer::read_on_thread;
+use super::{FamilyName, FoundTable, ImportError, Inventory, LeftOut};
+use crate::compat::features::releases::NEWEST;
+use crate::copy::Side;
+use crate::cql::define::{accepts_values, keeps_order};
+use crate::cql::show::hex;
+use crate::marshal::{self, AbstractType, CqlType, TypeRef, Types, unreversed};
+use crate::schema::{CfDef, Layout, TableColumn, TableDef};
+use crate::sstable::{Atom, TableOptions, TableReader, Unit};
+
+/// SSTables of a column family whose names are checked, and parts of rows in each of them.
+const TABLES_READ: usize = 20;
+const UNITS_READ: usize = 2_000;
+
+/// Returns the SSTables that cannot be of the column family that a target defines for them. Damage is not reported here.
+///
+/// # Errors
+///
+/// If the thread that reads has panicked.
+pub async fn misfits(inventory: &Inventory, to: &Side, types: &Types) -> Result<Vec<LeftOut>, ImportError> {
+    let defined = |name: &FamilyName| to.column_family(&name.keyspace, &name.name);
+    let families: Vec<(FamilyName, Arc<CfDef>, Vec<FoundTable>)> = inventory
+        .families
+        .iter()
+        .filter_map(|(name, tables)| Some((name.clone(), defined(name)?, tables.clone())))
+        .collect();
+    let types = types.clone();
+    let check = move || {
+        let of_family = |(name, cf, tables): (FamilyName, Arc<CfDef>, Vec<FoundTable>)| {
+            let definition = Definition { table: TableDef::of(&cf, NEWEST), cf, types: &types };
+            let misfit = |(at, table): (usize, FoundTable)| {
+                let why = definition.misfit(&table, at < TABLES_READ)?;
+                let why = format!(
+                    "{}: {why}; with a wrong definition of {name}, its rows cannot be read",
+                    table.path.display()
+                );
+                Some(LeftOut { path: table.path, why, family: name.clone() })
+            };
+            tables.into_iter().enumerate().filter_map(misfit).collect::<Vec<_>>()
+        };
+        families.into_iter().flat_map(of_family).collect()
+    };
+    read_on_thread(check).await
+}
+
+/// The definition of a column family.
+struct Definition<'t> {
+    cf: Arc<CfDef>,
+    table: Arc<TableDef>,
+    types: &'t Types,
+}
+
+impl Definition<'_> {
+    /// Returns why a table does not fit.
+    fn misfit(&self, found: &FoundTable, reads_rows: bool) -> Option<String> {
+        // Up to 1.2 files show whether they have super columns.
+        let layout = Some(self.table.layout).filter(|_| !found.descriptor.format.has_super_columns);
+        let options = TableOptions { layout, partitioner: None };
+        let (mut table, _) = TableReader::open_damaged(&found.path, &options).ok()?;
+        match table.described(self.types) {
+            Some(described) => self.types_misfit(&described),
+            None if reads_rows => self.names_misfit(&mut table),
+            None => None,
+        }
+    }
+
+    /// Compares the definition with that of a file of 3.x.
+    fn types_misfit(&self, described: &CfDef) -> Option<String> {
+        if self.table.layout == Layout::Sparse {
+            let own = TableDef::of(described, NEWEST);
+            return self.key_misfit(&own).or_else(|| self.columns_misfit(&own));
+        }
+        let inner = self.cf.subcomparator().zip(described.subcomparator());
+        let pairs = [Some((&self.cf.comparator, &described.comparator)), inner];
+        let fits = |new: &TypeRef, old: &TypeRef| {
+            keeps_order(&CqlType::of(new), &CqlType::of(old)) && is_reversed(new) == is_reversed(old)
+        };
+        let misfit = pairs.into_iter().flatten().find(|(new, old)| !fits(new, old));
+        misfit.map(|(new, old)| {
+            format!(
+                "its column names are of {}, and the definition has {}",
+                old.class_name(),
+                new.class_name()
+            )
+        })
+    }
+
+    fn key_misfit(&self, own: &TableDef) -> Option<String> {
+        let (new, old) = (&self.table.partition_key, &own.partition_key);
+        let fits = |(new, old): (&TableColumn, &TableColumn)| accepts_values(&new.cql_type, &old.cql_type);
+        let is_fit = new.len() == old.len() && new.iter().zip(old).all(fits);
+        (!is_fit).then(|| {
+            format!("its row keys are {}, and those of the definition {}", types_of(old), types_of(new))
+        })
+    }
+
+    fn columns_misfit(&self, own: &TableDef) -> Option<String> {
+        let shown = |columns: &[TableColumn]| match columns {
+            [] => "no clustering columns".to_owned(),
+            some => format!("the clustering columns {}", types_of(some)),
+        };
+        let (new, old) = (&self.table.clustering, &own.clustering);
+        let fits = |(new, old): (&TableColumn, &TableColumn)| {
+            new.is_reversed == old.is_reversed && keeps_order(&new.cql_type, &old.cql_type)
+        };
+        if new.len() != old.len() || !new.iter().zip(old).all(fits) {
+            return Some(format!("it has {}, and the definition has {}", shown(old), shown(new)));
+        }
+        own.others.iter().find_map(|(name, old)| {
+            let new = self.table.others.get(name)?;
+            let fits = new.kind == old.kind && accepts_values(&new.cql_type, &old.cql_type);
+            (!fits).then(|| differs(&format!("its column {name} is"), &old.cql_type, &new.cql_type))
+        })
+    }
+
+    /// Compares the comparators with the names of the first rows.
+    fn names_misfit(&self, table: &mut TableReader) -> Option<String> {
+        let mut before: Option<(Option<Bytes>, Bytes)> = None;
+        for _ in 0..UNITS_READ {
+            // Damage is reported by the import.
+            let (holder, name) = match table.next_unit().ok()?? {
+                Unit::Row { .. } | Unit::EndOfRow => {
+                    before = None;
+                    continue;
+                }
+                Unit::Atom(Atom::Cell { super_column, cell }) => (super_column, cell.name),
+                Unit::Atom(Atom::Counter { super_column, counter }) => (super_column, counter.name),
+                Unit::Atom(_) => continue,
+            };
+            if holder.is_some() != self.cf.is_super() {
+                let has = if holder.is_some() { "has" } else { "has no" };
+                return Some(format!("it {has} super columns, unlike the definition"));
+            }
+            let why = match &holder {
+                Some(holder) => self.pair_misfit(holder, &name, before.as_ref()),
+                None => {
+                    let before = before.as_ref().map(|(_, name)| name);
+                    name_misfit(&*self.cf.comparator, &name, before)
+                }
+            };
+            if why.is_some() {
+                return why;
+            }
+            before = Some((holder, name));
+        }
+        None
+    }
+
+    /// Checks a super column, and a column in it.
+    fn pair_misfit(
+        &self,
+        holder: &Bytes,
+        name: &Bytes,
+        before: Option<&(Option<Bytes>, Bytes)>,
+    ) -> Option<String> {
+        let (outer, inner) = match before {
+            Some((Some(of), before)) if of == holder => (None, Some(before)),
+            Some((Some(of), _)) => (Some(of), None),
+            _ => (None, None),
+        };
+        let of_holder = name_misfit(&*self.cf.comparator, holder, outer);
+        of_holder.or_else(|| name_misfit(&**self.cf.subcomparator()?, name, inner))
+    }
+}
+
+/// Returns why a name, and the one before it, are not of a comparator.
+fn name_misfit(comparator: &dyn AbstractType, name: &Bytes, before: Option<&Bytes>) -> Option<String> {
+    let class = comparator.class_name();
+    if let Err(error) = comparator.validate(name) {
+        return Some(format!("the column name 0x{} is not of {class} ({error})", hex(name)));
+    }
+    let before = before?;
+    let order = marshal::at(comparator, NEWEST).compare(before, name);
+    order.is_gt().then(|| {
+        format!(
+            "the column names 0x{} and 0x{} are in this order, which is not that of {class}",
+            hex(before),
+            hex(name)
+        )
+    })
+}
+
+fn is_reversed(class: &TypeRef) -> bool {
+    unreversed(class.class_name()).1
+}
+
+fn differs(what: &str, old: &CqlType, new: &CqlType) -> String {
+    format!("{what} of the type {old}, and the definition has {new}")
+}
+
+/// Returns the types of columns: `(int, text)`.
+fn types_of(columns: &[TableColumn]) -> String {
+    let shown = columns.iter().map(|column| {
+        let order = if column.is_reversed { " DESC" } else { "" };
+        format!("{}{order}", column.cql_type)
+    });
+    format!("({})", shown.collect::<Vec<_>>().join(", "))
+}
