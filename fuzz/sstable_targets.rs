@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use thriftstore::schema::Layout;
 use thriftstore::sstable::{
-    CommitLog, Descriptor, FORMATS, Flushed, LogTable, SstableError, TableOptions, TableReader, Unit,
-    named_partitioner,
+    CommitLog, Descriptor, FORMATS, Flushed, LogTable, SstableError, TableOptions, TableReader,
+    TransactionLog, Unit, named_partitioner,
 };
 
 use super::input::{COMPONENTS, Scratch, file_name, take};
@@ -92,6 +92,56 @@ fn read_table(path: &Path, input_bytes: usize) -> usize {
             Err(_) => return units,
         }
     }
+}
+
+/// Fuzzes a transaction log of 3.x and its copies in other directories: the first byte is their number, and each is behind
+/// three bytes with its length. Lines get the right checksum, unless they have one. Nothing may panic, and an error must have
+/// a text. Returns the number of records that were read.
+pub fn transaction_log(data: &[u8]) -> usize {
+    let Some((copies, mut rest)) = data.split_first() else { return 0 };
+    let scratch = Scratch::new("transactions");
+    let mut paths = Vec::new();
+    for copy in 0..=copies % 3 {
+        let Some(content) = take(&mut rest) else { break };
+        let name = format!("{copy}-mc_txn_compaction_1.log");
+        scratch.write(&name, &with_sums(content));
+        paths.push(scratch.path().join(name));
+    }
+    let read = match TransactionLog::read(&paths) {
+        Ok(read) => read,
+        Err(error) => {
+            check(&error);
+            return 0;
+        }
+    };
+    assert!(!(read.is_committed() && read.is_cut), "a cut log is not committed");
+    for record in &read.records {
+        let (name, directory) = record.place();
+        assert!(name.len() + directory.len() <= record.path.len(), "parts of the path");
+    }
+    read.records.len()
+}
+
+/// Adds to each line without a checksum the right one.
+fn with_sums(content: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(content);
+    let line = |line: &str| match sum_of(line) {
+        Some(sum) => format!("{line}[{sum}]"),
+        None => line.to_owned(),
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n").into_bytes()
+}
+
+/// Returns the checksum of a record `KIND:[path,time,files]`: of the path, the kind, the low and the high half of the time,
+/// and the number of files. `None` for other lines.
+fn sum_of(line: &str) -> Option<u32> {
+    let (kind, content) = line.strip_suffix(']')?.split_once(":[")?;
+    let mut fields = content.rsplitn(3, ',');
+    let files: i32 = fields.next()?.parse().ok()?;
+    let time = fields.next()?.parse::<i64>().ok()?.to_be_bytes();
+    let path = fields.next()?;
+    let parts = [path.as_bytes(), kind.as_bytes(), &time[4..], &time[..4], &files.to_be_bytes()];
+    Some(u32::from_be_bytes(crc(&parts)))
 }
 
 /// The names of commit logs of all versions, in the order in which inputs select them: 0.4 and 0.5 to 0.6, which have a

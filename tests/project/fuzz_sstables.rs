@@ -132,6 +132,30 @@ fn sstable() {
     fuzz("sstable", next, sstable_targets::sstable);
 }
 
+/// Transaction logs of 3.x, with right checksums, and their copies in other directories.
+#[test]
+fn transaction_log() {
+    let records =
+        ["ADD:[/d/ks/cf-1/mc-3-big,0,8]", "REMOVE:[/d/ks/cf-1/mc-1-big,1457364423000,8]", "COMMIT:[,0,0]"];
+    let texts = [records.join("\n"), records[..2].join("\n"), "ABORT:[,0,0]\n".to_owned()];
+    let log = |texts: &[&String]| -> Vec<u8> {
+        let copies = u8::try_from(texts.len() - 1).unwrap();
+        let texts = texts.iter().flat_map(|text| with_length(text.as_bytes()));
+        [copies].into_iter().chain(texts).collect()
+    };
+    let mut seeds = vec![log(&[&texts[0]]), log(&[&texts[0], &texts[1]]), log(&[&texts[1], &texts[2]])];
+    seeds.extend(texts.iter().map(|text| log(&[text, text, text])));
+    assert_eq!(sstable_targets::transaction_log(&seeds[0]), 3);
+    let words: Vec<&[u8]> =
+        vec![b"ADD:[", b"REMOVE:[", b"COMMIT:[,0,0]", b"]", b"[", b",", b"\n", b"-big", b"/"];
+    let next = |chance: &mut Chance| {
+        let mut input = chance.pick(&seeds).clone();
+        mutate(chance, &mut input, &words, &seeds);
+        input
+    };
+    fuzz("transaction_log", next, sstable_targets::transaction_log);
+}
+
 /// Returns what a commit log of 3.x does not say of the tables, in the form of `sstable_targets::table_of`, by their ids.
 fn definitions(release: &str) -> HashMap<Vec<u8>, String> {
     let directory = unpack(release, "data");
