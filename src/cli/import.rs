@@ -23,8 +23,11 @@ use crate::import::{
 };
 use crate::marshal::Types;
 use crate::partitioner;
-use crate::util::Clock;
 use crate::util::output::report_line;
+use crate::util::{Clock, listed};
+
+/// Column families that an error names.
+const NAMES_SHOWN: usize = 20;
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
@@ -138,7 +141,7 @@ async fn import_all(
     };
     let definitions = Definitions { scripts: &args.schema, found: found.as_ref().map_err(String::as_str) };
     let Some(place) = &args.to else {
-        import_found::print_sources(&inventory, definitions.found, &partitioner);
+        import_found::print_sources(&inventory, (definitions.found, args.config.as_deref()), &partitioner);
         return look((types, &config), (&mut inventory, &definitions), (clock, &options)).await;
     };
     let target = TargetPlace::of(place);
@@ -279,7 +282,7 @@ async fn define(
     Err(format!(
         "neither the target nor the system tables in {} define {}. {HOW_TO_DEFINE}. --skip-undefined leaves them out",
         args.from.shown(),
-        missing.join(", ")
+        listed(&missing, NAMES_SHOWN)
     ))
 }
 

@@ -19,7 +19,7 @@ const PLAUSIBLE_S: std::ops::Range<i64> = 946_684_800..4_102_444_800;
 /// Prints the directories, the schema, the partitioner and the commit logs.
 pub fn print_sources(
     inventory: &Inventory,
-    found: Result<&FoundSchema, &str>,
+    (found, config): (Result<&FoundSchema, &str>, Option<&Path>),
     partitioner: &SourcePartitioner,
 ) {
     let mut lines = Vec::new();
@@ -27,7 +27,7 @@ pub fn print_sources(
     lines.extend((0..nodes).map(|node| line_of_node(inventory, node)));
     match found {
         Err(why) => lines.push(format!("schema       cannot be read: {why}")),
-        Ok(schema) => lines.extend(lines_of_schema(inventory, schema)),
+        Ok(schema) => lines.extend(lines_of_schema(inventory, schema, config)),
     }
     let class = partitioner.partitioner.class_name();
     let short = class.rsplit('.').next().unwrap_or(class);
@@ -70,11 +70,13 @@ pub fn left_out(inventory: &Inventory) -> Vec<String> {
     lines
 }
 
-fn lines_of_schema(inventory: &Inventory, schema: &FoundSchema) -> Vec<String> {
+fn lines_of_schema(inventory: &Inventory, schema: &FoundSchema, config: Option<&Path>) -> Vec<String> {
     let Some(source) = schema.source else {
-        let none =
-            "none: there are no system tables with one. Up to 0.6 it is in storage-conf.xml: set --config";
-        return vec![format!("schema       {none}")];
+        let from = match config {
+            Some(config) => format!("that of {}", config.display()),
+            None => "up to 0.6 it is in storage-conf.xml: set --config".to_owned(),
+        };
+        return vec![format!("schema       not in system tables; {from}")];
     };
     let families = schema.families();
     let (keyspaces, count) = (schema.keyspace_count(), families.len());

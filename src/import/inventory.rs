@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::leftovers::{self, LeftOut};
 use super::schema::family_ids;
@@ -10,6 +10,7 @@ use super::search::{Search, id_of};
 use super::{ImportError, ImportOptions};
 use crate::schema::{CfDef, is_system_keyspace};
 use crate::sstable::{Descriptor, SstableError};
+use crate::util::listed;
 
 /// Names of column families that an error lists.
 const NAMES_SHOWN: usize = 20;
@@ -184,22 +185,27 @@ impl Inventory {
     /// Leaves out the SSTables of tables that were dropped before one of their name was created: those in a directory with
     /// another id than the table's own (2.1 and later). Returns these directories. A directory that was given itself stays.
     pub fn leave_out_dropped(&mut self, ids: &HashMap<FamilyName, [u8; 16]>) -> Vec<PathBuf> {
+        let directories = &self.directories;
+        // The directory of the table that a file in `directory` was of, if that table was dropped.
+        let dropped = |name: &FamilyName, directory: &Path| {
+            let current = ids.get(name)?;
+            let mut places = directory.ancestors().take(PLACES);
+            let (place, id) = places.find_map(|place| Some((place.to_owned(), id_of(place)?.1)))?;
+            let is_given = directories.iter().any(|given| given.path.starts_with(&place));
+            (id != *current && !is_given).then_some(place)
+        };
         let mut left_out = BTreeSet::new();
+        let mut stays = |name: &FamilyName, directory: &Path| {
+            let dropped = dropped(name, directory);
+            let stays = dropped.is_none();
+            left_out.extend(dropped);
+            stays
+        };
         for (name, tables) in &mut self.families {
-            let Some(current) = ids.get(name) else { continue };
-            tables.retain(|table| {
-                let mut places = table.descriptor.directory.ancestors().take(PLACES);
-                let Some((place, id)) = places.find_map(|place| Some((place, id_of(place)?.1))) else {
-                    return true;
-                };
-                let is_given = self.directories.iter().any(|directory| directory.path.starts_with(place));
-                let stays = id == *current || is_given;
-                if !stays {
-                    left_out.insert(place.to_owned());
-                }
-                stays
-            });
+            tables.retain(|table| stays(name, &table.descriptor.directory));
         }
+        self.doubts
+            .retain(|doubt| doubt.path.parent().is_none_or(|directory| stays(&doubt.family, directory)));
         self.families.retain(|_, tables| !tables.is_empty());
         left_out.into_iter().collect()
     }
@@ -210,7 +216,7 @@ impl Inventory {
     ///
     /// If nothing is left. If there are commit logs, [`Inventory::check_selection`] decides that.
     pub fn select(&mut self, keyspace: Option<&str>, family: Option<&str>) -> Result<(), ImportError> {
-        let mut found: Vec<String> = self.families.keys().map(FamilyName::to_string).collect();
+        let found: Vec<String> = self.families.keys().map(FamilyName::to_string).collect();
         self.selection = (keyspace.map(str::to_owned), family.map(str::to_owned));
         let selection = self.selection.clone();
         self.families.retain(|name, _| is_wanted(&selection, name));
@@ -222,11 +228,6 @@ impl Inventory {
         if !self.families.is_empty() {
             return Ok(());
         }
-        let further = found.len().saturating_sub(NAMES_SHOWN);
-        found.truncate(NAMES_SHOWN);
-        if further > 0 {
-            found.push(format!("{further} others"));
-        }
         let why = match found.is_empty() {
             true if self.unreadable.is_empty() => {
                 let searched = self.directories.iter().map(|directory| directory.path.display().to_string());
@@ -236,7 +237,10 @@ impl Inventory {
                 )
             }
             true => format!("no SSTable can be read, for example: {}", self.unreadable[0]),
-            false => format!("no SSTable is of a selected column family; there are {}", found.join(", ")),
+            false => {
+                let found = listed(&found, NAMES_SHOWN);
+                format!("no SSTable is of a selected column family; there are {found}")
+            }
         };
         if self.commit_logs.is_empty() {
             return Err(ImportError::Nothing(why));
@@ -344,13 +348,17 @@ mod tests {
             "data/Shop/Carts-f-1-Compacted",
             "data/Shop/Carts-f-2-Data.db",
             &format!("data/Blog/posts-{of_old}/me-1-big-Data.db"),
+            // The server was killed while it removed the dropped table.
+            &format!("data/Blog/posts-{of_old}/me-2-big-Index.db"),
             &format!("data/Blog/posts-{of_new}/me-3-big-Data.db"),
         ];
         let name = FamilyName { keyspace: "Blog".to_owned(), name: "posts".to_owned() };
         let ids = HashMap::from([(name, uuid::Uuid::try_parse(of_new).unwrap().into_bytes())]);
         let (_root, mut found) = inventory(&files, &["data"]).unwrap();
         assert_eq!(listed(&found), ["Blog.posts 0:1 0:3", "Shop.Carts 0:2"]);
+        assert_eq!(found.doubts.len(), 1);
         let left_out = found.leave_out_dropped(&ids);
+        assert_eq!(found.doubts, []);
         assert!(left_out.len() == 1 && left_out[0].ends_with(format!("Blog/posts-{of_old}")), "{left_out:?}");
         assert_eq!(listed(&found), ["Blog.posts 0:3", "Shop.Carts 0:2"]);
         let (root, _) = inventory(&files, &["data"]).unwrap();

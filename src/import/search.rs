@@ -111,23 +111,35 @@ impl Search<'_> {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let kind = entry.file_type().map_err(|error| failed(&path, &error))?;
-            // Directories of indexes begin with a full stop.
-            let is_searched =
-                depth > 0 && !is_copy(&path, &name) && !name.starts_with('.') && name != LOST_AND_FOUND;
+            let has_tables = !is_copy(&path, &name) && !name.starts_with('.') && name != LOST_AND_FOUND;
             if kind.is_dir() {
                 self.add_id(&path);
-                if is_searched {
-                    again += self.search(&path, of, depth - 1)?;
+                match (has_tables, depth) {
+                    (true, 1..) => again += self.search(&path, of, depth - 1)?,
+                    (true, 0) if of.is_given => self.note_unsearched(&path, "is too far below"),
+                    // The directories of indexes in that of a table begin with a full stop.
+                    (false, _) if name.starts_with('.') && path.parent().and_then(id_of).is_none() => {
+                        self.note_unsearched(&path, "is hidden");
+                    }
+                    _ => {}
                 }
             } else if kind.is_symlink() && path.is_dir() {
                 // Links are not followed: they could lead anywhere.
-                let target = fs::canonicalize(&path).ok().filter(|_| is_searched);
+                let target = fs::canonicalize(&path).ok().filter(|_| has_tables && depth > 0);
                 self.links.extend(target.map(|target| (path, target)));
             } else {
                 again += u64::from(self.add_file(path, &name, of)?);
             }
         }
         Ok(again)
+    }
+
+    fn note_unsearched(&mut self, directory: &Path, why: &str) {
+        let note = format!(
+            "{} {why}, and is not searched: if it has SSTables, give it too, after the same --from",
+            directory.display()
+        );
+        self.inventory.notes.push(note);
     }
 
     /// Takes the id of a column family from the name of its directory, `<family>-<id>`.
@@ -363,6 +375,24 @@ mod tests {
         assert!(found.notes.len() == 1 && found.notes[0].contains("disk/Blog"), "{:?}", found.notes);
         let found = search(root.path(), &[&["data", "disk"]]).unwrap();
         assert_eq!((found.families.len(), &found.notes[..]), (2, &[][..]));
+    }
+
+    #[test]
+    fn directories_that_are_not_searched_are_noted() {
+        let root = directory();
+        let carts = "data/Shop/Carts-9786ac1cdd583201a7cdad556410c985";
+        let below = "a/b/c/d/e/f/g/h/i";
+        for directory in ["data/.old/Shop", &format!("{carts}/.by_name"), &format!("data/{below}")] {
+            fs::create_dir_all(root.path().join(directory)).unwrap();
+        }
+        let mut notes = search(root.path(), &[&["data"]]).unwrap().notes;
+        notes.sort();
+        assert!(
+            notes.len() == 2
+                && notes[0].contains("data/.old is hidden, and is not searched")
+                && notes[1].contains(&format!("{below} is too far below")),
+            "{notes:?}"
+        );
     }
 
     #[test]

@@ -52,8 +52,8 @@ pub fn source_partitioner(
 ) -> Result<SourcePartitioner, ImportError> {
     let evidence = Evidence::of(inventory);
     let beside = || inventory.directories.iter().find_map(|directory| configured_near(&directory.path));
-    // Nothing has to be looked for if all SSTables name it.
-    if let (None, Some(of_files), true) = (&named, &evidence.of_files, evidence.keys.is_empty()) {
+    // Nothing has to be looked for if all SSTables name it, and another one that is named is then not used.
+    if let (Some(of_files), true) = (&evidence.of_files, evidence.keys.is_empty()) {
         return Ok(known(of_files.clone(), "the SSTables name it"));
     }
     let Some(named) = named.or_else(beside) else {

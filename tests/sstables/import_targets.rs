@@ -33,6 +33,15 @@ fn a_new_directory_gets_the_partitioner_of_the_files() {
 }
 
 #[test]
+fn the_partitioner_that_all_files_name_is_theirs() {
+    let fixture = Fixture::of("2.1.22");
+    let scratch = tempfile::tempdir().unwrap();
+    let more = ["--dry-run", "--partitioner", "RandomPartitioner"];
+    let (is_success, said) = import(scratch.path(), &fixture.data(), &more);
+    assert!(is_success && said.contains("partitioner  Murmur3Partitioner: the SSTables name it"), "{said}");
+}
+
+#[test]
 fn a_progress_file_belongs_to_a_target_and_to_files() {
     let fixture = Fixture::unpack("2.1.22");
     let scratch = tempfile::tempdir().unwrap();
