@@ -18,8 +18,8 @@ use super::source_directories::SourceDirectories;
 use crate::config::{self, Config};
 use crate::copy::{self, OpenOptions, Place, Side};
 use crate::import::{
-    self as importing, AsOf, CHECKPOINT_EVERY, FamilyName, FoundSchema, ImportError, ImportOptions,
-    Inventory, LoggedCounts, SourcePartitioner,
+    self as importing, AsOf, CHECKPOINT_EVERY, Comparison, FamilyName, FoundSchema, ImportError,
+    ImportOptions, Inventory, LoggedCounts, SourcePartitioner,
 };
 use crate::marshal::Types;
 use crate::partitioner;
@@ -173,11 +173,14 @@ async fn prepare(
     source: &SourcePartitioner,
 ) -> Result<(), String> {
     if args.verify {
-        let partitioner = importing::check_comparable(to).map_err(|error| error.to_string())?;
-        let (target, files) = (partitioner.class_name(), source.partitioner.class_name());
-        if target != files {
+        let comparison = importing::check_comparable(to).map_err(|error| error.to_string())?;
+        let files = source.partitioner.class_name();
+        if let Comparison::Dumps(partitioner) = comparison
+            && partitioner.class_name() != files
+        {
             return Err(format!(
-                "--verify needs a target with the partitioner of the files, {files}, and it has {target}"
+                "--verify needs a target with the partitioner of the files, {files}, and it has {}",
+                partitioner.class_name()
             ));
         }
     }

@@ -45,7 +45,15 @@ pub fn report_found(inventory: &Inventory, summary: &Summary) -> Result<(), Stri
 
 /// Prints how many differences there are. They are an error.
 pub fn report_verified(verified: &Verified) -> Result<(), String> {
-    print_line!("compared: {} cells and deletions of the files with the target", verified.compared);
+    match verified.is_complete {
+        true => {
+            print_line!("compared: {} cells and deletions of the files with the target", verified.compared)
+        }
+        false => print_line!(
+            "compared: {} live cells of the files with the target; not compared: deletions, and what only the target has",
+            verified.compared
+        ),
+    }
     match verified.differences {
         0 => Ok(()),
         differences => {

@@ -30,7 +30,7 @@ mod verify;
 mod walk;
 mod write;
 
-pub use difference::Differences;
+pub use difference::{Differences, Kind as DifferenceKind};
 pub use error::CopyError;
 pub use export::{ExportOptions, Exported, export};
 pub use merge::{DumpSource, MergeKey, MergeStep, Stream, next as next_of_dumps, rank as dump_rank};
@@ -41,6 +41,7 @@ pub use run::{CopyOptions, Interruption, Task, copy_families, run};
 pub use schema::Selection;
 pub use side::Side;
 pub use thrift_client::ThriftClient;
+pub use verify::Lookup;
 pub use walk::Walk;
 pub use write::Writer;
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::counters::{CounterMerge, Logged, Place};
 use super::fold::RowFold;
 use super::logged_rows::LoggedRows;
-use super::merge::{FamilyMerge, OPEN_MAX};
+use super::merge::{FamilyMerge, open_max};
 use super::pieces::{Pieces, first_changes};
 use super::reader::{ReadOptions, Reader};
 use super::{FamilyName, FoundTable, ImportError};
@@ -75,7 +75,8 @@ impl FileDump {
             if merge.is_disordered() {
                 let name = FamilyName::of(&self.cf);
                 return Err(ImportError::Nothing(format!(
-                    "{name} cannot be compared: its rows are out of order, or more than {OPEN_MAX} of its SSTables overlap"
+                    "{name} cannot be compared: its rows are out of order, or more than {} of its SSTables overlap",
+                    open_max()
                 )));
             }
             let Some(place) = of_tables.clone().into_iter().chain(of_logs.clone()).min() else {

@@ -11,10 +11,11 @@
 //! written like all others.
 //!
 //! A table is open from its first row to its last one. Tables of a leveled compaction are thousands, but few of them
-//! overlap. If more than `OPEN_MAX` do, the further ones are read when all others have ended.
+//! overlap. If more than `open_max` do, the further ones are read when all others have ended.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,8 +34,17 @@ use crate::schema::CfDef;
 use crate::sstable::{Atom, TableReader, Unit};
 use crate::storage::RowPiece;
 
-/// Tables that are open at the same time. Each has two or three files, and buffers of some 100 KB.
-pub const OPEN_MAX: usize = 200;
+/// Tables that are open at the same time: each has buffers of some 200 KB.
+const OPEN_TABLES: RangeInclusive<usize> = 100..=600;
+/// The files of an open table.
+const FILES_OF_TABLE: u64 = 3;
+
+/// Returns how many tables may be open at the same time. Half of the files that the process may have are left for the target.
+pub fn open_max() -> usize {
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let tables = files.map_or(u64::MAX, |files| files / 2 / FILES_OF_TABLE);
+    usize::try_from(tables).unwrap_or(usize::MAX).clamp(*OPEN_TABLES.start(), *OPEN_TABLES.end())
+}
 
 /// A table.
 struct Source {
@@ -64,6 +74,7 @@ pub struct FamilyMerge {
     /// Sources that are read when the others have ended.
     deferred: Vec<(Place, usize)>,
     open: usize,
+    open_max: usize,
     /// The present row.
     place: Option<Place>,
     /// Rows up to this place are skipped.
@@ -114,6 +125,7 @@ impl FamilyMerge {
             in_row: Vec::new(),
             deferred: Vec::new(),
             open: 0,
+            open_max: open_max(),
             place: None,
             after: None,
             is_in_order: true,
@@ -250,7 +262,7 @@ impl FamilyMerge {
 
     /// Opens a source, and moves to its first row.
     fn open(&mut self, at: usize, place: Place) -> Result<(), ImportError> {
-        if self.open >= OPEN_MAX {
+        if self.open >= self.open_max {
             self.is_in_order = false;
             self.deferred.push((place, at));
             return Ok(());

@@ -75,4 +75,4 @@ pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use source_partitioner::{SourcePartitioner, source_partitioner};
 pub use summary::{FamilySummary, Summary};
 pub use unfound::{Unfound, UnfoundWrites};
-pub use verify::{Verified, check_comparable, verify};
+pub use verify::{Comparison, Verified, check_comparable, verify};

@@ -21,12 +21,12 @@ use super::progress::Progress;
 use super::reader::{ReadOptions, Reader};
 use super::summary::{FamilySummary, ReadSummary, Summary};
 use super::transfer::{Piece, read_on_thread, transfer, transfer_in_order};
+use super::verify::source_order;
 use super::{FamilyName, FoundTable, ImportError, Inventory, LeftOut};
 use crate::compat::features::releases::NEWEST;
 use crate::copy::{Interruption, Side};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{CfDef, TableDef};
-use crate::sstable::named_partitioner;
 use crate::util::Clock;
 
 /// Time between two checkpoints, after which a killed import goes on.
@@ -209,9 +209,7 @@ impl Run<'_> {
 
     /// Reads the counters in commit logs, in the order of the partitioner that the files name, or else of the options.
     async fn read_counters(&self, logs: Arc<Logs>) -> Result<Arc<Mutex<LoggedCounters>>, ImportError> {
-        let tables = self.inventory.families.values().flatten();
-        let named = tables.map(|table| &table.descriptor).find_map(named_partitioner);
-        let partitioner = named.unwrap_or_else(|| self.options.partitioner.clone());
+        let partitioner = source_order(self.inventory, self.options);
         let counters = read_on_thread(move || LoggedCounters::read(logs, partitioner)).await?;
         Ok(Arc::new(Mutex::new(counters)))
     }

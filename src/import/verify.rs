@@ -3,12 +3,16 @@
 //! The files are read again, with their commit logs, and merged to what a store with them would dump (`file_dump`). The
 //! target is dumped. Both are in the order of the ring and of names, so they are compared side by side, and memory does
 //! not depend on their size.
+//!
+//! A cluster cannot be dumped, and may have another partitioner. There each live cell of the files is looked up; what only
+//! the cluster has is not noticed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use super::as_of::ClockShift;
 use super::counters::Logged;
@@ -22,24 +26,33 @@ use super::reader::ReadOptions;
 use super::transfer::read_on_thread;
 use super::{FamilyName, FoundTable, ImportError, ImportOptions, Inventory};
 use crate::compat::features::releases::NEWEST;
-use crate::copy::{CopyError, Differences, DumpSource, MergeStep, Side, Stream, Walk, next_of_dumps};
+use crate::copy::{
+    CopyError, DifferenceKind, Differences, DumpSource, Lookup, MergeStep, Side, Stream, Walk, next_of_dumps,
+};
+use crate::db::Restore;
+use crate::model::Change;
 use crate::partitioner::PartitionerRef;
 use crate::schema::{CfDef, TableDef};
 use crate::sstable::named_partitioner;
+use crate::storage::RowPiece;
 use crate::util::Clock;
 
 /// Pieces of files that wait for the comparison.
 const WAITING: usize = 8;
 /// Rows of a page. A dump has none.
 const ROWS: usize = 256;
+/// Pieces of rows that are looked up in a cluster at the same time.
+const LOOKUPS: usize = 16;
 /// Steps of the comparison after which a signal is noticed.
 const STEPS: u64 = 1024;
 
 /// What a comparison has found.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// Cells and deletions that were compared.
+    /// Cells and deletions that were compared; only live cells if the target is a cluster.
     pub compared: u64,
+    /// Whether deletions were compared, and what only the target has was found.
+    pub is_complete: bool,
     /// How many of them differ. The first ones are printed.
     pub differences: u64,
 }
@@ -56,7 +69,10 @@ pub async fn verify(
     options: &ImportOptions,
     shift: Option<ClockShift>,
 ) -> Result<Verified, ImportError> {
-    let partitioner = check_comparable(&to)?;
+    let partitioner = match check_comparable(&to)? {
+        Comparison::Dumps(partitioner) => partitioner,
+        Comparison::Cells => source_order(inventory, options),
+    };
     let shift = shift.map_or_else(|| recorded_shift(options, &to.name, clock.now_s()), Ok)?;
     let counts = Arc::<ReadCounts>::default();
     let logs = Arc::new(Logs::of(inventory, &to, (options, shift))?);
@@ -66,16 +82,32 @@ pub async fn verify(
     verify.all(inventory).await
 }
 
-/// Returns the partitioner of a target that can be compared with files.
+/// How a target is compared with files.
+pub enum Comparison {
+    /// Both ways, with all deletions. The target has this order of rows, which must be that of the files.
+    Dumps(PartitionerRef),
+    /// Each live cell of the files is looked up.
+    Cells,
+}
+
+/// Returns how a target can be compared with files.
 ///
 /// # Errors
 ///
-/// If the target is a cluster.
-pub fn check_comparable(to: &Side) -> Result<PartitionerRef, ImportError> {
-    match (&to.partitioner, to.can_dump()) {
-        (Some(partitioner), true) => Ok(partitioner.clone()),
-        _ => Err(CopyError::of(to, "only a data directory can be compared with files").into()),
+/// If it cannot be.
+pub fn check_comparable(to: &Side) -> Result<Comparison, ImportError> {
+    match (&to.partitioner, to.can_dump(), &to.database) {
+        (Some(partitioner), true, _) => Ok(Comparison::Dumps(partitioner.clone())),
+        (_, false, Some(_)) => Ok(Comparison::Cells),
+        _ => Err(CopyError::of(to, "only a data directory or a cluster can be compared with files").into()),
     }
+}
+
+/// Returns the partitioner that the files name, or else that of the options.
+pub(super) fn source_order(inventory: &Inventory, options: &ImportOptions) -> PartitionerRef {
+    let tables = inventory.families.values().flatten();
+    let named = tables.map(|table| &table.descriptor).find_map(named_partitioner);
+    named.unwrap_or_else(|| options.partitioner.clone())
 }
 
 /// Returns the shift of the import that wrote the progress file.
@@ -94,7 +126,7 @@ struct Verify<'a> {
     clock: Arc<Clock>,
     options: &'a ImportOptions,
     logs: Arc<Logs>,
-    /// That of the target.
+    /// The order of the rows in the files.
     partitioner: PartitionerRef,
     read: ReadOptions,
 }
@@ -110,7 +142,7 @@ impl Verify<'_> {
             false => None,
         };
         let mut differences = Differences::default();
-        let mut verified = Verified::default();
+        let mut verified = Verified { is_complete: self.to.can_dump(), ..Verified::default() };
         for (name, cf) in self.families(inventory) {
             let tables = inventory.families.get(&name).cloned().unwrap_or_default();
             self.check_order(&name, &tables)?;
@@ -177,27 +209,87 @@ impl Verify<'_> {
             }
             outcome
         });
+        let compared = match self.to.can_dump() {
+            true => self.compare_dumps(name, &cf, receiver, differences).await,
+            false => self.look_up(name, &cf, receiver, differences).await,
+        };
+        // The error of the thread says more than what the comparison got of it.
+        let read = reading.await.map_err(|error| ImportError::Thread(error.to_string()))?;
+        read.and(compared)
+    }
+
+    /// Compares what a thread reads of the files with the dump of the target. Returns how many changes the files have.
+    async fn compare_dumps(
+        &self,
+        name: &FamilyName,
+        cf: &Arc<CfDef>,
+        receiver: mpsc::Receiver<Result<Vec<RowPiece>, CopyError>>,
+        differences: &mut Differences,
+    ) -> Result<u64, ImportError> {
         let walk = DumpSource::Store(Walk::new(self.to.clone(), cf.clone(), None, ROWS));
         let mut from = Stream::new(DumpSource::Thread(receiver), cf.clone(), self.partitioner.clone());
         let mut to = Stream::new(walk, cf.clone(), self.partitioner.clone());
         let now_s = self.clock.now_s();
         let mut steps = 0;
-        let compared = loop {
-            match next_of_dumps(&mut from, &mut to, now_s).await {
-                Ok(None) => break Ok(()),
-                Ok(Some(MergeStep::Same)) => {}
-                Ok(Some(MergeStep::Different(difference))) => differences.add(&cf, &difference),
-                Err(error) => break Err(ImportError::from(error)),
+        while let Some(step) = next_of_dumps(&mut from, &mut to, now_s).await? {
+            if let MergeStep::Different(difference) = step {
+                differences.add(cf, &difference);
             }
             steps += 1;
-            if u64::is_multiple_of(steps, STEPS) && self.options.interruption.is_stopped() {
-                break Err(ImportError::Interrupted(format!("{name} is compared only in part")));
+            if u64::is_multiple_of(steps, STEPS) {
+                self.check_interruption(name)?;
             }
-        };
-        let cells = from.tally.cells;
-        drop(from);
-        // The error of the thread says more than what the comparison got of it.
-        let read = reading.await.map_err(|error| ImportError::Thread(error.to_string()))?;
-        read.and(compared).map(|()| cells)
+        }
+        Ok(from.tally.cells)
     }
+
+    /// Looks up in the target each live cell that a thread reads of the files. Returns how many there are.
+    async fn look_up(
+        &self,
+        name: &FamilyName,
+        cf: &Arc<CfDef>,
+        mut receiver: mpsc::Receiver<Result<Vec<RowPiece>, CopyError>>,
+        differences: &mut Differences,
+    ) -> Result<u64, ImportError> {
+        let lookup = Arc::new(Lookup {
+            other: self.to.clone(),
+            cf: cf.clone(),
+            clock: self.clock.clone(),
+            compares_expiry: self.to.pages.has_expiry_time(),
+            missing: DifferenceKind::OnlyInSource,
+            only_missing: false,
+        });
+        let (mut looked_up, mut cells) = (JoinSet::new(), 0);
+        loop {
+            self.check_interruption(name)?;
+            let rows = receiver.recv().await.transpose()?;
+            if looked_up.len() >= LOOKUPS || rows.is_none() {
+                let Some(found) = looked_up.join_next().await else { return Ok(cells) };
+                let found: Result<Vec<_>, CopyError> =
+                    found.map_err(|error| ImportError::Thread(error.to_string()))?;
+                found?.iter().for_each(|difference| differences.add(cf, difference));
+            }
+            let Some(rows) = rows else { continue };
+            cells += live_cells(&rows, self.clock.now_s());
+            let lookup = lookup.clone();
+            looked_up.spawn(async move { lookup.compare(rows).await });
+        }
+    }
+
+    fn check_interruption(&self, name: &FamilyName) -> Result<(), ImportError> {
+        match self.options.interruption.is_stopped() {
+            true => Err(ImportError::Interrupted(format!("{name} is compared only in part"))),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Returns the number of live cells in pieces of rows.
+fn live_cells(rows: &[RowPiece], now_s: i32) -> u64 {
+    let changes = rows.iter().flat_map(|row| &row.changes);
+    let is_live = |change: &&Change| match change {
+        Change::Cell { cell, .. } => cell.clone().at(now_s, Restore::behaviour()).is_live(),
+        _ => false,
+    };
+    changes.filter(is_live).count() as u64
 }
