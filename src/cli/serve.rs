@@ -25,7 +25,7 @@ use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
 use super::version;
 use crate::admin::metrics::ServerReadings;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Note};
 use crate::control::{ClientPorts, Sandboxes};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
@@ -46,23 +46,23 @@ const NO_KEYSTORE: &str = "client_encryption_options enables TLS with a Java key
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// The configuration: a storage-conf.xml or a cassandra.yaml [default: ./storage-conf.xml, else a sample]
+    /// The configuration [default: ./storage-conf.xml]
     ///
-    /// The built-in sample has the schema of a blog.
+    /// A storage-conf.xml or a cassandra.yaml. If there is no ./storage-conf.xml, a built-in sample has the schema of a blog.
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     config: Option<PathBuf>,
     #[command(flatten)]
     identity: IdentityArgs,
     #[command(flatten)]
     store: StoreArgs,
-    /// The address of Thrift; port 0 picks a free one [default: the configuration's, else 127.0.0.1:9160]
+    /// The address of Thrift [default: 127.0.0.1:9160]
     ///
-    /// It overrides ThriftAddress and ThriftPort of the configuration.
+    /// It overrides ThriftAddress and ThriftPort of the configuration. Port 0 picks a free one.
     #[arg(long, value_name = "HOST:PORT", help_heading = "Thrift clients")]
     thrift: Option<String>,
-    /// The release whose behaviour calls get, 0.4 to 2.1 [default: 0.6 and 2.1]
+    /// The release to behave like [default: 0.6, 2.1]
     ///
-    /// 0.4, 0.5 and 0.6 are for calls with a keyspace argument, 0.7 to 2.1 for calls after set_keyspace. May be given once
+    /// One of 0.4 to 2.1: 0.4, 0.5 and 0.6 are for calls with a keyspace argument, 0.7 to 2.1 for calls after set_keyspace. May be given once
     /// for each.
     #[arg(long, value_name = "VERSION", value_parser = Compat::release, help_heading = "Thrift clients")]
     compat: Vec<Release>,
@@ -100,8 +100,11 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     tracing::info!("thriftstore {}", version::WITH_COMMIT);
     let config = config::load_or_default(args.config.as_deref(), types).map_err(|errors| drawing(&errors))?;
     let config = args.identity.over(config)?;
-    for note in &config.notes {
-        tracing::info!("{note}");
+    for Note { text, is_warning } in &config.notes {
+        match is_warning {
+            true => tracing::warn!("{text}"),
+            false => tracing::info!("{text}"),
+        }
     }
     let compat = compat.or_expecting(config.expected_generation);
     process::raise_descriptor_limit();

@@ -150,7 +150,7 @@ pub fn authorities(text: &str) -> Option<PathBuf> {
 
 pub fn read_cluster(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     if draft.cluster.is_some() {
-        reading.note(node.name.span, || format!("a second {CLUSTER} is ignored; the first one counts"));
+        reading.warn(node.name.span, || format!("a second {CLUSTER} is ignored; the first one counts"));
         return;
     }
     let mut cluster = ClusterDraft::default();

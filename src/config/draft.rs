@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::keyspace::{KeyspaceDraft, Replication};
 use super::mistake::Mistake;
+use super::note::Note;
 use super::reading::ConfigReader;
 use super::settings::{ClientEncryption, Cluster, CommitLogSync, Config};
 use super::xml::Node;
@@ -70,14 +71,15 @@ impl Draft {
         let catalog = catalog_of(self.keyspaces, &self.replication, self.config.gc_grace_s);
         let mut notes = Vec::new();
         if catalog.keyspaces.is_empty() {
-            notes.push(format!("{file}: No keyspaces configured"));
+            notes.push(Note::of(format!("{file}: No keyspaces configured")));
         }
         if self.cluster.is_some() {
             // The other defaults are about local data.
             missing.retain(|name| name.starts_with("Partitioner"));
         }
         if !missing.is_empty() {
-            notes.push(format!("{file}: not given, so defaults are used: {}", missing.join(", ")));
+            let missing = missing.join(", ");
+            notes.push(Note::of(format!("{file}: not given, so defaults are used: {missing}")));
         }
         Config {
             catalog,
@@ -150,8 +152,9 @@ impl Draft {
         if let Some(node) = given(storage, "ListenAddress")
             && node.text.value.trim() == "0.0.0.0"
         {
-            let text = "ListenAddress 0.0.0.0 is accepted here; 0.5 and later require a single interface";
-            reading.note(node.text.span, || text.to_owned());
+            reading.note(node.text.span, || {
+                "ListenAddress 0.0.0.0 is accepted here; 0.5 and later require a single interface".to_owned()
+            });
         }
     }
 }

@@ -72,8 +72,9 @@ pub fn apply_children<T>(
         }
         let line = reading.line(child.name.span);
         if let Some(first) = first_lines.get(row.tag) {
-            let text = || format!("a second {name} is ignored; the one on line {first} counts");
-            reading.note(child.name.span, text);
+            reading.warn(child.name.span, || {
+                format!("a second {name} is ignored; the one on line {first} counts")
+            });
             continue;
         }
         first_lines.insert(row.tag, line);
@@ -132,12 +133,14 @@ pub fn unknown<'k>(
     reading: &mut ConfigReader<'_>,
 ) {
     let given = &name.value;
-    reading.note(name.span, || {
-        let hint = match (nearest(given, known), parent_of(given)) {
-            (_, Some(parent)) => format!("; it belongs {parent}"),
-            (Some(meant), None) => format!("; did you mean {meant}?"),
-            (None, None) => String::new(),
-        };
-        format!("unknown {what} {given} is ignored{hint}")
-    });
+    reading.warn(name.span, || format!("unknown {what} {given} is ignored{}", hint(given, known)));
+}
+
+/// Returns what may be meant by a name.
+fn hint<'k>(given: &str, known: impl Iterator<Item = &'k str>) -> String {
+    match (nearest(given, known), parent_of(given)) {
+        (_, Some(parent)) => format!("; it belongs {parent}"),
+        (Some(meant), None) => format!("; did you mean {meant}?"),
+        (None, None) => String::new(),
+    }
 }

@@ -90,7 +90,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
 
 pub fn read_encryption(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     if draft.encryption.is_some() {
-        reading.note(node.name.span, || format!("a second {ENCRYPTION} is ignored; the first one counts"));
+        reading.warn(node.name.span, || format!("a second {ENCRYPTION} is ignored; the first one counts"));
         return;
     }
     let mut options = EncryptionDraft::default();

@@ -175,8 +175,9 @@ fn add(draft: &mut Draft, keyspace: KeyspaceDraft, span: Span, reading: &mut Con
 
 fn note_factor_of_zero(keyspace: &KeyspaceDraft, node: &Node, reading: &mut ConfigReader<'_>) {
     if let (Some(0), Some(factor)) = (keyspace.replication.factor, node.child("ReplicationFactor")) {
-        let text = "with 0 copies every read and write fails with UnavailableException";
-        reading.note(factor.text.span, || text.to_owned());
+        reading.warn(factor.text.span, || {
+            "with 0 copies every read and write fails with UnavailableException".to_owned()
+        });
     }
 }
 

@@ -20,6 +20,7 @@ mod lists;
 mod load;
 mod mistake;
 mod nearest;
+mod note;
 mod reading;
 mod releases;
 mod replication;
@@ -41,6 +42,7 @@ pub use error::{ConfigError, ConfigErrors};
 pub use keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
 pub use load::{DEFAULT, DEFAULT_NAME, FILE_NAME, load, load_or_default, parse, parse_bytes};
 pub use mistake::{Mistake, UnknownName};
+pub use note::Note;
 pub use releases::Releases;
 pub use replication::replication;
 pub use settings::{

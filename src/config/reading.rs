@@ -1,4 +1,4 @@
-//! Collects mistakes and notes while a file is read, and detects the release that it was written for.
+//! Collects mistakes, warnings and notes while a file is read, and detects the release that it was written for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::characters::is_invisible;
 use super::error::ConfigError;
 use super::mistake::Mistake;
+use super::note::Note;
 use super::releases::{Releases, WITH_STORAGE_CONF};
 use super::source::{Source, Span};
 use crate::marshal::Types;
@@ -26,7 +27,7 @@ pub struct ConfigReader<'a> {
     source: &'a Arc<Source>,
     pub errors: Vec<ConfigError>,
     /// Notes with their offsets, to sort them in the order of the file.
-    notes: Vec<(usize, String)>,
+    notes: Vec<(usize, Note)>,
     notes_left_out: usize,
     /// Accepted elements and attributes without effect, with their lines.
     inert: BTreeMap<&'static str, Vec<usize>>,
@@ -55,12 +56,21 @@ impl<'a> ConfigReader<'a> {
 
     /// Adds a note. The text is only made if the note is kept.
     pub fn note(&mut self, span: Span, text: impl FnOnce() -> String) {
+        self.add(span, false, text);
+    }
+
+    /// Adds a warning: what is written at this place is not done.
+    pub fn warn(&mut self, span: Span, text: impl FnOnce() -> String) {
+        self.add(span, true, text);
+    }
+
+    fn add(&mut self, span: Span, is_warning: bool, text: impl FnOnce() -> String) {
         if self.notes.len() >= NOTES_MAX {
             self.notes_left_out += 1;
             return;
         }
         let place = self.source.location(span.start);
-        self.notes.push((span.start, format!("{place}: {}", text())));
+        self.notes.push((span.start, Note { text: format!("{place}: {}", text()), is_warning }));
     }
 
     /// Records an element or attribute without effect.
@@ -105,15 +115,17 @@ impl<'a> ConfigReader<'a> {
 
     /// Returns the notes as sentences: those with positions in the order of the file, then one line about elements
     /// without effect.
-    pub fn into_notes(mut self) -> Vec<String> {
+    pub fn into_notes(mut self) -> Vec<Note> {
         self.notes.sort();
-        let mut notes: Vec<String> = self.notes.into_iter().map(|(_, note)| note).collect();
+        let mut notes: Vec<Note> = self.notes.into_iter().map(|(_, note)| note).collect();
         if self.notes_left_out > 0 {
-            notes.push(format!("{}: and {} more like these", self.source.file, self.notes_left_out));
+            notes
+                .push(Note::of(format!("{}: and {} more like these", self.source.file, self.notes_left_out)));
         }
         if !self.inert.is_empty() {
             let named: Vec<String> = self.inert.iter().map(|(tag, lines)| with_lines(tag, lines)).collect();
-            notes.push(format!("{}: accepted, without effect here: {}", self.source.file, named.join(", ")));
+            let named = named.join(", ");
+            notes.push(Note::of(format!("{}: accepted, without effect here: {named}", self.source.file)));
         }
         notes
     }

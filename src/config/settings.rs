@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::note::Note;
 use crate::compat::features::ApiGeneration;
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
@@ -183,8 +184,8 @@ pub struct Config {
     pub seeds: Vec<String>,
     /// The only release that has all elements of the file, if there is one.
     pub release_hint: Option<Release>,
-    /// Sentences to log at startup: about settings without effect, and defaults.
-    pub notes: Vec<String>,
+    /// What to log at startup: settings that are ignored or have no effect, and defaults.
+    pub notes: Vec<Note>,
     /// The text of the file, which clients can read.
     pub text: String,
 }

@@ -12,7 +12,7 @@ use std::{env, fs};
 
 use proptest::prelude::*;
 use thriftstore::compat::Span;
-use thriftstore::config::{self, Config, Element, InertSetting, Timeouts, YamlSetting};
+use thriftstore::config::{self, Config, Element, InertSetting, Note, Timeouts, YamlSetting};
 use thriftstore::marshal::{AbstractType, MarshalError, Types};
 use thriftstore::util::Release;
 
@@ -101,8 +101,8 @@ fn summary(config: &Config) -> String {
             line("  family", text);
         }
     }
-    for record in &config.notes {
-        line("note", record.clone());
+    for Note { text, is_warning } in &config.notes {
+        line(if *is_warning { "warning" } else { "note" }, text.clone());
     }
     out
 }
@@ -133,7 +133,7 @@ fn each_script_has_the_result_of_loading_its_file() {
 #[test]
 fn the_sample_loads_without_a_note() {
     let config = config::parse(config::DEFAULT, "storage-conf.xml", &Types::builtin()).unwrap();
-    assert_eq!(config.notes, Vec::<String>::new());
+    assert_eq!(config.notes, []);
     assert_eq!(config.text, config::DEFAULT);
     let names: Vec<&String> = config.catalog.keyspaces.keys().collect();
     assert_eq!(names, ["BloggyAppy", "Keyspace1"]);
@@ -267,7 +267,7 @@ fn a_yaml_of_many_settings_or_levels_is_refused_or_read_in_part() {
     assert!(why.contains("recursion limit exceeded"), "{why}");
     let wide: String = (0..100_000).map(|index| format!("a{index}:\n")).collect();
     let config = config::parse(&wide, "a.yaml", &types).unwrap();
-    assert!(config.notes.contains(&"a.yaml: and 99950 more like these".to_owned()));
+    assert!(config.notes.contains(&Note::of("a.yaml: and 99950 more like these".to_owned())));
     let long = " ".repeat(2 * 1024 * 1024);
     assert!(
         config::parse(&long, "a.yaml", &types).unwrap_err().to_string().contains("more than 1048576 bytes")
@@ -315,7 +315,7 @@ fn messages_about_very_long_files_are_cut_short() {
     assert!(config::parse(&long_line, "a.xml", &types).unwrap_err().to_string().len() < 1000);
     let wide: String = (0..80_000).map(|index| format!(" a{index}=''")).collect();
     let config = config::parse(&format!("<Storage{wide}/>"), "a.xml", &types).unwrap();
-    assert_eq!(config.notes[50], "a.xml: and 79950 more like these");
+    assert_eq!(config.notes[50].text, "a.xml: and 79950 more like these");
     let many = format!("<Storage>{}</Storage>", "<Seeds><Seed/></Seeds>".repeat(1000));
     assert!(config::parse(&many, "a.xml", &types).unwrap_err().to_string().ends_with("and 980 more"));
 }

@@ -52,11 +52,12 @@ fn each_format_has_a_fixture_and_a_test() {
     }
 }
 
-/// Texts that the program logs without words of its own, and what the page shows instead.
+/// Texts that the program logs without words of its own, and what the page shows instead. Those of `cli/serve.rs` are notes of
+/// the configuration, which `noted` finds.
 const PASSED_ON: [(&str, &str); 7] = [
     ("cli/gateway.rs", "the configuration specifies"),
     ("cli/ports.rs", "listening for … clients on …"),
-    ("cli/serve.rs", "…: not given, so defaults are used: …"),
+    ("cli/serve.rs", "…: "),
     ("cli/shadow.rs", "… calls, … compared"),
     ("db/request_log/switch.rs", "requests"),
     ("server/listener.rs", "…: and … more like it in the last … s"),
@@ -74,6 +75,19 @@ fn logged(source: &str) -> Vec<(&'static str, String)> {
             let joined = text.split("\\\n").map(str::trim_start).collect::<String>();
             lines.push((level, without_placeholders(&joined)));
         }
+    }
+    lines
+}
+
+/// Returns the notes and warnings about a configuration in a source file, as they are logged.
+fn noted(source: &str) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    // Those with a place have it before the text.
+    for (call, level, place) in
+        [("reading.warn(", "warn", "…: "), ("reading.note(", "info", "…: "), ("Note::of(", "info", "")]
+    {
+        let texts = source.split(call).skip(1).filter_map(|rest| rest.split('"').nth(1));
+        lines.extend(texts.map(|text| (level, place.to_owned() + &without_placeholders(text))));
     }
     lines
 }
@@ -106,7 +120,8 @@ fn the_page_of_log_lines_has_all_of_them() {
         for word in imports.flat_map(|line| line.split(|letter: char| !letter.is_alphanumeric())) {
             assert!(!["info", "warn", "error"].contains(&word), "{name}: write tracing::{word}!");
         }
-        for (level, line) in logged(&source) {
+        let notes = if name.starts_with("config/") { noted(&source) } else { Vec::new() };
+        for (level, line) in logged(&source).into_iter().chain(notes) {
             if line.trim_matches(['…', ' ']).is_empty() || line == "requests" {
                 let passed_on = PASSED_ON.iter().find(|(file, _)| *file == name);
                 let (_, shown) = passed_on.unwrap_or_else(|| panic!("{name}: {line:?} is not in PASSED_ON"));

@@ -9,7 +9,7 @@ use super::{directory, probe};
 use crate::cli::data;
 use crate::cli::http_port::is_loopback;
 use crate::cli::message::drawing;
-use crate::config::{self, Authenticator, Authority, Cluster, CommitLogSync, Config};
+use crate::config::{self, Authenticator, Authority, Cluster, CommitLogSync, Config, Note};
 use crate::marshal::Types;
 use crate::server::Encryption;
 
@@ -25,11 +25,10 @@ pub fn load(file: Option<&Path>, types: &Types, findings: &mut Findings) -> Opti
             let families = config.catalog.column_families().count();
             let keyspaces = config.catalog.keyspaces.len();
             findings.fine(format!("{name}: {keyspaces} keyspaces with {families} column families"));
-            for note in &config.notes {
-                // An unknown element is probably misspelt; the other notes are about settings as they should be.
-                match note.contains("unknown") {
-                    true => findings.advice(note.clone(), "correct or remove it"),
-                    false => findings.fine(note.clone()),
+            for Note { text, is_warning } in &config.notes {
+                match is_warning {
+                    true => findings.advice(text.clone(), "correct or remove it"),
+                    false => findings.fine(text.clone()),
                 }
             }
             Some(config)
@@ -92,11 +91,16 @@ fn check_access(config: &Config, findings: &mut Findings) {
             "set an Authenticator (docs/logins.md), or let a firewall admit the application's machines only",
         ),
         Authenticator::AllowAll => {}
-        Authenticator::Simple if config.authority == Some(Authority::AllowAll) => {
-            findings.fine("SimpleAuthenticator: start the server with --passwd FILE");
-        }
         Authenticator::Simple => {
-            findings.fine("SimpleAuthenticator: start the server with --passwd FILE and --access FILE");
+            let options = match config.authority {
+                Some(Authority::AllowAll) => "--passwd FILE",
+                _ => "--passwd FILE and --access FILE",
+            };
+            findings.advice(
+                format!("SimpleAuthenticator: the server does not start without {options}"),
+                "give these options to `serve`; the service of the deb has them in /etc/default/thriftstore \
+                 (docs/logins.md)",
+            );
         }
         Authenticator::Password => {
             findings.fine(

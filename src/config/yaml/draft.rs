@@ -14,6 +14,7 @@ use super::settings::SETTINGS;
 use crate::compat::features::ApiGeneration;
 use crate::config::draft::SyncChoice;
 use crate::config::error::{ConfigError, ConfigErrors};
+use crate::config::note::Note;
 use crate::config::reading::ConfigReader;
 use crate::config::settings::{Authenticator, Authority, CommitLogSync, Config, Timeouts};
 use crate::config::source::{Source, Span};
@@ -60,7 +61,7 @@ pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, Confi
         return Err(wrong((root.span, YamlMistake::NoSettings { found: root.content.kind() })));
     };
     for key in repeated {
-        reading.note(key.span, || format!("{} is given again below, and that one counts", key.value));
+        reading.warn(key.span, || format!("{} is given again below, and that one counts", key.value));
     }
     let mut draft = YamlDraft::default();
     apply(SETTINGS, INERT, &mut draft, entries, &mut reading);
@@ -101,7 +102,8 @@ impl YamlDraft {
         };
         let mut notes = Vec::new();
         if !missing.is_empty() {
-            notes.push(format!("{file}: not given, so defaults are used: {}", missing.join(", ")));
+            let missing = missing.join(", ");
+            notes.push(Note::of(format!("{file}: not given, so defaults are used: {missing}")));
         }
         let mut catalog = Catalog::default();
         for keyspace in self.keyspaces {
