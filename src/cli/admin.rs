@@ -17,9 +17,9 @@ use crate::util::meter::RequestLimits;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Console and metrics")]
 pub struct AdminArgs {
-    /// The address of the admin server: pages for browsers, metrics at /metrics [default: off]
+    /// The address of the console [default: off]
     ///
-    /// It also has the status page and, with --control, the control API. Port 0 picks a free one, `off` disables it. An
+    /// The admin server has pages for browsers, and metrics at /metrics. It also has the status page and, with --control, the control API. Port 0 picks a free one, `off` disables it. An
     /// address that is not loopback needs --admin-token-file or a configuration with logins.
     #[arg(id = "admin_address", long = "admin", value_name = "HOST:PORT")]
     address: Option<String>,
@@ -43,9 +43,16 @@ pub struct AdminArgs {
         hide_short_help = true
     )]
     hosts: Vec<String>,
-    /// Whether people may change data by the admin server, each with the rights of their user [default: on with
-    /// --ephemeral, otherwise off]
-    #[arg(id = "admin_changes", long = "admin-changes", value_name = "on|off", requires = "admin_address")]
+    /// Whether people may change data in the console
+    ///
+    /// Each with the rights of their user. [default: on with --ephemeral, otherwise off]
+    #[arg(
+        id = "admin_changes",
+        long = "admin-changes",
+        value_name = "on|off",
+        requires = "admin_address",
+        hide_possible_values = true
+    )]
     changes: Option<OnOff>,
 }
 

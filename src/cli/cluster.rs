@@ -16,8 +16,9 @@ const OFF: &str = "off";
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Data on a cluster")]
 pub struct ClusterArgs {
-    /// Store data on a cluster of Cassandra 4 or 5 or ScyllaDB: the nodes to connect to first
+    /// Store data on this cluster
     ///
+    /// The nodes of Cassandra 4 or 5 or ScyllaDB to connect to first.
     /// The nodes report the others. `off`: store data in a directory even if the configuration has a `<Cluster>`.
     #[arg(long = "cluster", value_name = "HOST[:PORT],...")]
     contact_points: Option<String>,

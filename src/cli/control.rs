@@ -21,8 +21,9 @@ use crate::util::{Clock, Password};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Tests")]
 pub struct ControlArgs {
-    /// The address of the control API for tests, which resets the data, takes snapshots and moves the clock; needs
-    /// --ephemeral [default: disabled]
+    /// The address of the control API [default: off]
+    ///
+    /// With it tests reset the data, take snapshots and move the clock. It needs --ephemeral.
     ///
     /// HTTP with JSON. Port 0 picks a free one. An address that is not loopback needs --control-token-file.
     #[arg(id = "control_address", long = "control", value_name = "HOST:PORT")]
@@ -36,9 +37,9 @@ pub struct ControlArgs {
         hide_short_help = true
     )]
     token_file: Option<PathBuf>,
-    /// Load data at the start: FILE.cql, FILE.cli, FILE.json, a data directory or thrift:HOST:PORT; needs --ephemeral
+    /// Load this at the start; needs --ephemeral
     ///
-    /// FILE.cql has statements, FILE.cli or FILE.txt statements of cassandra-cli, FILE.json rows as the control API's GET
+    /// FILE.cql, FILE.cli, FILE.json, a data directory or thrift:HOST:PORT. FILE.cql has statements, FILE.cli or FILE.txt statements of cassandra-cli, FILE.json rows as the control API's GET
     /// /dump prints them. A data directory may be a backup. thrift:HOST:PORT is a server, as `copy --from` has it. May be
     /// given several times. Clients can connect when everything is loaded.
     #[arg(long, value_name = "SOURCE")]

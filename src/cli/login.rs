@@ -12,7 +12,7 @@ use crate::util::limits::LOGIN_FAILURES_MAX;
 #[command(next_help_heading = "Logins of Thrift clients")]
 pub struct LoginArgs {
     /// The users of SimpleAuthenticator: a file with lines of user=password
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     passwd: Option<PathBuf>,
     /// The rights of SimpleAuthority: a file with lines of `keyspace=user,user` or
     /// `keyspace.columnfamily.<rw>=user,user`

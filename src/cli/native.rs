@@ -16,14 +16,15 @@ const OFF: &str = "off";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "CQL clients")]
 pub struct NativeArgs {
-    /// The address of the native protocol, or `off` [default: the configuration's, else port 9042 at the address of
-    /// Thrift]
+    /// The address of CQL, or `off` [default: 127.0.0.1:9042]
     ///
-    /// The configuration's are NativeTransportAddress and NativeTransportPort. Port 0 picks a free one, which is also the
+    /// The default is that of the configuration, else port 9042 at the address of Thrift. The configuration's are NativeTransportAddress and NativeTransportPort. Port 0 picks a free one, which is also the
     /// default if Thrift has port 0.
     #[arg(long, value_name = "HOST:PORT")]
     cql: Option<String>,
-    /// The version that the native protocol reports: drivers choose features by it [default: 4.0.11]
+    /// The version that drivers see [default: 4.0.11]
+    ///
+    /// They choose features by it.
     #[arg(long, value_name = "VERSION", value_parser = ReportedVersion::new)]
     claim: Option<ReportedVersion>,
 }

@@ -12,9 +12,9 @@ use crate::util::{LineWriter, Rotation};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Log of requests")]
 pub struct RequestLogArgs {
-    /// Log requests with their arguments, one line of JSON each: all, errors, slow=50ms, sample=0.01, or off [default: off]
+    /// Log all, errors, slow=50ms or sample=0.01
     ///
-    /// SIGUSR1 switches the log off, and on again.
+    /// With their arguments, one line of JSON each. [default: off] SIGUSR1 switches the log off, and on again.
     #[arg(
         id = "log_requests",
         long = "log-requests",
@@ -23,7 +23,9 @@ pub struct RequestLogArgs {
         hide_default_value = true
     )]
     mode: RequestLogMode,
-    /// Write these lines to a file instead of the log
+    /// The file that they are logged to
+    ///
+    /// Instead of the log of the server.
     #[arg(id = "log_requests_file", long = "log-requests-file", value_name = "FILE")]
     file: Option<PathBuf>,
     /// The size at which the file is renamed to FILE.1 and a new one begins

@@ -23,7 +23,9 @@ const CACHE_MB: u64 = 256;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub struct StoreArgs {
-    /// The data directory, instead of the configuration's DataFileDirectory
+    /// The data directory [default: the configuration's]
+    ///
+    /// It overrides DataFileDirectory of the configuration.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Store data in memory only, for tests
@@ -34,7 +36,7 @@ pub struct StoreArgs {
     any_data_dir: bool,
     /// Size of the cache, in megabytes [default: 256, or a quarter of the memory that the process may use if that is
     /// less]
-    #[arg(long, value_name = "MB")]
+    #[arg(long, value_name = "MB", hide_short_help = true)]
     cache_mb: Option<u64>,
     #[command(flatten)]
     cluster: ClusterArgs,

@@ -20,12 +20,15 @@ pub enum TlsMode {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "TLS for clients")]
 pub struct TlsArgs {
-    /// Enable TLS with this certificate of the server, followed by its intermediate certificates, in PEM
+    /// Enable TLS with this certificate of the server
     ///
+    /// The file has it in PEM, followed by its intermediate certificates.
     /// SIGHUP reads it again. This and the following options override the configuration's ClientEncryptionOptions.
     #[arg(long = "tls-certificate", value_name = "FILE", requires = "key")]
     certificate: Option<PathBuf>,
-    /// The private key of the certificate in PEM, without a password
+    /// The private key of the certificate
+    ///
+    /// In PEM, without a password.
     #[arg(long = "tls-key", value_name = "FILE", requires = "certificate")]
     key: Option<PathBuf>,
     /// Accept only clients with a certificate that an authority in this file has signed
