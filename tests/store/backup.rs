@@ -206,6 +206,8 @@ fn tables_that_an_operator_gave_up_are_not_in_the_backup() {
     fill(&source);
     let tables = source.join("tables");
     fs::rename(tables.join("2.1"), tables.join("2.1.given-up")).unwrap();
+    let inspected = storage::inspect(&source, None).unwrap();
+    assert_eq!((inspected.given_up, inspected.damages), (vec![tables.join("2.1.given-up")], Vec::new()));
     let mut lines = Vec::new();
     storage::back_up(&options(&source, &target), &mut |line| lines.push(line.to_owned())).unwrap();
     assert!(

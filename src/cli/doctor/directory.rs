@@ -16,6 +16,8 @@ use crate::storage::{
 
 /// Looks at a directory. With a configuration, it is the data directory of a server with that.
 pub fn check(directory: &Path, config: Option<&Config>, findings: &mut Findings) {
+    // A relative directory is another one for a server that is started elsewhere, such as the service.
+    let directory = &std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     let name = directory.display();
     if !directory.exists() {
         return check_missing(directory, findings);
@@ -25,7 +27,7 @@ pub fn check(directory: &Path, config: Option<&Config>, findings: &mut Findings)
     }
     check_writable(directory, findings);
     if !directory.join(DATA_FILE).exists() {
-        return check_without_mark(directory, findings);
+        return check_without_mark(directory, config.is_some(), findings);
     }
     match storage::inspect(directory, config.map(|config| &config.catalog)) {
         Ok(found) => {
@@ -70,16 +72,18 @@ fn check_writable(directory: &Path, findings: &mut Findings) {
 }
 
 /// Looks at a directory that is not a data directory.
-fn check_without_mark(directory: &Path, findings: &mut Findings) {
+fn check_without_mark(directory: &Path, is_configured: bool, findings: &mut Findings) {
     let name = directory.display();
     if check_not_of_cassandra(directory).is_err() {
-        findings.advice(
-            format!("{name} has files of a Cassandra, which `serve` refuses"),
-            format!(
-                "see what is in it: thriftstore import --from {name} --dry-run\nmake a data directory of it: thriftstore \
-                 import --from {name} --to data:DIRECTORY"
-            ),
+        let remedy = format!(
+            "see what is in it: thriftstore import --from {name} --dry-run\nmake a data directory of it: thriftstore \
+             import --from {name} --to data:DIRECTORY"
         );
+        let text = format!("{name} has files of a Cassandra, which `serve` refuses");
+        match is_configured {
+            true => findings.problem(text, format!("{remedy}\nthen set DataFileDirectory to that")),
+            false => findings.advice(text, remedy),
+        }
     } else if let Err(error) = check_not_foreign(directory) {
         findings.problem(error.to_string(), "specify the data directory itself");
     } else {
@@ -110,6 +114,9 @@ fn report(directory: &Path, found: &Inspection, findings: &mut Findings) {
     }
     if found.is_in_use {
         findings.fine(format!("a server is using {name}, so its commit log was not read"));
+    }
+    for given_up in &found.given_up {
+        findings.fine(format!("{} is not used: an operator has renamed it", given_up.display()));
     }
     for damage in &found.damages {
         let (text, _) = without_remedy(damage);
@@ -198,6 +205,10 @@ mod tests {
         let (severity, text) = look(directory.path());
         assert_eq!(severity, Severity::Advice, "{text}");
         assert!(text.contains("files of a Cassandra"), "{text}");
+        // A configuration must not name it.
+        let mut findings = Findings::default();
+        check(directory.path(), Some(&Config::default()), &mut findings);
+        assert_eq!(findings.problems(), 1, "{:?}", findings.all());
         fs::write(directory.path().join(DATA_FILE), "thriftstore data, format 9\n").unwrap();
         let (severity, text) = look(directory.path());
         assert_eq!(severity, Severity::Problem, "{text}");

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use super::finding::Findings;
 use super::probe::{self, Protocol};
 use crate::cli::data;
+use crate::cli::http_port::is_loopback;
 use crate::copy::{ThriftClient, ThriftPlace};
 use crate::schema::is_system_keyspace;
 use crate::thrift::frame::Transport;
@@ -107,7 +108,10 @@ impl Look<'_> {
         let keyspaces = self.keyspaces().await;
         self.check_schema(findings).await;
         match keyspaces {
-            Ok(names) => self.report_keyspaces(&names, findings).await,
+            Ok(names) => {
+                self.check_access(findings);
+                self.report_keyspaces(&names, findings).await;
+            }
             Err(why) if is_refusal(&why) => findings.advice(
                 format!("it requires a login: {}", shown(&why)),
                 "give clients a user and a password; see docs/logins.md",
@@ -128,6 +132,16 @@ impl Look<'_> {
         findings.fine(format!("{} keyspaces: {}", own.len(), listed(&names, LOGGED_KEYSPACES_MAX)));
         if let Ok(endpoints) = self.endpoints(first).await {
             self.check_endpoints(&endpoints, findings);
+        }
+    }
+
+    /// Reports that an address which the network reaches needs no login.
+    fn check_access(&self, findings: &mut Findings) {
+        if !is_loopback(self.address) {
+            findings.advice(
+                format!("it needs no login: everybody who reaches {} can read, and probably write", self.address),
+                "set an Authenticator (docs/logins.md), or let a firewall admit the application's machines only",
+            );
         }
     }
 

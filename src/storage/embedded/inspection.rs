@@ -11,7 +11,7 @@ use super::log::segments_of;
 use super::manifest::{Contents, FamilyName, Manifest};
 use super::recovery::replay_newest;
 use super::table_folders::table_folders;
-use super::tables::{TreeName, TreeVersion};
+use super::tables::{GIVEN_UP, TreeName, TreeVersion};
 use crate::schema::{Catalog, CfDef};
 use crate::storage::StoreError;
 use crate::storage::disk::{Disk, FreeSpace, RealDisk};
@@ -40,6 +40,8 @@ pub struct Inspection {
     pub segments: u64,
     /// Their bytes.
     pub log_bytes: u64,
+    /// Directories of tables that an operator has given up, so that they are not used.
+    pub given_up: Vec<PathBuf>,
     /// Missing and damaged files, as sentences.
     pub damages: Vec<String>,
     /// Further ones.
@@ -111,7 +113,12 @@ impl Inspection {
         self.families = families.map(|(name, _)| name.clone()).collect();
         self.read_log(disk, &directory.join("log"), contents);
         for (folder, owner) in table_folders(contents) {
+            let given_up = directory.join("tables").join(format!("{folder}{GIVEN_UP}"));
             let tree = TreeName { owner, directory: directory.join("tables").join(folder) };
+            if !tree.directory.exists() && given_up.exists() {
+                self.given_up.push(given_up);
+                continue;
+            }
             if let Err(error) = self.read_tree(disk, &tree) {
                 self.add(&error);
             }
