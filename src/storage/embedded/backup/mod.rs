@@ -50,6 +50,7 @@
 
 mod log_copy;
 mod outcome;
+mod pace;
 mod source;
 mod target;
 mod tree_copies;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use super::pace::Pace;
 use super::source::ManifestCopy;
 use super::{Progress, io_error};
 use crate::storage::StoreError;
@@ -83,13 +84,16 @@ impl<'a> TreeCopies<'a> {
         }
         self.trees.retain(|folder, _| listed.contains(&folder[..]));
         progress(&format!("linking or copying tables, directories: {}", listed.len()));
+        let mut names = Vec::new();
         for (folder, owner) in table_folders(&manifest.contents) {
             let name = TreeName { owner, directory: self.source.join(folder) };
             if !self.is_given_up(folder, &name, progress)? {
-                self.update_tree(folder, name)?;
+                names.push((folder, name));
             }
         }
-        Ok(())
+        let whole = names.iter().map(|(_, name)| bytes_of_tables(name)).sum();
+        let mut pace = Pace::new(progress, "linked or copied", whole);
+        names.into_iter().try_for_each(|(folder, name)| self.update_tree(folder, name, &mut pace))
     }
 
     /// Returns whether the operator has given up the tables of a directory. The backup then has an empty directory with
@@ -110,7 +114,7 @@ impl<'a> TreeCopies<'a> {
     }
 
     /// Copies one tree at one time.
-    fn update_tree(&mut self, folder: &str, name: TreeName) -> Result<(), StoreError> {
+    fn update_tree(&mut self, folder: &str, name: TreeName, pace: &mut Pace<'_>) -> Result<(), StoreError> {
         let copy = self.copy.join(folder);
         let tables = copy.join("tables");
         self.disk.create_directory(&tables).map_err(|error| io_error(&tables, &error))?;
@@ -124,7 +128,7 @@ impl<'a> TreeCopies<'a> {
         loop {
             attempt += 1;
             let before = self.disk.read(&current).ok();
-            match tree.update(self.disk, &copy) {
+            match tree.update(self.disk, &copy, pace) {
                 // A compaction has removed tables of the earlier list.
                 Err(StoreError::Corrupt(_))
                     if attempt < ATTEMPTS && self.disk.read(&current).ok() != before => {}
@@ -136,11 +140,11 @@ impl<'a> TreeCopies<'a> {
 
 impl TreeCopy {
     /// Updates the copy to the current list of tables of the tree.
-    fn update(&mut self, disk: &dyn Disk, copy: &Path) -> Result<(), StoreError> {
+    fn update(&mut self, disk: &dyn Disk, copy: &Path, pace: &mut Pace<'_>) -> Result<(), StoreError> {
         let version = TreeVersion::read(disk, &self.name)?;
         let listed = version.tables(&self.name)?;
         for table in &listed {
-            self.add_table(disk, copy, *table)?;
+            self.add_table(disk, copy, *table, pace)?;
         }
         let is_listed: HashSet<u64> = listed.iter().map(|table| table.number).collect();
         let unlisted = self.tables.keys().filter(|number| !is_listed.contains(number));
@@ -161,7 +165,13 @@ impl TreeCopy {
     }
 
     /// Links or copies one table, unless the backup has it.
-    fn add_table(&mut self, disk: &dyn Disk, copy: &Path, table: ListedTable) -> Result<(), StoreError> {
+    fn add_table(
+        &mut self,
+        disk: &dyn Disk,
+        copy: &Path,
+        table: ListedTable,
+        pace: &mut Pace<'_>,
+    ) -> Result<(), StoreError> {
         if self.tables.get(&table.number).is_some_and(|taken| taken.checksum == table.checksum) {
             return Ok(());
         }
@@ -179,18 +189,31 @@ impl TreeCopy {
         };
         let bytes = if is_linked {
             let length = disk.open(&to).and_then(|file| file.length());
-            length.map_err(|error| io_error(&to, &error))?
+            let length = length.map_err(|error| io_error(&to, &error))?;
+            pace.add(length);
+            length
         } else {
             let file = File::open(&from).map_err(|error| self.name.unreadable(&from, error))?;
-            copy_file(disk, (file, &from), &to)?
+            copy_file(disk, (file, &from), &to, pace)?
         };
         self.tables.insert(table.number, TableCopy { checksum: table.checksum, bytes, is_linked });
         Ok(())
     }
 }
 
+/// Returns the bytes of the tables that a tree has now.
+fn bytes_of_tables(name: &TreeName) -> u64 {
+    let entries = name.directory.join("tables").read_dir().into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
+}
+
 /// Copies an open file to a path. Returns its length.
-fn copy_file(disk: &dyn Disk, (mut file, from): (File, &Path), to: &Path) -> Result<u64, StoreError> {
+fn copy_file(
+    disk: &dyn Disk,
+    (mut file, from): (File, &Path),
+    to: &Path,
+    pace: &mut Pace<'_>,
+) -> Result<u64, StoreError> {
     let copy = disk.create(to).map_err(|error| io_error(to, &error))?;
     let mut piece = vec![0; PIECE_BYTES];
     let mut length = 0;
@@ -201,6 +224,7 @@ fn copy_file(disk: &dyn Disk, (mut file, from): (File, &Path), to: &Path) -> Res
         }
         copy.write_at(&piece[..bytes], length).map_err(|error| io_error(to, &error))?;
         length += bytes as u64;
+        pace.add(bytes as u64);
     }
 }
 

@@ -3,21 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
-use std::time::{Duration, Instant};
 
 use super::Progress;
+use super::pace::{Pace, megabytes};
 use super::tree_copies::TreeCopies;
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 use crate::storage::embedded::manifest::Manifest;
 use crate::storage::embedded::recovery::replay_newest;
 use crate::storage::embedded::tables::{TableOptions, TableSpace, check_table};
-use crate::util::{Clock, time_left};
+use crate::util::Clock;
 
 /// Size of the cache of data blocks, in bytes. Opening trees reads few blocks.
 const CACHE_BYTES: u64 = 1 << 20;
-/// Time between two lines of progress.
-const LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// A backup to verify.
 pub struct Verification<'a> {
@@ -62,17 +60,12 @@ impl Verification<'_> {
     fn read_tables(&self, progress: Progress<'_>) -> Result<(), StoreError> {
         let whole: u64 = self.trees.tables().map(|table| table.bytes).sum();
         progress(&format!("reading {} of tables to verify them", megabytes(whole)));
-        let began = Instant::now();
-        let (mut done, mut shown) = (0, began);
+        let mut pace = Pace::new(progress, "verified", whole);
         for (folder, tree) in self.trees.trees() {
             for (number, table) in &tree.tables {
                 let path = self.trees.path_of(folder, *number);
                 let checked = check_table(&tree.name, &path, table.checksum);
-                done += checked.map_err(|error| self.of_source(error))?;
-                if shown.elapsed() >= LINE_EVERY {
-                    progress(&verified(done, whole, began.elapsed()));
-                    shown = Instant::now();
-                }
+                pace.add(checked.map_err(|error| self.of_source(error))?);
             }
         }
         Ok(())
@@ -85,33 +78,5 @@ impl Verification<'_> {
             StoreError::Corrupt(text) => StoreError::Corrupt(text.replace(&copy, &source)),
             other => other,
         }
-    }
-}
-
-/// Formats a number of bytes.
-/// Describes progress, and how long the rest takes at the same rate.
-fn verified(done: u64, whole: u64, elapsed: Duration) -> String {
-    let left = time_left(elapsed, done, whole.saturating_sub(done)).unwrap_or_default();
-    format!(
-        "verified {} of {}, {} s elapsed, {} s left",
-        megabytes(done),
-        megabytes(whole),
-        elapsed.as_secs(),
-        left.as_secs()
-    )
-}
-
-fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn progress_has_the_time_left() {
-        let text = verified(25_000_000, 100_000_000, Duration::from_secs(10));
-        assert_eq!(text, "verified 25.0 MB of 100.0 MB, 10 s elapsed, 30 s left");
     }
 }

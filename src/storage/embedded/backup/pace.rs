@@ -1,0 +1,74 @@
+//! The progress of long work: how much of it is done, and how long the rest takes at the same rate.
+
+use std::time::{Duration, Instant};
+
+use super::Progress;
+use crate::util::time_left;
+
+/// Time between two lines of progress.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// Bytes that are being copied or verified.
+pub struct Pace<'p> {
+    progress: Progress<'p>,
+    /// What is done with them: `copied`.
+    verb: &'static str,
+    whole: u64,
+    done: u64,
+    began: Instant,
+    shown: Instant,
+}
+
+impl<'p> Pace<'p> {
+    /// Begins with `whole` bytes.
+    pub fn new(progress: Progress<'p>, verb: &'static str, whole: u64) -> Pace<'p> {
+        let began = Instant::now();
+        Pace { progress, verb, whole, done: 0, began, shown: began }
+    }
+
+    /// Adds bytes that are done, and prints a line every few seconds.
+    pub fn add(&mut self, bytes: u64) {
+        self.done += bytes;
+        if self.shown.elapsed() >= LINE_EVERY {
+            let line = self.line(self.began.elapsed());
+            (self.progress)(&line);
+            self.shown = Instant::now();
+        }
+    }
+
+    fn line(&self, elapsed: Duration) -> String {
+        // A table that a compaction has written meanwhile was not counted.
+        let whole = self.whole.max(self.done);
+        let left = time_left(elapsed, self.done, whole - self.done).unwrap_or_default();
+        format!(
+            "{} {} of {}, {} s elapsed, {} s left",
+            self.verb,
+            megabytes(self.done),
+            megabytes(whole),
+            elapsed.as_secs(),
+            left.as_secs()
+        )
+    }
+}
+
+/// Formats a number of bytes.
+pub fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_the_time_left() {
+        let mut ignore = |_: &str| {};
+        let mut pace = Pace::new(&mut ignore, "verified", 100_000_000);
+        pace.add(25_000_000);
+        let line = pace.line(Duration::from_secs(10));
+        assert_eq!(line, "verified 25.0 MB of 100.0 MB, 10 s elapsed, 30 s left");
+        pace.add(100_000_000);
+        let line = pace.line(Duration::from_secs(20));
+        assert_eq!(line, "verified 125.0 MB of 125.0 MB, 20 s elapsed, 0 s left");
+    }
+}
