@@ -12,6 +12,7 @@ mod idl;
 mod layers;
 mod methods;
 mod monitoring;
+mod packages;
 mod promises;
 #[path = "../support/skip.rs"]
 mod skip;

@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::layers::sources;
 use thriftstore::storage::DATA_FORMAT;
@@ -142,4 +143,52 @@ fn the_page_of_log_lines_has_all_of_them() {
         ["…: No keyspaces configured", "…: accepted, without effect here: …", "…: and … more like these"];
     unused.retain(|(_, line)| !notes.contains(&line.as_str()) && line != "the admin server is at …");
     assert!(unused.is_empty(), "docs/log.md has lines that the program does not log: {unused:?}");
+}
+
+/// Returns the commands of the program, with their options.
+fn command_line() -> BTreeMap<String, BTreeSet<String>> {
+    let pages = tempfile::tempdir().unwrap();
+    let status = Command::new(env!("CARGO_BIN_EXE_thriftstore")).arg("man").arg(pages.path()).status();
+    assert!(status.unwrap().success());
+    let mut commands = BTreeMap::new();
+    for page in fs::read_dir(pages.path()).unwrap() {
+        let text = fs::read_to_string(page.unwrap().path()).unwrap().replace("\\-", "-");
+        // The synopsis: `\fBthriftstore sstable show\fR [\fB--json\fR] ..`
+        let synopsis = text.lines().find_map(|line| line.strip_prefix("\\fBthriftstore")).unwrap();
+        let (name, rest) = synopsis.split_once("\\fR").unwrap();
+        let words = rest.split("\\fB").filter_map(|part| part.split_once("\\fR"));
+        let options = words.map(|(word, _)| word.to_owned()).filter(|word| word.starts_with("--"));
+        commands.insert(name.trim().to_owned(), options.collect::<BTreeSet<_>>());
+    }
+    assert!(commands["serve"].contains("--config") && commands["sstable show"].contains("--json"));
+    commands
+}
+
+/// `tests/project/command_line.txt` has every command and option of 1.x, and none of its words may ever be removed.
+#[test]
+fn commands_and_options_stay() {
+    const FILE: &str = "tests/project/command_line.txt";
+    let commands = command_line();
+    let recorded = text_of(FILE);
+    for line in recorded.lines() {
+        let (command, options) = line.split_once(':').unwrap();
+        for option in options.split_whitespace() {
+            let exists = commands.get(command).is_some_and(|options| options.contains(option));
+            assert!(
+                exists,
+                "thriftstore {command} has lost {option}, and docs/promises.md promises that it stays"
+            );
+        }
+        assert!(commands.contains_key(command), "the command {command} is lost");
+    }
+    let form = |(command, options): (&String, &BTreeSet<String>)| {
+        let options: String = options.iter().map(|option| format!(" {option}")).collect();
+        format!("{command}:{options}\n")
+    };
+    let text: String = commands.iter().map(form).collect();
+    if std::env::var_os("REWRITE").is_some() {
+        fs::write(file(FILE), &text).unwrap();
+    } else {
+        assert!(text == recorded, "there are new commands or options: REWRITE=1 adds them to {FILE}");
+    }
 }
