@@ -8,7 +8,7 @@ use super::http_services::HttpServices;
 use crate::admin::Served;
 use crate::compat::features::ReportedVersion;
 use crate::native::NativeService;
-use crate::server::{Admission, Encryption, Listener, ShutdownSignal};
+use crate::server::{Admission, Encryption, Listener, ShutdownSignal, check_address};
 use crate::thrift::{Compat, Service};
 
 /// The addresses of the ports.
@@ -25,6 +25,24 @@ pub struct Addresses {
     pub control: Option<String>,
     /// `None`: disabled.
     pub admin: Option<String>,
+}
+
+impl Addresses {
+    /// Checks their form, before anything is opened.
+    pub fn check(&self) -> Result<(), String> {
+        let of_options = [
+            ("--status: ", &self.status),
+            ("--control: ", &self.control),
+            ("--admin: ", &self.admin),
+            ("", &self.native),
+        ];
+        let options =
+            of_options.into_iter().filter_map(|(option, address)| Some((option, address.as_ref()?)));
+        for (option, address) in options.chain([("", &self.thrift)]) {
+            check_address(address).map_err(|error| format!("{option}{error}"))?;
+        }
+        Ok(())
+    }
 }
 
 /// The bound ports.

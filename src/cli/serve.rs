@@ -119,6 +119,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let is_gateway = matches!(place, Place::Cluster(_));
     let described = place.to_string();
     let addresses = addresses(args, &config, is_gateway)?;
+    addresses.check()?;
     let authenticator = args.login.authenticator(&config)?;
     let ports_of_http = (&args.status, &args.control, &args.admin);
     let http = HttpOptions::checked(ports_of_http, place == Place::Memory, &authenticator)?;

@@ -41,12 +41,7 @@ impl Listener {
     /// Binds `host:port`; port 0 picks a free one.
     pub fn bind(address: &str) -> Result<Listener, ListenError> {
         let failed = |source| ListenError { address: address.to_owned(), source };
-        if !has_port(address) {
-            return Err(failed(std::io::Error::new(
-                std::io::ErrorKind::InvalidInput,
-                "an address is HOST:PORT, such as 127.0.0.1:9160",
-            )));
-        }
+        check_address(address)?;
         let mut last = std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address");
         for candidate in address.to_socket_addrs().map_err(failed)? {
             match bind_one(candidate) {
@@ -100,9 +95,19 @@ impl Listener {
     }
 }
 
-/// Returns whether an address is a host and a port.
-fn has_port(address: &str) -> bool {
-    address.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+/// Checks the form of an address: a host and a port.
+///
+/// # Errors
+///
+/// The one that [`Listener::bind`] has for it.
+pub fn check_address(address: &str) -> Result<(), ListenError> {
+    let parts = address.rsplit_once(':');
+    if parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) {
+        return Ok(());
+    }
+    let why = "an address is HOST:PORT, such as 127.0.0.1:9160";
+    let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
+    Err(ListenError { address: address.to_owned(), source })
 }
 
 fn bind_one(address: SocketAddr) -> std::io::Result<TcpListener> {

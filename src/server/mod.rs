@@ -38,7 +38,7 @@ pub use connection_table::{ClientKind, ConnectedClient, ConnectionEntry, Connect
 pub use connections::{Connections, Place};
 pub use encryption::{Encryption, HandshakeError};
 pub use handler::{Client, ConnectionEnd, ConnectionHandler};
-pub use listener::{ListenError, Listener, keep_alive};
+pub use listener::{ListenError, Listener, check_address, keep_alive};
 pub use memory_budget::{HoldError, MemoryBudget, Share};
 pub use pace::PaceLimits;
 pub use short_turns::request_short_slices;

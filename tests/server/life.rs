@@ -197,6 +197,11 @@ fn a_failed_start_reports_the_reason() {
     check_failure(directory, &["--thrift", "no port", "--ephemeral"], &["no port"]);
     let form = "--admin: cannot listen on 9170: an address is HOST:PORT";
     check_failure(directory, &["--ephemeral", "--admin", "9170"], &[form]);
+    // Nothing is created for an address that cannot be right.
+    for option in ["--thrift", "--cql", "--admin"] {
+        check_failure(directory, &["--data-dir", "new", option, "abc"], &["HOST:PORT"]);
+    }
+    assert!(!directory.join("new").exists());
 
     let changed = storage_conf("").replacen(
         r#"Name="Standard1" CompareWith="BytesType""#,
