@@ -10,15 +10,13 @@ use super::message::drawing;
 use crate::compat::features::releases::NEWEST;
 use crate::config::{self, Config};
 use crate::db::Database;
-use crate::import::{FoundSchema, Inventory};
+use crate::import::{FoundSchema, Inventory, SCHEMA_KEYSPACES};
 use crate::marshal::Types;
-use crate::schema::{Catalog, CfDef, TableDef};
+use crate::schema::{CfDef, TableDef};
 use crate::sstable::{Descriptor, ShownAs};
 use crate::util::Clock;
 use crate::util::output::report_line;
 
-/// The keyspaces in which servers keep their schema.
-const SCHEMA_KEYSPACES: [&str; 2] = ["system", "system_schema"];
 /// Directories above that of a file, of which one has those of the keyspaces: that of a snapshot is four below.
 const DIRECTORIES_ABOVE: usize = 5;
 
@@ -47,10 +45,7 @@ impl KnownTypes {
         let descriptor = Descriptor::of_data_file(file).map_err(|error| error.to_string())?;
         let config = match &args.config {
             Some(config) => config::load(config, types).map_err(|errors| drawing(&errors))?,
-            None => {
-                let config = config::load_or_default(None, types).map_err(|errors| drawing(&errors))?;
-                Config { catalog: Catalog::default(), ..config }
-            }
+            None => Config::default(),
         };
         let directory = args.from.clone().or_else(|| data_directory_of(&descriptor));
         let found = match directory.map(|directory| (found_schema(&directory, types), directory)) {

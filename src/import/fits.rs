@@ -126,6 +126,10 @@ impl Definition<'_> {
         }
         own.others.iter().find_map(|(name, old)| {
             let new = self.table.others.get(name)?;
+            // The column was dropped and added again since, maybe with another type.
+            if self.table.dropped.contains_key(&new.cell_name) {
+                return None;
+            }
             let fits = new.kind == old.kind && accepts_values(&new.cql_type, &old.cql_type);
             (!fits).then(|| differs(&format!("its column {name} is"), &old.cql_type, &new.cql_type))
         })

@@ -72,6 +72,7 @@ pub use losses::{Losses, Lost};
 pub use progress::recorded_parts;
 pub use run::{CHECKPOINT_EVERY, ImportOptions, import};
 pub use schema::{Defined, FoundSchema, SchemaSource};
+pub use search::SCHEMA_KEYSPACES;
 pub use source_partitioner::{SourcePartitioner, source_partitioner};
 pub use summary::{FamilySummary, Summary};
 pub use unfound::{Unfound, UnfoundWrites};

@@ -27,6 +27,8 @@ const COPIES: [&str; 2] = ["snapshots", "backups"];
 const LOST_AND_FOUND: &str = "lost+found";
 /// The usual name of the directory of commit logs, which is beside the data directory.
 const COMMIT_LOGS: &str = "commitlog";
+/// The keyspaces in which old servers keep their schema.
+pub const SCHEMA_KEYSPACES: [&str; 2] = ["system", "system_schema"];
 /// How deep directories are searched: keyspace, family, and some above them.
 const DEPTH_MAX: u32 = 8;
 
@@ -223,7 +225,7 @@ impl Search<'_> {
 
 /// Returns whether old servers keep their schema in a keyspace.
 fn is_schema(keyspace: &str) -> bool {
-    ["system", "system_schema"].contains(&keyspace)
+    SCHEMA_KEYSPACES.contains(&keyspace)
 }
 
 /// Returns whether the SSTables of a keyspace are read.
