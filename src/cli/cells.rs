@@ -1,7 +1,5 @@
 //! `thriftstore cells`: shows a stored row, as CQL rows and as cells.
 
-use std::io::Write;
-
 use bytes::Bytes;
 use clap::Args;
 
@@ -9,6 +7,7 @@ use super::data::{self, Data, DataArgs};
 use crate::cql;
 use crate::cql::syntax::TableName;
 use crate::marshal::{AbstractType, BytesType, Types};
+use crate::util::output::print_text;
 
 #[derive(Debug, Args)]
 pub struct CellsArgs {
@@ -28,7 +27,8 @@ pub fn cells(args: &CellsArgs, types: &Types) -> Result<(), String> {
         let data = Data::open(&args.data, types).await?;
         let text = row_of(args, &data).await;
         data.close().await?;
-        std::io::stdout().write_all(text?.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
+        print_text!("{}", text?);
+        Ok(())
     })
 }
 

@@ -1,8 +1,10 @@
 //! `thriftstore completions`: completion of commands and options in shells.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap_complete::Shell;
+
+use crate::util::output;
 
 /// The shell that completes.
 #[derive(Debug, clap::Args)]
@@ -12,8 +14,8 @@ pub struct CompletionsArgs {
 
 /// Prints the script that a shell reads at its start.
 pub fn completions(args: &CompletionsArgs) -> Result<(), String> {
-    let script = script(args.shell);
-    std::io::stdout().write_all(&script).map_err(|error| format!("cannot print the script: {error}"))
+    output::check(io::stdout().write_all(&script(args.shell)));
+    Ok(())
 }
 
 fn script(shell: Shell) -> Vec<u8> {

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::http_port::HttpPort;
 use crate::control::{ClockRequest, ControlClient, LoadBody, ResetRequest, ResetScope, SandboxRequest};
+use crate::util::output::{self, print_text};
 
 #[derive(Debug, Args)]
 pub struct ControlCommandArgs {
@@ -243,7 +244,10 @@ pub fn control(args: &ControlCommandArgs) -> Result<(), String> {
             let refused = client.follow(request.method, &request.path, &request.body, line);
             match refused.map_err(unanswered)? {
                 Some(reply) => reply,
-                None => return printed.map_err(|error| format!("cannot print it: {error}")),
+                None => {
+                    output::check(printed);
+                    return Ok(());
+                }
             }
         }
         _ => client.send(request.method, &request.path, &request.body).map_err(unanswered)?,
@@ -253,5 +257,6 @@ pub fn control(args: &ControlCommandArgs) -> Result<(), String> {
         let why = json["error"].as_str().unwrap_or(reply.body.trim());
         return Err(format!("{address} answers {}: {why}", reply.status));
     }
-    std::io::stdout().write_all(reply.body.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
+    print_text!("{}", reply.body);
+    Ok(())
 }

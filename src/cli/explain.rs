@@ -1,12 +1,11 @@
 //! `thriftstore explain`: shows what a statement reads and writes.
 
-use std::io::Write;
-
 use clap::Args;
 
 use super::data::{self, Data, DataArgs};
 use crate::cql::{self, QueryOptions};
 use crate::marshal::Types;
+use crate::util::output::print_text;
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
@@ -22,6 +21,7 @@ pub fn explain(args: &ExplainArgs, types: &Types) -> Result<(), String> {
         let text = cql::explain(&data.state(), &args.statement, &QueryOptions::default()).await;
         data.close().await?;
         let text = text.map_err(|error| cql::error_text(&error, &args.statement))?;
-        std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
+        print_text!("{text}");
+        Ok(())
     })
 }

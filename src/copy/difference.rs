@@ -1,11 +1,11 @@
 //! The differences between two sides.
 
 use std::fmt;
-use std::io::Write;
 
 use bytes::Bytes;
 
 use crate::schema::CfDef;
+use crate::util::output::print_line;
 
 /// How many differences are printed.
 const SHOWN_MAX: u64 = 20;
@@ -54,17 +54,10 @@ impl Differences {
     pub fn add(&mut self, cf: &CfDef, difference: &Difference) {
         self.count += 1;
         if self.count <= SHOWN_MAX {
-            print(&text_of(cf, difference));
+            print_line!("{}", text_of(cf, difference));
         } else if self.count == SHOWN_MAX + 1 {
-            print("further differences are counted, but not printed");
+            print_line!("further differences are counted, but not printed");
         }
-    }
-}
-
-/// Prints a line. Standard output may be closed.
-pub fn print(line: &str) {
-    if let Err(error) = writeln!(std::io::stdout(), "{line}") {
-        tracing::debug!("cannot print: {error}");
     }
 }
 

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::difference::{Differences, print};
+use super::difference::Differences;
 use super::families::Work;
 use super::progress_file::ProgressFile;
 use super::schema::{self, Selection};
 use super::tally::Tally;
 use super::{CopyError, DEFAULT_PARALLEL, DEFAULT_ROWS, Side};
-use crate::util::output::report_line;
+use crate::util::output::{print_line, report_line};
 use crate::util::{Clock, listed};
 
 /// Set when a signal stops the copy.
@@ -62,7 +62,7 @@ pub async fn run(
     let work = work(from, to, clock, options);
     if options.task != Task::Verify {
         let (families, total) = copy_all(&work, options).await?;
-        print(&format!("copied: {families} column families, {} rows, {} cells", total.rows, total.cells));
+        print_line!("copied: {families} column families, {} rows, {} cells", total.rows, total.cells);
     }
     if options.task != Task::Copy {
         verify_all(&work, options).await?;
@@ -158,7 +158,7 @@ async fn verify_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError>
         total.add(compared);
     }
     print_empty(&empty);
-    print(&format!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells));
+    print_line!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells);
     match differences.count {
         0 => Ok(()),
         count => Err(CopyError::Different(count)),
