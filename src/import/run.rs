@@ -19,9 +19,9 @@ use super::meter::{Meter, ReadCounts};
 use super::pieces::read_pieces;
 use super::progress::Progress;
 use super::reader::{ReadOptions, Reader};
+use super::source_partitioner::order_of_files;
 use super::summary::{FamilySummary, ReadSummary, Summary};
 use super::transfer::{Piece, read_on_thread, transfer, transfer_in_order};
-use super::verify::source_order;
 use super::{FamilyName, FoundTable, ImportError, Inventory, LeftOut};
 use crate::compat::features::releases::NEWEST;
 use crate::copy::{Interruption, Side};
@@ -209,7 +209,7 @@ impl Run<'_> {
 
     /// Reads the counters in commit logs, in the order of the partitioner that the files name, or else of the options.
     async fn read_counters(&self, logs: Arc<Logs>) -> Result<Arc<Mutex<LoggedCounters>>, ImportError> {
-        let partitioner = source_order(self.inventory, self.options);
+        let partitioner = order_of_files(self.inventory, &self.options.partitioner);
         let counters = read_on_thread(move || LoggedCounters::read(logs, partitioner)).await?;
         Ok(Arc::new(Mutex::new(counters)))
     }

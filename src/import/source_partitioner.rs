@@ -16,7 +16,7 @@ use bytes::Bytes;
 
 use super::{ImportError, Inventory};
 use crate::partitioner::{PARTITIONERS, PartitionerRef, resolve};
-use crate::sstable::{TableOptions, TableReader};
+use crate::sstable::{TableOptions, TableReader, named_partitioner};
 
 /// Keys that are read of an SSTable.
 const KEYS_READ: usize = 200;
@@ -75,6 +75,13 @@ pub fn source_partitioner(
         }),
         _ => Ok(named),
     }
+}
+
+/// Returns the partitioner that a file names, or else the usual one.
+pub(super) fn order_of_files(inventory: &Inventory, usual: &PartitionerRef) -> PartitionerRef {
+    let tables = inventory.families.values().flatten();
+    let named = tables.map(|table| &table.descriptor).find_map(named_partitioner);
+    named.unwrap_or_else(|| usual.clone())
 }
 
 fn known(partitioner: PartitionerRef, named_by: &str) -> SourcePartitioner {

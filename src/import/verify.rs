@@ -23,6 +23,7 @@ use super::logs::Logs;
 use super::meter::{Meter, ReadCounts};
 use super::progress::Progress;
 use super::reader::ReadOptions;
+use super::source_partitioner::order_of_files;
 use super::transfer::read_on_thread;
 use super::{FamilyName, FoundTable, ImportError, ImportOptions, Inventory};
 use crate::compat::features::releases::NEWEST;
@@ -71,7 +72,7 @@ pub async fn verify(
 ) -> Result<Verified, ImportError> {
     let partitioner = match check_comparable(&to)? {
         Comparison::Dumps(partitioner) => partitioner,
-        Comparison::Cells => source_order(inventory, options),
+        Comparison::Cells => order_of_files(inventory, &options.partitioner),
     };
     let shift = shift.map_or_else(|| recorded_shift(options, &to.name, clock.now_s()), Ok)?;
     let counts = Arc::<ReadCounts>::default();
@@ -101,13 +102,6 @@ pub fn check_comparable(to: &Side) -> Result<Comparison, ImportError> {
         (_, false, Some(_)) => Ok(Comparison::Cells),
         _ => Err(CopyError::of(to, "only a data directory or a cluster can be compared with files").into()),
     }
-}
-
-/// Returns the partitioner that the files name, or else that of the options.
-pub(super) fn source_order(inventory: &Inventory, options: &ImportOptions) -> PartitionerRef {
-    let tables = inventory.families.values().flatten();
-    let named = tables.map(|table| &table.descriptor).find_map(named_partitioner);
-    named.unwrap_or_else(|| options.partitioner.clone())
 }
 
 /// Returns the shift of the import that wrote the progress file.
