@@ -11,11 +11,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::copy_support::copy;
 use crate::skip::may_mount;
 use crate::support;
 use support::calls::*;
 use support::client::{Client, Style};
 use support::server::{Server, storage_conf};
+use support::value::{fields, text};
 use thriftstore::storage::{self, BackupOptions};
 
 const KS: &str = "Keyspace1";
@@ -113,6 +115,40 @@ fn a_backup_of_a_running_server_has_all_acknowledged_writes() {
         check(directory, &format!("backup{number}"), acknowledged);
     }
     assert!(backups.last().unwrap().iter().all(|number| *number > 100), "{backups:?}");
+}
+
+/// As docs/backup.md says: truncate, stop, copy.
+#[test]
+fn a_single_column_family_is_restored() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path();
+    let server = Server::start(directory, &storage_conf(""), &[]);
+    let column = || path("Standard1", None, Some(b"c"));
+    let mut client = server.client(Style::UNFRAMED);
+    client.call("insert", &insert_args(KS, b"row", column(), (b"before", 5), ONE)).void();
+    backed_up(directory, "backup");
+    let restore = || {
+        let from_to = ["--from", "data:backup", "--to", "data:data", "--keyspace", KS];
+        copy(
+            directory,
+            &[&from_to[..], &["--column-family", "Standard1", "--config", "storage-conf.xml"]].concat(),
+        )
+    };
+    client.call("remove", &remove_args(KS, b"row", column(), 9, ONE)).void();
+    server.stop();
+    restore();
+    // The tombstone is newer than what was copied.
+    let get = || get_args(KS, b"row", column(), ONE);
+    let server = Server::start_again(directory, &[]);
+    server.client(Style::UNFRAMED).call("get", &get()).thrown(2);
+    let mut modern = server.client(Style::FRAMED);
+    modern.call("set_keyspace", &fields([(1, text(KS))])).void();
+    modern.call("truncate", &fields([(1, text("Standard1"))])).void();
+    server.stop();
+    restore();
+    let server = Server::start_again(directory, &[]);
+    server.client(Style::UNFRAMED).call("get", &get()).value();
+    server.stop();
 }
 
 #[test]
