@@ -8,25 +8,25 @@ from native_client import NativeConnection
 from server import HOST
 from thrift_client import ThriftConnection
 
-# When it happens, as a part of the duration.
-AT = 0.3
+# When it happens, as parts of the duration: a later write of the workload may hide what was falsified once.
+TIMES = (0.3, 0.6)
 CL = {"i": 1}
 
 
 class Sabotage:
     def __init__(self, soak, kind):
         self.soak, self.kind = soak, kind
-        self.at = soak.began + soak.options.duration * AT
+        self.times = [soak.began + soak.options.duration * at for at in TIMES]
         self.rows, self.counters, self.tables = (soak.workers[0].parts[number] for number in (0, 2, 3))
 
     def step(self):
-        """Falsifies once, when it is time and there is something to falsify."""
-        if time.time() < self.at or not self.soak.server.is_up.is_set():
+        """Falsifies, when it is time and there is something to falsify."""
+        if not self.times or time.time() < self.times[0] or not self.soak.server.is_up.is_set():
             return
         with self.soak.gate.closed():
             if KINDS[self.kind](self):
                 self.soak.counts["sabotages"] += 1
-                self.at = float("inf")
+                self.times.pop(0)
 
     def cells(self, is_live):
         """Keys and names of columns that are there, or were deleted."""
