@@ -19,8 +19,9 @@ use crate::util::meter::RequestLimits;
 pub struct AdminArgs {
     /// The address of the console [default: off]
     ///
-    /// The admin server has pages for browsers, and metrics at /metrics. It also has the status page and, with --control, the control API. Port 0 picks a free one, `off` disables it. An
-    /// address that is not loopback needs --admin-token-file or a configuration with logins.
+    /// The admin server has pages for browsers, and metrics at /metrics. It also has the status page and, with --control,
+    /// the control API. Port 0 picks a free one, `off` disables it. An address that is not loopback needs
+    /// --admin-token-file or a configuration with logins.
     #[arg(id = "admin_address", long = "admin", value_name = "HOST:PORT")]
     address: Option<String>,
     /// A file whose first line is the token of the admin server: people enter it in the login form, programs send

@@ -39,9 +39,10 @@ pub struct ControlArgs {
     token_file: Option<PathBuf>,
     /// Load this at the start; needs --ephemeral
     ///
-    /// FILE.cql, FILE.cli, FILE.json, a data directory or thrift:HOST:PORT. FILE.cql has statements, FILE.cli or FILE.txt statements of cassandra-cli, FILE.json rows as the control API's GET
-    /// /dump prints them. A data directory may be a backup. thrift:HOST:PORT is a server, as `copy --from` has it. May be
-    /// given several times. Clients can connect when everything is loaded.
+    /// FILE.cql, FILE.cli, FILE.json, a data directory or thrift:HOST:PORT. FILE.cql has statements, FILE.cli or FILE.txt
+    /// statements of cassandra-cli, FILE.json rows as the control API's GET /dump prints them. A data directory may be a
+    /// backup. thrift:HOST:PORT is a server, as `copy --from` has it. May be given several times. Clients can connect
+    /// when everything is loaded.
     #[arg(long, value_name = "SOURCE")]
     load: Vec<LoadSource>,
 }

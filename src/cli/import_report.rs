@@ -1,6 +1,7 @@
 //! What `thriftstore import` prints at its end: what was imported, and what was not.
 //!
-//! Everything that is not imported is printed with its reason, and is an error, unless the user has asked to leave it out.
+//! Everything that is not imported is printed with its reason, and is an error, unless the user has asked to leave it
+//! out.
 
 use indicatif::HumanBytes;
 

@@ -47,8 +47,8 @@ impl TargetPlace<'_> {
         }
     }
 
-    /// Returns the configuration for a target without one: a new directory gets the partitioner of the old servers, and an
-    /// existing one keeps its own.
+    /// Returns the configuration for a target without one: a new directory gets the partitioner of the old servers, and
+    /// an existing one keeps its own.
     pub fn fitting(&self, config: Config, source: &SourcePartitioner) -> Config {
         let partitioner = match (self.place, &self.new) {
             (Place::Data(_), Some(new)) => {

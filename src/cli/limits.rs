@@ -17,8 +17,8 @@ const MIB: u64 = 1024 * 1024;
 pub struct LimitArgs {
     /// Memory of all requests together, in megabytes
     ///
-    /// Of their arguments, rows and results; one request may use a quarter of it. [default: half of what the process may use
-    /// besides its cache, at most 2048]
+    /// Of their arguments, rows and results; one request may use a quarter of it. [default: half of what the process may
+    /// use besides its cache, at most 2048]
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     request_memory_mb: Option<u64>,
     /// Time limit of reads of rows by key, in milliseconds; 0: none [default: the configuration's RpcTimeoutInMillis,

@@ -18,8 +18,9 @@ const OFF: &str = "off";
 pub struct NativeArgs {
     /// The address of CQL, or `off` [default: 127.0.0.1:9042]
     ///
-    /// The default is that of the configuration, else port 9042 at the address of Thrift. The configuration's are NativeTransportAddress and NativeTransportPort. Port 0 picks a free one, which is also the
-    /// default if Thrift has port 0.
+    /// The default is that of the configuration, else port 9042 at the address of Thrift. The configuration's are
+    /// NativeTransportAddress and NativeTransportPort. Port 0 picks a free one, which is also the default if Thrift has
+    /// port 0.
     #[arg(long, value_name = "HOST:PORT")]
     cql: Option<String>,
     /// The version that drivers see [default: 4.0.11]

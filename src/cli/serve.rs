@@ -48,7 +48,8 @@ const NO_KEYSTORE: &str = "client_encryption_options enables TLS with a Java key
 pub struct ServeArgs {
     /// The configuration [default: ./storage-conf.xml]
     ///
-    /// A storage-conf.xml or a cassandra.yaml. If there is no ./storage-conf.xml, a built-in sample has the schema of a blog.
+    /// A storage-conf.xml or a cassandra.yaml. If there is no ./storage-conf.xml, a built-in sample has the schema of a
+    /// blog.
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -62,8 +63,8 @@ pub struct ServeArgs {
     thrift: Option<String>,
     /// The release to behave like [default: 0.6, 2.1]
     ///
-    /// One of 0.4 to 2.1: 0.4, 0.5 and 0.6 are for calls with a keyspace argument, 0.7 to 2.1 for calls after set_keyspace. May be given once
-    /// for each.
+    /// One of 0.4 to 2.1: 0.4, 0.5 and 0.6 are for calls with a keyspace argument, 0.7 to 2.1 for calls after
+    /// set_keyspace. May be given once for each.
     #[arg(long, value_name = "VERSION", value_parser = Compat::release, help_heading = "Thrift clients")]
     compat: Vec<Release>,
     #[command(flatten)]

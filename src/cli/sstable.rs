@@ -53,8 +53,8 @@ struct ShowArgs {
     key: Option<String>,
     #[command(flatten)]
     definitions: DefinitionArgs,
-    /// How cells are named [default: as the definition says. Without one files of 3.x are read as those of CQL tables, and
-    /// super columns of 2.0 to 2.2 as composite names; files of 0.4 to 1.2 show it]
+    /// How cells are named [default: as the definition says. Without one files of 3.x are read as those of CQL tables,
+    /// and super columns of 2.0 to 2.2 as composite names; files of 0.4 to 1.2 show it]
     #[arg(long, value_enum)]
     layout: Option<LayoutArg>,
     /// Check the order of rows by this partitioner [default: the one in the Statistics file of 2.1 and later]

@@ -4,8 +4,8 @@
 //! a dump of all that is stored if the side supports dumps, else live cells, page by page (`pages`, with the
 //! implementations `store_pages` and `thrift_pages`). `schema` selects the column families and creates those that the
 //! target lacks, `write` writes, and `progress_file` records the progress. `verify` compares live cells by looking up
-//! each in the other side; `merge` compares two dumps including tombstones. `meter` displays the progress. `export` writes
-//! SSTables instead, and `partitions` sorts rows and their range tombstones for it.
+//! each in the other side; `merge` compares two dumps including tombstones. `meter` displays the progress. `export`
+//! writes SSTables instead, and `partitions` sorts rows and their range tombstones for it.
 
 mod difference;
 mod error;

@@ -1,7 +1,8 @@
 //! What files have of a column family, as a dump of a store has it: to compare both.
 //!
-//! A row is read whole, sorted and folded. Of a row that is too large for that, the range tombstones are read first, since
-//! files of 3.x have them behind what they cover; then its changes come in the order in which the SSTables are merged.
+//! A row is read whole, sorted and folded. Of a row that is too large for that, the range tombstones are read first,
+//! since files of 3.x have them behind what they cover; then its changes come in the order in which the SSTables are
+//! merged.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! With a wrong definition, from `--schema` or `--config`, all bytes would be imported, and clients could not read them.
-//! A comparison with `--verify` would find no difference. Files of 3.x have the types of their columns. Of older ones the names
-//! of the first rows are checked: the server that wrote them has validated and sorted them by its comparator. Validators of
-//! keys and values are not checked there, since clients could change them at any time.
+//! A comparison with `--verify` would find no difference. Files of 3.x have the types of their columns. Of older ones the
+//! names of the first rows are checked: the server that wrote them has validated and sorted them by its comparator.
+//! Validators of keys and values are not checked there, since clients could change them at any time.
 
 use std::sync::Arc;
 

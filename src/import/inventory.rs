@@ -105,9 +105,9 @@ impl Inventory {
         Inventory::of_nodes(&nodes)
     }
 
-    /// Searches the directories of nodes for SSTables: data directories, or those of a keyspace or of a column family. A node
-    /// has one for each of its disks. Snapshots, incremental backups, indexes, files that a server has not finished and
-    /// those that it has compacted are left out; a directory of a snapshot is read if it is given itself.
+    /// Searches the directories of nodes for SSTables: data directories, or those of a keyspace or of a column family. A
+    /// node has one for each of its disks. Snapshots, incremental backups, indexes, files that a server has not finished
+    /// and those that it has compacted are left out; a directory of a snapshot is read if it is given itself.
     ///
     /// # Errors
     ///
@@ -136,8 +136,8 @@ impl Inventory {
         Ok(inventory)
     }
 
-    /// Doubts whether the rows of missing Data files are lost. Servers remove the Data file of an SSTable first, so a server
-    /// may have been killed while it removed the SSTable.
+    /// Doubts whether the rows of missing Data files are lost. Servers remove the Data file of an SSTable first, so a
+    /// server may have been killed while it removed the SSTable.
     pub(super) fn doubt_missing(&mut self) {
         for (family, table) in std::mem::take(&mut self.missing) {
             let why = format!(
@@ -182,8 +182,9 @@ impl Inventory {
         self.left_out.push(left_out);
     }
 
-    /// Leaves out the SSTables of tables that were dropped before one of their name was created: those in a directory with
-    /// another id than the table's own (2.1 and later). Returns these directories. A directory that was given itself stays.
+    /// Leaves out the SSTables of tables that were dropped before one of their name was created: those in a directory
+    /// with another id than the table's own (2.1 and later). Returns these directories. A directory that was given itself
+    /// stays.
     pub fn leave_out_dropped(&mut self, ids: &HashMap<FamilyName, [u8; 16]>) -> Vec<PathBuf> {
         let directories = &self.directories;
         // The directory of the table that a file in `directory` was of, if that table was dropped.
@@ -270,7 +271,8 @@ impl Inventory {
         is_wanted(&self.selection, name)
     }
 
-    /// Whether the last server of a node was one of 3.x: an upgraded one has read the files of earlier releases by its own rules.
+    /// Whether the last server of a node was one of 3.x: an upgraded one has read the files of earlier releases by its
+    /// own rules.
     pub(super) fn is_modern(&self) -> bool {
         let tables = self.families.values().chain(self.system.values()).flatten();
         tables.into_iter().any(|table| table.descriptor.format.has_modern_rows)

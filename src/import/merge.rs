@@ -39,7 +39,8 @@ const OPEN_TABLES: RangeInclusive<usize> = 100..=600;
 /// The files of an open table.
 const FILES_OF_TABLE: u64 = 3;
 
-/// Returns how many tables may be open at the same time. Half of the files that the process may have are left for the target.
+/// Returns how many tables may be open at the same time. Half of the files that the process may have are left for the
+/// target.
 pub fn open_max() -> usize {
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let tables = files.map_or(u64::MAX, |files| files / 2 / FILES_OF_TABLE);

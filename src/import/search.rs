@@ -7,8 +7,8 @@
 //!   --from data --from data/Shop     .. they would belong to two nodes, whose counters would be added up: an error
 //! ```
 //!
-//! A file is recognized by its device and inode, so that links, mounts, and the hard links of snapshots do not hide that it is
-//! the same one.
+//! A file is recognized by its device and inode, so that links, mounts, and the hard links of snapshots do not hide that
+//! it is the same one.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -87,8 +87,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Ends the search. Lists the Data files that are missing beside their Index files, and notes links to directories that
-    /// were not searched.
+    /// Ends the search. Lists the Data files that are missing beside their Index files, and notes links to directories
+    /// that were not searched.
     pub fn finish(self) {
         let Search { inventory, links, indexed, .. } = self;
         inventory.missing.extend(indexed.into_iter().filter_map(|(path, node)| missing_table(path, node)));
@@ -253,8 +253,8 @@ fn is_copy(directory: &Path, name: &str) -> bool {
         && !fs::read_dir(directory).is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(begins)))
 }
 
-/// Returns whether a file that was found before is worth a note. The directory of commit logs beside a data directory may be
-/// found more than once: it was not given.
+/// Returns whether a file that was found before is worth a note. The directory of commit logs beside a data directory may
+/// be found more than once: it was not given.
 ///
 /// # Errors
 ///

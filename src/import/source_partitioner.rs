@@ -6,8 +6,8 @@
 //! 2. that of a `cassandra.yaml` or `storage-conf.xml` near the directories,
 //! 3. the one in whose order the first rows are.
 //!
-//! A partitioner that was named is compared with the first rows. If they are in the order of another one, the import ends at
-//! once: otherwise nearly each row would be reported as damage.
+//! A partitioner that was named is compared with the first rows. If they are in the order of another one, the import ends
+//! at once: otherwise nearly each row would be reported as damage.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ const TABLES_READ: usize = 100;
 const PARENTS: usize = 4;
 const CONFIGURATIONS: [&str; 2] = ["cassandra.yaml", "storage-conf.xml"];
 
-/// The partitioners in the order in which they are preferred, if rows are in the order of several. Collations differ between
-/// versions of Java, so the order of CollatingOrderPreservingPartitioner is not known.
+/// The partitioners in the order in which they are preferred, if rows are in the order of several. Collations differ
+/// between versions of Java, so the order of CollatingOrderPreservingPartitioner is not known.
 const KNOWN: [&str; 4] =
     ["RandomPartitioner", "Murmur3Partitioner", "ByteOrderedPartitioner", "OrderPreservingPartitioner"];
 
@@ -39,8 +39,8 @@ pub struct SourcePartitioner {
     pub named_by: String,
 }
 
-/// Returns the partitioner of the SSTables. `named` is the one that the command names, with the option; `usual` is used if
-/// nothing shows it.
+/// Returns the partitioner of the SSTables. `named` is the one that the command names, with the option; `usual` is used
+/// if nothing shows it.
 ///
 /// # Errors
 ///

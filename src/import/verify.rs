@@ -4,8 +4,8 @@
 //! target is dumped. Both are in the order of the ring and of names, so they are compared side by side, and memory does
 //! not depend on their size.
 //!
-//! A cluster cannot be dumped, and may have another partitioner. There each live cell of the files is looked up; what only
-//! the cluster has is not noticed.
+//! A cluster cannot be dumped, and may have another partitioner. There each live cell of the files is looked up; what
+//! only the cluster has is not noticed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

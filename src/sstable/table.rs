@@ -125,14 +125,14 @@ impl TableReader {
         &self.descriptor
     }
 
-    /// Returns the partitioner in whose order the rows are: that of the options, else the one in the Statistics component.
-    /// `None` if neither names it, and for an index.
+    /// Returns the partitioner in whose order the rows are: that of the options, else the one in the Statistics
+    /// component. `None` if neither names it, and for an index.
     pub fn partitioner(&self) -> Option<&PartitionerRef> {
         self.partitioner.as_ref()
     }
 
-    /// Returns the column family that a file of 3.x describes: its types and the names of the columns that are not in keys.
-    /// `None` for older files.
+    /// Returns the column family that a file of 3.x describes: its types and the names of the columns that are not in
+    /// keys. `None` for older files.
     pub fn described(&self, types: &Types) -> Option<Arc<CfDef>> {
         match &self.rows {
             Rows::Old(_) => None,
@@ -306,8 +306,8 @@ impl TableReader {
         Err(self.damaged(entry.position, why).in_row(&entry.key))
     }
 
-    /// Moves to the start of the row with a key, so that [`TableReader::next_unit`] returns the row. Returns whether there
-    /// is one. Without an Index component all rows are read.
+    /// Moves to the start of the row with a key, so that [`TableReader::next_unit`] returns the row. Returns whether
+    /// there is one. Without an Index component all rows are read.
     pub fn seek_to_key(&mut self, row_key: &[u8]) -> Result<bool, SstableError> {
         let index_path = self.descriptor.path(Component::Index);
         self.index = None;

@@ -1,7 +1,7 @@
 //! Prints lines for the user: results on standard output, and what is said of the work on standard error.
 //!
-//! `println!` panics if nobody reads any more, as behind `| head`, or if the disk is full. Here a reader that has gone gets
-//! no more lines and the work goes on; any other failure is an error at the end ([`failure`]).
+//! `println!` panics if nobody reads any more, as behind `| head`, or if the disk is full. Here a reader that has gone
+//! gets no more lines and the work goes on; any other failure is an error at the end ([`failure`]).
 
 use std::fmt;
 use std::io::{self, Write};

@@ -156,7 +156,8 @@ impl Files {
 }
 
 impl TableFiles {
-    /// Whether the files were written at another second than a record has. Versions of Java differ in what is below a second.
+    /// Whether the files were written at another second than a record has. Versions of Java differ in what is below a
+    /// second.
     fn has_other_time(&self, record: &TransactionRecord) -> bool {
         self.updated_ms
             .is_some_and(|updated| updated.div_euclid(1_000) != record.updated_ms.div_euclid(1_000))

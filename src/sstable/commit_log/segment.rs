@@ -9,10 +9,10 @@
 //!                          size (4) | CRC-32 of the size (4) | mutation | CRC-32 of size and mutation (4)
 //! ```
 //!
-//! The rest of a file is zeros, or from 1.1 to 2.0 a zero and what was in the file before it was used again. A record with
-//! another checksum was not written completely, or was damaged later. If its size is wrong, it ends the file; if its mutation
-//! is wrong, it is passed over. Both are reported. The sections of 2.1 and later were written completely, so a wrong section
-//! was damaged later.
+//! The rest of a file is zeros, or from 1.1 to 2.0 a zero and what was in the file before it was used again. A record
+//! with another checksum was not written completely, or was damaged later. If its size is wrong, it ends the file; if its
+//! mutation is wrong, it is passed over. Both are reported. The sections of 2.1 and later were written completely, so a
+//! wrong section was damaged later.
 
 use std::path::Path;
 
