@@ -11,7 +11,7 @@ use super::log::segments_of;
 use super::manifest::{Contents, FamilyName, Manifest};
 use super::recovery::replay_newest;
 use super::table_folders::table_folders;
-use super::tables::{GIVEN_UP, TreeName, TreeVersion};
+use super::tables::{TreeName, TreeVersion};
 use crate::schema::{Catalog, CfDef};
 use crate::storage::StoreError;
 use crate::storage::disk::{Disk, FreeSpace, RealDisk};
@@ -113,9 +113,8 @@ impl Inspection {
         self.families = families.map(|(name, _)| name.clone()).collect();
         self.read_log(disk, &directory.join("log"), contents);
         for (folder, owner) in table_folders(contents) {
-            let given_up = directory.join("tables").join(format!("{folder}{GIVEN_UP}"));
             let tree = TreeName { owner, directory: directory.join("tables").join(folder) };
-            if !tree.directory.exists() && given_up.exists() {
+            if let Some(given_up) = tree.given_up() {
                 self.given_up.push(given_up);
                 continue;
             }

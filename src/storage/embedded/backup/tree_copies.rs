@@ -99,16 +99,13 @@ impl<'a> TreeCopies<'a> {
     /// Returns whether the operator has given up the tables of a directory. The backup then has an empty directory with
     /// the same suffix.
     fn is_given_up(&self, folder: &str, name: &TreeName, progress: Progress<'_>) -> Result<bool, StoreError> {
-        let given_up = format!("{folder}{GIVEN_UP}");
-        if name.directory.exists() || !self.source.join(&given_up).exists() {
-            return Ok(false);
-        }
+        let Some(given_up) = name.given_up() else { return Ok(false) };
         progress(&format!(
             "the tables of {} in {} were given up by an operator: the backup does not have them",
             name.owner,
-            self.source.join(&given_up).display()
+            given_up.display()
         ));
-        let copy = self.copy.join(given_up);
+        let copy = self.copy.join(format!("{folder}{GIVEN_UP}"));
         self.disk.create_directory(&copy).map_err(|error| io_error(&copy, &error))?;
         Ok(true)
     }

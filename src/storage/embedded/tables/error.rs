@@ -10,6 +10,9 @@ use lsm_tree::Error;
 use crate::storage::StoreError;
 use crate::storage::embedded::health::text_of;
 
+/// Suffix of the directory of a tree that the operator has given up because it is damaged.
+pub const GIVEN_UP: &str = ".given-up";
+
 /// The owner and the directory of a tree, for messages.
 #[derive(Debug, Clone)]
 pub struct TreeName {
@@ -19,6 +22,15 @@ pub struct TreeName {
 }
 
 impl TreeName {
+    /// Returns the directory to which an operator has renamed that of the tree, to start without its tables. `None` if the
+    /// tree has not been given up.
+    pub fn given_up(&self) -> Option<PathBuf> {
+        let mut path = self.directory.clone().into_os_string();
+        path.push(GIVEN_UP);
+        let path = PathBuf::from(path);
+        (!self.directory.exists() && path.exists()).then_some(path)
+    }
+
     /// Converts an error of the tree library.
     pub fn error(&self, error: &Error) -> StoreError {
         match error {

@@ -31,10 +31,10 @@ mod tree;
 mod version;
 
 pub use check::{check_table, check_tree};
-pub use error::TreeName;
+pub use error::{GIVEN_UP, TreeName};
 pub use filter::gc_before;
 pub use generation::{TableFolder, Tables, generation_in, id_in, number_of};
 pub use snapshot::Snapshot;
-pub use space::{GIVEN_UP, TableOptions, TableSpace};
+pub use space::{TableOptions, TableSpace};
 pub use tree::{TableWriter, TreeEntries};
 pub use version::{ListedTable, TreeVersion};

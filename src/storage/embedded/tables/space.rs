@@ -20,8 +20,6 @@ use crate::util::metrics::Counter;
 
 /// The first sequence number. 0 has a special meaning in the tree library.
 const FIRST_SEQUENCE: SeqNo = 1;
-/// Suffix of the directory of a tree that the operator has given up because it is damaged.
-pub const GIVEN_UP: &str = ".given-up";
 /// Limits of the number of table files that are kept open.
 const OPEN_FILES: std::ops::RangeInclusive<usize> = 64..=4096;
 
@@ -89,8 +87,7 @@ impl TableSpace {
         gc_grace_s: &Arc<AtomicI32>,
     ) -> Result<Option<Arc<Tree>>, StoreError> {
         let name = TreeName { owner: owner.to_owned(), directory: self.path_of(folder) };
-        let given_up = self.path_of(&format!("{folder}{GIVEN_UP}"));
-        if !name.directory.exists() && given_up.exists() {
+        if let Some(given_up) = name.given_up() {
             tracing::warn!(
                 "the data of {owner} in {} is not used: an operator has renamed the directory",
                 given_up.display()
