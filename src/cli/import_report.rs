@@ -51,7 +51,7 @@ pub fn report_verified(verified: &Verified) -> Result<(), String> {
             print_line!("compared: {} cells and deletions of the files with the target", verified.compared)
         }
         false => print_line!(
-            "compared: {} live cells of the files with the target; not compared: deletions, and what only the target has",
+            "compared: {} live cells of the files with the target; not compared: deletions, and cells that only the target has",
             verified.compared
         ),
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{TryStreamExt, stream};
 
-use super::difference::{Difference, Differences, Kind};
+use super::difference::{Differences, Kind};
 use super::merge::{self, DumpSource, MergeStep, Stream};
 use super::meter::Meter;
 use super::progress_file::ProgressFile;
@@ -147,7 +147,7 @@ impl Work {
                 let last_key = batch.rows.last().map(|row| row.key.clone());
                 let other = lookup.other.clone();
                 let task = tokio::spawn(async move { lookup.compare(batch.rows).await });
-                let found: Vec<Difference> = joined(task, &other).await?;
+                let (_, found) = joined(task, &other).await?;
                 Ok((found, tally, last_key))
             }
         });

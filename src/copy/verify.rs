@@ -41,18 +41,19 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// Compares pieces of rows.
-    pub async fn compare(&self, rows: Vec<RowPiece>) -> Result<Vec<Difference>, CopyError> {
-        let mut differences = Vec::new();
+    /// Compares the live cells of pieces of rows. Returns how many there are, and the differences.
+    pub async fn compare(&self, rows: Vec<RowPiece>) -> Result<(u64, Vec<Difference>), CopyError> {
+        let (mut compared, mut differences) = (0, Vec::new());
         for RowPiece { key, changes } in rows {
             for (super_column, cells) in self.alive(changes) {
+                compared += cells.len() as u64;
                 for cells in cells.chunks(NAMES_MAX) {
                     let found = self.compare_cells(&key, super_column.as_ref(), cells).await;
                     differences.extend(found.map_err(|why| CopyError::of(&self.other, why))?);
                 }
             }
         }
-        Ok(differences)
+        Ok((compared, differences))
     }
 
     /// Returns the live cells of changes, by super column.

@@ -22,7 +22,7 @@ use crate::compat::features::releases::NEWEST;
 use crate::copy::Side;
 use crate::cql::define::{accepts_values, keeps_order};
 use crate::cql::show::hex;
-use crate::marshal::{self, AbstractType, CqlType, TypeRef, Types, unreversed};
+use crate::marshal::{self, AbstractType, CqlType, Types, widens};
 use crate::schema::{CfDef, Layout, TableColumn, TableDef};
 use crate::sstable::{Atom, TableOptions, TableReader, Unit};
 
@@ -90,10 +90,8 @@ impl Definition<'_> {
         }
         let inner = self.cf.subcomparator().zip(described.subcomparator());
         let pairs = [Some((&self.cf.comparator, &described.comparator)), inner];
-        let fits = |new: &TypeRef, old: &TypeRef| {
-            keeps_order(&CqlType::of(new), &CqlType::of(old)) && is_reversed(new) == is_reversed(old)
-        };
-        let misfit = pairs.into_iter().flatten().find(|(new, old)| !fits(new, old));
+        let misfit =
+            pairs.into_iter().flatten().find(|(new, old)| !widens(old.class_name(), new.class_name()));
         misfit.map(|(new, old)| {
             format!(
                 "its column names are of {}, and the definition has {}",
@@ -200,10 +198,6 @@ fn name_misfit(comparator: &dyn AbstractType, name: &Bytes, before: Option<&Byte
             hex(name)
         )
     })
-}
-
-fn is_reversed(class: &TypeRef) -> bool {
-    unreversed(class.class_name()).1
 }
 
 fn differs(what: &str, old: &CqlType, new: &CqlType) -> String {

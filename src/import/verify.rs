@@ -4,8 +4,8 @@
 //! target is dumped. Both are in the order of the ring and of names, so they are compared side by side, and memory does
 //! not depend on their size.
 //!
-//! A cluster cannot be dumped, and may have another partitioner. There each live cell of the files is looked up; what
-//! only the cluster has is not noticed.
+//! A cluster cannot be dumped, and may have another partitioner. Each live cell of the files is looked up in it;
+//! cells that only the cluster has are not found.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,8 +30,6 @@ use crate::compat::features::releases::NEWEST;
 use crate::copy::{
     CopyError, DifferenceKind, Differences, DumpSource, Lookup, MergeStep, Side, Stream, Walk, next_of_dumps,
 };
-use crate::db::Restore;
-use crate::model::Change;
 use crate::partitioner::PartitionerRef;
 use crate::schema::{CfDef, TableDef};
 use crate::sstable::named_partitioner;
@@ -259,12 +257,13 @@ impl Verify<'_> {
             let rows = receiver.recv().await.transpose()?;
             if looked_up.len() >= LOOKUPS || rows.is_none() {
                 let Some(found) = looked_up.join_next().await else { return Ok(cells) };
-                let found: Result<Vec<_>, CopyError> =
+                let found: Result<(u64, Vec<_>), CopyError> =
                     found.map_err(|error| ImportError::Thread(error.to_string()))?;
-                found?.iter().for_each(|difference| differences.add(cf, difference));
+                let (compared, found) = found?;
+                cells += compared;
+                found.iter().for_each(|difference| differences.add(cf, difference));
             }
             let Some(rows) = rows else { continue };
-            cells += live_cells(&rows, self.clock.now_s());
             let lookup = lookup.clone();
             looked_up.spawn(async move { lookup.compare(rows).await });
         }
@@ -276,14 +275,4 @@ impl Verify<'_> {
             false => Ok(()),
         }
     }
-}
-
-/// Returns the number of live cells in pieces of rows.
-fn live_cells(rows: &[RowPiece], now_s: i32) -> u64 {
-    let changes = rows.iter().flat_map(|row| &row.changes);
-    let is_live = |change: &&Change| match change {
-        Change::Cell { cell, .. } => cell.clone().at(now_s, Restore::behaviour()).is_live(),
-        _ => false,
-    };
-    changes.filter(is_live).count() as u64
 }
