@@ -16,10 +16,9 @@ const OFF: &str = "off";
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Data on a cluster")]
 pub struct ClusterArgs {
-    /// Store data on this cluster
+    /// Store data on the cluster of these nodes
     ///
-    /// The nodes of Cassandra 4 or 5 or ScyllaDB to connect to first.
-    /// The nodes report the others. `off`: store data in a directory even if the configuration has a `<Cluster>`.
+    /// Nodes of Cassandra 4 or 5 or of ScyllaDB, which report the other nodes. `off`: store data in a directory even if the configuration has a `<Cluster>`.
     #[arg(long = "cluster", value_name = "HOST[:PORT],...")]
     contact_points: Option<String>,
     /// The data centre of the nodes that requests are sent to, and of LOCAL_QUORUM

@@ -23,7 +23,7 @@ use crate::util::{Clock, Password};
 pub struct ControlArgs {
     /// The address of the control API [default: off]
     ///
-    /// With it tests reset the data, take snapshots and move the clock. It needs --ephemeral.
+    /// Tests use the control API to reset the data, to take snapshots and to move the clock. It needs --ephemeral.
     ///
     /// HTTP with JSON. Port 0 picks a free one. An address that is not loopback needs --control-token-file.
     #[arg(id = "control_address", long = "control", value_name = "HOST:PORT")]
@@ -37,7 +37,7 @@ pub struct ControlArgs {
         hide_short_help = true
     )]
     token_file: Option<PathBuf>,
-    /// Load this at the start; needs --ephemeral
+    /// Load data at the start; needs --ephemeral
     ///
     /// FILE.cql, FILE.cli, FILE.json, a data directory or thrift:HOST:PORT. FILE.cql has statements, FILE.cli or FILE.txt
     /// statements of cassandra-cli, FILE.json rows as the control API's GET /dump prints them. A data directory may be a

@@ -25,7 +25,7 @@ pub struct NativeArgs {
     cql: Option<String>,
     /// The version that drivers see [default: 4.0.11]
     ///
-    /// They choose features by it.
+    /// Drivers choose features by this version.
     #[arg(long, value_name = "VERSION", value_parser = ReportedVersion::new)]
     claim: Option<ReportedVersion>,
 }

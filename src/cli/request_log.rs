@@ -23,7 +23,7 @@ pub struct RequestLogArgs {
         hide_default_value = true
     )]
     mode: RequestLogMode,
-    /// The file that they are logged to
+    /// Write logged requests to this file
     ///
     /// Instead of the log of the server.
     #[arg(id = "log_requests_file", long = "log-requests-file", value_name = "FILE")]

@@ -61,7 +61,7 @@ pub struct ServeArgs {
     /// It overrides ThriftAddress and ThriftPort of the configuration. Port 0 picks a free one.
     #[arg(long, value_name = "HOST:PORT", help_heading = "Thrift clients")]
     thrift: Option<String>,
-    /// The release to behave like [default: 0.6, 2.1]
+    /// The release to emulate [default: 0.6, 2.1]
     ///
     /// One of 0.4 to 2.1: 0.4, 0.5 and 0.6 are for calls with a keyspace argument, 0.7 to 2.1 for calls after
     /// set_keyspace. May be given once for each.

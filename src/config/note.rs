@@ -1,11 +1,11 @@
-//! What a configuration that is right leaves to be said.
+//! The notes and warnings about a configuration that can be served.
 
 /// A sentence about a configuration, with its file and its place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Note {
     /// The sentence.
     pub text: String,
-    /// Whether something that is written in the file is not done, such as an unknown element.
+    /// Whether an element, attribute or setting is ignored, such as an unknown one, or has a harmful value.
     pub is_warning: bool,
 }
 

@@ -59,7 +59,7 @@ impl<'a> ConfigReader<'a> {
         self.add(span, false, text);
     }
 
-    /// Adds a warning: what is written at this place is not done.
+    /// Adds a warning: an element, attribute or setting at this place is ignored or has a harmful value.
     pub fn warn(&mut self, span: Span, text: impl FnOnce() -> String) {
         self.add(span, true, text);
     }

@@ -16,7 +16,7 @@ use crate::storage::{
 
 /// Looks at a directory. With a configuration, it is the data directory of a server with that.
 pub fn check(directory: &Path, config: Option<&Config>, findings: &mut Findings) {
-    // A relative directory is another one for a server that is started elsewhere, such as the service.
+    // A server that starts in another directory, such as the service, resolves a relative path differently.
     let directory = &std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     let name = directory.display();
     if !directory.exists() {
