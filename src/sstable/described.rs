@@ -16,7 +16,7 @@ use super::component::Descriptor;
 use super::statistics::{Column, RowHeader};
 use crate::cql::define::{comparator, key_validator};
 use crate::marshal::{
-    BytesType, CqlType, TypeRef, Types, composite_parts, split_arguments, split_class, unreversed,
+    BytesType, CqlType, Native, TypeRef, Types, composite_parts, split_arguments, split_class, unreversed,
 };
 use crate::schema::{CfDef, ColumnDef, ColumnKind, ColumnType, Layout, TableColumn, TableDef};
 
@@ -43,6 +43,14 @@ impl Description<'_> {
         self.types.resolve(class).unwrap_or_else(|| Arc::new(BytesType))
     }
 
+    /// Returns the type of a class: a comparator that the program has registered is itself, and an unknown one `blob`.
+    fn cql_type(&self, class: &str) -> CqlType {
+        match (CqlType::of_class(class), self.types.resolve(class)) {
+            (CqlType::Native(Native::Blob), Some(registered)) => CqlType::of(&registered),
+            (known, _) => known,
+        }
+    }
+
     fn key(&self) -> &str {
         self.header.key.as_ref().map_or("BytesType", |key| &key.class)
     }
@@ -54,11 +62,11 @@ impl Description<'_> {
         let is_static = self.header.static_columns.iter().map(|column| (column, ColumnKind::Static));
         let is_regular = self.header.regular_columns.iter().map(|column| (column, ColumnKind::Regular));
         let others: BTreeMap<String, TableColumn> =
-            is_static.chain(is_regular).map(|(column, kind)| value_column(column, kind)).collect();
+            is_static.chain(is_regular).map(|(column, kind)| self.value_column(column, kind)).collect();
         let table = TableDef {
             layout: Layout::Sparse,
-            partition_key: key_columns("key", ColumnKind::PartitionKey, &key_classes),
-            clustering: key_columns("column", ColumnKind::Clustering, &clustering),
+            partition_key: self.key_columns("key", ColumnKind::PartitionKey, &key_classes),
+            clustering: self.key_columns("column", ColumnKind::Clustering, &clustering),
             others,
             dropped: BTreeMap::new(),
         };
@@ -101,26 +109,78 @@ impl Description<'_> {
             ..cf
         }
     }
-}
 
-/// Returns columns of a key, whose names the file does not have: `key`, `key2`; `column1`, `column2`.
-fn key_columns(base: &str, kind: ColumnKind, classes: &[&str]) -> Vec<TableColumn> {
-    let column = |(at, class): (usize, &&str)| {
-        let (class, is_reversed) = unreversed(class);
-        let name = match (kind, at) {
-            (ColumnKind::PartitionKey, 0) => base.to_owned(),
-            _ => format!("{base}{}", at + 1),
+    /// Returns columns of a key, whose names the file does not have: `key`, `key2`; `column1`, `column2`.
+    fn key_columns(&self, base: &str, kind: ColumnKind, classes: &[&str]) -> Vec<TableColumn> {
+        let column = |(at, class): (usize, &&str)| {
+            let (class, is_reversed) = unreversed(class);
+            let name = match (kind, at) {
+                (ColumnKind::PartitionKey, 0) => base.to_owned(),
+                _ => format!("{base}{}", at + 1),
+            };
+            TableColumn { is_reversed, ..TableColumn::new(&name, kind, at, self.cql_type(class).frozen()) }
         };
-        TableColumn { is_reversed, ..TableColumn::new(&name, kind, at, CqlType::of_class(class).frozen()) }
-    };
-    classes.iter().enumerate().map(column).collect()
+        classes.iter().enumerate().map(column).collect()
+    }
+
+    fn value_column(&self, column: &Arc<Column>, kind: ColumnKind) -> (String, TableColumn) {
+        let name = String::from_utf8_lossy(&column.name).into_owned();
+        let cql_type = self.cql_type(&column.value.class);
+        let has_cells_of_fields = column.is_user_type && column.is_complex;
+        let cql_type = if has_cells_of_fields { cql_type.with_cells_of_fields() } else { cql_type };
+        let cell_name: Bytes = column.name.clone();
+        (name.clone(), TableColumn { cell_name, ..TableColumn::new(&name, kind, 0, cql_type) })
+    }
 }
 
-fn value_column(column: &Arc<Column>, kind: ColumnKind) -> (String, TableColumn) {
-    let name = String::from_utf8_lossy(&column.name).into_owned();
-    let cql_type = CqlType::of_class(&column.value.class);
-    let has_cells_of_fields = column.is_user_type && column.is_complex;
-    let cql_type = if has_cells_of_fields { cql_type.with_cells_of_fields() } else { cql_type };
-    let cell_name: Bytes = column.name.clone();
-    (name.clone(), TableColumn { cell_name, ..TableColumn::new(&name, kind, 0, cql_type) })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::AbstractType;
+
+    #[derive(Debug)]
+    struct OwnType;
+
+    impl AbstractType for OwnType {
+        fn class_name(&self) -> &str {
+            "com.example.OwnType"
+        }
+
+        fn validate(&self, _value: &[u8]) -> Result<(), crate::marshal::MarshalError> {
+            Ok(())
+        }
+
+        fn compare(&self, left: &[u8], right: &[u8]) -> std::cmp::Ordering {
+            left.cmp(right)
+        }
+
+        fn to_text(&self, _value: &[u8]) -> String {
+            String::new()
+        }
+
+        fn parse_text(&self, text: &str) -> Result<Vec<u8>, crate::marshal::MarshalError> {
+            Ok(text.as_bytes().to_vec())
+        }
+    }
+
+    #[test]
+    fn registered_comparators_are_themselves_and_unknown_classes_are_blobs() {
+        let mut types = Types::builtin();
+        types.register(Arc::new(OwnType));
+        let header = RowHeader {
+            least_timestamp: 0,
+            least_deletion_time: 0,
+            least_ttl: 0,
+            key: None,
+            clustering: Vec::new(),
+            static_columns: Vec::new(),
+            regular_columns: Vec::new(),
+        };
+        let of = Description { header: &header, types: &types };
+        assert_eq!(of.cql_type("com.example.OwnType").class_name(), "com.example.OwnType");
+        assert_eq!(of.cql_type("com.example.Unknown"), CqlType::Native(Native::Blob));
+        let class = "org.apache.cassandra.db.marshal.MapType(\
+            org.apache.cassandra.db.marshal.UTF8Type,org.apache.cassandra.db.marshal.LongType)";
+        assert_eq!(of.cql_type(class).to_string(), "map<text, bigint>");
+    }
 }
