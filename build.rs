@@ -31,7 +31,7 @@ fn of_checkout() -> Option<String> {
     for file in ["HEAD", "logs/HEAD"] {
         println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--git-path", file])?);
     }
-    for sources in ["build.rs", "src", "idl", "Cargo.toml", "Cargo.lock"] {
+    for sources in ["build.rs", "src", "crates", "idl", "Cargo.toml", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={sources}");
     }
     let commit = git(&["describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=, with changes"])?;

@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use thriftstore::config;
-use thriftstore::copy::Side;
-use thriftstore::db::{Authenticator, Database, DatabaseParts};
-use thriftstore::import::{self, Defined, FoundSchema, ImportOptions, Inventory, Summary};
-use thriftstore::marshal::Types;
-use thriftstore::partitioner;
-use thriftstore::schema::Catalog;
-use thriftstore::sstable::FORMATS;
-use thriftstore::storage::EmbeddedStore;
-use thriftstore::util::Clock;
+use base::marshal::Types;
+use base::partitioner;
+use base::schema::Catalog;
+use base::util::Clock;
+use db::{Authenticator, Database, DatabaseParts};
+use embedded::EmbeddedStore;
+use sstable::FORMATS;
 use tokio::runtime::{Builder, Runtime};
+use transfer::copy::Side;
+use transfer::import;
+use transfer::import::{Defined, FoundSchema, ImportOptions, Inventory, Summary};
 
 use super::input::{COMPONENTS, Scratch, file_name, take};
 

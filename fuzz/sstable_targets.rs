@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use base::schema::Layout;
 use bytes::Bytes;
-use thriftstore::schema::Layout;
-use thriftstore::sstable::{
+use sstable::{
     CommitLog, Descriptor, FORMATS, Flushed, LogTable, SstableError, TableOptions, TableReader,
     TransactionLog, Unit, named_partitioner,
 };

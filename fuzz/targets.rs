@@ -4,24 +4,26 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, LazyLock};
 
+use base::compat::Behaviour;
+use base::compat::features::{Language, ReportedVersion};
+use base::marshal::Types;
+use base::model::BoundValue;
+use base::util::{Clock, Release};
 use bytes::{Bytes, BytesMut};
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{Language, ReportedVersion};
-use thriftstore::config::{self, Config};
-use thriftstore::cql::{self, BoundValue, QueryOptions, QueryState, cql2};
-use thriftstore::db::{Authenticator, Database, DatabaseParts};
-use thriftstore::marshal::Types;
-use thriftstore::native::{
-    self, FailedOperation, Frame, FrameCutter, Handshake, NativeError, NativeService, NextFrame,
-    Reply as NativeReply, RequestCode, SegmentCodec, open_body,
+use config::Config;
+use cql::{QueryOptions, QueryState, cql2};
+use db::{Authenticator, Database, DatabaseParts};
+use embedded::EmbeddedStore;
+use server::limits::HANDSHAKE_BYTES_MAX;
+use server::native;
+use server::native::{
+    FailedOperation, Handshake, NativeError, NativeService, Reply as NativeReply, open_body,
 };
-use thriftstore::storage::EmbeddedStore;
-use thriftstore::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
-use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
-use thriftstore::thrift::{Compat, Service, Session, answer};
-use thriftstore::util::limits::NATIVE_FRAME_BYTES_MAX;
-use thriftstore::util::{Clock, Release};
+use server::thrift::{Compat, Service, Session, answer};
 use tokio::runtime::{Builder, Runtime};
+use wire::native::{Frame, FrameCutter, NextFrame, RequestCode, SegmentCodec};
+use wire::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
+use wire::thrift::{MessageHeader, MessageKind, Reader, TType};
 
 /// Longest message that the fuzzed connection accepts, in bytes.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
@@ -138,15 +140,18 @@ async fn native_reply(service: &NativeService, handshake: &mut Handshake, frame:
     let opened = RequestCode::of_number(frame.opcode).ok_or_else(|| NativeError::protocol("unknown"));
     let opened = opened.and_then(|code| {
         handshake.check(code, frame.version)?;
-        Ok((code, open_body(frame, handshake.compression, NATIVE_FRAME_BYTES_MAX)?))
+        Ok(code)
     });
     match opened {
         Err(error) => NativeReply::error(frame.stream, &error, FailedOperation::default(), frame.version),
-        Ok((code, body)) if code.has_statement() => {
-            let (identity, head) = (handshake.identity.clone(), (frame.stream, frame.flags));
-            native::answer(service, &identity, code, head, body).await
+        Ok(code) if code.has_statement() => {
+            let identity = handshake.identity.clone();
+            native::answer(service, &identity, code, frame, handshake.compression).await
         }
-        Ok((code, body)) => handshake.answer(service, code, frame.stream, body).await,
+        Ok(code) => match open_body(frame, handshake.compression, HANDSHAKE_BYTES_MAX) {
+            Ok(body) => handshake.answer(service, code, frame.stream, body).await,
+            Err(error) => NativeReply::error(frame.stream, &error, FailedOperation::default(), frame.version),
+        },
     }
 }
 
@@ -184,6 +189,7 @@ pub fn cql(data: &[u8]) -> usize {
             language: Language::Newest,
             keyspace: Some("k"),
             user: None,
+            sees_new_indexes: false,
         };
         let maker = QueryState { behaviour: Behaviour::of(Release::V2_1), ..state };
         for table in TABLES {

@@ -1,42 +1,25 @@
 //! thriftstore: a server for applications written for Thrift-era Cassandra.
 //!
-//! Layers, each using only those above it: `util`, `compat`, `marshal`, `schema`, `model`, `partitioner`, `config`,
-//! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `control`, `testing`, `stress`, `sstable`, `copy`, `import`,
-//! `traffic`, `admin`, `cli`.
+//! The program: its command line, and how the parts of a server are put together. Everything else is in `crates/`, where
+//! each crate uses only those before it:
+//!
+//! ```text
+//!   base  config  wire                 types and utilities; the configuration; bytes to messages
+//!   store  embedded  cluster           the trait of stores, and the two stores
+//!   cql-syntax  db  cql                the syntax of CQL; requests; statements
+//!   net  server                        sockets, and the server of both protocols
+//!
+//!   sstable  transfer  traffic         companions: files of old servers, copies and imports, recordings,
+//!   double  console  stress            the test double, the admin server, the load tool
+//! ```
+//!
+//! Other Rust programs use two things: [`testing`], which starts a server in a test, and [`marshal`], for comparators of their
+//! own (`examples/custom_comparator`).
 
-// The lint `missing_docs` is on for the layers that other code implements or builds on: comparators, partitioners, the
-// schema, the types of reads and writes, stores, and the database, on which all protocols build. It is also on for the
-// tables of `compat`, whose rows need an explanation.
-
-// `println!` panics if nobody reads any more: `util::output` prints instead.
+// `println!` panics if nobody reads any more: `base::util::output` prints instead.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-pub mod admin;
 pub mod cli;
-#[warn(missing_docs)]
-pub mod compat;
-pub mod config;
-pub mod control;
-pub mod copy;
-pub mod cql;
-#[warn(missing_docs)]
-pub mod db;
-pub mod import;
-#[warn(missing_docs)]
-pub mod marshal;
-#[warn(missing_docs)]
-pub mod model;
-pub mod native;
-#[warn(missing_docs)]
-pub mod partitioner;
-#[warn(missing_docs)]
-pub mod schema;
-pub mod server;
-pub mod sstable;
-#[warn(missing_docs)]
-pub mod storage;
-pub mod stress;
-pub mod testing;
-pub mod thrift;
-pub mod traffic;
-pub mod util;
+
+pub use base::marshal;
+pub use double::testing;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use super::http_port::{HttpPort, host_of, is_loopback};
-use crate::admin::metrics::ServerReadings;
-use crate::admin::{AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames, Served};
-use crate::control::ControlApi;
-use crate::db::Database;
-use crate::server::StatusPage;
-use crate::thrift::Compat;
-use crate::util::meter::RequestLimits;
+use base::util::meter::RequestLimits;
+use console::metrics::ServerReadings;
+use console::{AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames, Served};
+use db::Database;
+use double::control::ControlApi;
+use server::StatusPage;
+use server::thrift::Compat;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Console and metrics")]

@@ -8,10 +8,9 @@ use indicatif::HumanBytes;
 
 use super::data;
 use super::message::drawing;
-use crate::config;
-use crate::marshal::Types;
-use crate::storage::{self, BackupOptions, BackupSummary};
-use crate::util::output::{print_line, report_line};
+use base::marshal::Types;
+use base::util::output::{print_line, report_line};
+use embedded::{BackupOptions, BackupSummary};
 
 #[derive(Debug, Args)]
 pub struct BackupArgs {
@@ -40,7 +39,7 @@ pub fn backup(args: &BackupArgs, types: &Types) -> Result<(), String> {
     };
     let options = BackupOptions { source, target: args.target.clone(), reads_tables: !args.no_verify };
     let started = Instant::now();
-    let summary = storage::back_up(&options, &mut |line| report_line!("{line}"));
+    let summary = embedded::back_up(&options, &mut |line| report_line!("{line}"));
     let summary = summary.map_err(|error| format!("cannot back up {}: {error}", options.source.display()))?;
     print_line!("{}", text(&options, &summary, started.elapsed().as_secs_f64()));
     Ok(())

@@ -4,10 +4,9 @@ use bytes::Bytes;
 use clap::Args;
 
 use super::data::{self, Data, DataArgs};
-use crate::cql;
-use crate::cql::syntax::TableName;
-use crate::marshal::{AbstractType, BytesType, Types};
-use crate::util::output::print_text;
+use base::marshal::{AbstractType, BytesType, Types};
+use base::util::output::print_text;
+use cql_syntax::TableName;
 
 #[derive(Debug, Args)]
 pub struct CellsArgs {

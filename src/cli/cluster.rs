@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::config::{self, Cluster, ClusterEncryption, ClusterLogin};
-use crate::storage::cluster::{ClusterOptions, ClusterTls};
-use crate::util::password_of;
+use base::util::password_of;
+use cluster::{ClusterOptions, ClusterTls};
+use config::{Cluster, ClusterEncryption, ClusterLogin};
 
 /// The value of `--cluster` for a server without a cluster.
 const OFF: &str = "off";
@@ -58,7 +58,7 @@ impl ClusterArgs {
     ///
     /// # Errors
     ///
-    /// Which options are missing or contradict each other.
+    /// Names the options that are missing or contradict each other.
     pub fn over(&self, configured: Option<Cluster>) -> Result<Option<Cluster>, String> {
         let mut cluster = match (self.contact_points.as_deref(), configured) {
             (Some(OFF), _) => None,
@@ -197,8 +197,8 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::util::Password;
-    use crate::util::limits::PASSWORD_FILE_BYTES_MAX;
+    use base::util::Password;
+    use base::util::limits::PASSWORD_FILE_BYTES_MAX;
 
     #[derive(Debug, Parser)]
     struct Command {

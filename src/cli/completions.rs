@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap_complete::Shell;
 
-use crate::util::output;
+use base::util::output;
 
 /// The shell that completes.
 #[derive(Debug, clap::Args)]

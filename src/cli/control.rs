@@ -9,13 +9,13 @@ use clap::Args;
 
 use super::http_port::HttpPort;
 use super::load_place::load_place;
-use crate::control::{
+use base::util::meter::RequestLimits;
+use base::util::{Clock, Password};
+use db::Database;
+use double::control::{
     Control, ControlApi, ControlError, ControlService, LoadBody, Sandboxes, SnapshotLimits, load,
 };
-use crate::copy::Place;
-use crate::db::Database;
-use crate::util::meter::RequestLimits;
-use crate::util::{Clock, Password};
+use transfer::copy::Place;
 
 /// The options of the control port.
 #[derive(Debug, Default, Args)]
@@ -93,7 +93,7 @@ impl ControlArgs {
     }
 }
 
-/// What `--load` loads.
+/// The source of `--load`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadSource {
     File(PathBuf),

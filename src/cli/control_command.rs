@@ -7,8 +7,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use super::http_port::HttpPort;
-use crate::control::{ClockRequest, ControlClient, LoadBody, ResetRequest, ResetScope, SandboxRequest};
-use crate::util::output::{self, print_text};
+use base::util::output;
+use base::util::output::print_text;
+use double::control::{ClockRequest, ControlClient, LoadBody, ResetRequest, ResetScope, SandboxRequest};
 
 #[derive(Debug, Args)]
 pub struct ControlCommandArgs {
@@ -72,7 +73,7 @@ enum Request {
         #[arg(value_name = "JSON")]
         rule: String,
     },
-    /// Print the rules of faults, and what they have done
+    /// Print the rules of faults, and their effects so far
     Faults,
     /// Remove a rule of faults
     RemoveFault { name: String },

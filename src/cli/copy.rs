@@ -8,20 +8,21 @@ use clap::Args;
 use super::cluster::{self, ClusterArgs};
 use super::data;
 use super::message::drawing;
-use crate::config::{self, Config};
-use crate::copy::{
-    self, CopyError, CopyOptions, ExportOptions, Interruption, OpenOptions, Place, Selection, Side, Task,
+use ::cluster::ClusterOptions;
+use base::marshal::Types;
+use base::util::Clock;
+use base::util::output::{print_line, report_line};
+use config::Config;
+use transfer::copy;
+use transfer::copy::{
+    CopyError, CopyOptions, ExportOptions, Interruption, OpenOptions, Place, Selection, Side, Task,
 };
-use crate::marshal::Types;
-use crate::storage::cluster::ClusterOptions;
-use crate::util::Clock;
-use crate::util::output::{print_line, report_line};
 
 #[derive(Debug, Args)]
 pub struct CopyArgs {
     /// The source: `data:DIRECTORY` (its server must not be running), `thrift:HOST:PORT` (any Thrift server; `?framed`,
-    /// `?unframed` and `?version=0.6` may follow) or `cluster:HOST:PORT,HOST:PORT`; `cluster` alone is that of the
-    /// configuration
+    /// `?unframed` and `?version=0.6` may follow) or `cluster:HOST:PORT,HOST:PORT`; `cluster` alone is the
+    /// configuration's
     #[arg(long, value_name = "WHERE")]
     from: Place,
     /// The target: `data:DIRECTORY`, which is created if it does not exist, `cluster:HOST:PORT,HOST:PORT`, or

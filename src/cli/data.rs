@@ -7,15 +7,15 @@ use std::time::Duration;
 use clap::Args;
 
 use super::message::drawing;
-use crate::compat::Behaviour;
-use crate::compat::features::{Language, ReportedVersion};
-use crate::config;
-use crate::cql::{self, QueryState};
-use crate::db::{Authenticator, Database, DatabaseParts};
-use crate::marshal::Types;
-use crate::partitioner::PartitionerRef;
-use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign};
-use crate::util::{Clock, Release};
+use base::compat::Behaviour;
+use base::compat::features::{Language, ReportedVersion};
+use base::marshal::Types;
+use base::partitioner::PartitionerRef;
+use base::util::{Clock, Release};
+use cql::QueryState;
+use db::{Authenticator, Database, DatabaseParts};
+use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode, check_not_foreign};
+use store::Store;
 
 /// Cache for data blocks in bytes: a tool reads little.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -28,7 +28,7 @@ pub struct DataArgs {
     /// The data directory, instead of the configuration's DataFileDirectory. The server must not be running
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Run the CQL statements of this file in memory, and use their data instead of that of a server
+    /// Run the CQL statements of this file in memory, and use their data instead of a server's
     #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "data_dir"])]
     schema: Option<PathBuf>,
     /// The keyspace of names without one
@@ -70,6 +70,7 @@ impl Data {
             language: Language::default(),
             keyspace: self.keyspace.as_deref(),
             user: None,
+            sees_new_indexes: false,
         }
     }
 

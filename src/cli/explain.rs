@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::data::{self, Data, DataArgs};
-use crate::cql::{self, QueryOptions};
-use crate::marshal::Types;
-use crate::util::output::print_text;
+use base::marshal::Types;
+use base::util::output::print_text;
+use cql::QueryOptions;
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::cluster;
 use super::store::{OpenStore, random_token};
-use crate::config::{Cluster, Config};
-use crate::db::{self, Database, is_reserved};
-use crate::partitioner::check_partitioner;
-use crate::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
-use crate::storage::{Store, StoreError};
-use crate::util::Clock;
+use ::cluster::{ClusterLink, ClusterOptions, ClusterStore};
+use base::partitioner::check_partitioner;
+use base::util::Clock;
+use config::{Cluster, Config};
+use db::{Database, is_reserved};
+use store::{Store, StoreError};
 
 /// Pause between two attempts to reach the cluster.
 const PAUSE: Duration = Duration::from_secs(3);

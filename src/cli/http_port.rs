@@ -3,8 +3,8 @@
 use std::net::ToSocketAddrs;
 use std::path::Path;
 
-use crate::util::limits::STATUS_TOKEN_BYTES_MIN;
-use crate::util::{Password, password_of};
+use base::util::limits::STATUS_TOKEN_BYTES_MIN;
+use base::util::{Password, password_of};
 
 /// A port that speaks HTTP, as errors name it.
 #[derive(Debug, Clone, Copy)]

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::admin::{AdminArgs, AdminOptions};
 use super::control::{ControlArgs, ControlOptions};
 use super::status::StatusArgs;
-use crate::admin::metrics::ServerReadings;
-use crate::admin::{AdminService, Served};
-use crate::control::{ControlService, Sandboxes};
-use crate::db::{Authenticator, Database};
-use crate::server::{StatusPage, StatusService};
-use crate::thrift::Compat;
-use crate::util::Password;
-use crate::util::meter::RequestLimits;
+use base::util::Password;
+use base::util::meter::RequestLimits;
+use console::metrics::ServerReadings;
+use console::{AdminService, Served};
+use db::{Authenticator, Database};
+use double::control::{ControlService, Sandboxes};
+use server::thrift::Compat;
+use server::{StatusPage, StatusService};
 
 /// The checked options of the ports.
 pub struct HttpOptions {

@@ -2,8 +2,9 @@
 
 use clap::Args;
 
-use crate::config::Config;
-use crate::partitioner::{self, PARTITIONERS};
+use base::partitioner;
+use base::partitioner::PARTITIONERS;
+use config::Config;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Configuration")]
@@ -11,7 +12,7 @@ pub struct IdentityArgs {
     /// The name that describe_cluster_name returns, instead of the configuration's
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     cluster_name: Option<String>,
-    /// The partitioner, instead of the configuration's. It is stored with the data and cannot be changed later
+    /// The partitioner, instead of the configuration's. It is stored with the data and cannot be changed after the first write
     #[arg(long, value_name = "CLASS", hide_short_help = true)]
     partitioner: Option<String>,
 }
@@ -49,8 +50,7 @@ impl IdentityArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     fn over(partitioner: Option<&str>, text: &str) -> Result<Config, String> {
         let config = config::parse(text, "cassandra.yaml", &Types::builtin()).unwrap();

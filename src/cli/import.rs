@@ -8,23 +8,23 @@ use clap::Args;
 
 use super::cluster::{self, ClusterArgs};
 use super::copy::stop_at_signals;
-use super::data;
 use super::import_definitions::Definitions;
-use super::import_found;
 use super::import_report::{HOW_TO_DEFINE, report_found, report_imported, report_verified};
 use super::import_target::TargetPlace;
 use super::message::drawing;
 use super::source_directories::SourceDirectories;
-use crate::config::{self, Config};
-use crate::copy::{self, OpenOptions, Place, Side};
-use crate::import::{
-    self as importing, AsOf, CHECKPOINT_EVERY, Comparison, FamilyName, FoundSchema, ImportError,
-    ImportOptions, Inventory, LoggedCounts, SourcePartitioner,
+use super::{data, import_found};
+use base::marshal::Types;
+use base::partitioner;
+use base::util::output::report_line;
+use base::util::{Clock, listed};
+use config::Config;
+use transfer::copy::{OpenOptions, Place, Side};
+use transfer::import::{
+    AsOf, CHECKPOINT_EVERY, Comparison, FamilyName, FoundSchema, ImportError, ImportOptions, Inventory,
+    LoggedCounts, SourcePartitioner,
 };
-use crate::marshal::Types;
-use crate::partitioner;
-use crate::util::output::report_line;
-use crate::util::{Clock, listed};
+use transfer::{copy, import as importing};
 
 /// Column families that an error names.
 const NAMES_SHOWN: usize = 20;
@@ -46,7 +46,7 @@ pub struct ImportArgs {
     /// The partitioner of the old servers, if it is not the configuration's
     #[arg(long, value_name = "CLASS")]
     partitioner: Option<String>,
-    /// Only this keyspace [default: all but those of the servers themselves]
+    /// Only this keyspace [default: all but the servers' own]
     #[arg(long, value_name = "NAME")]
     keyspace: Option<String>,
     /// Only the column family of this name [default: all]
@@ -67,7 +67,7 @@ pub struct ImportArgs {
     /// Record in this file what is imported; the same command with the same file goes on there
     #[arg(long, value_name = "FILE")]
     progress_file: Option<PathBuf>,
-    /// How often the progress is recorded
+    /// The interval at which the progress is recorded
     #[arg(long, value_name = "SECONDS", requires = "progress_file", default_value_t = CHECKPOINT_EVERY.as_secs())]
     progress_seconds: u64,
     /// After the import, read the files and the target again, and report each difference
@@ -99,7 +99,7 @@ pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
     let config = match &args.config {
         Some(file) => config::load(file, types).map_err(|errors| drawing(&errors))?,
         // Without a file, only what the target and the scripts define is there.
-        None => Config { catalog: crate::schema::Catalog::default(), ..default_config(types)? },
+        None => Config { catalog: base::schema::Catalog::default(), ..default_config(types)? },
     };
     data::run(import_all(args, types, config, (inventory, found)))
 }
@@ -198,7 +198,7 @@ async fn check_definitions(
     inventory.check_doubts(options).map_err(|error| error.to_string())
 }
 
-/// Imports, compares, or both, and prints what was done.
+/// Imports, compares, or both, and prints the results.
 async fn run(
     args: &ImportArgs,
     inventory: &Inventory,
@@ -215,7 +215,7 @@ async fn run(
     }
     if args.verify || args.verify_only {
         let verified = importing::verify(inventory, (to, clock), options, shift).await.map_err(failed);
-        // What is lost was printed already; the error at the end is the first one.
+        // Losses were printed already; the error at the end is the first one.
         imported = imported.and(verified.and_then(|verified| report_verified(&verified)));
     }
     imported
@@ -297,7 +297,7 @@ fn check_selection(inventory: &Inventory, to: &Side) -> Result<(), String> {
     inventory.check_selection(defined).map_err(|error| error.to_string())
 }
 
-/// Reads everything, and prints what is there.
+/// Reads everything, and prints the contents.
 async fn look(
     (types, config): (&Types, &Config),
     (inventory, definitions): (&mut Inventory, &Definitions<'_>),

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::control::load_file;
-use crate::config::Config;
-use crate::copy::Side;
-use crate::db::{Authenticator, Database, DatabaseParts};
-use crate::import::{FamilyName, FoundSchema, Inventory};
-use crate::marshal::Types;
-use crate::storage::EmbeddedStore;
-use crate::util::Clock;
-use crate::util::output::report_line;
+use base::marshal::Types;
+use base::util::Clock;
+use base::util::output::report_line;
+use config::Config;
+use db::{Authenticator, Database, DatabaseParts};
+use embedded::EmbeddedStore;
+use transfer::copy::Side;
+use transfer::import::{FamilyName, FoundSchema, Inventory};
 
 /// Where definitions come from, besides the configuration.
 pub struct Definitions<'a> {
@@ -23,7 +23,7 @@ pub struct Definitions<'a> {
 }
 
 impl Definitions<'_> {
-    /// Creates the column families that a database does not have. What cannot be created is printed.
+    /// Creates the column families that a database does not have. Prints the ones that it cannot create.
     pub async fn create(&self, database: &Arc<Database>) -> Result<(), String> {
         for script in self.scripts {
             load_file("--schema", database, script).await?;
@@ -35,7 +35,7 @@ impl Definitions<'_> {
         Ok(())
     }
 
-    /// Prints what is missing in the system tables, and what of them is not imported.
+    /// Prints the parts that are missing in the system tables, and the parts that are not imported.
     pub fn print_gaps(&self) {
         if let Ok(schema) = self.found {
             print_each("missing in the system tables", &schema.missing);

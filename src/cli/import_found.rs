@@ -1,4 +1,4 @@
-//! What `thriftstore import --dry-run` prints: all that is in the directories of old servers.
+//! The output of `thriftstore import --dry-run`: all that is in the directories of old servers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,9 +6,11 @@ use std::path::Path;
 use indicatif::HumanBytes;
 
 use super::import_report::counted;
-use crate::import::{FamilyName, FamilySummary, FoundSchema, Inventory, LeftOut, SourcePartitioner, Summary};
-use crate::marshal::timestamp_text;
-use crate::util::output::print_line;
+use base::marshal::timestamp_text;
+use base::util::output::print_line;
+use transfer::import::{
+    FamilyName, FamilySummary, FoundSchema, Inventory, LeftOut, SourcePartitioner, Summary,
+};
 
 /// SSTables that are printed for each reason not to read them.
 const LEFT_OUT_PRINTED: usize = 10;

@@ -1,4 +1,4 @@
-//! What `thriftstore import` prints at its end: what was imported, and what was not.
+//! The report of `thriftstore import` at its end: the imported data, and the data that was not imported.
 //!
 //! Everything that is not imported is printed with its reason, and is an error, unless the user has asked to leave it
 //! out.
@@ -6,15 +6,15 @@
 use indicatif::HumanBytes;
 
 use super::import_found::shown_times;
-use crate::import::{FamilySummary, Inventory, Summary, UnfoundWrites, Verified};
-use crate::util::output::{print_line, report_line};
+use base::util::output::{print_line, report_line};
+use transfer::import::{FamilySummary, Inventory, Summary, UnfoundWrites, Verified};
 
-/// How the user defines column families that have no definition.
+/// Explains how to define column families that have no definition.
 pub const HOW_TO_DEFINE: &str = "Servers of 0.7 and later have the definitions in the keyspace system or system_schema: give the \
     whole data directory. Otherwise define them with --config storage-conf.xml (0.4 to 0.6), or with --schema and a script of \
     CQL or cassandra-cli";
 
-/// Prints what was imported and what is lost. Losses are an error.
+/// Prints the imported data and the losses. Losses are an error.
 pub fn report_imported(
     inventory: &Inventory,
     summary: &Summary,
@@ -37,7 +37,7 @@ pub fn report_imported(
     print_losses(inventory, summary, missing)
 }
 
-/// Prints what was found and what is lost. Losses are an error.
+/// Prints the data that was found and the losses. Losses are an error.
 pub fn report_found(inventory: &Inventory, summary: &Summary) -> Result<(), String> {
     print_line!("found: {}", total(inventory, summary, inventory.commit_logs.len() as u64));
     print_unfound("not counted", &summary.unfound);

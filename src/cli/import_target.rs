@@ -1,15 +1,14 @@
 //! The target of an import before it is opened: whether it exists, and which partitioner it has.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use crate::config::Config;
-use crate::copy::Place;
-use crate::import::{SourcePartitioner, recorded_parts};
-use crate::partitioner;
-use crate::storage::stored_partitioner;
-use crate::util::output::report_line;
+use base::partitioner;
+use base::util::output::report_line;
+use config::Config;
+use embedded::stored_partitioner;
+use transfer::copy::Place;
+use transfer::import::{SourcePartitioner, recorded_parts};
 
 /// A target that is not opened yet.
 pub struct TargetPlace<'a> {
@@ -73,7 +72,8 @@ impl TargetPlace<'_> {
         Config { partitioner, ..config }
     }
 
-    /// Removes what a refused import has put into a new directory, and the directory itself if the import has created it.
+    /// Removes the files that a refused import has put into a new directory, and the directory itself if the import has
+    /// created it.
     pub fn remove(&self) {
         let Some(new) = &self.new else { return };
         if let Err(error) = new.remove() {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::config::Config;
-use crate::util::meter::{RequestLimits, RequestMemory, TimeLimits};
-use crate::util::process_memory;
+use base::util::meter::{RequestLimits, RequestMemory, TimeLimits};
+use base::util::process_memory;
+use config::Config;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -66,8 +66,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::config;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     #[derive(Debug, Parser)]
     struct Command {

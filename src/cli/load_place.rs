@@ -1,14 +1,15 @@
-//! `--load`: copies a data directory, a backup, or what a Thrift server has, into a server in memory.
+//! `--load`: copies a data directory, a backup, or the data of a Thrift server, into a server in memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::Config;
-use crate::copy::{self, CopyError, OpenOptions, Place, Side};
-use crate::db::Database;
-use crate::schema::Catalog;
-use crate::storage::{self, BackupOptions};
-use crate::util::Clock;
+use base::schema::Catalog;
+use base::util::Clock;
+use config::Config;
+use db::Database;
+use embedded::BackupOptions;
+use transfer::copy;
+use transfer::copy::{CopyError, OpenOptions, Place, Side};
 
 /// A directory that is removed at the end.
 struct TemporaryDirectory(PathBuf);
@@ -51,7 +52,7 @@ async fn backup_of(directory: &Path) -> Result<TemporaryDirectory, String> {
     let temporary = TemporaryDirectory(temporary);
     let options =
         BackupOptions { source: directory.to_path_buf(), target: temporary.0.clone(), reads_tables: true };
-    let backup = tokio::task::spawn_blocking(move || storage::back_up(&options, &mut |_| {}));
+    let backup = tokio::task::spawn_blocking(move || embedded::back_up(&options, &mut |_| {}));
     let backup = backup.await.map_err(|error| error.to_string())?;
     backup.map(|_| temporary).map_err(|error| error.to_string())
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::config::{self, Authority, Config};
-use crate::db::{Authenticator, LoginGuard, PasswordMode, SimpleAuthenticator};
-use crate::util::limits::LOGIN_FAILURES_MAX;
+use config::{Authority, Config};
+use db::limits::LOGIN_FAILURES_MAX;
+use db::{Authenticator, LoginGuard, PasswordMode, SimpleAuthenticator};
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Logins of Thrift clients")]
@@ -32,7 +32,7 @@ impl LoginArgs {
     ///
     /// # Errors
     ///
-    /// Which options contradict the configuration or would have no effect.
+    /// Names the options that contradict the configuration or would have no effect.
     pub fn authenticator(&self, config: &Config) -> Result<Authenticator, String> {
         use config::Authenticator as Login;
         check_authority(config)?;
@@ -130,7 +130,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     #[derive(Debug, Parser)]
     struct Command {

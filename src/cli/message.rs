@@ -6,13 +6,13 @@ use std::io::{IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::config::ConfigErrors;
+use config::ConfigErrors;
 
 /// The style of errors.
 pub const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// The style of warnings.
 pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-/// The style of what is as it should be.
+/// The style of good results.
 pub const FINE: Style = AnsiColor::Green.on_default().bold();
 
 /// Prints the error that ends a command. A configuration's errors are drawings, which have colours of their own.
@@ -36,8 +36,7 @@ fn is_drawing(message: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     #[test]
     fn errors_of_configurations_are_drawings_with_and_without_colours() {

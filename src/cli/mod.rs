@@ -44,6 +44,7 @@ mod source_directories;
 mod sstable;
 mod sstable_types;
 mod status;
+mod stopping;
 mod store;
 mod tls;
 mod traffic;
@@ -53,8 +54,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::marshal::Types;
-use crate::util::output;
+use base::marshal::Types;
+use base::util::output;
 
 /// A server for applications written for Thrift-era Cassandra.
 #[derive(Debug, Parser)]
@@ -93,7 +94,7 @@ enum Command {
     /// Answer clients by one server, send their calls to another server too, and compare the answers.
     Shadow(Box<shadow::ShadowArgs>),
     /// Load a Thrift server and measure it.
-    Stress(crate::stress::StressArgs),
+    Stress(stress::StressArgs),
     /// Print a script with which a shell completes commands and options.
     Completions(completions::CompletionsArgs),
     /// Write manual pages.
@@ -127,7 +128,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Control(args) => control_command::control(&args),
         Command::Sstable(args) => sstable::sstable(&args, types),
         Command::Shadow(args) => shadow::shadow(&args),
-        Command::Stress(args) => crate::stress::run(args),
+        Command::Stress(args) => stress::run(args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => manual::man(&args),
     };

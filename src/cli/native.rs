@@ -4,8 +4,8 @@ use std::net::{Ipv6Addr, SocketAddr};
 
 use clap::Args;
 
-use crate::compat::features::ReportedVersion;
-use crate::config::Config;
+use base::compat::features::ReportedVersion;
+use config::Config;
 
 /// The default reported version: current drivers support it, and read its schema tables.
 const CLAIM: &str = "4.0.11";
@@ -18,7 +18,7 @@ const OFF: &str = "off";
 pub struct NativeArgs {
     /// The address of CQL, or `off` [default: 127.0.0.1:9042]
     ///
-    /// The default is that of the configuration, else port 9042 at the address of Thrift. The configuration's are
+    /// The default comes from the configuration, else it is port 9042 at the address of Thrift. The configuration's are
     /// NativeTransportAddress and NativeTransportPort. Port 0 picks a free one, which is also the default if Thrift has
     /// port 0.
     #[arg(long, value_name = "HOST:PORT")]
@@ -102,8 +102,7 @@ fn socket_address(host: &str, port: u16) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     fn address(cql: Option<&str>, thrift: Option<&str>, elements: &str) -> Option<String> {
         let args = NativeArgs { cql: cql.map(str::to_owned), claim: None };

@@ -1,7 +1,8 @@
 //! The option --otlp: a span for each request, sent to a collector of OpenTelemetry.
 //!
-//! The spans are those of the log filter `requests=debug` ([`RequestLog`](crate::util::RequestLog)). They are exported on a
-//! thread of the SDK, in batches. If the collector does not answer, spans are dropped and requests do not wait.
+//! The spans are the same as for the log filter `requests=debug` ([`RequestLog`](base::util::RequestLog)). They are
+//! exported on a thread of the SDK, in batches. If the collector does not answer, spans are dropped and requests do not
+//! wait.
 
 use clap::Args;
 

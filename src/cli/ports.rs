@@ -5,11 +5,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::http_services::HttpServices;
-use crate::admin::Served;
-use crate::compat::features::ReportedVersion;
-use crate::native::NativeService;
-use crate::server::{Admission, Encryption, Listener, ShutdownSignal, check_address};
-use crate::thrift::{Compat, Service};
+use base::compat::features::ReportedVersion;
+use console::Served;
+use net::{Admission, Encryption, Listener, ShutdownSignal, check_address};
+use server::native::NativeService;
+use server::thrift::{Compat, Service};
 
 /// The addresses of the ports.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub struct Services {
 
 impl Ports {
     pub fn bind(addresses: &Addresses) -> Result<Ports, String> {
-        // The address for Thrift may be that of the configuration.
+        // The address for Thrift may come from the configuration.
         let thrift = Listener::bind(&addresses.thrift).map_err(|error| error.to_string())?;
         let of_option = |option: &str, address: &Option<String>| {
             let bound = address.as_deref().map(Listener::bind).transpose();
@@ -108,18 +108,18 @@ impl Ports {
         signal: ShutdownSignal,
     ) {
         let mut bound = vec![("Thrift", self.thrift.address)];
-        tokio::spawn(self.thrift.run(services.thrift, admission.clone()));
+        self.thrift.start(services.thrift, admission.clone());
         if let Some(listener) = self.native {
             bound.push(("CQL", listener.address));
-            tokio::spawn(listener.run(services.native, admission));
+            listener.start(services.native, admission);
         }
         if let Some(listener) = self.status {
             bound.push(("HTTP", listener.address));
-            tokio::spawn(listener.run(services.http.status, Admission::for_status(signal.clone())));
+            listener.start(services.http.status, Admission::for_status(signal.clone()));
         }
         if let (Some(listener), Some(service)) = (self.control, services.http.control) {
             bound.push(("control", listener.address));
-            tokio::spawn(listener.run(service, Admission::for_control(signal.clone())));
+            listener.start(service, Admission::for_control(signal.clone()));
         }
         for (protocol, address) in bound {
             announce(&format!("listening for {protocol} clients on {address}"));
@@ -136,7 +136,7 @@ impl Ports {
             }
             let scheme = if admission.is_encrypted() { "https" } else { "http" };
             announce(&format!("the admin server is at {scheme}://{}/", listener.address));
-            tokio::spawn(listener.run(services.http.admin, admission));
+            listener.start(services.http.admin, admission);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a process that serves clients does at its start and end: its log, threads, limits and signals.
+//! The start and the end of a process that serves clients: its log, threads, limits and signals.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use crate::server::{Encryption, request_short_slices};
+use net::{Encryption, request_short_slices};
 
 /// The default log filter, without THRIFTSTORE_LOG. Of the driver to a cluster only warnings; connection errors are
 /// logged by the gateway itself.

@@ -1,4 +1,4 @@
-//! `thriftstore record`: a proxy that records what passes.
+//! `thriftstore record`: a proxy that records the traffic.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,16 +13,15 @@ use clap::Args;
 use super::process::{self, StopSignals};
 use super::redaction::RedactionArgs;
 use super::tls::TlsArgs;
-use crate::server::{
-    Admission, ConnectionLimits, Encryption, Listener, ServerTrust, Shutdown, client_config,
-};
-use crate::traffic::Header;
-use crate::traffic::file::{PartWriter, RotationLimits};
-use crate::traffic::record::{Proxy, Recorder, RecorderSummary, TapQueue, Upstream, Upstreams, now_us};
-use crate::traffic::redact::Redactor;
-use crate::util::limits::{RECORDER_CONNECTIONS_MAX, RECORDER_QUEUE_BYTES_MAX};
+use base::util::limits::RECORDER_CONNECTIONS_MAX;
+use net::{Admission, ConnectionLimits, Encryption, Listener, ServerTrust, Shutdown, client_config};
+use traffic::Header;
+use traffic::file::{PartWriter, RotationLimits};
+use traffic::limits::RECORDER_QUEUE_BYTES_MAX;
+use traffic::record::{Proxy, Recorder, RecorderSummary, TapQueue, Upstream, Upstreams, now_us};
+use traffic::redact::Redactor;
 
-/// How long connections may take to end at shutdown: they are closed, not finished.
+/// The time that connections may take to end at shutdown: they are closed, not finished.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 const MIB: u64 = 1024 * 1024;
@@ -143,7 +142,7 @@ async fn serve(args: &RecordArgs) -> Result<(), String> {
             "listening for recorded clients on {}, answered by {}",
             listener.address, upstream.usual.address
         ));
-        tokio::spawn(listener.run(proxy.to(upstream), admission.clone()));
+        listener.start(proxy.to(upstream), admission.clone());
     }
     drop((proxy, admission));
     stop.wait().await;
@@ -177,7 +176,7 @@ fn encryption(args: &RecordArgs) -> Result<Option<Arc<Encryption>>, String> {
     Encryption::open(options).map(|encryption| Some(Arc::new(encryption))).map_err(|error| error.to_string())
 }
 
-/// Prints what was recorded.
+/// Prints the counts of the recording.
 fn report(args: &RecordArgs, summary: &RecorderSummary) -> Result<(), String> {
     let RecorderSummary { connections, calls, bytes, parts, .. } = summary;
     let files = if *parts > 1 { format!("{parts} files, the first is ") } else { String::new() };

@@ -1,4 +1,4 @@
-//! `thriftstore traffic redact`: replaces what is secret in a recording.
+//! `thriftstore traffic redact`: replaces the secrets in a recording.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::redaction::RedactionArgs;
 use super::traffic::{header_of, open, write_recording};
-use crate::traffic::TrafficError;
-use crate::traffic::redact::{Hashes, Redactor};
+use traffic::TrafficError;
+use traffic::redact::{Hashes, Redactor};
 
 #[derive(Debug, Args)]
 pub struct RedactArgs {

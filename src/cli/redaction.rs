@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::traffic::redact::{Hashes, RedactionKey, Role, Roles};
-use crate::util::limits::REDACTION_KEY_BYTES_MAX;
+use base::util::limits::REDACTION_KEY_BYTES_MAX;
+use traffic::redact::{Hashes, RedactionKey, Role, Roles};
 
 #[derive(Debug, Args)]
 pub struct RedactionArgs {
@@ -18,7 +18,7 @@ pub struct RedactionArgs {
 }
 
 impl RedactionArgs {
-    /// Returns what is redacted; `None` if nothing is.
+    /// Returns the redaction; `None` if nothing is.
     ///
     /// # Errors
     ///

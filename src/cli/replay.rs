@@ -8,14 +8,14 @@ use clap::Args;
 use super::process::{self, StopSignals};
 use super::replay_server::{ReplayServer, ReplayServerArgs, quoted};
 use super::report::ReportArgs;
-use crate::traffic::file::{PartWriter, RotationLimits};
-use crate::traffic::replay::{
+use base::util::limits::{SHRUNK_BYTES_MAX, SHRUNK_CAUSES_MAX};
+use base::util::output::report_line;
+use traffic::file::{PartWriter, RotationLimits};
+use traffic::replay::{
     FreshServer, Progress, Replay, ReplayOptions, Shrunk, Speed, reproduction, selected, shrink,
 };
-use crate::traffic::report::{CauseId, Report, RunKind, Subject};
-use crate::traffic::{Event, EventKind, Header, Recording, TrafficError};
-use crate::util::limits::{SHRUNK_BYTES_MAX, SHRUNK_CAUSES_MAX};
-use crate::util::output::report_line;
+use traffic::report::{CauseId, Report, RunKind, Subject};
+use traffic::{Event, EventKind, Header, Recording, TrafficError};
 
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
@@ -24,23 +24,23 @@ pub struct ReplayArgs {
     file: PathBuf,
     #[command(flatten)]
     server: ReplayServerArgs,
-    /// How fast calls are sent: `max`, `recorded`, or how many times as fast as recorded, such as 2.5
+    /// The speed at which calls are sent: `max`, `recorded`, or a factor of the recorded speed, such as 2.5
     #[arg(long, value_name = "SPEED", default_value = "max")]
     speed: Speed,
-    /// Replay the recording so many times. Without --fresh, a server of --against keeps the data of the run before
+    /// Replay the recording N times. Without --fresh, a server of --against keeps the data of the run before
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     times: u32,
     /// Send only reads of rows that the recording has written before, for a server that begins empty
     #[arg(long)]
     only_own_reads: bool,
-    /// How long an answer may take, in milliseconds
+    /// The time that an answer may take, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 30_000, value_parser = clap::value_parser!(u64).range(1..=600_000))]
     timeout_ms: u64,
     /// Find the fewest calls that show each difference, and write them as recordings into this directory. A server of
     /// --against needs --fresh
     #[arg(long, value_name = "DIRECTORY")]
     shrink: Option<PathBuf>,
-    /// How long to search for the fewest calls of one difference
+    /// The time to search for the fewest calls of one difference
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "shrink", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     shrink_seconds: u64,
     #[command(flatten)]

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args;
 
 use super::control::LoadSource;
-use crate::compat::features::ReportedVersion;
-use crate::testing::{Server, Snapshot};
-use crate::thrift::Compat;
-use crate::traffic::replay::{Candidate, FreshServer};
-use crate::util::Release;
+use base::compat::features::ReportedVersion;
+use base::util::Release;
+use double::testing::{Server, Snapshot};
+use server::thrift::Compat;
+use traffic::replay::{Candidate, FreshServer};
 
 /// The configuration of a server in memory without --config: it has no keyspaces.
 const EMPTY: &str = "<Storage><Keyspaces/></Storage>";

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::traffic::report::{DifferenceKind, Report};
-use crate::util::output::{print_line, print_text};
+use base::util::output::{print_line, print_text};
+use traffic::report::{DifferenceKind, Report};
 
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clap::Args;
 use tokio::signal::unix::Signal;
 
-use crate::db::request_log::{RequestLogMode, RequestLogOutput, RequestLogSwitch};
-use crate::util::{LineWriter, Rotation};
+use base::util::{LineWriter, Rotation};
+use db::request_log::{RequestLogMode, RequestLogOutput, RequestLogSwitch};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Log of requests")]

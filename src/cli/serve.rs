@@ -8,7 +8,6 @@ use clap::Args;
 
 use super::admin::AdminArgs;
 use super::control::ControlArgs;
-use super::gateway;
 use super::http_services::{HttpOptions, HttpServices};
 use super::identity::IdentityArgs;
 use super::limits::LimitArgs;
@@ -19,25 +18,24 @@ use super::otlp::OtlpArgs;
 use super::ports::{Addresses, Ports, Services};
 use super::process::{self, StopSignals};
 use super::request_log::{self, RequestLogArgs};
-use super::service_manager;
 use super::status::StatusArgs;
 use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
-use super::version;
-use crate::admin::metrics::ServerReadings;
-use crate::config::{self, Config, Note};
-use crate::control::{ClientPorts, Sandboxes};
-use crate::db::{Authenticator, Database, DatabaseParts};
-use crate::marshal::Types;
-use crate::native::NativeService;
-use crate::server::{Admission, BusyPoll, Encryption, Shutdown};
-use crate::thrift::{Compat, Service};
-use crate::util::limits::LOGGED_KEYSPACES_MAX;
-use crate::util::meter::RequestLimits;
-use crate::util::{Clock, Release, listed, process_memory};
+use super::{gateway, service_manager, stopping, version};
+use base::marshal::Types;
+use base::util::limits::LOGGED_KEYSPACES_MAX;
+use base::util::meter::RequestLimits;
+use base::util::{Clock, Release, listed, process_memory};
+use config::{Config, Note};
+use console::metrics::ServerReadings;
+use db::{Authenticator, Database, DatabaseParts};
+use double::control::{ClientPorts, Sandboxes};
+use net::{Admission, BusyPoll, Encryption, Shutdown};
+use server::native::NativeService;
+use server::thrift::{Compat, Service};
 
-/// How long connections may take to finish their requests at shutdown.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
+/// The time that the threads of the runtime may take to end when everything else has.
+const RUNTIME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The error if the configuration enables TLS with a Java keystore, and no option gives a certificate.
 const NO_KEYSTORE: &str = "client_encryption_options enables TLS with a Java keystore, which thriftstore does not read: \
@@ -112,6 +110,8 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     let runtime = process::runtime()?;
     let outcome = runtime.block_on(serve_config(args, compat, config, types.clone()));
     spans.end();
+    // A request that was cut off may still compute. Dropping the runtime would wait for it.
+    runtime.shutdown_timeout(RUNTIME_TIMEOUT);
     outcome
 }
 
@@ -165,6 +165,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let reported = args.native.claim();
     let sandboxes = ClientPorts { hosts: ports.client_hosts(), compat, reported, limits: limits.clone() };
     let sandboxes = Sandboxes::new(sandboxes, admission.clone());
+    let open = admission.watch();
     let readings = ServerReadings::new(admission.clone(), limits.memory.clone());
     let served = ports.described(compat, args.native.claim(), encryption.is_some());
     let http = http.services(&database, &described, (sandboxes, served, readings), (&limits, compat)).await?;
@@ -175,14 +176,10 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     stop.wait().await;
     service_manager::report_stopping();
     tracing::info!("stopping");
-    if !shutdown.end(SHUTDOWN_TIMEOUT).await {
-        tracing::warn!("some connections did not finish in time");
-    }
     if let Some(watching) = watching {
         watching.abort();
     }
-    database.indexes().stop_builders().await;
-    store.close().await.map_err(|error| format!("the store did not close cleanly: {error}"))
+    stopping::stop(shutdown, &open, &database, &store).await
 }
 
 /// Makes the database, without its stored schema.

@@ -11,21 +11,21 @@ use super::http_port::HttpPort;
 use super::process::{self, StopSignals};
 use super::report::ReportArgs;
 use super::tls::TlsArgs;
-use crate::server::{Admission, ConnectionLimits, Encryption, Listener, Shutdown};
-use crate::traffic::record::{Proxy, TapQueue, Upstream, Upstreams};
-use crate::traffic::replay::Candidate;
-use crate::traffic::report::{Report, RunKind, Subject};
-use crate::traffic::shadow::{Only, Shadow, ShadowPage, ShadowPlan, ShadowState};
-use crate::util::limits::{RECORDER_CONNECTIONS_MAX, SHADOW_QUEUE_BYTES_MAX};
-use crate::util::output::print_line;
+use base::util::limits::{RECORDER_CONNECTIONS_MAX, SHADOW_QUEUE_BYTES_MAX};
+use base::util::output::print_line;
+use net::{Admission, ConnectionLimits, Encryption, Listener, Shutdown};
+use traffic::record::{Proxy, TapQueue, Upstream, Upstreams};
+use traffic::replay::Candidate;
+use traffic::report::{Report, RunKind, Subject};
+use traffic::shadow::{Only, Shadow, ShadowPage, ShadowPlan, ShadowState};
 
-/// How long connections may take to end at shutdown: they are closed, not finished.
+/// The time that connections may take to end at shutdown: they are closed, not finished.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long the last calls may take to be compared at shutdown.
+/// The time that the comparison of the last calls may take at shutdown.
 const LAST_CALLS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often the line on a terminal changes, and how often there is a line without a terminal.
+/// The interval at which the line on a terminal changes, and the interval of lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_millis(500);
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
@@ -50,7 +50,7 @@ pub struct ShadowArgs {
     /// Send only `reads` or only `writes` to the candidate [default: both]
     #[arg(long, value_name = "KIND")]
     only: Option<Only>,
-    /// How long the candidate may take for an answer, in milliseconds
+    /// The time that the candidate may take for an answer, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=600_000))]
     timeout_ms: u64,
     /// The address of an HTTP port with the report so far: GET /, /report.txt, /report.json and /status.json. An address
@@ -110,7 +110,7 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
     let proxy = Proxy::new(queue);
     for (listener, primary) in listeners.into_iter().zip(primaries) {
         print_line!("listening for clients on {}, answered by {}", listener.address, primary.address);
-        tokio::spawn(listener.run(proxy.to(Upstreams::only(primary)), admission.clone()));
+        listener.start(proxy.to(Upstreams::only(primary)), admission.clone());
     }
     drop((proxy, admission));
     let progress = tokio::spawn(show(state.clone()));
@@ -149,7 +149,7 @@ fn serve_page(args: &ShadowArgs, state: &Arc<ShadowState>, admission: Admission)
     let Some(address) = &args.http else { return Ok(()) };
     let listener = Listener::bind(address).map_err(|error| error.to_string())?;
     print_line!("the report so far is at http://{}/", listener.address);
-    tokio::spawn(listener.run(ShadowPage::new(state.clone(), token), admission));
+    listener.start(ShadowPage::new(state.clone(), token), admission);
     Ok(())
 }
 

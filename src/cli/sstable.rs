@@ -8,11 +8,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::cells::bytes_of;
 use super::data;
 use super::sstable_types::{DefinitionArgs, KnownTypes};
-use crate::marshal::Types;
-use crate::partitioner;
-use crate::schema::Layout;
-use crate::sstable::{Form, Shower, SstableError, TableOptions, TableReader, Unit};
-use crate::util::output::report_line;
+use base::marshal::Types;
+use base::partitioner;
+use base::schema::Layout;
+use base::util::output::report_line;
+use sstable::{Form, Shower, SstableError, TableOptions, TableReader, Unit};
 
 #[derive(Debug, Args)]
 pub struct SstableArgs {
@@ -26,7 +26,7 @@ enum SstableCommand {
     Show(ShowArgs),
 }
 
-/// How the cells of a family are named, where the file does not show it.
+/// The layout of a family's cell names, where the file does not show it.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum LayoutArg {
     /// A CQL table
@@ -53,8 +53,8 @@ struct ShowArgs {
     key: Option<String>,
     #[command(flatten)]
     definitions: DefinitionArgs,
-    /// How cells are named [default: as the definition says. Without one files of 3.x are read as those of CQL tables,
-    /// and super columns of 2.0 to 2.2 as composite names; files of 0.4 to 1.2 show it]
+    /// The layout of cell names [default: as the definition says. Without one files of 3.x are read as CQL tables, and
+    /// super columns of 2.0 to 2.2 as composite names; files of 0.4 to 1.2 show it]
     #[arg(long, value_enum)]
     layout: Option<LayoutArg>,
     /// Check the order of rows by this partitioner [default: the one in the Statistics file of 2.1 and later]

@@ -1,4 +1,4 @@
-//! The types with which `thriftstore sstable show` prints an SSTable: those of the definition of its column family.
+//! The types with which `thriftstore sstable show` prints an SSTable: the types in the definition of its column family.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use clap::Args;
 
 use super::import_definitions::Definitions;
 use super::message::drawing;
-use crate::compat::features::releases::NEWEST;
-use crate::config::{self, Config};
-use crate::db::Database;
-use crate::import::{FoundSchema, Inventory, SCHEMA_KEYSPACES};
-use crate::marshal::Types;
-use crate::schema::{CfDef, TableDef};
-use crate::sstable::{Descriptor, ShownAs};
-use crate::util::Clock;
-use crate::util::output::report_line;
+use base::compat::features::releases::NEWEST;
+use base::marshal::Types;
+use base::schema::{CfDef, TableDef};
+use base::util::Clock;
+use base::util::output::report_line;
+use config::Config;
+use db::Database;
+use sstable::{Descriptor, ShownAs};
+use transfer::import::{FoundSchema, Inventory, SCHEMA_KEYSPACES};
 
-/// Directories above that of a file, of which one has those of the keyspaces: that of a snapshot is four below.
+/// Directories above a file's directory, up to the parent of the keyspaces' directories: a snapshot is four below.
 const DIRECTORIES_ABOVE: usize = 5;
 
 #[derive(Debug, Args)]
@@ -81,11 +81,11 @@ impl KnownTypes {
         let KnownTypes { database, cf } = self;
         let cf = cf.or(described)?;
         let table = TableDef::of(&cf, NEWEST);
-        Some(ShownAs { database, cf, table })
+        Some(ShownAs { types: database.types().clone(), cf, table })
     }
 }
 
-/// Returns the directory that has the directory of the file's keyspace and that of the system keyspace.
+/// Returns the directory that has the directories of the file's keyspace and of the system keyspace.
 fn data_directory_of(descriptor: &Descriptor) -> Option<PathBuf> {
     let directory = std::path::absolute(&descriptor.directory).ok()?;
     let above = directory.ancestors().skip(1).take(DIRECTORIES_ABOVE);

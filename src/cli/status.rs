@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::http_port::HttpPort;
-use crate::util::Password;
+use base::util::Password;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Status port")]

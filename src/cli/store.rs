@@ -8,14 +8,14 @@ use std::time::Duration;
 use clap::Args;
 
 use super::cluster::ClusterArgs;
-use super::data;
-use super::gateway;
-use crate::config::{Cluster, CommitLogSync, Config};
-use crate::partitioner::PartitionerRef;
-use crate::storage::{
-    EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign, check_not_of_cassandra,
+use super::{data, gateway};
+use base::partitioner::PartitionerRef;
+use base::util::{Clock, process_memory};
+use config::{Cluster, CommitLogSync, Config};
+use embedded::{
+    EmbeddedOptions, EmbeddedStore, SyncMode, check_not_foreign, check_not_of_cassandra, check_parents,
 };
-use crate::util::{Clock, process_memory};
+use store::Store;
 
 /// The default size of the block cache in megabytes.
 const CACHE_MB: u64 = 256;
@@ -31,11 +31,11 @@ pub struct StoreArgs {
     /// Store data in memory only, for tests
     #[arg(long)]
     ephemeral: bool,
-    /// Use the data directory even if it looks like that of another program, or contains a data directory
+    /// Use the data directory even if its path looks wrong: it has files of others, or directories above it are missing
     #[arg(long, hide_short_help = true)]
     any_data_dir: bool,
     /// Size of the cache, in megabytes [default: 256, or a quarter of the memory that the process may use if that is
-    /// less]
+    /// less, an eighth under a limit of data or address space]
     #[arg(long, value_name = "MB", hide_short_help = true)]
     cache_mb: Option<u64>,
     #[command(flatten)]
@@ -72,15 +72,15 @@ impl StoreArgs {
     /// Returns the size of the cache in bytes.
     pub fn cache_bytes(&self) -> u64 {
         let bytes = |megabytes: u64| megabytes.saturating_mul(1024 * 1024);
-        let quarter = || process_memory::limit().map_or(u64::MAX, |limit| limit as u64 / 4);
-        self.cache_mb.map_or_else(|| bytes(CACHE_MB).min(quarter()), bytes)
+        let most = || process_memory::cache_bytes_max() as u64;
+        self.cache_mb.map_or_else(|| bytes(CACHE_MB).min(most()), bytes)
     }
 
     /// Returns where data is stored: by the command line, else by the configuration.
     ///
     /// # Errors
     ///
-    /// Which options contradict each other or have no effect.
+    /// Names the options that contradict each other or have no effect.
     pub fn place(&self, config: &Config) -> Result<Place, String> {
         if self.ephemeral && self.data_dir.is_some() {
             return Err(
@@ -123,10 +123,14 @@ impl StoreArgs {
         }
     }
 
-    /// Checks that no directory holds files of Cassandra: the data directory, and unless it is that of --data-dir, those
-    /// that the configuration names besides it.
+    /// Checks the path of the data directory, and unless --data-dir names it, that the directories that the
+    /// configuration names besides it hold no files of Cassandra. All levels of a relative path of the configuration
+    /// are made, as by the old servers: it begins in the directory in which the server was started.
     fn check_directories(&self, directory: &Path, config: &Config) -> Result<(), String> {
-        check_not_foreign(directory).map_err(|why| format!("{why}\n--any-data-dir uses it anyway"))?;
+        let is_complete = self.data_dir.is_none() && directory.is_relative();
+        let above = if is_complete { Ok(()) } else { check_parents(directory) };
+        let checked = above.and_then(|()| check_not_foreign(directory));
+        checked.map_err(|why| format!("{why}\n--any-data-dir uses it anyway"))?;
         let others = if self.data_dir.is_some() { &[] } else { &config.unused_directories[..] };
         for other in others {
             check_not_of_cassandra(other).map_err(|why| {
@@ -185,8 +189,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::config;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     #[derive(Debug, Parser)]
     struct Command {

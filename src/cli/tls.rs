@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::config::ClientEncryption;
+use config::ClientEncryption;
 
-/// Which clients the server accepts.
+/// The clients that the server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TlsMode {
     /// Only clients with TLS
@@ -34,7 +34,7 @@ pub struct TlsArgs {
     /// Accept only clients with a certificate that an authority in this file has signed
     #[arg(long = "tls-client-ca", value_name = "FILE", hide_short_help = true)]
     client_ca: Option<PathBuf>,
-    /// Which clients the server accepts [default: required if there is a certificate]
+    /// The clients that the server accepts [default: required if there is a certificate]
     #[arg(long = "tls", value_name = "MODE", hide_short_help = true)]
     mode: Option<TlsMode>,
 }
@@ -49,7 +49,7 @@ impl TlsArgs {
     ///
     /// # Errors
     ///
-    /// Which options are missing or contradict each other.
+    /// Names the options that are missing or contradict each other.
     pub fn over(&self, configured: Option<ClientEncryption>) -> Result<Option<ClientEncryption>, String> {
         if self.mode == Some(TlsMode::Off) {
             return match self.certificate.is_some() || self.client_ca.is_some() {

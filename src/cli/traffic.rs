@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use super::redact::{RedactArgs, redact};
-use crate::marshal::parse_date;
-use crate::traffic::file::{PartWriter, RotationLimits};
-use crate::traffic::tools::{Filter, JsonWriter, Kept, Merge, PairedCall, Pairing, Stats, line_of};
-use crate::traffic::{Event, Header, Recording, TrafficError};
-use crate::util::output::{print_line, print_text, report_line};
+use base::marshal::parse_date;
+use base::util::output::{print_line, print_text, report_line};
+use traffic::file::{PartWriter, RotationLimits};
+use traffic::tools::{Filter, JsonWriter, Kept, Merge, PairedCall, Pairing, Stats, line_of};
+use traffic::{Event, Header, Recording, TrafficError};
 
 #[derive(Debug, Args)]
 pub struct TrafficArgs {
@@ -27,7 +27,7 @@ enum TrafficCommand {
     Stats(StatsArgs),
     /// Write a recording of the selected calls, with those that prepare their connections.
     Filter(FilterCommandArgs),
-    /// Write the recording with what is secret replaced by keyed hashes.
+    /// Write the recording with the secrets replaced by keyed hashes.
     Redact(RedactArgs),
     /// Make one recording of several, in the order of time.
     Merge(MergeArgs),
@@ -69,7 +69,7 @@ struct ShowArgs {
     /// Only calls that ended with an exception
     #[arg(long)]
     failed: bool,
-    /// Print so many calls at most
+    /// Print at most this number of calls
     #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
     limit: u64,
 }
@@ -164,7 +164,7 @@ pub(super) fn open(file: &Path) -> Result<Recording, String> {
     Recording::open(file).map_err(|error| error.to_string())
 }
 
-/// Passes the wanted calls to `each`, until it returns false. Damage is reported, and what can be read is.
+/// Passes the wanted calls to `each`, until it returns false. Damage is reported, and the readable calls are passed.
 fn each_call(
     file: &Path,
     filter: &Filter,
@@ -188,7 +188,7 @@ fn each_call(
             match each(call) {
                 Ok(true) => {}
                 Ok(false) => return Ok(pairing),
-                // The reader of the output has what it wanted.
+                // The reader of the output has read enough.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(pairing),
                 Err(error) => return Err(format!("cannot write: {error}")),
             }
@@ -272,7 +272,8 @@ pub(super) fn header_of(recording: &Recording, origin: String) -> Header {
     Header { origin: Some(origin), redacted, redaction_key, ..header }
 }
 
-/// Returns one header for all. What is redacted in one of them is said of the whole; the key only if it is the same.
+/// Returns one header for all. Roles that are redacted in one of them count for the whole; the key only if it is the
+/// same.
 fn merged(headers: impl Iterator<Item = Header>) -> Header {
     let both = |mut one: Header, other: Header| {
         for role in other.redacted {

@@ -1,8 +1,8 @@
 //! The text of `thriftstore --version`: the release, the commit that `build.rs` found, and the formats that the program
 //! reads and writes.
 
-use crate::storage::DATA_FORMAT;
-use crate::traffic::FORMAT_VERSION;
+use embedded::DATA_FORMAT;
+use traffic::FORMAT_VERSION;
 
 /// The short text, of `-V`.
 pub const SHORT: &str = env!("CARGO_PKG_VERSION");
@@ -14,7 +14,7 @@ pub const WITH_COMMIT: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("THR
 pub fn long() -> String {
     format!(
         "{WITH_COMMIT}\n\
-         reads data directories of formats 1 to {DATA_FORMAT} and writes format {DATA_FORMAT}\n\
+         reads and writes data directories of format {DATA_FORMAT}\n\
          reads and writes recordings of format {FORMAT_VERSION}\n\
          features: {}",
         features()

@@ -2,9 +2,11 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.apache.cassandra.config.DatabaseDescriptor;
 import org.apache.cassandra.tools.BulkLoader;
 import org.apache.cassandra.tools.LoaderOptions;
 
@@ -20,6 +22,8 @@ class LoadTables {
     public static void main(String[] arguments) throws Exception {
         List<String> all = Arrays.asList(arguments);
         int end = all.indexOf("--");
+        // Each load begins with this, and not even two of them may do so at once: the second one finds no configuration.
+        DatabaseDescriptor.clientInitialization();
         ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE);
         List<Future<Void>> loads = new ArrayList<>();
         for (String table : all.subList(end + 1, all.size())) {
@@ -30,11 +34,17 @@ class LoadTables {
                 return null;
             }));
         }
+        int status = 0;
         for (Future<Void> load : loads) {
-            load.get();
+            try {
+                load.get();
+            } catch (ExecutionException failure) {
+                failure.getCause().printStackTrace();
+                status = 1;
+            }
         }
-        // Threads of the loader are still waiting.
-        System.exit(0);
+        // Threads of the loader, and those of the pool, are still waiting.
+        System.exit(status);
     }
 
     private static LoaderOptions options(String[] arguments) throws Exception {

@@ -9,18 +9,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::cluster_support;
-use crate::copy_support;
+use crate::{cluster_support, copy_support};
+use base::marshal::Types;
+use base::model::Mutation;
+use base::util::Clock;
 use copy_support::{
     T, apply, bare_conf, bytes, conf, config, copy, cql, dumped, family, fill, fill_made, live, open,
     run_copy, runtime,
 };
-use thriftstore::copy::{OpenOptions, Place};
-use thriftstore::cql::Outcome;
-use thriftstore::db::{Database, Restore};
-use thriftstore::marshal::Types;
-use thriftstore::model::Mutation;
-use thriftstore::util::Clock;
+use cql::Outcome;
+use db::{Database, Restore};
+use transfer::copy::{OpenOptions, Place};
 
 const COLUMNS: usize = 50;
 
@@ -41,7 +40,7 @@ async fn clear() {
         keyspace: None,
         creates: false,
     };
-    let side = thriftstore::copy::open(&Place::Cluster(None), &opened).await.unwrap();
+    let side = transfer::copy::open(&Place::Cluster(None), &opened).await.unwrap();
     let database: &Arc<Database> = side.database.as_ref().unwrap();
     for keyspace in ["K", "made"] {
         if database.catalog().keyspace(keyspace).is_some() {

@@ -3,18 +3,16 @@
 
 use std::sync::Arc;
 
-use crate::cluster_support;
-use crate::support;
-use cluster_support::{catalog, options, own_name, runtime, store};
+use crate::{cluster_support, support};
+use base::partitioner::Murmur3Partitioner;
+use base::schema::{Catalog, CfDef};
+use base::util::Clock;
+use cluster_support::{SchemaCalls, catalog, options, own_name, runtime, store};
+use db::{Database, DatabaseParts};
+use server::thrift::{Compat, Service};
 use support::client::{Client, Reply};
 use support::in_process::{self, InProcess};
 use support::value::{Value, fields, text, texts};
-use thriftstore::db::{Database, DatabaseParts};
-use thriftstore::partitioner::Murmur3Partitioner;
-use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::Store;
-use thriftstore::thrift::{Compat, Service};
-use thriftstore::util::Clock;
 
 const ONE: i32 = 1;
 const QUORUM: i32 = 2;

@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::cluster_support;
-use crate::gateway;
-use crate::support;
+use crate::{cluster_support, gateway, support};
 use cluster_support::own_name;
 use gateway::{Modern, Old, cf_def, counters_def, eventually, exception, ks_def, ring, value};
 use support::Chance;

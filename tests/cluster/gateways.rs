@@ -6,19 +6,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cluster_support;
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Cell, Row, RowColumns};
+use base::partitioner::Murmur3Partitioner;
+use base::schema::{Catalog, IndexKind};
+use base::util::{Clock, Release};
 use bytes::Bytes;
 use cluster_support::{options, own_name, runtime, store};
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::db::{
+use db::{
     CasOutcome, CasRequest, CfRequest, ColumnOrSuper, ColumnParent, ColumnRequest, Database, DatabaseParts,
     Error, IndexClause, IndexExpression, IndexOperator, KeyRange, KsRequest, MutationRequest, NewColumn,
     RequestedRange, RowBatch, SlicePredicate,
 };
-use thriftstore::model::{Cell, Row, RowColumns};
-use thriftstore::partitioner::Murmur3Partitioner;
-use thriftstore::schema::{Catalog, IndexKind};
-use thriftstore::util::{Clock, Release};
 
 const QUORUM: ConsistencyLevel = ConsistencyLevel::Quorum;
 const PEOPLE: &str = "People";

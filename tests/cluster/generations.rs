@@ -4,9 +4,7 @@
 use std::thread;
 use std::time::Instant;
 
-use crate::cluster_support;
-use crate::gateway;
-use crate::support;
+use crate::{cluster_support, gateway, support};
 use cluster_support::{own_name, ring, runtime, tables};
 use gateway::{Modern, Old, cf_def, counters_def, exception, families, ks_def, value};
 use support::calls::{self, ONE, QUORUM};

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::cluster_support;
-use crate::support;
+use crate::{cluster_support, support};
 use cluster_support::{cql, empty, ring, runtime};
 use support::client::Style;
 use support::recording::Recording;
@@ -20,7 +19,7 @@ const SHOWN_MAX: usize = 10;
 
 /// Returns the listed differences: the causes by recording and line.
 fn listed() -> BTreeMap<(String, usize), Vec<String>> {
-    let file = support::idl::repository("tests/cluster/differences.txt");
+    let file = support::repository("tests/cluster/differences.txt");
     let mut listed = BTreeMap::new();
     for line in fs::read_to_string(file).unwrap().lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split_whitespace();
@@ -111,7 +110,7 @@ fn replay(name: &str, count: usize) {
 /// The table of differences in docs/cluster.md has a row that begins with each cause.
 #[test]
 fn the_documentation_has_every_cause() {
-    let document = fs::read_to_string(support::idl::repository("docs/cluster.md")).unwrap();
+    let document = fs::read_to_string(support::repository("docs/cluster.md")).unwrap();
     let causes: BTreeSet<String> = listed().into_values().flatten().collect();
     assert!(!causes.is_empty());
     for cause in causes {

@@ -4,22 +4,21 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::cluster_support;
-use crate::reference_model;
-use bytes::Bytes;
-use cluster_support::{catalog, cql, options, own_name, runtime, store, tables};
-use reference_model::ReferenceModel;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::marshal::Types;
-use thriftstore::model::{
+use crate::{cluster_support, reference_model};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::marshal::Types;
+use base::model::{
     Bounds, Cell, CellKind, Change, DeletionTime, Mutation, Predicate, RangeCommand, RangeTombstone,
     ReadCommand, RowColumns, SliceRange,
 };
-use thriftstore::partitioner::Murmur3Partitioner;
-use thriftstore::schema::{CfDef, ColumnType};
-use thriftstore::storage::{Store, StoreError};
-use thriftstore::util::{Clock, Release};
+use base::partitioner::Murmur3Partitioner;
+use base::schema::{CfDef, ColumnType};
+use base::util::{Clock, Release};
+use bytes::Bytes;
+use cluster_support::{SchemaCalls, catalog, cql, options, own_name, runtime, store, tables};
+use reference_model::ReferenceModel;
+use store::{Store, StoreError};
 
 /// Pseudo-random numbers, the same in every run with a seed.
 struct Dice(u64);
@@ -239,7 +238,7 @@ async fn compare_scans(requests: &mut Requests<'_>, ring: &dyn Store, model: &dy
             _ => {
                 let token = |key: &Bytes| {
                     let mut token = Vec::new();
-                    thriftstore::partitioner::Partitioner::token(&Murmur3Partitioner, key, &mut token);
+                    base::partitioner::Partitioner::token(&Murmur3Partitioner, key, &mut token);
                     token
                 };
                 Bounds::Tokens { start: token(&start), end: token(&end) }

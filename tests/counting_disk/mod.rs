@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use thriftstore::storage::disk::{Disk, DiskFile, FreeSpace, Mapping, RealDisk};
+use embedded::disk::{Disk, DiskFile, FreeSpace, Mapping, RealDisk};
 
 /// The real disk with a counter of written bytes.
 #[derive(Debug, Clone, Default)]

@@ -6,21 +6,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::store_support;
-use crate::support;
+use crate::{store_support, support};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Row, RowColumns};
+use base::schema::{Catalog, IndexKind};
+use base::util::{Clock, Release};
 use bytes::Bytes;
-use store_support as stores;
-use support::Chance;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::db::{
+use db::{
     CfRequest, ColumnParent, ColumnPath, ColumnRequest, Database, DatabaseParts, IndexClause,
     IndexExpression, IndexOperator, KeyRange, KsRequest, NewColumn, RequestedRange, SlicePredicate,
 };
-use thriftstore::model::{Row, RowColumns};
-use thriftstore::schema::{Catalog, IndexKind};
-use thriftstore::storage::EmbeddedStore;
-use thriftstore::util::{Clock, Release};
+use embedded::EmbeddedStore;
+use store_support as stores;
+use support::Chance;
 
 const KS: &[u8] = b"Indexed";
 const CF: &str = "People";

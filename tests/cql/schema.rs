@@ -7,21 +7,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::store_support;
+use base::compat::Behaviour;
+use base::compat::features::{ConsistencyLevel, Language, ReportedVersion};
+use base::model::{Cell, CfMutation, Change, Mutation, Predicate, RowColumns, SliceRange};
+use base::schema::{Catalog, CfDef, TableDef, keyspace_to_json};
+use base::util::{Clock, Release};
 use bytes::Bytes;
-use store_support as stores;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{ConsistencyLevel, Language, ReportedVersion};
-use thriftstore::cql::QueryState;
-use thriftstore::cql::define::define;
-use thriftstore::cql::syntax::{
+use cql::QueryState;
+use cql::define::define;
+use cql_syntax::{
     Alter, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties, PropertyValue,
     Statement, TableName, TypeName,
 };
-use thriftstore::db::{Database, DatabaseParts};
-use thriftstore::model::{Cell, CfMutation, Change, Mutation, Predicate, RowColumns, SliceRange};
-use thriftstore::schema::{Catalog, CfDef, TableDef, keyspace_to_json};
-use thriftstore::storage::EmbeddedStore;
-use thriftstore::util::{Clock, Release};
+use db::{Database, DatabaseParts};
+use embedded::EmbeddedStore;
+use store_support as stores;
 
 const ONE: ConsistencyLevel = ConsistencyLevel::One;
 
@@ -48,6 +48,7 @@ async fn run(database: &Arc<Database>, statement: Statement) {
         language: Language::Newest,
         keyspace: Some("k"),
         user: None,
+        sees_new_indexes: false,
     };
     define(&state, &statement).await.unwrap();
 }
@@ -151,7 +152,7 @@ async fn definitions_survive_a_restart() {
     assert_eq!(keyspace_to_json(database.catalog().keyspace("k").unwrap()), written);
     let columns = |name: &str| {
         let table = TableDef::of(&family(&database, name), Release::V2_1);
-        let text = |column: &thriftstore::schema::TableColumn| format!("{} {}", column.name, column.cql_type);
+        let text = |column: &base::schema::TableColumn| format!("{} {}", column.name, column.cql_type);
         table.columns().map(text).collect::<Vec<_>>().join(", ")
     };
     assert_eq!(columns("wide"), "id int, at int, s set<int>, v text");

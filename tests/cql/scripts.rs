@@ -25,18 +25,18 @@
 use std::sync::Arc;
 
 use crate::store_support;
+use base::compat::Behaviour;
+use base::compat::features::{Language, ReportedVersion};
+use base::model::BoundValue;
+use base::schema::{Catalog, show};
+use base::util::{Clock, Release};
 use bytes::Bytes;
+use cql::{ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
+use cql_syntax::TableName;
+use db::{Authenticator, Database, DatabaseParts, Hasher, RoleKeeper, User};
+use embedded::EmbeddedStore;
+use store::Store;
 use store_support as support;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{Language, ReportedVersion};
-use thriftstore::cql::syntax::TableName;
-use thriftstore::cql::{
-    self, BoundValue, ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
-};
-use thriftstore::db::{Authenticator, Database, DatabaseParts, Hasher, RoleKeeper, User};
-use thriftstore::schema::Catalog;
-use thriftstore::storage::{EmbeddedStore, Store};
-use thriftstore::util::{Clock, Release};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Backend {
@@ -179,7 +179,8 @@ impl Run {
         let database = self.database.as_ref().unwrap();
         let (behaviour, language, keyspace) = (self.behaviour, self.language, self.keyspace.as_deref());
         let (reported, user) = (&self.reported, self.user.as_ref());
-        let state = QueryState { database, behaviour, language, reported, keyspace, user };
+        let state =
+            QueryState { database, behaviour, language, reported, keyspace, user, sees_new_indexes: false };
         self.runtime.block_on(async {
             match word {
                 "cells" => Ok((None, cells(&state, rest).await?)),
@@ -300,7 +301,7 @@ fn table(database: &Database, rows: &ResultSet) -> String {
         );
         let cells = rows.columns.iter().zip(row).map(|(column, value)| match value {
             None => "null".to_owned(),
-            Some(value) => show::literal(database, &column.cql_type, value),
+            Some(value) => show::literal(database.types(), &column.cql_type, value),
         });
         lines.push(cells.collect());
     }

@@ -5,16 +5,16 @@
 use std::sync::Arc;
 
 use crate::store_support;
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::util::Release;
 use bytes::Bytes;
-use store_support::{KEYSPACE, bytes, catalog, family, manual_clock, partitioner, wait};
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::db::{
+use db::{
     ColumnOrSuper, ColumnParent, Database, DatabaseParts, Deletion, Error, MutationRequest, NewColumn,
     NewSuper, RowBatch,
 };
-use thriftstore::storage::EmbeddedStore;
-use thriftstore::util::Release;
+use embedded::EmbeddedStore;
+use store_support::{KEYSPACE, bytes, catalog, family, manual_clock, partitioner, wait};
 
 const ONE: ConsistencyLevel = ConsistencyLevel::One;
 const TIME: &str = "\0\0\0\0\0\0\x10\0\x012345678";

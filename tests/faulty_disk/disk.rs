@@ -9,14 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use thriftstore::storage::disk::{Disk, DiskFile, FreeSpace};
+use embedded::disk::{Disk, DiskFile, FreeSpace};
 
-use super::Chance;
 use super::fault::{Crash, Fault, crashed, error_of};
 use super::file::FaultyFile;
-use super::leftovers;
 use super::names::{UnsyncedNames, remove_some};
-use super::pages::UnsyncedFile;
+use super::sectors::UnsyncedFile;
+use super::{Chance, leftovers};
 
 /// The free space and the size of a disk that is not full.
 const ROOMY: FreeSpace = FreeSpace { free: 1 << 40, whole: 1 << 40 };
@@ -40,6 +39,7 @@ pub struct State {
     /// The files that have been opened, by inode.
     files: HashMap<u64, UnsyncedFile>,
     names: UnsyncedNames,
+    pub can_map: bool,
     chance: Chance,
 }
 
@@ -58,7 +58,8 @@ impl State {
 }
 
 impl FaultyDisk {
-    /// Returns a disk without faults. An existing data directory counts as synced.
+    /// Returns a disk without faults. An existing data directory counts as synced. Files can be mapped on every fourth
+    /// disk.
     pub fn new(directory: &Path, seed: u64) -> FaultyDisk {
         let state = State {
             directory: directory.join("data"),
@@ -70,6 +71,7 @@ impl FaultyDisk {
             sync_takes: Duration::ZERO,
             files: HashMap::new(),
             names: UnsyncedNames::new(directory.join("attic")),
+            can_map: seed % 4 == 3,
             chance: Chance::new(seed),
         };
         FaultyDisk(Arc::new(Mutex::new(state)))
@@ -253,7 +255,7 @@ impl Disk for FaultyDisk {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        self.look(|_| thriftstore::storage::disk::RealDisk.list(path))
+        self.look(|_| embedded::disk::RealDisk.list(path))
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {

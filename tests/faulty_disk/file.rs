@@ -2,13 +2,10 @@
 
 use std::io::{self, ErrorKind};
 
-use thriftstore::storage::disk::{DiskFile, Mapping};
+use embedded::disk::{DiskFile, Mapping};
 
 use super::FaultyDisk;
-use super::pages::UnsyncedFile;
-
-/// Writes of at least this many bytes may be written in part by a crash.
-const SMALL_WRITE: usize = 16;
+use super::sectors::UnsyncedFile;
 
 /// An open file, identified by its inode.
 #[derive(Debug)]
@@ -34,10 +31,8 @@ impl DiskFile for FaultyFile {
         self.change(
             |file| file.write(bytes, offset),
             |file, part| {
-                // A write of a few bytes is never split.
-                let is_small = bytes.len() < SMALL_WRITE;
                 // Never all of them: a call that has written everything does not fail.
-                let written = if is_small { 0 } else { part % bytes.len() };
+                let written = part % bytes.len().max(1);
                 file.write(&bytes[..written], offset)
             },
         )
@@ -53,18 +48,21 @@ impl DiskFile for FaultyFile {
 
     fn sync(&self) -> io::Result<()> {
         self.disk.wait_for_sync();
-        self.change(
-            |file| {
-                file.sync();
-                Ok(())
+        self.change(UnsyncedFile::sync, |_, _| Ok(()))
+    }
+
+    fn map(&self, begin: u64, bytes: u64) -> io::Result<Mapping> {
+        self.disk.check_room()?;
+        // Stores into mapped memory cannot fail. Those after a crash have happened before it: no call of the disk was
+        // between.
+        self.disk.call(
+            |state| {
+                if state.can_map {
+                    return state.file(self.inode).map(begin, bytes);
+                }
+                Err(ErrorKind::Unsupported.into())
             },
             |_, _| Ok(()),
         )
-    }
-
-    fn map(&self, _begin: u64, _bytes: u64) -> io::Result<Mapping> {
-        self.disk.check_room()?;
-        // Stores into mapped memory could neither fail nor be undone, so the store must use `write_at`.
-        self.disk.call(|_| Err(ErrorKind::Unsupported.into()), |_, _| Ok(()))
     }
 }

@@ -1,9 +1,8 @@
 //! Leftovers of the tree library: files that a crash during a flush or a compaction leaves in a tree's directory, and
 //! that no list of tables contains.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use super::Chance;
 

@@ -4,7 +4,7 @@
 //! that are not synced yet:
 //!
 //! ```text
-//!   write_at, set_length    undone page by page, until the file is synced         pages
+//!   write_at, set_length    undone sector by sector, until the file is synced     sectors
 //!   create, rename, remove  undone name by name, until the directory is synced    names
 //! ```
 //!
@@ -23,7 +23,7 @@ mod fault;
 mod file;
 mod leftovers;
 mod names;
-mod pages;
+mod sectors;
 mod tally;
 
 pub use crate::support::Chance;

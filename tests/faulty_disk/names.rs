@@ -3,9 +3,8 @@
 //! Files that are removed or replaced are moved to a directory outside of the data directory, the attic, so that a
 //! power failure can restore them.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::Chance;
 

@@ -1,17 +1,22 @@
 //! Changes of a file since its last sync.
 //!
-//! After a power failure each page of the file has the effect of some first part of the changes, independently of other
-//! pages, because the operating system writes whole pages in any order. The length of the file grows when data is
-//! written to the disk. So the file may end at any byte, but it does not end with zeros in place of lost bytes.
+//! After a power failure each sector of the file has the effect of some first part of the changes, independently of
+//! other sectors: of none, of all, or of some. A sector that the file did not have before may be zeros. The length of the
+//! file is one that it had, or between two that it had, independently of the sectors.
+//!
+//! Stores into mapped memory are not seen one by one. A sector of a mapped file is as at the last sync or as at the
+//! power failure.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use embedded::disk::Mapping;
+
 use super::Chance;
 
-/// The unit in which the operating system writes files.
-const PAGE: usize = 4096;
+/// The unit in which a disk writes.
+const SECTOR: usize = 512;
 
 /// One change of a file.
 #[derive(Debug, Clone)]
@@ -27,14 +32,15 @@ pub struct UnsyncedFile {
     file: File,
     synced: Vec<u8>,
     changes: Vec<FileChange>,
+    /// Whether the file was mapped, so that `changes` do not have all changes.
+    is_mapped: bool,
 }
 
 impl UnsyncedFile {
     /// Returns the state of a file whose content counts as synced.
     pub fn new(file: File) -> io::Result<UnsyncedFile> {
-        let mut synced = vec![0; usize::try_from(file.metadata()?.len()).unwrap()];
-        file.read_exact_at(&mut synced, 0)?;
-        Ok(UnsyncedFile { file, synced, changes: Vec::new() })
+        let synced = content(&file)?;
+        Ok(UnsyncedFile { file, synced, changes: Vec::new(), is_mapped: false })
     }
 
     pub fn write(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
@@ -50,12 +56,23 @@ impl UnsyncedFile {
         Ok(())
     }
 
+    pub fn map(&mut self, begin: u64, bytes: u64) -> io::Result<Mapping> {
+        let mapping = Mapping::open(&self.file, begin, bytes)?;
+        self.is_mapped = true;
+        Ok(mapping)
+    }
+
     pub fn length(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
     }
 
-    pub fn sync(&mut self) {
-        for change in std::mem::take(&mut self.changes) {
+    pub fn sync(&mut self) -> io::Result<()> {
+        let changes = std::mem::take(&mut self.changes);
+        if self.is_mapped {
+            self.synced = content(&self.file)?;
+            return Ok(());
+        }
+        for change in changes {
             match change {
                 FileChange::Write { offset, bytes } => {
                     let end = offset + bytes.len();
@@ -65,10 +82,16 @@ impl UnsyncedFile {
                 FileChange::Length(length) => self.synced.resize(length, 0),
             }
         }
+        Ok(())
     }
 
     /// Loses a random part of the unsynced changes. The remaining ones become durable.
     pub fn lose_power(&mut self, chance: &mut Chance) -> io::Result<()> {
+        if self.is_mapped {
+            // One change has the effect of all.
+            self.changes = vec![FileChange::Write { offset: 0, bytes: content(&self.file)? }];
+            self.is_mapped = false;
+        }
         if self.changes.is_empty() {
             return Ok(());
         }
@@ -80,25 +103,33 @@ impl UnsyncedFile {
 
     fn after_power_failure(&self, chance: &mut Chance) -> Vec<u8> {
         let all = self.changes.len();
-        match chance.below(4) {
+        match chance.below(5) {
             0 => self.synced.clone(),
-            1 => self.with_pages(|_| all, None),
+            1 => self.with_sectors(|_| all, None),
             2 => {
                 // The first changes survive, and the file ends anywhere in the last of them.
                 let kept = chance.below(all + 1);
                 let longest = self.length_after(kept);
                 let shortest = self.length_after(kept.saturating_sub(1)).min(longest);
-                self.with_pages(|_| kept, Some(shortest + chance.below(longest - shortest + 1)))
+                self.with_sectors(|_| kept, Some(shortest + chance.below(longest - shortest + 1)))
             }
-            _ => {
+            kind => {
                 let mut lengths: Vec<usize> = (0..=all).map(|kept| self.length_after(kept)).collect();
-                let pages = lengths.iter().max().unwrap() / PAGE + 1;
-                let kept: Vec<usize> = (0..pages).map(|_| chance.below(all + 1)).collect();
+                let sectors = lengths.iter().max().unwrap() / SECTOR + 1;
+                // Each sector has any part of the changes, or none or all of them. Seldom or often none.
+                let lost_of_eight = chance.below(8);
+                let kept: Vec<usize> = (0..sectors)
+                    .map(|_| match kind {
+                        3 => chance.below(all + 1),
+                        _ if chance.below(8) < lost_of_eight => 0,
+                        _ => all,
+                    })
+                    .collect();
                 let mut length = lengths.swap_remove(chance.below(all + 1));
                 if chance.below(2) == 0 && length > self.synced.len() {
                     length = self.synced.len() + chance.below(length - self.synced.len() + 1);
                 }
-                self.with_pages(|page| kept[page], Some(length))
+                self.with_sectors(|sector| kept[sector], Some(length))
             }
         }
     }
@@ -111,9 +142,8 @@ impl UnsyncedFile {
         })
     }
 
-    /// Returns the content of the file if each page has its first `kept(page)` changes, cut to `length` and after the
-    /// last byte that was not lost.
-    fn with_pages(&self, kept: impl Fn(usize) -> usize, length: Option<usize>) -> Vec<u8> {
+    /// Returns the content of the file if each sector has its first `kept(sector)` changes, with the length `length`.
+    fn with_sectors(&self, kept: impl Fn(usize) -> usize, length: Option<usize>) -> Vec<u8> {
         let mut bytes = self.synced.clone();
         for (number, change) in self.changes.iter().enumerate() {
             match change {
@@ -121,8 +151,8 @@ impl UnsyncedFile {
                     let mut at = 0;
                     while at < written.len() {
                         let place = offset + at;
-                        let end = written.len().min(at + PAGE - place % PAGE);
-                        if kept(place / PAGE) > number {
+                        let end = written.len().min(at + SECTOR - place % SECTOR);
+                        if kept(place / SECTOR) > number {
                             let new_length = bytes.len().max(offset + end);
                             bytes.resize(new_length, 0);
                             bytes[place..offset + end].copy_from_slice(&written[at..end]);
@@ -131,21 +161,28 @@ impl UnsyncedFile {
                     }
                 }
                 FileChange::Length(cut) => {
-                    let is_cut = |page: usize| kept(page) > number;
+                    let is_cut = |sector: usize| kept(sector) > number;
                     for (place, byte) in bytes.iter_mut().enumerate().skip(*cut) {
-                        if is_cut(place / PAGE) {
+                        if is_cut(place / SECTOR) {
                             *byte = 0;
                         }
                     }
-                    if is_cut(cut / PAGE) && bytes[(*cut).min(bytes.len())..].iter().all(|byte| *byte == 0) {
+                    if is_cut(cut / SECTOR) && bytes[(*cut).min(bytes.len())..].iter().all(|byte| *byte == 0)
+                    {
                         bytes.resize(*cut, 0);
                     }
                 }
             }
         }
         if let Some(length) = length {
-            bytes.truncate(length);
+            bytes.resize(length, 0);
         }
         bytes
     }
+}
+
+fn content(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(file.metadata()?.len()).unwrap()];
+    file.read_exact_at(&mut bytes, 0)?;
+    Ok(bytes)
 }

@@ -6,18 +6,17 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
+use base::compat::features::ReportedVersion;
+use base::schema::Catalog;
+use base::util::meter::RequestLimits;
 use bytes::Bytes;
-use thriftstore::admin::metrics::ServerReadings;
-use thriftstore::admin::{
-    AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames, Served,
-};
-use thriftstore::compat::features::ReportedVersion;
-use thriftstore::db::Database;
-use thriftstore::schema::Catalog;
-use thriftstore::server::{Admission, Listener, Shutdown, StatusPage};
-use thriftstore::storage::{RemoteOutcome, RemoteRows};
-use thriftstore::thrift::Compat;
-use thriftstore::util::meter::RequestLimits;
+use console::metrics::ServerReadings;
+use console::{AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames, Served};
+use db::Database;
+use net::{Admission, Listener, Shutdown};
+use server::StatusPage;
+use server::thrift::Compat;
+use store::{RemoteOutcome, RemoteRows};
 use tokio::runtime::Runtime;
 
 use super::remote_support::Cluster;
@@ -61,7 +60,8 @@ impl Console {
             console: ConsoleSettings { limits, compat, may_change: true },
         };
         let (address, service) = (listener.address, AdminService::new(&Arc::new(AdminState::new(parts))));
-        runtime.spawn(listener.run(service, Admission::for_admin(admission())));
+        let _entered = runtime.enter();
+        listener.start(service, Admission::for_admin(admission()));
         Console { address, _shutdown: shutdown }
     }
 

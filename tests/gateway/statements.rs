@@ -7,25 +7,24 @@ use std::collections::HashMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
 
-use crate::reference_model;
-use crate::support;
+use crate::{reference_model, support};
+use base::compat::features::ConsistencyLevel;
+use base::marshal::CqlType;
+use base::partitioner::{Murmur3Partitioner, PartitionerRef};
+use base::schema::{Catalog, CfDef, ColumnDef, IndexDef, IndexKind, KeyspaceDef};
+use base::util::{Clock, Release};
 use bytes::Bytes;
+use db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use reference_model::ReferenceModel;
-use support::client::{Client, Reply};
-use support::in_process::{self, InProcess};
-use support::value::{Value, fields, map, text, texts};
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
-use thriftstore::marshal::CqlType;
-use thriftstore::partitioner::{Murmur3Partitioner, PartitionerRef};
-use thriftstore::schema::{Catalog, CfDef, ColumnDef, IndexDef, IndexKind, KeyspaceDef};
-use thriftstore::storage::{
+use server::thrift::{Compat, Service};
+use store::{
     Capabilities, RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, SharedSchemaStore, Store,
     StoreError, StoreFuture, StoreStatus,
 };
-use thriftstore::thrift::wire::TType;
-use thriftstore::thrift::{Compat, Service};
-use thriftstore::util::{Clock, Release};
+use support::client::{Client, Reply};
+use support::in_process::{self, InProcess};
+use support::value::{Value, fields, map, text, texts};
+use wire::thrift::TType;
 
 const ONE: Value = Value::I32(1);
 const NONE: Value = Value::I32(2);

@@ -38,8 +38,8 @@ use support::native::opcode::{OPTIONS, QUERY, SUPPORTED};
 use support::native_body::{Asked, Bound};
 use support::server::{MemoryLimit, Server, storage_conf};
 use support::value::{Value, fields, map, text};
-use thriftstore::thrift::wire::{MessageKind, TType};
 use tokio_rustls::rustls::version::TLS13;
+use wire::thrift::{MessageKind, TType};
 
 const KS: &str = "Keyspace1";
 const MIB: u64 = 1024 * 1024;

@@ -4,6 +4,7 @@ mod crowds;
 mod heavy_requests;
 mod hostile;
 mod memory;
+mod message_memory;
 mod native_hostile;
 mod scarcity;
 #[path = "../support/skip.rs"]

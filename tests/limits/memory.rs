@@ -19,7 +19,7 @@ use support::native::opcode::{ERROR, QUERY};
 use support::native_body::{Asked, Bound};
 use support::server::{MemoryLimit, Server, storage_conf};
 use support::value::{Value, fields, map, structs, text, texts};
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 const KS: &str = "Keyspace1";
 const MIB: usize = 1024 * 1024;

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use crate::skip::skip;
 use crate::support;
+use db::{Authenticator, PasswordMode, SimpleAuthenticator};
+use net::{ConnectionLimits, Encryption, PaceLimits};
 use support::calls::*;
 use support::certificates::Authority;
 use support::client::{Client, PATIENCE, Style, raw};
@@ -19,10 +21,8 @@ use support::native_body::{Asked, Body, Bound};
 use support::server::{Server, logged, wait_for_log};
 use support::serving::Serving;
 use support::value::{Value, fields, map, text};
-use thriftstore::db::{Authenticator, PasswordMode, SimpleAuthenticator};
-use thriftstore::server::{ConnectionLimits, Encryption, PaceLimits};
-use thriftstore::thrift::wire::{MessageKind, TType};
 use tokio_rustls::rustls::version::TLS13;
+use wire::thrift::{MessageKind, TType};
 
 const KS: &str = "Keyspace1";
 const MIB: usize = 1024 * 1024;

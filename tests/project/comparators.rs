@@ -5,10 +5,11 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use base::marshal::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef, Types, at};
+use base::partitioner;
+use base::partitioner::{PartitionerRef, TokenForm};
+use base::util::Release;
 use proptest::prelude::*;
-use thriftstore::marshal::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef, Types, at};
-use thriftstore::partitioner::{self, PartitionerRef, TokenForm};
-use thriftstore::util::Release;
 
 /// Returns every built-in comparator, and some composed types.
 fn builtin() -> Vec<TypeRef> {

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
+use base::compat::Span;
+use base::marshal::{AbstractType, MarshalError, Types};
+use base::util::Release;
+use config::{Config, Element, InertSetting, Note, Timeouts, YamlSetting};
 use proptest::prelude::*;
-use thriftstore::compat::Span;
-use thriftstore::config::{self, Config, Element, InertSetting, Note, Timeouts, YamlSetting};
-use thriftstore::marshal::{AbstractType, MarshalError, Types};
-use thriftstore::util::Release;
 
 /// If this environment variable is set, expected texts are written instead of compared.
 const REWRITE: &str = "REWRITE";

@@ -14,22 +14,19 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::marshal::{AbstractType, MarshalError, Types};
+use base::model::RowColumns;
+use base::util::{Clock, Release};
 use bytes::Bytes;
+use db::{Authenticator, ColumnParent, ColumnPath, Database, DatabaseParts, RequestedRange, SlicePredicate};
+use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
 use proptest::prelude::*;
 use thrift::protocol::{
     TBinaryInputProtocol, TBinaryOutputProtocol, TFieldIdentifier, TInputProtocol, TMessageIdentifier,
     TMessageType, TOutputProtocol, TStructIdentifier, TType,
 };
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::config;
-use thriftstore::db::{
-    Authenticator, ColumnParent, ColumnPath, Database, DatabaseParts, RequestedRange, SlicePredicate,
-};
-use thriftstore::marshal::{AbstractType, MarshalError, Types};
-use thriftstore::model::RowColumns;
-use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, SyncMode};
-use thriftstore::util::{Clock, Release};
 
 use version_type::VersionType;
 
@@ -160,18 +157,17 @@ fn open(directory: &Path, types: &Types) -> Database {
     })
 }
 
-async fn insert(database: &Database, name: &'static str) -> Result<(), thriftstore::db::Error> {
+async fn insert(database: &Database, name: &'static str) -> Result<(), db::Error> {
     let path = ColumnPath {
         column_family: Bytes::from("Versions"),
         super_column: None,
         column: Some(Bytes::from(name)),
     };
-    let value = (Bytes::from("what is new"), 1);
     let behaviour = Behaviour::of(Release::V0_6);
     database
         .request(b"Releases", ConsistencyLevel::One, behaviour)
         .writes()
-        .insert("guitar".into(), path, value)
+        .insert("guitar".into(), path, Bytes::from("what is new"), 1)
         .await
 }
 

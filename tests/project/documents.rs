@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use thriftstore::thrift::methods::METHODS;
-use thriftstore::util::Release;
+use base::util::Release;
+use server::thrift::methods::METHODS;
 
 /// Documents outside of the repository's root and `docs/`.
 const OTHER_DOCUMENTS: [&str; 9] = [
@@ -27,8 +27,19 @@ const OTHER_DOCUMENTS: [&str; 9] = [
 const ABOUT_OTHER_SOURCES: &str = "docs/decisions/engine-defect.md";
 
 /// Folders that documents name relative to the root of the repository.
-const FOLDERS: [&str; 10] =
-    [".ci/", "clients/", "docs/", "examples/", "fuzz/", "idl/", "kits/", "src/", "tests/", "tools/"];
+const FOLDERS: [&str; 11] = [
+    ".ci/",
+    "clients/",
+    "crates/",
+    "docs/",
+    "examples/",
+    "fuzz/",
+    "idl/",
+    "kits/",
+    "src/",
+    "tests/",
+    "tools/",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -160,16 +171,17 @@ fn path_exists(path: &str) -> bool {
     entries.any(|entry| entry.file_name().to_string_lossy().starts_with(name))
 }
 
-/// Paths that documents name as code exist: `src/db/writes.rs` relative to the root of the repository, `db/writes.rs`
-/// or `writes.rs` as the end of the path of a file. NAME in a path matches any name.
+/// Paths that documents name as code exist: `crates/db/src/request.rs` relative to the root of the repository, or without
+/// the folders `crates` and `src`, as `db/request.rs`, or the end of that. NAME in a path matches any name.
 #[test]
 fn paths_lead_to_files() {
     let mut sources = Vec::new();
-    for folder in ["src", "tests", "examples", "fuzz"] {
+    for folder in ["src", "crates", "tests", "examples", "fuzz"] {
         collect_files(folder, "rs", true, &mut sources);
     }
-    let is_end_of_some =
-        |path: &str| sources.iter().any(|source| format!("/{source}").ends_with(&format!("/{path}")));
+    let named: Vec<String> =
+        sources.iter().map(|source| format!("/{source}").replace("/src/", "/")).collect();
+    let is_end_of_some = |path: &str| named.iter().any(|source| source.ends_with(&format!("/{path}")));
     let mut missing = Vec::new();
     let mut count = 0;
     for document in documents().into_iter().filter(|document| document != ABOUT_OTHER_SOURCES) {
@@ -237,7 +249,7 @@ fn collect_tests(folder: &Path, names: &mut BTreeSet<String>) {
 #[test]
 fn each_limit_names_an_existing_test() {
     let mut tests = BTreeSet::new();
-    for folder in ["src", "tests"] {
+    for folder in ["src", "crates", "tests"] {
         collect_tests(&root().join(folder), &mut tests);
     }
     let text = read("docs/limits.md");

@@ -12,16 +12,15 @@ use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use support::Chance;
+use base::model::StatementId;
 use support::calls::*;
 use support::client::Style;
-use support::first;
 use support::native::opcode::*;
 use support::native::{NativeClient, Packing, VERSIONS, segment};
 use support::native_body::{Asked, Body, Bound, int};
 use support::value::{Value, fields, map, structs, text, texts};
-use thriftstore::cql::StatementId;
-use thriftstore::thrift::wire::{MessageKind, TType};
+use support::{Chance, first};
+use wire::thrift::{MessageKind, TType};
 
 /// Returns the duration of each test.
 fn duration() -> Duration {
@@ -376,9 +375,9 @@ fn native() {
 fn storage_conf() {
     let mut seeds = Vec::new();
     for place in ["storage-conf.xml", "tests/recordings/storage-conf.xml"] {
-        seeds.push(std::fs::read(support::idl::repository(place)).unwrap());
+        seeds.push(std::fs::read(support::repository(place)).unwrap());
     }
-    for entry in std::fs::read_dir(support::idl::repository("tests/config")).unwrap() {
+    for entry in std::fs::read_dir(support::repository("tests/config")).unwrap() {
         seeds.push(std::fs::read(entry.unwrap().path()).unwrap());
     }
     let pieces: Vec<&[u8]> = vec![
@@ -426,7 +425,7 @@ fn storage_conf() {
 #[test]
 fn cql() {
     let mut seeds: Vec<Vec<u8>> = Vec::new();
-    for entry in std::fs::read_dir(support::idl::repository("tests/cql")).unwrap() {
+    for entry in std::fs::read_dir(support::repository("tests/cql")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|kind| kind != "txt") {
             continue;

@@ -7,7 +7,7 @@ use std::path::Path;
 #[path = "../../fuzz/import_targets.rs"]
 pub mod import_targets;
 
-use thriftstore::sstable::{Atom, FORMATS, TableOptions, TableReader, Unit};
+use sstable::{Atom, FORMATS, TableOptions, TableReader, Unit};
 
 use super::fuzz::{fuzz, mutate};
 use super::fuzz_sstables::input::{self, with_length};

@@ -11,11 +11,11 @@ pub mod input;
 #[path = "../../fuzz/sstable_targets.rs"]
 mod sstable_targets;
 
-use thriftstore::import::{FoundSchema, Inventory};
-use thriftstore::marshal::Types;
-use thriftstore::schema::{CfDef, Layout, TableDef};
-use thriftstore::sstable::{Descriptor, FORMATS};
-use thriftstore::util::Release;
+use base::marshal::Types;
+use base::schema::{CfDef, Layout, TableDef};
+use base::util::Release;
+use sstable::{Descriptor, FORMATS};
+use transfer::import::{FoundSchema, Inventory};
 
 use super::fuzz::{fuzz, mutate};
 use super::fuzz_import::import_targets;
@@ -24,7 +24,7 @@ use input::{COMPONENTS, file_name, with_length};
 
 /// Unpacks an archive of a release in `tests/fixtures/sstables`.
 pub fn unpack(release: &str, kind: &str) -> tempfile::TempDir {
-    let archive = support::idl::repository(&format!("tests/fixtures/sstables/{release}-{kind}.tar.gz"));
+    let archive = support::repository(&format!("tests/fixtures/sstables/{release}-{kind}.tar.gz"));
     let directory = tempfile::tempdir().unwrap();
     let tar = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(directory.path()).status();
     assert!(tar.expect("tar runs").success());
@@ -33,7 +33,7 @@ pub fn unpack(release: &str, kind: &str) -> tempfile::TempDir {
 
 /// Returns the releases of which `tests/fixtures/sstables` has an archive.
 fn releases(kind: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(support::idl::repository("tests/fixtures/sstables")).unwrap();
+    let entries = std::fs::read_dir(support::repository("tests/fixtures/sstables")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let end = format!("-{kind}.tar.gz");
     let mut found: Vec<String> =

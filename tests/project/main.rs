@@ -1,8 +1,9 @@
 //! Laws of comparators and of the wire format, and checks of the project itself: layers, documents, configuration, the
-//! table of methods.
+//! table of methods, words of comments.
 
 mod comparators;
 mod config;
+mod crates;
 mod custom_comparator;
 mod documents;
 mod fuzz;
@@ -19,3 +20,4 @@ mod skip;
 #[path = "../support/mod.rs"]
 mod support;
 mod wire;
+mod words;

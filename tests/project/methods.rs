@@ -1,92 +1,63 @@
-//! Compares the table of methods with the files in `idl/`: it has every method of every line with the arguments and
-//! exceptions that its clients expect, and no others.
+//! Compares the table of methods with the interface in `idl/`: it has every method of every line with the arguments and
+//! exceptions that its clients expect, and no others. Recordings, which do not know the table, sort methods like it.
 
-use crate::support;
-
-use serde_json::Value;
-use support::idl::{Parser, TestResult, idl_file};
-use thriftstore::thrift::methods::{DeclaredException, METHODS, Method};
-use thriftstore::thrift::wire::TType;
-use thriftstore::util::Release;
+use base::util::meter::RequestKind;
+use server::thrift::methods::{DeclaredException, METHODS, Method};
+use traffic::call::{Conversation, Effect, PreparedTexts};
+use traffic::{Fields, Protocol, ThriftMessage};
+use wire::thrift::MessageKind;
+use wire::thrift::interface::{Field, Interface};
 
 #[test]
-fn every_method_of_every_line_has_its_row() -> TestResult {
-    for line in Release::ALL {
-        let idl = Parser::new(&std::fs::read_to_string(idl_file(line.name()))?)?.document()?;
-        let methods = idl["methods"].as_object().ok_or("no methods")?;
-        assert!(methods.len() > 10, "{line} has few methods");
-        for (name, definition) in methods {
-            let rows: Vec<&Method> = of_line(line).filter(|method| method.name == name).collect();
+fn every_method_of_every_line_has_its_row() {
+    for interface in Interface::all() {
+        let line = interface.line;
+        let of_line = || METHODS.iter().filter(|row| row.releases.has_line(line));
+        assert!(interface.methods.len() > 10, "{line} has few methods");
+        for (name, method) in &interface.methods {
+            let rows: Vec<&&Method> = of_line().filter(|row| row.name == *name).collect();
             assert_eq!(rows.len(), 1, "{line} has {name} once, the table {} times", rows.len());
-            assert_eq!(args_of(rows[0]), declared_args(definition, &idl), "{line}: {name}: arguments");
-            assert_eq!(throws_of(rows[0]), declared_throws(definition), "{line}: {name}: exceptions");
+            let declared: Vec<_> = method.arguments.iter().map(shown_argument).collect();
+            assert_eq!(arguments_of(rows[0]), declared, "{line}: {name}: arguments");
+            let declared: Vec<_> = method.throws.iter().map(shown_exception).collect();
+            assert_eq!(exceptions_of(rows[0]), declared, "{line}: {name}: exceptions");
         }
-        for method in of_line(line) {
-            assert!(methods.contains_key(method.name), "{line} has no {}", method.name);
+        for row in of_line() {
+            assert!(interface.methods.contains_key(row.name), "{line} has no {}", row.name);
         }
-    }
-    Ok(())
-}
-
-fn of_line(line: Release) -> impl Iterator<Item = &'static Method> {
-    METHODS.iter().copied().filter(move |method| method.releases.has(line))
-}
-
-/// Formats an argument or exception as one line of text.
-fn item(id: impl std::fmt::Display, name: &str, kind: Option<impl std::fmt::Debug>) -> String {
-    format!("{id}: {kind:?} {name}").trim_end().to_owned()
-}
-
-fn args_of(method: &Method) -> Vec<String> {
-    method.args.iter().map(|arg| item(arg.id, arg.name, Some(arg.ttype))).collect()
-}
-
-fn throws_of(method: &Method) -> Vec<String> {
-    method.throws.iter().map(|(id, thrown)| item(id, "", Some(thrown))).collect()
-}
-
-fn members(definition: &Value, list: &str) -> Vec<Value> {
-    definition[list].as_array().cloned().unwrap_or_default()
-}
-
-fn declared_args(definition: &Value, idl: &Value) -> Vec<String> {
-    let arg = |arg: &Value| {
-        let type_name = arg["type"].as_str().unwrap_or_default();
-        item(&arg["id"], arg["name"].as_str().unwrap_or_default(), ttype_of(type_name, idl))
-    };
-    members(definition, "args").iter().map(arg).collect()
-}
-
-fn declared_throws(definition: &Value) -> Vec<String> {
-    let thrown = |thrown: &Value| item(&thrown["id"], "", thrown_of(thrown["type"].as_str().unwrap_or("")));
-    members(definition, "throws").iter().map(thrown).collect()
-}
-
-/// Returns the wire type of a type in the IDL.
-fn ttype_of(type_name: &str, idl: &Value) -> Option<TType> {
-    match type_name {
-        "string" | "binary" => Some(TType::String),
-        "bool" => Some(TType::Bool),
-        "i32" => Some(TType::I32),
-        "i64" => Some(TType::I64),
-        name if name.starts_with("list<") => Some(TType::List),
-        name if name.starts_with("set<") => Some(TType::Set),
-        name if name.starts_with("map<") => Some(TType::Map),
-        name if !idl["enums"][name].is_null() => Some(TType::I32),
-        name if !idl["structs"][name].is_null() => Some(TType::Struct),
-        _ => None,
     }
 }
 
-fn thrown_of(exception: &str) -> Option<DeclaredException> {
-    Some(match exception {
-        "InvalidRequestException" => DeclaredException::InvalidRequest,
-        "NotFoundException" => DeclaredException::NotFound,
-        "UnavailableException" => DeclaredException::Unavailable,
-        "TimedOutException" => DeclaredException::TimedOut,
-        "AuthenticationException" => DeclaredException::Authentication,
-        "SchemaDisagreementException" => DeclaredException::SchemaDisagreement,
-        "AuthorizationException" => DeclaredException::Authorization,
-        _ => return None,
-    })
+#[test]
+fn recordings_know_what_each_method_does() {
+    for row in METHODS.iter() {
+        let expected = match row.kind {
+            Some(RequestKind::Write | RequestKind::Truncate) => Effect::Write,
+            Some(RequestKind::Read | RequestKind::Range) => Effect::Read,
+            None if row.name.starts_with("system_") => Effect::Write,
+            None => Effect::Session,
+        };
+        let name = row.name.into();
+        let message = ThriftMessage { name, kind: MessageKind::Call, seqid: 1, fields: Fields::new() };
+        let mut connection = Conversation::new(Protocol::Thrift { is_framed: true });
+        let call = connection.request(&message.write(), &PreparedTexts::default()).unwrap();
+        assert_eq!(call.effect, expected, "{}", row.name);
+    }
+}
+
+fn arguments_of(row: &Method) -> Vec<String> {
+    row.args.iter().map(|arg| format!("{}: {:?} {}", arg.id, arg.ttype, arg.name)).collect()
+}
+
+fn shown_argument(argument: &Field) -> String {
+    format!("{}: {:?} {}", argument.id, argument.declared.ttype(), argument.name)
+}
+
+fn exceptions_of(row: &Method) -> Vec<String> {
+    let shown = |(id, thrown): &(i16, DeclaredException)| format!("{id}: {thrown:?}Exception");
+    row.throws.iter().map(shown).collect()
+}
+
+fn shown_exception(thrown: &Field) -> String {
+    format!("{}: {}", thrown.id, thrown.declared)
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use crate::skip::skip;
-use thriftstore::admin::metrics::{METRICS, MetricKind};
+use console::metrics::{METRICS, MetricKind};
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)

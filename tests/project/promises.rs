@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::layers::sources;
-use thriftstore::storage::DATA_FORMAT;
+use embedded::DATA_FORMAT;
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -29,7 +29,7 @@ fn each_format_has_a_fixture_and_a_test() {
     let (_, rows) = page.split_once("## Upgrades").unwrap();
     let (rows, _) = rows.split_once("\n## ").unwrap();
     let rows: Vec<&str> = rows.lines().filter(|line| line.contains("../tests/fixtures/")).collect();
-    let tests = text_of("tests/store/fixture.rs") + &text_of("src/traffic/file/tests.rs");
+    let tests = text_of("tests/store/fixture.rs") + &text_of("crates/traffic/src/file/tests.rs");
     let mut linked = BTreeSet::new();
     for row in &rows {
         let links = row.split("(../tests/fixtures/").skip(1).filter_map(|link| link.split(')').next());
@@ -47,22 +47,22 @@ fn each_format_has_a_fixture_and_a_test() {
     let existing = existing.filter(|path| path.is_file() && !path.ends_with("README.md"));
     let existing = existing.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());
     assert_eq!(linked, existing.collect(), "fixtures");
-    for format in 1..=DATA_FORMAT {
-        let start = format!("| data directory, format {format} |");
-        assert_eq!(rows.iter().filter(|row| row.starts_with(&start)).count(), 1, "{start}");
-    }
+    let start = format!("| data directory, format {DATA_FORMAT} |");
+    assert_eq!(rows.iter().filter(|row| row.starts_with(&start)).count(), 1, "{start}");
 }
 
 /// Texts that the program logs without words of its own, and what the page shows instead. Those of `cli/serve.rs` are notes of
 /// the configuration, which `noted` finds.
-const PASSED_ON: [(&str, &str); 7] = [
-    ("cli/gateway.rs", "the configuration specifies"),
-    ("cli/ports.rs", "listening for … clients on …"),
-    ("cli/serve.rs", "…: "),
-    ("cli/shadow.rs", "… calls, … compared"),
-    ("db/request_log/switch.rs", "requests"),
-    ("server/listener.rs", "…: and … more like it in the last … s"),
-    ("storage/embedded/disk_guard.rs", "the disk of … is nearly full"),
+const PASSED_ON: [(&str, &str); 9] = [
+    ("src/cli/gateway.rs", "the configuration specifies"),
+    ("src/cli/ports.rs", "listening for … clients on …"),
+    ("src/cli/serve.rs", "…: "),
+    ("src/cli/shadow.rs", "… calls, … compared"),
+    ("src/cli/stopping.rs", "waiting for "),
+    ("crates/db/src/request_log/switch.rs", "requests"),
+    ("crates/net/src/listener.rs", "…: and … more like it in the last … s"),
+    ("crates/embedded/src/log/replay.rs", "the commit log … ends at byte"),
+    ("crates/embedded/src/disk_guard.rs", "the disk of … is nearly full"),
 ];
 
 /// Returns the log lines of a source file: level, and text with `…` for each placeholder.
@@ -121,7 +121,7 @@ fn the_page_of_log_lines_has_all_of_them() {
         for word in imports.flat_map(|line| line.split(|letter: char| !letter.is_alphanumeric())) {
             assert!(!["info", "warn", "error"].contains(&word), "{name}: write tracing::{word}!");
         }
-        let notes = if name.starts_with("config/") { noted(&source) } else { Vec::new() };
+        let notes = if name.starts_with("crates/config/") { noted(&source) } else { Vec::new() };
         for (level, line) in logged(&source).into_iter().chain(notes) {
             if line.trim_matches(['…', ' ']).is_empty() || line == "requests" {
                 let passed_on = PASSED_ON.iter().find(|(file, _)| *file == name);
@@ -138,7 +138,7 @@ fn the_page_of_log_lines_has_all_of_them() {
         }
     }
     unused.retain(|(_, line)| !PASSED_ON.iter().any(|(_, shown)| line.starts_with(shown)));
-    // Further lines of the configuration, which src/config writes.
+    // Further lines of the configuration, which crates/config/src writes.
     let notes =
         ["…: No keyspaces configured", "…: accepted, without effect here: …", "…: and … more like these"];
     unused.retain(|(_, line)| !notes.contains(&line.as_str()) && line != "the admin server is at …");

@@ -4,11 +4,11 @@
 use bytes::{Bytes, BytesMut};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use thriftstore::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Transport, detect};
-use thriftstore::thrift::wire::{
+use wire::limits::MESSAGE_BYTES_MAX;
+use wire::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Transport, detect};
+use wire::thrift::{
     ApplicationError, MessageHeader, MessageKind, MessageScanner, Reader, Scan, TType, WireError, Writer,
 };
-use thriftstore::util::limits::MESSAGE_BYTES_MAX;
 
 /// Any value that Thrift can carry.
 #[derive(Debug, Clone)]
@@ -284,8 +284,10 @@ fn a_large_message_in_small_packets_is_scanned_once() {
 /// The official Thrift library reads what we write, and we read what it writes.
 #[test]
 fn the_official_thrift_library_reads_and_writes_the_same_bytes() {
-    use thrift::protocol::{TBinaryInputProtocol, TBinaryOutputProtocol, TInputProtocol, TOutputProtocol};
-    use thrift::protocol::{TFieldIdentifier, TMessageIdentifier, TMessageType, TType as StockType};
+    use thrift::protocol::{
+        TBinaryInputProtocol, TBinaryOutputProtocol, TFieldIdentifier, TInputProtocol, TMessageIdentifier,
+        TMessageType, TOutputProtocol, TType as StockType,
+    };
 
     let mut ours = BytesMut::new();
     let mut writer = Writer::new(&mut ours);

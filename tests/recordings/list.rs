@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::idl;
+use crate::support;
 use crate::support::recording::Difference;
 
 /// The most differences of one recording that are printed.
@@ -108,7 +108,7 @@ for_each_recording! { names NAMES }
 /// A file that no test replays proves nothing, and some rules are tested by one file only.
 #[test]
 fn every_file_is_replayed() {
-    for entry in fs::read_dir(idl::repository("tests/recordings")).unwrap() {
+    for entry in fs::read_dir(support::repository("tests/recordings")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         if let Some(name) = name.strip_suffix(".jsonl") {
             assert!(NAMES.contains(&name), "{name}");

@@ -5,16 +5,14 @@
 use std::sync::Arc;
 
 use crate::list::{assert_none, replay_each, test_each};
-use crate::reference_model;
-use crate::support;
+use crate::{reference_model, support};
+use base::marshal::Types;
+use base::util::Clock;
+use db::{Database, DatabaseParts};
 use reference_model::ReferenceModel;
+use server::thrift::{Compat, Service};
 use support::in_process;
 use support::recording::Recording;
-use thriftstore::config;
-use thriftstore::db::{Database, DatabaseParts};
-use thriftstore::marshal::Types;
-use thriftstore::thrift::{Compat, Service};
-use thriftstore::util::Clock;
 
 replay_each!(replay);
 

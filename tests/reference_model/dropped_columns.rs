@@ -1,7 +1,7 @@
 //! Columns that were dropped from a CQL table. Their cells stay stored, but no read returns them.
 
-use thriftstore::model::Cell;
-use thriftstore::schema::CfDef;
+use base::model::Cell;
+use base::schema::CfDef;
 
 /// What the name of a static column's cell starts with, before its components.
 const STATIC: &[u8] = &[0xff, 0xff];

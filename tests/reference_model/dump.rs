@@ -1,9 +1,9 @@
 //! A dump of a row: everything that is stored, tombstones too, except the cells that no read can return.
 
-use thriftstore::marshal::AbstractType;
-use thriftstore::model::{Cell, Change, DeletionTime, RangeTombstone};
-use thriftstore::schema::CfDef;
-use thriftstore::util::Release;
+use base::marshal::AbstractType;
+use base::model::{Cell, Change, DeletionTime, RangeTombstone};
+use base::schema::CfDef;
+use base::util::Release;
 
 use super::dropped_columns::is_dropped;
 use super::row::{Comparators, StoredRow};

@@ -43,16 +43,16 @@ mod tombstones;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Change, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use base::partitioner::PartitionerRef;
+use base::schema::CfDef;
+use base::util::Clock;
 use bytes::Bytes;
 use row::StoredRow;
 use slice::ReadBy;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::model::{Change, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
-use thriftstore::partitioner::PartitionerRef;
-use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{Dump, DumpCommand, RowPiece, Store, StoreFuture, StoreStatus};
-use thriftstore::util::Clock;
+use store::{Dump, DumpCommand, RowPiece, Store, StoreChange, StoreFuture, StoreStatus};
 
 /// Keyspace and name of a column family.
 type FamilyName = (String, String);
@@ -184,32 +184,19 @@ impl Store for ReferenceModel {
         ready(ring::splits(keys.collect(), &start, &end, keys_per_split))
     }
 
-    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.forget(&cf);
-        ready(())
-    }
-
-    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.forget(&cf);
-        ready(())
-    }
-
     fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
         ready(self.records.lock().unwrap().clone().into_iter().collect())
     }
 
-    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+    fn change_schema(&self, change: StoreChange) -> StoreFuture<'_, ()> {
+        change.truncated.iter().chain(&change.dropped).for_each(|cf| self.forget(cf));
         let mut stored = self.records.lock().unwrap();
-        for (name, value) in records {
+        for (name, value) in change.records {
             match value {
                 Some(value) => stored.insert(name, value),
                 None => stored.remove(&name),
             };
         }
-        ready(())
-    }
-
-    fn alter(&self, _catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         ready(())
     }
 

@@ -17,9 +17,9 @@
 
 use std::cmp::Ordering;
 
+use base::marshal::AbstractType;
+use base::model::RangeTombstone;
 use bytes::Bytes;
-use thriftstore::marshal::AbstractType;
-use thriftstore::model::RangeTombstone;
 
 const AFTER_ALL: usize = usize::MAX;
 

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
+use base::compat::Behaviour;
+use base::compat::rules::{TimestampOrder, ValueTie};
+use base::model::{Cell, CellKind};
 use bytes::Bytes;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::rules::{TimestampOrder, ValueTie};
-use thriftstore::model::{Cell, CellKind};
 
 pub fn is_tombstone(cell: &Cell) -> bool {
     matches!(cell.kind, CellKind::Deleted { .. })

@@ -1,8 +1,8 @@
 //! The order of rows: which rows a scan reads, and where a range of the ring is split.
 
+use base::model::{Bounds, RangeCommand};
+use base::partitioner::Partitioner;
 use bytes::Bytes;
-use thriftstore::model::{Bounds, RangeCommand};
-use thriftstore::partitioner::Partitioner;
 
 use super::row::StoredRow;
 

@@ -5,12 +5,13 @@
 
 use std::cmp::Ordering;
 
+use base::compat::Behaviour;
+use base::marshal;
+use base::marshal::AbstractType;
+use base::model::{Cell, CellKind, Change, DeletionTime, RangeTombstone, SuperColumn};
+use base::schema::CfDef;
+use base::util::Release;
 use bytes::Bytes;
-use thriftstore::compat::Behaviour;
-use thriftstore::marshal::{self, AbstractType};
-use thriftstore::model::{Cell, CellKind, Change, DeletionTime, RangeTombstone, SuperColumn};
-use thriftstore::schema::CfDef;
-use thriftstore::util::Release;
 
 use super::reconcile::{at_second, count, is_tombstone, merged_in_mutation, replaces};
 use super::tombstones::{Approach, Shadow, merged};

@@ -5,13 +5,13 @@
 
 use std::cmp::Ordering;
 
-use bytes::Bytes;
-use thriftstore::compat::rules::SuperCount;
-use thriftstore::marshal::AbstractType;
-use thriftstore::model::{
+use base::compat::rules::SuperCount;
+use base::marshal::AbstractType;
+use base::model::{
     Cell, CellKind, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn,
 };
-use thriftstore::util::Release;
+use base::util::Release;
+use bytes::Bytes;
 
 use super::dropped_columns::is_dropped;
 use super::range_list::names_in_earlier_pieces;

@@ -17,9 +17,9 @@
 
 use std::cmp::Ordering;
 
+use base::marshal::AbstractType;
+use base::model::{Cell, DeletionTime, RangeTombstone};
 use bytes::Bytes;
-use thriftstore::marshal::AbstractType;
-use thriftstore::model::{Cell, DeletionTime, RangeTombstone};
 
 /// The direction from which a read comes to a name.
 #[derive(Debug, Clone, Copy, PartialEq)]

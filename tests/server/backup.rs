@@ -14,11 +14,11 @@ use std::time::Duration;
 use crate::copy_support::copy;
 use crate::skip::may_mount;
 use crate::support;
+use embedded::BackupOptions;
 use support::calls::*;
 use support::client::{Client, Style};
 use support::server::{Server, storage_conf};
 use support::value::{fields, text};
-use thriftstore::storage::{self, BackupOptions};
 
 const KS: &str = "Keyspace1";
 const WRITERS: usize = 2;
@@ -189,7 +189,7 @@ fn a_backup_to_a_full_disk_removes_its_files() {
     client.call("insert", &args).void();
     let back_up = |target| {
         let options = BackupOptions { source: source.clone(), target, reads_tables: true };
-        storage::back_up(&options, &mut |_| {}).unwrap_err().to_string()
+        embedded::back_up(&options, &mut |_| {}).unwrap_err().to_string()
     };
     let error = back_up(small.join("backup"));
     assert!(error.contains("backup.unfinished/log/1.log: No space left on device"), "{error}");

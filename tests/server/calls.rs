@@ -7,8 +7,8 @@ use support::calls::*;
 use support::client::{Reply, Style};
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, structs, text, texts};
-use thriftstore::thrift::frame::Transport;
-use thriftstore::thrift::wire::{MessageKind, TType};
+use wire::thrift::frame::Transport;
+use wire::thrift::{MessageKind, TType};
 
 const KS: &str = "Keyspace1";
 const BLOG: &str = "BloggyAppy";

@@ -3,10 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::thread;
+use std::{fs, thread};
 
 use crate::support;
 use rustix::process::{Pid, Signal, kill_process};

@@ -2,24 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-use std::fs;
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
-use crate::copy_support;
-use crate::support;
+use crate::{copy_support, support};
+use base::model::{CellKind, Change, Mutation};
+use base::util::Clock;
 use copy_support::{
     T, apply, bare_conf, bytes, conf, copy, cql, dumped, families, family, fill, fill_made, live, open,
     run_copy, runtime, started,
 };
+use cql::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
 use support::client::PATIENCE;
 use support::server::Server;
 use tempfile::TempDir;
-use thriftstore::cql::Outcome;
-use thriftstore::model::{CellKind, Change, Mutation};
-use thriftstore::util::Clock;
 
 /// Returns a directory with a source in `from`, and configurations.
 fn source(with_made: bool) -> TempDir {

@@ -2,12 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
+use std::{fs, thread};
 
 use crate::support;
 use support::calls::check_alive;
@@ -113,7 +112,10 @@ fn a_data_directory_is_examined_while_its_server_runs_and_afterwards() {
         true,
         &["has format 4", "a server is using /", "/data, so its commit log was not read"],
     );
+    let verified = "every byte was read: undamaged tables 0, 0.0 MB read, segments of the commit log 1";
+    check(directory, &["data", "--verify"], true, &["a server is using /", verified]);
     server.stop();
+    check(directory, &["data", "--verify"], true, &[verified, "no problems"]);
     let with_configuration = ["data", "--config", "storage-conf.xml"];
     check(
         directory,
@@ -123,13 +125,16 @@ fn a_data_directory_is_examined_while_its_server_runs_and_afterwards() {
     );
     let changed = storage_conf("")
         .replace(r#""Standard2" CompareWith="UTF8Type""#, r#""Standard2" CompareWith="LongType""#);
-    fs::write(directory.join("changed.xml"), changed).unwrap();
-    check(
-        directory,
-        &["data", "--config", "changed.xml"],
-        false,
-        &["Keyspace1.Standard2 holds data written with"],
+    fs::write(directory.join("changed.xml"), &changed).unwrap();
+    let with_changed = ["data", "--config", "changed.xml"];
+    // Keyspace1.Standard2 has no entries.
+    check(directory, &with_changed, true, &["no problems"]);
+    let changed = changed.replace(
+        r#"<ColumnFamily Name="Standard1" CompareWith="BytesType"/>"#,
+        r#"<ColumnFamily Name="Standard1" CompareWith="LongType"/>"#,
     );
+    fs::write(directory.join("changed.xml"), changed).unwrap();
+    check(directory, &with_changed, false, &["Keyspace1.Standard1 holds data written with"]);
     let segment = fs::read_dir(directory.join("data/log")).unwrap().next().unwrap().unwrap().path();
     fs::remove_file(segment).unwrap();
     check(directory, &["data"], false, &["problem  corrupt data", "-> put back a backup"]);

@@ -9,8 +9,8 @@ use support::client::{Client, Style};
 use support::first::*;
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, structs, text, texts};
-use thriftstore::thrift::frame::Transport;
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
+use wire::thrift::frame::Transport;
 
 const BLOG: &str = "BloggyAppy";
 const KS: &str = "Keyspace1";

@@ -6,7 +6,7 @@ use crate::support;
 use support::client::{Reply, Style};
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, text};
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 /// Returns the API version that a new client gets as the reply to its first call.
 fn first_version(server: &Server, style: Style) -> String {

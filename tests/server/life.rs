@@ -2,9 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use std::fs;
 use std::path::Path;
-use std::thread;
+use std::{fs, thread};
 
 use crate::support;
 use md5::{Digest, Md5};
@@ -12,7 +11,7 @@ use support::calls::*;
 use support::client::{Client, Reply, Style};
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, text};
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 const KS: &str = "Keyspace1";
 

@@ -7,6 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 
 use crate::support;
+use server::thrift::methods::{METHODS, Method};
 use socket2::{Domain, Socket, Type};
 use support::calls::{ONE, parent};
 use support::client::{Client, PATIENCE, Reply, Style};
@@ -15,8 +16,7 @@ use support::native::opcode::{AUTH_RESPONSE, AUTH_SUCCESS, OPTIONS, QUERY, REGIS
 use support::native_body::Body;
 use support::server::{Server, storage_conf, wait_for_log};
 use support::value::{Fields, Value, fields, map, text};
-use thriftstore::thrift::methods::{METHODS, Method};
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 const SIMPLE: &str =
     "<Authenticator>SimpleAuthenticator</Authenticator><Authority>AllowAllAuthority</Authority>";

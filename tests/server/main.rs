@@ -22,6 +22,7 @@ mod logins;
 mod native;
 mod native_schema;
 mod native_statements;
+mod new_indexes;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod output;

@@ -6,7 +6,7 @@ use support::client::{Client, Style};
 use support::recording::fields_of;
 use support::server::{Server, storage_conf};
 use support::value::{Fields, Value, fields, map, structs, text};
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 const LOCAL_QUORUM: i32 = 3;
 

@@ -6,16 +6,16 @@ use std::fs;
 use std::path::Path;
 
 use crate::support;
+use base::compat::features::ApiGeneration;
+use base::model::StatementId;
+use base::util::Release;
+use server::thrift::methods::{DeclaredException, METHODS, Method};
 use support::calls::*;
 use support::client::{Client, Reply, Style};
 use support::first;
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, structs, text, texts};
-use thriftstore::compat::features::ApiGeneration;
-use thriftstore::cql::StatementId;
-use thriftstore::thrift::methods::{DeclaredException, METHODS, Method};
-use thriftstore::thrift::wire::TType;
-use thriftstore::util::Release;
+use wire::thrift::TType;
 
 const SIMPLE: &str = "<Authenticator>org.apache.cassandra.auth.SimpleAuthenticator</Authenticator>";
 const PASSWD: &str = "root=r\nreader=r\nwriter=w\nowner=o\nold=o\nnobody=n\n";

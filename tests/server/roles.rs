@@ -8,7 +8,7 @@ use support::calls::*;
 use support::client::{Client, Reply, Style};
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, text};
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 const PASSWORD: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthenticator</Authenticator>";
 const ROLES: &str = "<Authorizer>CassandraAuthorizer</Authorizer>";

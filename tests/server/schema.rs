@@ -6,7 +6,7 @@ use crate::support;
 use support::client::{Client, Style};
 use support::server::Server;
 use support::value::{Value, fields, map, structs, text};
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 const MARSHAL: &str = "org.apache.cassandra.db.marshal";
 

@@ -12,7 +12,7 @@ use support::calls::{ONE, check_alive};
 use support::client::{Client, PATIENCE, Style};
 use support::server::{Server, logged, storage_conf};
 use support::value::{Value, fields, map, structs, text};
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 const SIMPLE: &str = "<Authenticator>SimpleAuthenticator</Authenticator>";
 
@@ -95,7 +95,15 @@ fn directories_with_foreign_data_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     fs::write(directory.join("storage-conf.xml"), storage_conf("")).unwrap();
+    check_refused(directory, &["--data-dir", "ours/data"], &["ours does not exist", "mkdir -p ours"]);
+    fs::create_dir(directory.join("ours")).unwrap();
     Server::start_again(directory, &["--data-dir", "ours/data"]).stop();
+    let new = format!("new data directory {}", directory.join("ours/data").display());
+    assert_eq!(logged(directory).matches(&new).count(), 1, "{}", logged(directory));
+    Server::start_again(directory, &["--data-dir", "ours/data"]).stop();
+    assert!(!logged(directory).contains("new data directory"));
+    check_refused(directory, &["--data-dir", "/"], &["/ is the root of the file system", "--any-data-dir"]);
+    check_refused(directory, &["--data-dir", "."], &["is in it: choose a new or an empty directory"]);
     check_refused(directory, &["--data-dir", "ours"], &["ours/data in it is one", "--any-data-dir"]);
     fs::create_dir_all(directory.join("old/data/Keyspace1")).unwrap();
     fs::write(directory.join("old/data/Keyspace1/Standard1-1-Data.db"), "").unwrap();

@@ -8,14 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support;
+use base::marshal::Types;
+use base::util::Clock;
+use db::{Database, DatabaseParts};
+use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
+use net::{Admission, Listener, Shutdown};
+use server::{StatusPage, StatusService};
+use store::{Store, StoreStatus};
 use support::client::PATIENCE;
 use support::server::{Server, storage_conf};
-use thriftstore::config;
-use thriftstore::db::{Database, DatabaseParts};
-use thriftstore::marshal::Types;
-use thriftstore::server::{Admission, Listener, Shutdown, StatusPage, StatusService};
-use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreStatus, SyncMode};
-use thriftstore::util::Clock;
 
 /// Sends a request and reads until the server closes the connection.
 fn exchange(address: SocketAddr, request: &[u8]) -> String {
@@ -109,7 +110,7 @@ fn a_store_that_refuses_writes_is_unhealthy() {
     let address = runtime.block_on(async {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address;
-        tokio::spawn(listener.run(StatusService::new(StatusPage::new(database, "here")), admission));
+        listener.start(StatusService::new(StatusPage::new(database, "here")), admission);
         address
     });
     assert!(get(address, "/health").starts_with("HTTP/1.1 200 OK\r\n"));

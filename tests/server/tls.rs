@@ -10,15 +10,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::support;
+use net::{
+    Admission, Client as Connected, ConnectionEnd, ConnectionHandler, Conversation, Encryption, Listener,
+    Shutdown,
+};
 use support::Chance;
 use support::calls::*;
 use support::certificates::{Authority, TlsStream};
 use support::client::{Client, PATIENCE, Style, raw};
 use support::server::{Server, logged, storage_conf, wait_for_log};
 use tempfile::TempDir;
-use thriftstore::server::{
-    Admission, Client as Connected, ConnectionEnd, ConnectionHandler, Encryption, Listener, Shutdown,
-};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::rustls::ProtocolVersion;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
@@ -288,16 +289,20 @@ fn invalid_tls_files_prevent_the_start() {
 struct Echo;
 
 impl ConnectionHandler for Echo {
-    async fn serve(self, mut client: Connected) -> Result<(), ConnectionEnd> {
-        let mut words = [0; 100];
-        loop {
-            let count = client.stream.read(&mut words).await?;
-            if count == 0 {
-                return Ok(());
-            }
-            client.stream.write_all(&words[..count]).await?;
-            client.stream.flush().await?;
+    fn serve(&self, client: Connected) -> Conversation {
+        Box::pin(echo(client))
+    }
+}
+
+async fn echo(mut client: Connected) -> Result<(), ConnectionEnd> {
+    let mut words = [0; 100];
+    loop {
+        let count = client.stream.read(&mut words).await?;
+        if count == 0 {
+            return Ok(());
         }
+        client.stream.write_all(&words[..count]).await?;
+        client.stream.flush().await?;
     }
 }
 
@@ -314,7 +319,7 @@ fn a_stalled_handshake_is_closed_and_does_not_delay_others() {
     let address = runtime.block_on(async {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address;
-        tokio::spawn(listener.run(Echo, admission));
+        listener.start(Echo, admission);
         address
     });
 

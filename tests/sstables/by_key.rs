@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use base::model::{Cell, DeletionTime};
+use base::partitioner;
 use bytes::Bytes;
-use thriftstore::model::{Cell, DeletionTime};
-use thriftstore::partitioner;
-use thriftstore::sstable::{
-    Partition, SstableWriter, TableOptions, TableReader, Unfiltered, Unit, WrittenColumns,
-};
+use sstable::{Partition, SstableWriter, TableOptions, TableReader, Unfiltered, Unit, WrittenColumns};
 
 const ROWS: usize = 100_000;
 const WIDE_CELLS: usize = 100_000;

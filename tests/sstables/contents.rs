@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use base::model::{Cell, CellKind, RowColumns};
 use bytes::Bytes;
 use serde_json::{Map, Value};
-use thriftstore::model::{Cell, CellKind, RowColumns};
 
 use crate::rows::Selected;
 

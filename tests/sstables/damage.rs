@@ -4,9 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use thriftstore::sstable::{
-    CommitLog, Component, Descriptor, LogWrite, SstableError, TableOptions, TableReader, Unit,
-};
+use sstable::{CommitLog, Component, Descriptor, LogWrite, SstableError, TableOptions, TableReader, Unit};
 
 use crate::chance::Chance;
 use crate::fixture::{Fixture, RELEASES, copy_of_table, releases_with_logs};

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base::partitioner;
+use base::partitioner::PartitionerRef;
 use bytes::Bytes;
-use thriftstore::import::Summary;
-use thriftstore::partitioner::{self, PartitionerRef};
-use thriftstore::sstable::{Component, Descriptor};
+use sstable::{Component, Descriptor};
+use transfer::import::Summary;
 
 use crate::chance::Chance;
 use crate::contents::{Column, unhex};

@@ -12,10 +12,10 @@ use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
 
+use base::util::Release;
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use thriftstore::sstable::Descriptor;
-use thriftstore::util::Release;
+use sstable::Descriptor;
 
 /// The releases with a directory and what the server answered.
 pub const RELEASES: [&str; 12] = [

@@ -5,12 +5,12 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use thriftstore::copy::Side;
-use thriftstore::import::{Defined, FoundSchema, ImportError, ImportOptions, Inventory, Summary, import};
-use thriftstore::marshal::Types;
-use thriftstore::partitioner;
-use thriftstore::schema::{CfDef, TableColumn, TableDef};
-use thriftstore::util::{Clock, Release};
+use base::marshal::Types;
+use base::partitioner;
+use base::schema::{CfDef, TableColumn, TableDef};
+use base::util::{Clock, Release};
+use transfer::copy::Side;
+use transfer::import::{Defined, FoundSchema, ImportError, ImportOptions, Inventory, Summary, import};
 
 use crate::contents::{Differences, all_rows, rows_in_tables, selected, unhex};
 use crate::fixture::{Fixture, RELEASES, releases_with_logs};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use thriftstore::sstable::{Component, Descriptor, SstableError, TableOptions, TableReader, Unit};
+use sstable::{Component, Descriptor, SstableError, TableOptions, TableReader, Unit};
 
 use crate::chance::Chance;
 use crate::fixture::{Fixture, RELEASES, collect, copy_of_table};

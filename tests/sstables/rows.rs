@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use base::compat::Behaviour;
+use base::compat::features::{ConsistencyLevel, Language, ReportedVersion};
+use base::marshal::Types;
+use base::model::{Cell, CellKind, Change, Mutation, Predicate, ReadCommand, SliceRange};
+use base::partitioner;
+use base::schema::{Catalog, CfDef, ColumnDef, ColumnType, KeyspaceDef, TableDef};
+use base::util::{Clock, Release};
 use bytes::Bytes;
+use config::Config;
+use cql::{ColumnSpec, Outcome, QueryOptions, QueryState};
+use db::{Authenticator, Database, DatabaseParts};
+use embedded::EmbeddedStore;
 use serde_json::Value;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{ConsistencyLevel, Language, ReportedVersion};
-use thriftstore::config::{self, Config};
-use thriftstore::cql::{self, ColumnSpec, Outcome, QueryOptions, QueryState};
-use thriftstore::db::{Authenticator, Database, DatabaseParts};
-use thriftstore::marshal::Types;
-use thriftstore::model::{Cell, CellKind, Change, Mutation, Predicate, ReadCommand, SliceRange};
-use thriftstore::partitioner;
-use thriftstore::schema::{Catalog, CfDef, ColumnDef, ColumnType, KeyspaceDef, TableDef};
-use thriftstore::sstable::{Atom, CounterState, SstableError, TableOptions, TableReader, Unit};
-use thriftstore::storage::EmbeddedStore;
-use thriftstore::util::{Clock, Release};
+use sstable::{Atom, CounterState, SstableError, TableOptions, TableReader, Unit};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::contents::{Differences, columns_read, hex, rows_in_tables, unhex};
@@ -111,6 +111,7 @@ impl Merged {
             language: Language::Newest,
             keyspace: Some("key_space_test"),
             user: None,
+            sees_new_indexes: false,
         }
     }
 

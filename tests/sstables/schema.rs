@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use base::marshal::Types;
+use base::schema::{CfDef, Layout, TableDef};
 use bytes::Bytes;
-use thriftstore::import::{Defined, FamilyName, FoundSchema, Inventory, SchemaSource};
-use thriftstore::marshal::Types;
-use thriftstore::schema::{CfDef, Layout, TableDef};
-use thriftstore::sstable::{Atom, TableOptions, TableReader, Unit};
+use sstable::{Atom, TableOptions, TableReader, Unit};
+use transfer::import::{Defined, FamilyName, FoundSchema, Inventory, SchemaSource};
 
 use crate::contents::hex;
 use crate::rows::Merged;
@@ -131,7 +131,7 @@ fn a_damaged_schema_is_reported() {
 
 /// Returns the columns of a table of which each row key has cells that were not dropped.
 fn visible_columns(directory: &Directory, cf: &CfDef) -> BTreeMap<String, BTreeSet<String>> {
-    let table = TableDef::of(cf, thriftstore::util::Release::V2_1);
+    let table = TableDef::of(cf, base::util::Release::V2_1);
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in &directory.inventory().families[&FamilyName::of(cf)] {
         let options = TableOptions { layout: Some(Layout::Sparse), partitioner: None };

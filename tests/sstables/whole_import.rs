@@ -6,13 +6,13 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use thriftstore::copy::Side;
-use thriftstore::import::{ImportOptions, Inventory, import};
-use thriftstore::model::{CellKind, Change, DeletionTime};
-use thriftstore::partitioner;
-use thriftstore::sstable::Descriptor;
-use thriftstore::storage::DumpCommand;
-use thriftstore::util::Clock;
+use base::model::{CellKind, Change, DeletionTime};
+use base::partitioner;
+use base::util::Clock;
+use sstable::Descriptor;
+use store::DumpCommand;
+use transfer::copy::Side;
+use transfer::import::{ImportOptions, Inventory, import};
 
 use crate::chance::Chance;
 use crate::fixture::{Fixture, RELEASES, has_logs, releases_with_logs};

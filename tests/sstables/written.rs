@@ -3,19 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use proptest::prelude::*;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::copy::{ExportOptions, Exported, Interruption, Selection, Side, export};
-use thriftstore::marshal::{Types, components};
-use thriftstore::model::{
+use base::compat::features::ConsistencyLevel;
+use base::marshal::{Types, components};
+use base::model::{
     Cell, CellKind, Change, DeletionTime, Mutation, Predicate, RangeTombstone, ReadCommand, RowColumns,
     SliceRange,
 };
-use thriftstore::schema::{CfDef, ColumnType, KeyspaceDef, Layout};
-use thriftstore::sstable::{Atom, TableOptions, TableReader, Unit};
-use thriftstore::storage::cluster::ClusterTable;
-use thriftstore::util::Clock;
+use base::schema::{CfDef, ColumnType, KeyspaceDef, Layout};
+use base::util::Clock;
+use bytes::Bytes;
+use cluster::ClusterTable;
+use proptest::prelude::*;
+use sstable::{Atom, TableOptions, TableReader, Unit};
+use transfer::copy::{ExportOptions, Exported, Interruption, Selection, Side, export};
 
 use crate::contents::unhex;
 use crate::fixture::{Fixture, RELEASES};
@@ -49,7 +49,7 @@ fn read(merged: &Merged, cf: &Arc<CfDef>, key: &Bytes) -> RowColumns {
         super_column: None,
         // 2.1 reads forwards an older tombstone where two touch. What is written has the newest one, as 3.x reads it.
         predicate: Predicate::Range(SliceRange { reversed: true, ..SliceRange::all() }),
-        behaviour: thriftstore::compat::Behaviour::of(thriftstore::util::Release::V2_1),
+        behaviour: base::compat::Behaviour::of(base::util::Release::V2_1),
         with_tombstones: false,
         gc_before: merged.now_s - 864_000,
         now_s: merged.now_s,

@@ -5,13 +5,14 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use crate::backup_support;
 use crate::skip::skip;
-use crate::store_support;
+use crate::store_support::SchemaCalls as _;
+use crate::{backup_support, store_support};
 use backup_support::{backed_up, options, refusal, state_of, tables_under};
+use base::schema::Catalog;
+use embedded::BackupSummary;
+use store::RowPiece;
 use store_support::{apply, catalog, cf_of, close, dumped, family, open, put, put_super};
-use thriftstore::schema::Catalog;
-use thriftstore::storage::{self, BackupSummary, RowPiece, Store};
 
 /// The size of a page of a dump, in bytes.
 const PIECE_BYTES: usize = 1 << 20;
@@ -130,7 +131,7 @@ fn an_empty_directory_is_backed_up() {
     let summary = backed_up(&source, &target);
     assert_eq!(
         summary,
-        BackupSummary { column_families: 3, attempts: 1, log_bytes: 32, ..Default::default() }
+        BackupSummary { column_families: 3, attempts: 1, log_bytes: 40, ..Default::default() }
     );
     assert_eq!(contents(&target), contents(&source));
 }
@@ -145,8 +146,8 @@ fn a_directory_of_an_older_format_is_refused() {
         let text = refusal(&source, &target);
         assert!(
             text.contains(&format!(
-                "THRIFTSTORE contains \"thriftstore data, format {format}\", not \"thriftstore data, format 4\"; start \
-                 the server of this version on"
+                "THRIFTSTORE contains \"thriftstore data, format {format}\", but this version reads \"thriftstore data, \
+                 format 4\"; start version 1.0.0 on"
             )),
             "{text}"
         );
@@ -181,7 +182,7 @@ fn invalid_sources_and_targets_are_refused() {
         ("data", "missing/backup", "in which the target is to be created, does not exist; create it"),
         ("data", "backup/..", "does not end with a directory's name"),
     ] {
-        let error = storage::back_up(&options(&path(from), &path(to)), &mut |_| {}).unwrap_err().to_string();
+        let error = embedded::back_up(&options(&path(from), &path(to)), &mut |_| {}).unwrap_err().to_string();
         assert!(error.contains(why), "{from} to {to}: {error}");
     }
     let mut names: Vec<_> =
@@ -191,7 +192,7 @@ fn invalid_sources_and_targets_are_refused() {
 
     // Another backup to the same target is running or was killed.
     fs::create_dir(path("backup.unfinished")).unwrap();
-    let error = storage::back_up(&options(&source, &path("backup")), &mut |_| {}).unwrap_err().to_string();
+    let error = embedded::back_up(&options(&source, &path("backup")), &mut |_| {}).unwrap_err().to_string();
     assert!(
         error.contains("is running or was interrupted; wait for it, or remove that directory"),
         "{error}"
@@ -206,10 +207,10 @@ fn tables_that_an_operator_gave_up_are_not_in_the_backup() {
     fill(&source);
     let tables = source.join("tables");
     fs::rename(tables.join("2.1"), tables.join("2.1.given-up")).unwrap();
-    let inspected = storage::inspect(&source, None).unwrap();
+    let inspected = embedded::inspect(&source, None).unwrap();
     assert_eq!((inspected.given_up, inspected.damages), (vec![tables.join("2.1.given-up")], Vec::new()));
     let mut lines = Vec::new();
-    storage::back_up(&options(&source, &target), &mut |line| lines.push(line.to_owned())).unwrap();
+    embedded::back_up(&options(&source, &target), &mut |line| lines.push(line.to_owned())).unwrap();
     assert!(
         lines.iter().any(|line| line.starts_with("the tables of column family K.Nested in ")
             && line.ends_with("2.1.given-up were given up by an operator: the backup does not have them")),
@@ -240,6 +241,10 @@ fn a_backup_reports_damaged_and_missing_files_of_the_source() {
     fill(&source);
     for file in backup_support::files_under(&source).into_iter().filter(|file| !is_old_list(file)) {
         let name = file.strip_prefix(&source).unwrap().to_str().unwrap().to_owned();
+        // The manifest names the list of tables, too, and its record counts.
+        if name.ends_with("/current") {
+            continue;
+        }
         let bytes = fs::read(&file).unwrap();
         let is_log = name.starts_with("log/");
         // A backup reads a damaged record of the log for up to a second, because a running server may still be writing
@@ -277,6 +282,6 @@ fn without_verification_the_blocks_of_tables_are_not_read() {
     fs::write(table, bytes).unwrap();
     let text = refusal(&source, &target);
     assert!(text.contains("has the checksum"), "{text}");
-    let options = storage::BackupOptions { reads_tables: false, ..options(&source, &target) };
-    storage::back_up(&options, &mut |_| {}).unwrap();
+    let options = embedded::BackupOptions { reads_tables: false, ..options(&source, &target) };
+    embedded::back_up(&options, &mut |_| {}).unwrap();
 }

@@ -2,20 +2,20 @@
 //! the backup must equal a state that the store has had.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, io};
 
-use crate::backup_support;
-use crate::store_support;
+use crate::store_support::SchemaCalls as _;
+use crate::{backup_support, store_support};
 use backup_support::options;
+use base::model::Change;
+use base::schema::Catalog;
+use embedded::EmbeddedStore;
+use embedded::disk::{Disk, DiskFile, FreeSpace, RealDisk};
 use parking_lot::Mutex;
+use store::RowPiece;
 use store_support::{apply, catalog, cf_of, change, deletion, dumped, family, open, put, wait};
-use thriftstore::model::Change;
-use thriftstore::schema::Catalog;
-use thriftstore::storage::disk::{Disk, DiskFile, FreeSpace, RealDisk};
-use thriftstore::storage::{self, EmbeddedStore, RowPiece, Store};
 
 /// A change of the source.
 type Step = fn(&EmbeddedStore);
@@ -157,7 +157,7 @@ fn check(steps: &'static [(Step, bool)], operation: usize) -> bool {
     let interrupted =
         Arc::new(Interrupted { left: Mutex::new(operation), happens: Mutex::new(Some(Box::new(happens))) });
     let disk: Arc<dyn Disk> = interrupted.clone();
-    let outcome = storage::back_up_on(&disk, &options(&source, &target), &mut |_| {});
+    let outcome = embedded::back_up_on(&disk, &options(&source, &target), &mut |_| {});
     outcome.unwrap_or_else(|error| panic!("operation {operation}: {error}"));
     let restored = open(&target, &schema(true)).unwrap();
     let found = with_added(&restored, true);

@@ -20,15 +20,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::backup_support;
-use crate::store_support;
+use crate::store_support::SchemaCalls as _;
+use crate::{backup_support, store_support};
 use backup_support::backed_up;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Cell, Change, DeletionTime, Mutation, RowColumns};
+use base::schema::{Catalog, CfDef};
+use embedded::EmbeddedStore;
+use store::Store;
 use store_support as support;
 use store_support::{bytes, catalog, cf_of, change, close, family, open, text, wait};
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::model::{Cell, Change, DeletionTime, Mutation, RowColumns};
-use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{EmbeddedStore, Store};
 
 const WRITERS: usize = 3;
 /// The number of a writer's rows that are not deleted.

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::store_support;
+use base::schema::{Catalog, CfDef};
+use embedded::EmbeddedStore;
+use store::Store;
 use store_support::{apply, catalog, cf_of, close, dumped, family, open, put, wait};
-use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{EmbeddedStore, Store};
 
 /// The size of a page of a dump, in bytes.
 const PIECE_BYTES: usize = 1 << 20;

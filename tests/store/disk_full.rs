@@ -12,18 +12,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::faulty_disk;
 use crate::skip::may_mount;
-use crate::store_support;
+use crate::{faulty_disk, store_support};
+use base::model::{Cell, Change, Mutation};
+use base::schema::{Catalog, CfDef};
+use base::util::Clock;
 use bytes::Bytes;
+use embedded::disk::{Disk, FreeSpace, RealDisk};
+use embedded::{EmbeddedOptions, EmbeddedStore};
 use faulty_disk::{FaultyDisk, work_directory};
+use store::{Store, StoreError};
 use store_support as support;
 use store_support::{apply, catalog, cf_of, close, family, names};
-use thriftstore::model::{Cell, Change, Mutation};
-use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::disk::{Disk, FreeSpace, RealDisk};
-use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError};
-use thriftstore::util::Clock;
 
 /// The time within which a store must accept writes after space is freed.
 const ACCEPTED_WITHIN: Duration = Duration::from_secs(20);

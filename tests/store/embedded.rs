@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::store_support;
+use crate::store_support::SchemaCalls as _;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Cell, CellKind, Change, Mutation, RowColumns, SliceRange};
+use base::schema::{Catalog, CfDef};
+use base::util::Clock;
+use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
+use store::{Store, StoreError};
 use store_support as support;
 use store_support::{apply, catalog, cf_of, close, family, names, open, put, put_super, read};
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::model::{Cell, CellKind, Change, RowColumns, SliceRange};
-use thriftstore::schema::Catalog;
-use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
-use thriftstore::util::Clock;
 
 /// Returns the error of opening a directory, which must fail.
 fn refusal(opened: Result<EmbeddedStore, StoreError>) -> String {
@@ -22,10 +24,19 @@ fn refusal(opened: Result<EmbeddedStore, StoreError>) -> String {
     }
 }
 
+/// Returns a mutation that deletes the cell of [`put`].
+fn delete(cf: &Arc<CfDef>, key: &str, name: &str, timestamp: i64) -> Mutation {
+    let cell = Cell::tombstone(support::bytes(name), timestamp, 1);
+    support::change(cf, key, vec![Change::Cell { super_column: None, cell }])
+}
+
 #[test]
 fn another_comparator_is_refused() {
     let directory = tempfile::tempdir().unwrap();
-    close(open(directory.path(), &catalog([family("A", "UTF8Type", None)])).unwrap());
+    let first = catalog([family("A", "UTF8Type", None)]);
+    let store = open(directory.path(), &first).unwrap();
+    apply(&store, put(&cf_of(&first, "A"), "row", "a", "1", 1)).unwrap();
+    close(store);
     let text = refusal(open(directory.path(), &catalog([family("A", "LongType", None)])));
     assert!(text.contains("column family K.A holds data written with CompareWith"), "{text}");
     assert!(text.contains("marshal.UTF8Type") && text.contains("marshal.LongType"), "{text}");
@@ -33,16 +44,99 @@ fn another_comparator_is_refused() {
     let text = refusal(open(directory.path(), &catalog([family("A", "UTF8Type", Some("UTF8Type"))])));
     assert!(text.contains("K.A holds data of ColumnType Standard, but is now defined as Super"), "{text}");
 
-    close(open(directory.path(), &catalog([family("S", "UTF8Type", Some("LongType"))])).unwrap());
+    let supers = catalog([family("S", "UTF8Type", Some("UTF8Type"))]);
+    let store = open(directory.path(), &supers).unwrap();
+    apply(&store, put_super(&cf_of(&supers, "S"), "row", ("s", "c"), 1)).unwrap();
+    close(store);
     let text = refusal(open(directory.path(), &catalog([family("S", "UTF8Type", Some("BytesType"))])));
     assert!(text.contains("K.S holds data written with CompareSubcolumnsWith"), "{text}");
+}
+
+#[test]
+fn a_column_family_without_entries_may_change_its_types() {
+    let directory = tempfile::tempdir().unwrap();
+    let types = [
+        ("UTF8Type", None),
+        ("LongType", None),
+        ("UTF8Type", Some("LongType")),
+        ("UTF8Type", Some("BytesType")),
+        ("BytesType", None),
+    ];
+    for (comparator, sub) in types {
+        close(open(directory.path(), &catalog([family("A", comparator, sub)])).unwrap());
+    }
+    let last = catalog([family("A", "BytesType", None)]);
+    let a = cf_of(&last, "A");
+    let store = open(directory.path(), &last).unwrap();
+    apply(&store, put(&a, "row", "a", "1", 1)).unwrap();
+    close(store);
+    let store = open(directory.path(), &last).unwrap();
+    assert_eq!(names(&store, "row", &a), ["a"]);
+    close(store);
+    // A tombstone is an entry, in the log and in tables.
+    let (one, other) = (catalog([family("D", "UTF8Type", None)]), catalog([family("D", "LongType", None)]));
+    let d = cf_of(&one, "D");
+    let store = open(directory.path(), &one).unwrap();
+    apply(&store, put(&d, "row", "a", "1", 1)).unwrap();
+    apply(&store, delete(&d, "row", "a", 2)).unwrap();
+    close(store);
+    let why = refusal(open(directory.path(), &other));
+    assert!(
+        why.contains("K.D holds data written with") && why.contains("truncate the column family"),
+        "{why}"
+    );
+    let store = open(directory.path(), &one).unwrap();
+    store.compact().unwrap();
+    apply(&store, put(&d, "long", &"n".repeat(60_000), "1", 1)).unwrap();
+    store.compact().unwrap();
+    close(store);
+    assert!(refusal(open(directory.path(), &other)).contains("K.D holds data written with"));
+    // After a truncate there is none.
+    let store = open(directory.path(), &one).unwrap();
+    support::wait(store.truncate(d.clone())).unwrap();
+    close(store);
+    let store = open(directory.path(), &other).unwrap();
+    let d = cf_of(&other, "D");
+    assert!(names(&store, "row", &d).is_empty() && names(&store, "long", &d).is_empty());
+    close(store);
+    assert!(open(directory.path(), &one).is_ok(), "it is still empty");
+}
+
+#[test]
+fn a_store_without_entries_may_change_its_partitioner() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None)]);
+    let a = cf_of(&catalog, "A");
+    let opened = |partitioner: &str| {
+        let options = support::options(directory.path());
+        EmbeddedStore::open(options, support::partitioner(partitioner), &catalog, support::manual_clock())
+    };
+    let store = open(directory.path(), &catalog).unwrap();
+    assert_eq!(store.token_or_new("1").unwrap(), "1");
+    close(store);
+    let store = opened("OrderPreservingPartitioner").unwrap();
+    assert_eq!(
+        store.token_or_new("a").unwrap(),
+        "a",
+        "a token of the earlier partitioner is none of this one"
+    );
+    apply(&store, put(&a, "row", "a", "1", 1)).unwrap();
+    support::wait(store.truncate(a.clone())).unwrap();
+    close(store);
+    let store = opened("ByteOrderedPartitioner").unwrap();
+    apply(&store, put(&a, "row", "a", "1", 1)).unwrap();
+    apply(&store, delete(&a, "row", "a", 2)).unwrap();
+    close(store);
+    assert!(refusal(opened("OrderPreservingPartitioner")).contains("was written with Partitioner"));
 }
 
 #[test]
 fn another_partitioner_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "UTF8Type", None)]);
-    close(open(directory.path(), &catalog).unwrap());
+    let store = open(directory.path(), &catalog).unwrap();
+    apply(&store, put(&cf_of(&catalog, "A"), "row", "a", "1", 1)).unwrap();
+    close(store);
     let other = support::partitioner("OrderPreservingPartitioner");
     let options = support::options(directory.path());
     let text = refusal(EmbeddedStore::open(options, other, &catalog, support::manual_clock()));

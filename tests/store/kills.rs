@@ -17,7 +17,7 @@ use support::client::{Client, Style};
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, structs, text};
 use tempfile::TempDir;
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 const KS: &str = "Keyspace1";
 const ROUNDS: usize = 10;

@@ -10,7 +10,7 @@ use support::calls::*;
 use support::client::{Client, Style};
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, structs, text};
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 const KS: &str = "Counted";
 const CONNECTIONS: usize = 16;

@@ -10,6 +10,7 @@ mod corruption;
 #[path = "../counting_disk/mod.rs"]
 mod counting_disk;
 mod crash_points;
+mod damage;
 mod disk_full;
 mod embedded;
 #[path = "../faulty_disk/mod.rs"]
@@ -29,4 +30,3 @@ mod skip;
 mod store_support;
 #[path = "../support/mod.rs"]
 mod support;
-mod upgrade_crashes;

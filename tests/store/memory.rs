@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::store_support;
+use crate::store_support::SchemaCalls as _;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Cell, CfMutation, Change, DeletionTime, Mutation, RangeTombstone, RowColumns, SliceRange};
+use base::schema::{Catalog, CfDef};
+use base::util::meter::{RequestLimits, RequestMeter, metered};
 use bytes::Bytes;
+use embedded::EmbeddedStore;
+use store::{Store, StoreError, StoreSnapshot, StoredSliceCommand};
 use store_support as support;
 use store_support::{bytes, catalog, cf_of, family, manual_clock, partitioner, wait};
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::model::{
-    Cell, CfMutation, Change, DeletionTime, Mutation, RangeTombstone, RowColumns, SliceRange,
-};
-use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{EmbeddedStore, Store, StoreError, StoreSnapshot, StoredSliceCommand};
-use thriftstore::util::meter::{RequestLimits, RequestMeter, metered};
 
 fn families(names: &[&str]) -> Catalog {
     catalog(names.iter().map(|name| family(name, "UTF8Type", None)))

@@ -9,20 +9,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::counting_disk;
-use crate::store_support;
+use crate::store_support::SchemaCalls as _;
+use crate::{counting_disk, store_support};
+use base::compat::Behaviour;
+use base::compat::features::{Language, ReportedVersion};
+use base::marshal::{CollectionForm, CqlType, UserType};
+use base::schema::{Catalog, KeyspaceDef, keyspace_to_json};
+use base::util::{Clock, Release};
 use bytes::Bytes;
 use counting_disk::CountingDisk;
+use cql::{CqlError, Outcome, QueryOptions, QueryState, query};
+use db::{CfRequest, Database, DatabaseParts};
+use embedded::EmbeddedStore;
+use embedded::disk::{Disk, RealDisk};
+use store::Store;
 use store_support as stores;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{Language, ReportedVersion};
-use thriftstore::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState, query};
-use thriftstore::db::{CfRequest, Database, DatabaseParts};
-use thriftstore::marshal::{CqlType, UserType};
-use thriftstore::schema::{Catalog, KeyspaceDef, keyspace_to_json};
-use thriftstore::storage::disk::{Disk, RealDisk};
-use thriftstore::storage::{EmbeddedStore, Store};
-use thriftstore::util::{Clock, Release};
 
 fn level() -> &'static Behaviour {
     Behaviour::of(Release::V2_1)
@@ -60,6 +61,7 @@ async fn run(database: &Arc<Database>, text: &str) -> Result<Outcome, CqlError> 
         language: Language::Newest,
         keyspace: Some("k"),
         user: None,
+        sees_new_indexes: false,
     };
     let options = QueryOptions { collection_form: CollectionForm::Long, ..QueryOptions::default() };
     query(&state, text, &options).await

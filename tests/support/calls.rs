@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 use super::client::{Client, Reply};
 use super::value::{Value, fields, map, structs, text, texts};

@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use thriftstore::thrift::frame::{MessageCutter, NextMessage, Transport};
-use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType, Writer};
+use wire::thrift::frame::{MessageCutter, NextMessage, Transport};
+use wire::thrift::{MessageHeader, MessageKind, Reader, TType, Writer};
 
 use super::value::{Fields, Value};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use thriftstore::schema::CfDef;
-use thriftstore::storage::{DumpCommand, RowPiece, Store};
+use base::schema::CfDef;
+use store::{DumpCommand, RowPiece, Store};
 
 /// Returns the rows as `Store::dump` returns them, in pages of this many bytes. The pieces of a row are joined.
 pub async fn dumped(store: &dyn Store, cf: &Arc<CfDef>, max_bytes: usize) -> Vec<RowPiece> {

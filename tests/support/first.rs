@@ -1,6 +1,6 @@
 //! The calls of 0.3.
 
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 use super::value::{Value, fields, map, structs, text, texts};
 

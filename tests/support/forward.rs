@@ -1,4 +1,4 @@
-//! Helps tests to write a [`Store`](thriftstore::storage::Store) that forwards most calls to another store.
+//! Helps tests to write a [`Store`](store::Store) that forwards most calls to another store.
 
 /// Implements every method of `Store` except `status` and `remote`: each calls the store in the field of this name.
 #[allow(unused_macros, reason = "not every test has a store of its own")]
@@ -6,27 +6,27 @@ macro_rules! forward_to {
     ($inner:ident) => {
         fn apply(
             &self,
-            mutations: Vec<thriftstore::model::Mutation>,
-            behaviour: &'static thriftstore::compat::Behaviour,
-            consistency: thriftstore::compat::features::ConsistencyLevel,
-        ) -> thriftstore::storage::StoreFuture<'_, ()> {
+            mutations: Vec<base::model::Mutation>,
+            behaviour: &'static base::compat::Behaviour,
+            consistency: base::compat::features::ConsistencyLevel,
+        ) -> store::StoreFuture<'_, ()> {
             self.$inner.apply(mutations, behaviour, consistency)
         }
 
         fn read(
             &self,
             key: bytes::Bytes,
-            command: thriftstore::model::ReadCommand,
-            consistency: thriftstore::compat::features::ConsistencyLevel,
-        ) -> thriftstore::storage::StoreFuture<'_, thriftstore::model::RowColumns> {
+            command: base::model::ReadCommand,
+            consistency: base::compat::features::ConsistencyLevel,
+        ) -> store::StoreFuture<'_, base::model::RowColumns> {
             self.$inner.read(key, command, consistency)
         }
 
         fn scan(
             &self,
-            command: thriftstore::model::RangeCommand,
-            consistency: thriftstore::compat::features::ConsistencyLevel,
-        ) -> thriftstore::storage::StoreFuture<'_, Vec<thriftstore::model::Row>> {
+            command: base::model::RangeCommand,
+            consistency: base::compat::features::ConsistencyLevel,
+        ) -> store::StoreFuture<'_, Vec<base::model::Row>> {
             self.$inner.scan(command, consistency)
         }
 
@@ -35,43 +35,19 @@ macro_rules! forward_to {
             start: Vec<u8>,
             end: Vec<u8>,
             keys_per_split: usize,
-        ) -> thriftstore::storage::StoreFuture<'_, Vec<Vec<u8>>> {
+        ) -> store::StoreFuture<'_, Vec<Vec<u8>>> {
             self.$inner.splits(start, end, keys_per_split)
         }
 
-        fn truncate(
-            &self,
-            cf: std::sync::Arc<thriftstore::schema::CfDef>,
-        ) -> thriftstore::storage::StoreFuture<'_, ()> {
-            self.$inner.truncate(cf)
-        }
-
-        fn drop_family(
-            &self,
-            cf: std::sync::Arc<thriftstore::schema::CfDef>,
-        ) -> thriftstore::storage::StoreFuture<'_, ()> {
-            self.$inner.drop_family(cf)
-        }
-
-        fn records(&self) -> thriftstore::storage::StoreFuture<'_, Vec<(String, bytes::Bytes)>> {
+        fn records(&self) -> store::StoreFuture<'_, Vec<(String, bytes::Bytes)>> {
             self.$inner.records()
         }
 
-        fn put_records(
-            &self,
-            records: Vec<(String, Option<bytes::Bytes>)>,
-        ) -> thriftstore::storage::StoreFuture<'_, ()> {
-            self.$inner.put_records(records)
+        fn change_schema(&self, change: store::StoreChange) -> store::StoreFuture<'_, ()> {
+            self.$inner.change_schema(change)
         }
 
-        fn alter(
-            &self,
-            catalog: std::sync::Arc<thriftstore::schema::Catalog>,
-        ) -> thriftstore::storage::StoreFuture<'_, ()> {
-            self.$inner.alter(catalog)
-        }
-
-        fn close(&self) -> thriftstore::storage::StoreFuture<'_, ()> {
+        fn close(&self) -> store::StoreFuture<'_, ()> {
             self.$inner.close()
         }
     };

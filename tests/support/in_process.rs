@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 
 use bytes::{Buf, Bytes, BytesMut};
-use thriftstore::thrift::frame::Transport;
-use thriftstore::thrift::{Service, Session, answer};
+use server::thrift::{Service, Session, answer};
+use wire::thrift::frame::Transport;
 
 use super::client::{Client, Style};
 

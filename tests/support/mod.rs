@@ -1,5 +1,5 @@
 //! Code that the tests share: starting the server, Thrift and native clients that can send anything, the arguments of
-//! calls, recordings, and a parser of IDL files.
+//! calls, and recordings.
 
 // Each test binary includes this module and uses a part of it.
 #![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -10,7 +10,6 @@ pub mod chance;
 pub mod client;
 pub mod first;
 pub mod forward;
-pub mod idl;
 pub mod in_process;
 pub mod native;
 pub mod native_body;
@@ -20,3 +19,8 @@ pub mod serving;
 pub mod value;
 
 pub use chance::Chance;
+
+/// Returns the place of a file of the repository.
+pub fn repository(path: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}

@@ -1,4 +1,4 @@
-//! Encodes and decodes bodies of native frames, independently of the code in `src/native`.
+//! Encodes and decodes bodies of native frames, independently of the code in `crates/server/src/native`.
 
 use std::collections::BTreeMap;
 

@@ -4,11 +4,11 @@ use std::fs;
 use std::io::{Read, Write};
 
 use serde_json::Value as Json;
-use thriftstore::thrift::frame::Transport;
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
+use wire::thrift::frame::Transport;
 
 use super::client::{Client, Reply, Style};
-use super::idl;
+use super::repository;
 use super::server::Server;
 use super::value::{Fields, Value};
 
@@ -34,7 +34,7 @@ pub struct Difference {
 
 impl Recording {
     pub fn of(name: &str) -> Recording {
-        let folder = idl::repository("tests/recordings");
+        let folder = repository("tests/recordings");
         let text = fs::read_to_string(folder.join(format!("{name}.jsonl"))).unwrap();
         let mut lines = text.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
         let header = lines.next().unwrap();

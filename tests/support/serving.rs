@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use thriftstore::db::Authenticator;
-use thriftstore::server::{ConnectionLimits, Encryption};
-use thriftstore::testing::Server;
+use db::Authenticator;
+use double::testing::Server;
+use net::{ConnectionLimits, Encryption};
 
 use super::client::{Client, PATIENCE, Style};
 use super::server::storage_conf;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::BytesMut;
-use thriftstore::thrift::wire::{Reader, TType, WireError, Writer};
+use wire::thrift::{Reader, TType, WireError, Writer};
 
 /// The fields of a struct, by id.
 pub type Fields = BTreeMap<i16, Value>;

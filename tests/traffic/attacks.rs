@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use crate::recorder::{Recorder, calls_of, events_of};
 use crate::support;
+use double::testing::Server;
 use support::Chance;
 use support::client::{Client, PATIENCE, Style, raw};
 use support::value::{Value, fields, text};
-use thriftstore::testing::Server;
-use thriftstore::thrift::wire::MessageKind;
-use thriftstore::traffic::{EventKind, LossReason};
+use traffic::{EventKind, LossReason};
+use wire::thrift::MessageKind;
 
 fn no_arguments() -> Value {
     fields([])
@@ -150,7 +150,7 @@ fn on_a_full_disk_traffic_goes_on_and_recording_says_that_it_stopped() {
     assert_eq!(said, 1, "{}", outcome.errors);
     assert!(outcome.errors.contains("recording stopped before the end"), "{}", outcome.errors);
     // What was written before is whole.
-    let read: Result<Vec<_>, _> = thriftstore::traffic::file::Reader::open(&recorder.file).unwrap().collect();
+    let read: Result<Vec<_>, _> = traffic::file::Reader::open(&recorder.file).unwrap().collect();
     assert!(read.is_ok());
 }
 

@@ -7,12 +7,12 @@ use std::net::SocketAddr;
 
 use crate::recorder::{Recorder, calls_of, events_of};
 use crate::support;
+use double::testing::Server;
 use support::calls::*;
 use support::client::{Client, Reply, Style};
 use support::native::NativeClient;
 use support::value::{Value, fields, map, text};
-use thriftstore::testing::Server;
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 /// A server with one keyspace, which has the column family Standard1.
 fn server_of(keyspace: &str) -> Server {

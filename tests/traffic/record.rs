@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use crate::recorder::{Recorder, calls_of, events_of};
 use crate::support;
+use double::testing::Server;
 use support::calls::*;
 use support::certificates::Authority;
 use support::client::{Client, PATIENCE, Reply, Style};
@@ -15,11 +16,10 @@ use support::native::opcode::*;
 use support::native::{NativeClient, Packing, VERSIONS};
 use support::native_body::{Asked, Body};
 use support::value::{Value, fields, map, text};
-use thriftstore::testing::Server;
-use thriftstore::thrift::wire::{MessageKind, TType};
-use thriftstore::traffic::file::{Ending, PartReader, Reader, part_path};
-use thriftstore::traffic::{EventKind, Protocol};
 use tokio_rustls::rustls::version::TLS13;
+use traffic::file::{Ending, PartReader, Reader, part_path};
+use traffic::{EventKind, Protocol};
+use wire::thrift::{MessageKind, TType};
 
 const SCHEMA: &str = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
      CREATE TABLE k.\"Standard1\" (key blob, column1 blob, value blob, PRIMARY KEY (key, column1)) WITH COMPACT STORAGE";

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use thriftstore::traffic::file::{Ending, PartReader};
-use thriftstore::traffic::{Event, EventKind};
+use traffic::file::{Ending, PartReader};
+use traffic::{Event, EventKind};
 
 /// A running recorder. Dropping it kills the process.
 pub struct Recorder {

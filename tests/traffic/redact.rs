@@ -11,12 +11,12 @@ use tempfile::TempDir;
 
 use crate::recorder::{Recorder, events_of};
 use crate::support;
+use double::testing::Server;
 use support::calls::*;
 use support::client::{Client, Style};
 use support::native::NativeClient;
 use support::value::{Value, fields, text};
-use thriftstore::testing::Server;
-use thriftstore::traffic::EventKind;
+use traffic::EventKind;
 
 const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recordings/storage-conf.xml");
 

@@ -11,12 +11,12 @@ use serde_json::Value as Json;
 
 use crate::recorder::Recorder;
 use crate::support;
+use double::testing::Server;
 use support::calls::*;
 use support::client::{Client, Style};
 use support::native::NativeClient;
 use support::native_body::Asked;
 use support::value::{Value, fields, text};
-use thriftstore::testing::Server;
 
 const SCHEMA: &str = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
      CREATE TABLE k.\"Standard1\" (key blob, column1 blob, value blob, PRIMARY KEY (key, column1)) WITH COMPACT STORAGE";
@@ -47,11 +47,11 @@ fn report(file: &Path, options: &[&str]) -> Json {
 }
 
 fn recording(name: &str) -> PathBuf {
-    support::idl::repository(&format!("tests/recordings/{name}.jsonl"))
+    support::repository(&format!("tests/recordings/{name}.jsonl"))
 }
 
 fn config(name: &str) -> String {
-    support::idl::repository(&format!("tests/recordings/{name}")).display().to_string()
+    support::repository(&format!("tests/recordings/{name}")).display().to_string()
 }
 
 fn server() -> Server {

@@ -11,12 +11,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 
 use crate::support;
+use double::testing::Server;
 use support::calls::*;
 use support::client::{Client, Style};
 use support::native::NativeClient;
 use support::native_body::Asked;
 use support::value::{Value, fields, text};
-use thriftstore::testing::Server;
 
 const SCHEMA: &str = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
      CREATE TABLE k.\"Standard1\" (key blob, column1 blob, value blob, PRIMARY KEY (key, column1)) WITH COMPACT STORAGE";

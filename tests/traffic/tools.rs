@@ -11,12 +11,12 @@ use tempfile::TempDir;
 
 use crate::recorder::{Recorder, calls_of, events_of};
 use crate::support;
+use double::testing::Server;
 use support::calls::*;
 use support::client::{Client, Style};
 use support::native::NativeClient;
 use support::value::{Value, fields, text};
-use thriftstore::testing::Server;
-use thriftstore::traffic::{fields_from_json, fields_to_json};
+use traffic::{fields_from_json, fields_to_json};
 
 const SCHEMA: &str = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
      CREATE TABLE k.\"Standard1\" (key blob, column1 blob, value blob, PRIMARY KEY (key, column1)) WITH COMPACT STORAGE;
@@ -166,7 +166,7 @@ fn recordings_are_merged_by_time() {
 
 #[test]
 fn lines_of_json_become_a_recording_and_lines_again() {
-    let source = support::idl::repository("tests/recordings/0.6-super.jsonl");
+    let source = support::repository("tests/recordings/0.6-super.jsonl");
     let (directory, recording) = place("super.rec");
     traffic(&["from-json", path(&source), "--to", &recording]);
     let again = path(&directory.path().join("again.jsonl")).to_owned();

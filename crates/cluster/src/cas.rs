@@ -8,8 +8,8 @@ use super::shape::Shape;
 use super::table::Table;
 use super::values::Values;
 use super::write::at_column;
-use crate::model::{Cell, Change, RowColumns};
-use crate::storage::{CasAnswer, CasCommand, StoreError};
+use base::model::{Cell, Change, RowColumns};
+use store::{CasAnswer, CasCommand, StoreError};
 
 /// Writes columns of a row if the row has the expected columns.
 ///

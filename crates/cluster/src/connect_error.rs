@@ -8,7 +8,7 @@ use scylla::errors::{
 };
 use tokio_rustls::rustls;
 
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// Converts an error of connecting. `Unavailable`: a later attempt may succeed. `Mismatch`: the configuration must be
 /// changed.

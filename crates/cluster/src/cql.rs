@@ -17,10 +17,8 @@ use super::link::{Link, level, page_of, serial_level};
 use super::rows::all;
 use super::values::Values;
 use super::{error, metadata_records};
-use crate::storage::{
-    RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, StoreError, StoreFuture,
-};
-use crate::util::limits::{PREPARED_BYTES_MAX, RESULT_BYTES_MAX};
+use base::util::limits::{PREPARED_BYTES_MAX, RESULT_BYTES_MAX};
+use store::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, StoreError, StoreFuture};
 
 use super::store::ClusterStore;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use scylla::cluster::ClusterState;
 use scylla::frame::response::result::{CollectionType, ColumnSpec, ColumnType, NativeType};
 
-use crate::marshal::{CqlType, Native, UserType};
-use crate::storage::RemoteColumn;
+use base::marshal::{CqlType, Native, UserType};
+use store::RemoteColumn;
 
 /// Converts the columns of a result or of markers. Results do not say whether a collection is frozen, so that is taken
 /// from the schema.

@@ -4,7 +4,7 @@ use scylla::errors::{
     BadQuery, DbError, ExecutionError, PrepareError, RequestAttemptError, SchemaAgreementError,
 };
 
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// Converts the error of a request.
 pub fn of_execution(error: ExecutionError) -> StoreError {

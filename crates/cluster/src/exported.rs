@@ -7,8 +7,8 @@ use bytes::Bytes;
 use super::keyspaces::replication;
 use super::names::class_of;
 use super::table::{Table, quoted};
-use crate::schema::{CfDef, KeyspaceDef};
-use crate::storage::StoreError;
+use base::schema::{CfDef, KeyspaceDef};
+use store::StoreError;
 
 /// The table in which a gateway stores a column family.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl ClusterTable {
         let clustering = forms.map(|(column, form)| {
             let class = class(column).unwrap_or_default();
             if form.is_descending {
-                format!("{}ReversedType({class})", crate::marshal::PACKAGE)
+                format!("{}ReversedType({class})", base::marshal::PACKAGE)
             } else {
                 class
             }
@@ -48,7 +48,7 @@ impl ClusterTable {
         (class("key").unwrap_or_default(), clustering.collect(), class("value").unwrap_or_default())
     }
 
-    /// Returns the clustering values of a name: that of a column or super column, and then that of a column in it.
+    /// Returns the clustering values of a name: the value of a column or super column, and then of a column in it.
     pub fn clustering(&self, names: &[Bytes]) -> Vec<Bytes> {
         let forms = std::iter::once(&self.0.outer).chain(&self.0.inner);
         names.iter().zip(forms).map(|(name, form)| form.encode(name)).collect()

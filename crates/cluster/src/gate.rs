@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// The gate that requests to the cluster pass.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use super::link::Link;
 use super::rows::number;
 use super::table::{Table, quoted};
 use super::values::Values;
-use crate::schema::{CfDef, KeyspaceDef};
-use crate::storage::StoreError;
+use base::schema::{CfDef, KeyspaceDef};
+use store::StoreError;
 
 /// The tables of a keyspace on the cluster, with their columns, and which of them have an index.
 #[derive(Debug, Default)]
@@ -153,8 +153,8 @@ fn text(bytes: &Bytes) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Returns a keyspace's replication as a map of CQL: the operator's for all keyspaces if there is one, otherwise that
-/// of the schema.
+/// Returns a keyspace's replication as a map of CQL: the operator's for all keyspaces if there is one, otherwise the
+/// schema's.
 pub fn replication(keyspace: &KeyspaceDef, for_all: Option<&BTreeMap<String, String>>) -> String {
     if let Some(options) = for_all {
         return map(options);
@@ -297,11 +297,11 @@ mod tests {
     }
 
     fn table(comparator: &str, subcomparator: Option<&str>) -> Table {
-        let types = crate::marshal::Types::builtin();
+        let types = base::marshal::Types::builtin();
         let mut cf = CfDef { comparator: types.parse(comparator).unwrap(), ..CfDef::new("Ks", "Cf") };
         if let Some(of) = subcomparator {
             let subcomparator = types.parse(of).unwrap();
-            cf.column_type = crate::schema::ColumnType::Super { subcomparator };
+            cf.column_type = base::schema::ColumnType::Super { subcomparator };
         }
         Table::of(&Arc::new(cf)).unwrap()
     }

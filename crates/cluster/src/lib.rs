@@ -25,6 +25,9 @@
 //!
 //! Differences from the embedded store are listed in docs/cluster.md.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
+
 mod cas;
 mod connect_error;
 mod cql;
@@ -33,6 +36,7 @@ mod error;
 mod exported;
 mod gate;
 mod keyspaces;
+pub mod limits;
 mod link;
 mod metadata_records;
 mod names;
@@ -47,9 +51,9 @@ mod splits;
 mod status;
 mod store;
 mod table;
-#[cfg(feature = "cluster-tls")]
+#[cfg(feature = "tls")]
 mod tls;
-#[cfg(not(feature = "cluster-tls"))]
+#[cfg(not(feature = "tls"))]
 #[path = "without_tls.rs"]
 mod tls;
 mod token;

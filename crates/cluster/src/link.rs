@@ -18,18 +18,17 @@ use scylla::statement::unprepared::Statement;
 use scylla::statement::{Consistency, SerialConsistency};
 
 use super::connect_error::of_connecting;
-use super::error;
 use super::gate::Gate;
 use super::options::ClusterOptions;
 use super::retries::Retries;
 use super::rows::{Field, all, first, is_applied};
 use super::shape::Shape;
 use super::table::Table;
-use super::tls;
 use super::values::Values;
-use crate::compat::features::ConsistencyLevel;
-use crate::storage::StoreError;
-use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
+use super::{error, tls};
+use crate::limits::CLUSTER_ROWS_AT_ONCE;
+use base::compat::features::ConsistencyLevel;
+use store::StoreError;
 
 /// Connections to each node. Each is served by one task of the driver, so several use more processors.
 const CONNECTIONS_PER_NODE: usize = 2;
@@ -153,7 +152,8 @@ impl Link {
     pub async fn run(
         &self,
         table: &Table,
-        (shape, values): (Shape, Values),
+        shape: Shape,
+        values: Values,
         consistency: ConsistencyLevel,
     ) -> Result<(), StoreError> {
         let mut statement = table.prepared(self, shape).await?;

@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::link::Link;
 use super::rows::{first, is_applied, number};
 use super::values::{Value, Values};
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// The keyspace of the gateways' own data.
 pub const KEYSPACE: &str = "thriftstore";

@@ -1,10 +1,10 @@
-//! How names of columns are stored in a clustering column: as a CQL type of the same order, or as bytes that sort like
-//! the comparator.
+//! The storage of column names in a clustering column: as a CQL type of the same order, or as bytes that sort like the
+//! comparator.
 
 use bytes::Bytes;
 
-use crate::marshal::{PACKAGE, StoredOrder, TypeRef};
-use crate::storage::StoreError;
+use base::marshal::{PACKAGE, StoredOrder, TypeRef};
+use store::StoreError;
 
 /// Comparators with the same order and the same equality of names as a CQL type of modern servers.
 const NATIVE: &[(&str, &str)] = &[
@@ -52,7 +52,7 @@ pub fn class_of(cql_type: &str) -> String {
     format!("{PACKAGE}{}", found.map_or("BytesType", |(name, _)| name))
 }
 
-/// How the names of one comparator are stored in a clustering column.
+/// The form in which the names of one comparator are stored in a clustering column.
 #[derive(Debug, Clone)]
 pub struct NameForm {
     /// The column's CQL type.
@@ -123,7 +123,7 @@ fn is_restorable(comparator: &TypeRef) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     fn form(class: &str) -> Result<NameForm, StoreError> {
         NameForm::of(&Types::builtin().parse(class).unwrap())

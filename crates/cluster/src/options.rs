@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::util::Password;
+use base::util::Password;
 
 /// The addresses of a cluster, and how to connect to it.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub struct ClusterOptions {
 impl ClusterOptions {
     /// The default port of the native protocol.
     pub const PORT: u16 = 9042;
-    /// How long a request may take if the configuration has no RequestTimeoutInMillis.
+    /// The time limit of a request if the configuration has no RequestTimeoutInMillis.
     pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
     /// Requests at the cluster at the same time if the configuration has no MaxRequests.
     pub const REQUESTS_MAX: usize = 2048;
@@ -47,7 +47,7 @@ impl ClusterOptions {
     }
 }
 
-/// How the cluster's nodes and this gateway authenticate to each other.
+/// The certificates by which the cluster's nodes and this gateway authenticate to each other.
 #[derive(Debug, Clone, Default)]
 pub struct ClusterTls {
     /// PEM file of the authorities that sign the nodes' certificates. `None`: their certificates are not checked.

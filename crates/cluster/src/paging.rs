@@ -1,5 +1,5 @@
-//! Computes how many rows to request in a page. A page is in memory as a whole, on the node and here. How large its
-//! rows are is known after the first page.
+//! Computes how many rows to request in a page. A page is in memory as a whole, on the node and here. The size of its
+//! rows is known after the first page.
 
 use scylla::response::query_result::QueryRowsResult;
 

@@ -10,13 +10,13 @@ use super::rows::{AnswerReader, FoundCell};
 use super::shape::{RowSelector, Shape};
 use super::table::Table;
 use super::values::Values;
-use crate::compat::features::ConsistencyLevel;
-use crate::marshal;
-use crate::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
-use crate::storage::{StoreError, within_limit};
-use crate::util::meter;
+use base::compat::features::ConsistencyLevel;
+use base::marshal;
+use base::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
+use base::util::meter;
+use store::{StoreError, within_limit};
 
-/// Columns to request for each super column in the first page. How many a super column has is not known.
+/// Columns to request for each super column in the first page. The real number is not known.
 const COLUMNS_PER_SUPER: usize = 16;
 
 /// Names to request in one statement. ScyllaDB refuses more than a hundred.
@@ -42,7 +42,7 @@ pub async fn read(
     if count > 0 {
         for (shape, values) in slices(table, key, command) {
             let reading = AnswerReader { table, has_key: false, now_s: command.now_s };
-            gathered.fill(link, reading, (shape, values), consistency).await?;
+            gathered.fill(link, reading, shape, values, consistency).await?;
         }
     }
     Ok(gathered.columns(is_reversed(command)))
@@ -68,7 +68,8 @@ impl GatheredColumns {
         &mut self,
         link: &Link,
         reading: AnswerReader<'_>,
-        (shape, values): (Shape, Values),
+        shape: Shape,
+        values: Values,
         consistency: ConsistencyLevel,
     ) -> Result<(), StoreError> {
         let mut statement = reading.table.prepared(link, shape).await?;
@@ -84,7 +85,7 @@ impl GatheredColumns {
             for found in reading.cells(&page)? {
                 self.add(found);
             }
-            // How many columns the last super column has is not known, so the next page is as large as possible.
+            // The number of columns in the last super column is not known, so the next page is as large as possible.
             paging.learn(&page, if self.is_of_supers { usize::MAX } else { self.missing() });
             match next {
                 Some(next) if !self.is_complete() => from = next,
@@ -184,11 +185,11 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::compat::Behaviour;
-    use crate::marshal::Types;
-    use crate::model::SliceRange;
-    use crate::schema::CfDef;
-    use crate::util::Release;
+    use base::compat::Behaviour;
+    use base::marshal::Types;
+    use base::model::SliceRange;
+    use base::schema::CfDef;
+    use base::util::Release;
 
     fn command(predicate: Predicate) -> (Table, ReadCommand) {
         let comparator = Types::builtin().parse("LongType").unwrap();

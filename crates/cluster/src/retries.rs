@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use scylla::errors::{DbError, RequestAttemptError};
 use scylla::policies::retry::{DefaultRetrySession, RequestInfo, RetryDecision, RetryPolicy, RetrySession};
 
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// The retry policy. Each write has a policy of its own, which records whether the write may have been applied.
 #[derive(Debug, Clone, Default)]

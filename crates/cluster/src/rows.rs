@@ -5,8 +5,8 @@ use scylla::deserialize::row::ColumnIterator;
 use scylla::response::query_result::QueryRowsResult;
 
 use super::table::Table;
-use crate::model::{Cell, CellKind};
-use crate::storage::StoreError;
+use base::model::{Cell, CellKind};
+use store::StoreError;
 
 /// A value of a result's row. `None` is null.
 pub type Field = Option<Bytes>;

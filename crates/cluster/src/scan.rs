@@ -12,10 +12,10 @@ use super::shape::{Ring, RingEnd, Shape};
 use super::table::Table;
 use super::token::token_value;
 use super::values::Values;
-use crate::compat::features::ConsistencyLevel;
-use crate::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row};
-use crate::partitioner::Partitioner;
-use crate::storage::{IndexLookup, StoreError, within_limit};
+use base::compat::features::ConsistencyLevel;
+use base::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row};
+use base::partitioner::Partitioner;
+use store::{IndexLookup, StoreError, within_limit};
 
 /// A range of the ring, with the keys or tokens of its bounds.
 struct RingRange {
@@ -42,7 +42,7 @@ impl Scan<'_> {
                 break;
             }
             if let Some(limit) = self.whole_rows(&command.read) {
-                self.add_whole_rows(range, (room, limit), command, &mut found).await?;
+                self.add_whole_rows(range, room, limit, command, &mut found).await?;
             } else {
                 self.add_rows_by_key(range, room, command, &mut found).await?;
             }
@@ -82,7 +82,8 @@ impl Scan<'_> {
     async fn add_whole_rows(
         &self,
         range: RingRange,
-        (room, limit): (usize, Option<i32>),
+        room: usize,
+        limit: Option<i32>,
         command: &RangeCommand,
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {

@@ -10,10 +10,10 @@ use bytes::Bytes;
 use super::link::Link;
 use super::rows::{Field, number};
 use super::values::Values;
-use crate::partitioner::Partitioner;
-use crate::storage::StoreError;
-use crate::storage::even_ring::EvenRing;
-use crate::util::limits::CLUSTER_SPLITS_MAX;
+use crate::limits::CLUSTER_SPLITS_MAX;
+use base::partitioner::Partitioner;
+use store::StoreError;
+use store::even_ring::EvenRing;
 
 const ESTIMATES: &str = "SELECT table_name, range_start, range_end, partitions_count FROM system.size_estimates \
                          WHERE keyspace_name = ?";
@@ -24,7 +24,8 @@ pub async fn splits(
     link: &Link,
     partitioner: &dyn Partitioner,
     keyspaces: Vec<String>,
-    (start, end): (&[u8], &[u8]),
+    start: &[u8],
+    end: &[u8],
     keys_per_split: usize,
 ) -> Result<Vec<Vec<u8>>, StoreError> {
     let Some(ring) = EvenRing::of(partitioner) else { return Ok(Vec::new()) };
@@ -62,7 +63,7 @@ fn rows_of(ring: EvenRing, partitioner: &dyn Partitioner, estimates: Vec<Vec<Fie
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partitioner::Murmur3Partitioner;
+    use base::partitioner::Murmur3Partitioner;
 
     #[test]
     fn estimates_of_a_part_are_extended_to_the_whole_ring() {

@@ -1,7 +1,7 @@
 //! The status of the cluster as this gateway sees it.
 
 use super::link::Link;
-use crate::storage::{ClusterStatus, NodeStatus};
+use store::{ClusterStatus, NodeStatus};
 
 impl Link {
     /// Returns the nodes that the driver knows, and the number of running and waiting requests.

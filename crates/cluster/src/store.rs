@@ -16,16 +16,16 @@ use super::splits::splits;
 use super::table::{Table, quoted};
 use super::write::MutationWriter;
 use super::{cas, read};
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
-use crate::partitioner::PartitionerRef;
-use crate::schema::{Catalog, CfDef};
-use crate::storage::{
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use base::partitioner::PartitionerRef;
+use base::schema::{Catalog, CfDef};
+use base::util::Clock;
+use store::{
     BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore, RemoteCql,
-    SharedSchemaStore, Store, StoreError, StoreFuture, StoreStatus,
+    SharedSchemaStore, Store, StoreChange, StoreError, StoreFuture, StoreStatus,
 };
-use crate::util::Clock;
 
 /// Replicas of the gateways' own keyspace, unless the operator has set the replication or there are fewer nodes.
 const OWN_KEYSPACE_COPIES: usize = 3;
@@ -180,11 +180,6 @@ impl ClusterStore {
 /// The prefix of the names of system keyspaces, in all releases of Cassandra and ScyllaDB.
 const KEYSPACES_OF_CLUSTER: &str = "system_";
 
-/// Returns whether a column family is an index of the embedded store. A cluster has no tables for these.
-fn is_hidden(cf: &CfDef) -> bool {
-    cf.name.contains('.')
-}
-
 impl Store for ClusterStore {
     fn apply(
         &self,
@@ -219,27 +214,7 @@ impl Store for ClusterStore {
         let keyspaces =
             catalog.map(|catalog| catalog.keyspaces.keys().cloned().collect()).unwrap_or_default();
         Box::pin(async move {
-            splits(&self.link, &*self.partitioner, keyspaces, (&start, &end), keys_per_split).await
-        })
-    }
-
-    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            if is_hidden(&cf) {
-                return Ok(());
-            }
-            self.link.truncate(&Table::of(&cf)?.quoted_name).await
-        })
-    }
-
-    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            if is_hidden(&cf) {
-                return Ok(());
-            }
-            self.tables.forget(&cf);
-            let statement = format!("DROP TABLE IF EXISTS {}", Table::of(&cf)?.quoted_name);
-            self.change_tables(self.link.define(&statement)).await
+            splits(&self.link, &*self.partitioner, keyspaces, &start, &end, keys_per_split).await
         })
     }
 
@@ -247,12 +222,24 @@ impl Store for ClusterStore {
         Box::pin(self.records.all(&self.link))
     }
 
-    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        Box::pin(self.records.change(&self.link, records))
-    }
-
-    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.change_tables(self.create_missing(&catalog)).await })
+    fn change_schema(&self, change: StoreChange) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            if let Some(catalog) = &change.catalog {
+                self.change_tables(self.create_missing(catalog)).await?;
+            }
+            if !change.records.is_empty() {
+                self.records.change(&self.link, change.records).await?;
+            }
+            for cf in change.truncated.iter().filter(|cf| !cf.is_index()) {
+                self.link.truncate(&Table::of(cf)?.quoted_name).await?;
+            }
+            for cf in change.dropped.iter().filter(|cf| !cf.is_index()) {
+                self.tables.forget(cf);
+                let statement = format!("DROP TABLE IF EXISTS {}", Table::of(cf)?.quoted_name);
+                self.change_tables(self.link.define(&statement)).await?;
+            }
+            Ok(())
+        })
     }
 
     fn status(&self) -> StoreStatus {
@@ -267,6 +254,7 @@ impl Store for ClusterStore {
             shared_schema: Some(self),
             cql: Some(self),
             snapshots: None,
+            directory: None,
             bulk_load: None,
             concurrent_reads: Some(self.link.rows_at_once()),
             checks_consistency: true,
@@ -327,10 +315,10 @@ impl SharedSchemaStore for ClusterStore {
         Box::pin(async move {
             let statement = format!("DROP KEYSPACE IF EXISTS {}", quoted(name));
             let dropping = async {
-                match KnownTables::of(&self.link, name).await?.is_empty() {
-                    true => self.link.define(&statement).await,
-                    false => Ok(()),
+                if KnownTables::of(&self.link, name).await?.is_empty() {
+                    self.link.define(&statement).await?;
                 }
+                Ok(())
             };
             self.change_tables(dropping).await
         })
@@ -339,7 +327,7 @@ impl SharedSchemaStore for ClusterStore {
     fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             if self.lacks_tables(&catalog).await? {
-                return self.alter(catalog).await;
+                return self.change_tables(self.create_missing(&catalog)).await;
             }
             *self.catalog.lock() = Some(catalog);
             Ok(())

@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::link::Link;
 use super::names::{NameForm, value_type};
 use super::shape::Shape;
-use crate::schema::CfDef;
-use crate::storage::{StoreError, index_name};
+use base::schema::CfDef;
+use store::{StoreError, index_name};
 
 /// A table, and its prepared statements.
 #[derive(Debug)]
@@ -19,9 +19,9 @@ pub struct Table {
     pub cf: Arc<CfDef>,
     /// `"Keyspace"."Table"`.
     pub quoted_name: String,
-    /// How names of columns, or of super columns, are stored.
+    /// The stored form of the names of columns, or of super columns.
     pub outer: NameForm,
-    /// How names of columns in super columns are stored.
+    /// The stored form of the names of columns in super columns.
     pub inner: Option<NameForm>,
     pub is_counter: bool,
     prepared: RwLock<HashMap<Shape, PreparedStatement>>,
@@ -153,10 +153,10 @@ pub fn quoted(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::{Ring, RingEnd, RowSelector};
     use super::*;
-    use crate::marshal::Types;
-    use crate::schema::ColumnType;
+    use crate::shape::{Ring, RingEnd, RowSelector};
+    use base::marshal::Types;
+    use base::schema::ColumnType;
 
     fn family(comparator: &str) -> CfDef {
         CfDef { comparator: Types::builtin().parse(comparator).unwrap(), ..CfDef::new("Ks", "Cf") }

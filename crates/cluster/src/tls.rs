@@ -11,7 +11,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName,
 use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use super::options::ClusterTls;
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// Makes the driver encrypt its connections to the nodes.
 ///

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use num_bigint::BigInt;
 
-use crate::partitioner::Partitioner;
-use crate::storage::StoreError;
+use base::partitioner::Partitioner;
+use store::StoreError;
 
 /// Encodes a token as the type that tokens of the cluster's partitioner have in CQL.
 pub fn token_value(partitioner: &dyn Partitioner, token: &[u8]) -> Result<Bytes, StoreError> {
@@ -28,7 +28,7 @@ pub fn token_value(partitioner: &dyn Partitioner, token: &[u8]) -> Result<Bytes,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partitioner::{Murmur3Partitioner, RandomPartitioner};
+    use base::partitioner::{Murmur3Partitioner, RandomPartitioner};
 
     #[test]
     fn tokens_are_numbers_of_the_partitioner() {

@@ -3,7 +3,7 @@
 use scylla::client::session_builder::SessionBuilder;
 
 use super::options::ClusterTls;
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// Returns `Mismatch`: a gateway that is configured to encrypt must not connect without TLS.
 pub fn encrypt(_builder: SessionBuilder, _tls: &ClusterTls) -> Result<SessionBuilder, StoreError> {

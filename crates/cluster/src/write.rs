@@ -25,11 +25,11 @@ use super::shape::{RowSelector, Shape};
 use super::store::Tables;
 use super::table::Table;
 use super::values::Values;
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::marshal;
-use crate::model::{Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, RangeTombstone};
-use crate::storage::StoreError;
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::marshal;
+use base::model::{Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, RangeTombstone};
+use store::StoreError;
 
 /// Limit of the statements in one batch. The native protocol counts them in two bytes.
 const STEPS_AT_ONCE: usize = 65_000;
@@ -106,7 +106,7 @@ impl MutationWriter<'_> {
     async fn run_batch(&self, steps: Vec<Step>, kind: BatchType) -> Result<(), StoreError> {
         if steps.len() < 2 {
             for step in steps {
-                self.link.run(&step.table, (step.shape, step.values), self.consistency).await?;
+                self.link.run(&step.table, step.shape, step.values, self.consistency).await?;
             }
             return Ok(());
         }

@@ -38,14 +38,16 @@ pub struct ClusterDraft {
 pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     row(
         "ContactPoints",
-        ("", "hosts"),
+        "",
+        "hosts",
         OWN,
         "Contains `<ContactPoint>` elements: the nodes to connect to first, as `HOST` or `HOST:PORT`. They report the other nodes. Required.",
         Set::Children(read_contact_points),
     ),
     row(
         "LocalDataCenter",
-        ("that of the first node that answers", ""),
+        "that of the first node that answers",
+        "",
         OWN,
         "The data centre of the nodes that requests are sent to, and of LOCAL_QUORUM.",
         Set::Value(|draft, value| {
@@ -55,7 +57,8 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "User",
-        ("", ""),
+        "",
+        "",
         OWN,
         "The user with which the server logs in to the cluster, for all its clients. Needs `PasswordFile`.",
         Set::Value(|draft, value| {
@@ -65,7 +68,8 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "PasswordFile",
-        ("", "path"),
+        "",
+        "path",
         OWN,
         "A file whose first line is the password of `User`.",
         Set::Value(|draft, value| {
@@ -75,14 +79,16 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "Password",
-        ("", ""),
+        "",
+        "",
         OWN,
         "Refused, because clients can read the configuration with `get_string_property`. Use `PasswordFile`.",
         Set::Value(|_, _| Err(Mistake::PasswordInSight)),
     ),
     row(
         "CertificateAuthorities",
-        ("", "path"),
+        "",
+        "path",
         OWN,
         "The authorities that sign the nodes' certificates, as a PEM file. Enables TLS to the nodes. `any`: TLS without a check of certificates.",
         Set::Value(|draft, value| {
@@ -92,7 +98,8 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "CertificateFile",
-        ("", "path"),
+        "",
+        "path",
         OWN,
         "The certificate of this server in PEM, followed by its intermediate certificates, if nodes require one.",
         Set::Value(|draft, value| {
@@ -102,7 +109,8 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "KeyFile",
-        ("", "path"),
+        "",
+        "path",
         OWN,
         "The private key of `CertificateFile` in PEM, without a password.",
         Set::Value(|draft, value| {
@@ -112,7 +120,8 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "Replication",
-        ("that of each keyspace", ""),
+        "that of each keyspace",
+        "",
         OWN,
         "The replication of all keyspaces that the server creates on the cluster: `SimpleStrategy:3`, or copies by data centre, `east:3,west:2`.",
         Set::Value(|draft, value| {
@@ -123,7 +132,8 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "RequestTimeoutInMillis",
-        ("10000", "ms"),
+        "10000",
+        "ms",
         OWN,
         "How long the cluster may take for a request before a client gets TimedOutException.",
         Set::Value(|draft, value| {
@@ -133,7 +143,8 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "MaxRequests",
-        ("2048", "requests"),
+        "2048",
+        "requests",
         OWN,
         "Requests that the server sends to the cluster at the same time. As many more wait; further ones are refused.",
         Set::Value(|draft, value| {

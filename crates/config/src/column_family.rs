@@ -9,8 +9,8 @@ use super::reading::ConfigReader;
 use super::releases::{ALL, FROM_0_5, IN_0_4, IN_0_6};
 use super::value::Value;
 use super::xml::Node;
-use crate::marshal::{BytesType, TypeRef};
-use crate::schema::{CfDef, CfLabels, ColumnType};
+use base::marshal::{BytesType, TypeRef};
+use base::schema::{CfDef, CfLabels, ColumnType};
 
 pub const FAMILY: &str = "ColumnFamily";
 
@@ -31,7 +31,8 @@ pub struct FamilyDraft {
 pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
     row(
         "Name",
-        ("", ""),
+        "",
+        "",
         ALL,
         "The column family's name. Required; no hyphens.",
         Set::Value(|draft, value| {
@@ -44,7 +45,8 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
     ),
     row(
         "ColumnType",
-        ("Standard", "word"),
+        "Standard",
+        "word",
         ALL,
         "`Standard`: columns hold values. `Super`: they hold columns.",
         Set::Value(|draft, value| {
@@ -61,7 +63,8 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
     ),
     row(
         "CompareWith",
-        ("BytesType", "class"),
+        "BytesType",
+        "class",
         ALL,
         "The comparator: which column names are valid, and their order.",
         Set::Value(|draft, value| {
@@ -71,7 +74,8 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
     ),
     row(
         "CompareSubcolumnsWith",
-        ("BytesType", "class"),
+        "BytesType",
+        "class",
         ALL,
         "The comparator of the columns in a super column. Only with `Super`.",
         Set::Value(|draft, value| {
@@ -81,7 +85,8 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
     ),
     row(
         "FlushPeriodInMinutes",
-        ("0", "min"),
+        "0",
+        "min",
         IN_0_4,
         "describe_keyspace returns it to clients of 0.4. It has no effect: the storage engine decides when it flushes.",
         Set::Value(|draft, value| {
@@ -89,39 +94,37 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
             Ok(())
         }),
     ),
-    row("KeysCached", ("", "keys or %"), IN_0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
-    row("RowsCached", ("", "rows or %"), IN_0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
-    row(
-        "KeysCachedFraction",
-        ("", "fraction"),
-        IN_0_6,
-        CACHES,
-        Set::Nothing(|value| value.double().map(drop)),
-    ),
+    row("KeysCached", "", "keys or %", IN_0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
+    row("RowsCached", "", "rows or %", IN_0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
+    row("KeysCachedFraction", "", "fraction", IN_0_6, CACHES, Set::Nothing(|value| value.double().map(drop))),
     row(
         "RowCacheSavePeriodInSeconds",
-        ("", "s"),
+        "",
+        "s",
         IN_0_6,
         "Caches are not saved.",
         Set::Nothing(|value| value.integer().map(drop)),
     ),
     row(
         "KeyCacheSavePeriodInSeconds",
-        ("", "s"),
+        "",
+        "s",
         IN_0_6,
         "Caches are not saved.",
         Set::Nothing(|value| value.integer().map(drop)),
     ),
     row(
         "Comment",
-        ("", ""),
+        "",
+        "",
         FROM_0_5,
         "In sample files, but never read by any release: they read the element `<Comment>`.",
         Set::Nothing(|_| Ok(())),
     ),
     row(
         "ColumnSort",
-        ("", ""),
+        "",
+        "",
         IN_0_4,
         "Refused, as by every release since 0.4. Use CompareWith.",
         Set::Value(|_, _| Err(Mistake::ColumnSort)),
@@ -133,7 +136,8 @@ const CACHES: &str = "All column families share the storage engine's cache.";
 pub static FAMILY_ELEMENTS: &[Element<FamilyDraft>] = &[
     row(
         "Comment",
-        ("", ""),
+        "",
+        "",
         FROM_0_5,
         "The text that describe_keyspace returns as \"Desc\".",
         Set::Value(|draft, value| {
@@ -173,7 +177,7 @@ const fn label_row(
     default: &'static str,
     set: fn(&mut FamilyDraft, &Value<'_>) -> Result<(), Mistake>,
 ) -> Element<FamilyDraft> {
-    row(tag, (default, ""), IN_0_4, "A word in describe_keyspace's \"Desc\".", Set::Value(set))
+    row(tag, default, "", IN_0_4, "A word in describe_keyspace's \"Desc\".", Set::Value(set))
 }
 
 /// Reads one `<ColumnFamily>`; `None` if it has no usable name. A mistake leaves the default value, so that it is

@@ -9,7 +9,7 @@ const PORT: u16 = 9042;
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
+/// The mistake in the text.
 pub fn contact_point(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.parse::<Ipv6Addr>().is_ok() {

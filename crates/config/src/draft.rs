@@ -10,9 +10,9 @@ use super::note::Note;
 use super::reading::ConfigReader;
 use super::settings::{ClientEncryption, Cluster, CommitLogSync, Config};
 use super::xml::Node;
-use crate::compat::features::ApiGeneration;
-use crate::partitioner::{PartitionerRef, RandomPartitioner};
-use crate::schema::Catalog;
+use base::compat::features::ApiGeneration;
+use base::partitioner::{PartitionerRef, RandomPartitioner};
+use base::schema::Catalog;
 
 /// The value of CommitLogSync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::characters::{CodePoint, is_invisible};
+use super::characters::CodePoint;
 use super::home::parent_of;
 use super::mistake::Mistake;
 use super::nearest::nearest;
@@ -10,6 +10,7 @@ use super::reading::ConfigReader;
 use super::releases::Releases;
 use super::value::Value;
 use super::xml::{Node, Text};
+use base::util::is_invisible;
 
 /// A known element or attribute. `T` has its value.
 pub struct Element<T> {
@@ -26,7 +27,7 @@ pub struct Element<T> {
 /// The element and attribute with text for people, which may have any character.
 const FREE_TEXT: &str = "Comment";
 
-/// What an element or attribute does.
+/// The effect of an element or attribute.
 pub enum Set<T> {
     /// Sets a value.
     Value(fn(&mut T, &Value<'_>) -> Result<(), Mistake>),
@@ -136,7 +137,7 @@ pub fn unknown<'k>(
     reading.warn(name.span, || format!("unknown {what} {given} is ignored{}", hint(given, known)));
 }
 
-/// Returns what may be meant by a name.
+/// Returns a hint for an unknown name: the nearest known name, or the parent of the element.
 fn hint<'k>(given: &str, known: impl Iterator<Item = &'k str>) -> String {
     match (nearest(given, known), parent_of(given)) {
         (_, Some(parent)) => format!("; it belongs {parent}"),

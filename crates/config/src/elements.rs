@@ -4,13 +4,12 @@ use super::cluster::{self, CLUSTER};
 use super::draft::{Draft, SyncChoice};
 use super::element::{Element, Set};
 use super::encryption::{self, ENCRYPTION};
-use super::keyspace;
-use super::lists;
 use super::mistake::Mistake;
 use super::releases::{ALL, FROM_0_5, FROM_0_7, FROM_1_2, IN_0_4, IN_0_6, OWN, Releases, TO_0_5};
 use super::settings::{Authenticator, Authority};
 use super::value::Value;
-use crate::partitioner;
+use super::{keyspace, lists};
+use base::partitioner;
 
 /// Sets the authority. Authority and Authorizer are the same setting; the later one counts.
 fn set_authority(draft: &mut Draft, value: &Value<'_>) -> Result<(), Mistake> {
@@ -20,10 +19,11 @@ fn set_authority(draft: &mut Draft, value: &Value<'_>) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// Makes a row: tag, default, unit, releases, meaning and effect.
+/// Makes a row of a table of elements.
 pub(super) const fn row<T>(
     tag: &'static str,
-    (default, unit): (&'static str, &'static str),
+    default: &'static str,
+    unit: &'static str,
     releases: Releases,
     meaning: &'static str,
     set: Set<T>,
@@ -36,7 +36,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // Names, keyspaces and access.
     row(
         "ClusterName",
-        ("Test Cluster", ""),
+        "Test Cluster",
+        "",
         ALL,
         "The name that describe_cluster_name returns.",
         Set::Value(|draft, value| {
@@ -46,16 +47,18 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "Keyspaces",
-        ("", ""),
+        "",
+        "",
         ALL,
         "Contains the `<Keyspace>` elements. May be empty; then clients create the keyspaces.",
         Set::Children(keyspace::read_keyspaces),
     ),
     row(
         "Partitioner",
-        ("RandomPartitioner", "class"),
+        "RandomPartitioner",
+        "class",
         ALL,
-        "The order of row keys. It is stored with the data and cannot be changed later.",
+        "The order of row keys. It is stored with the data and cannot be changed after the first write.",
         Set::Value(|draft, value| {
             let names = partitioner::PARTITIONERS.iter().map(|(name, _)| *name);
             let found = partitioner::resolve(value.text);
@@ -65,7 +68,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "InitialToken",
-        ("random", "token"),
+        "random",
+        "token",
         ALL,
         "The token that describe_ring and \"token map\" return. Read at the first start only.",
         Set::Value(|draft, value| {
@@ -75,7 +79,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "Authenticator",
-        ("AllowAllAuthenticator", "class"),
+        "AllowAllAuthenticator",
+        "class",
         IN_0_6,
         "Who may log in. AllowAllAuthenticator: everybody; SimpleAuthenticator: the users in the password file; \
          PasswordAuthenticator: the users that CREATE USER created.",
@@ -87,7 +92,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "Authority",
-        ("SimpleAuthority", "class"),
+        "SimpleAuthority",
+        "class",
         FROM_0_7,
         "The rights of users with SimpleAuthenticator. SimpleAuthority reads them from the access file, \
          AllowAllAuthority permits everything.",
@@ -95,7 +101,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "Authorizer",
-        ("AllowAllAuthorizer", "class"),
+        "AllowAllAuthorizer",
+        "class",
         FROM_1_2,
         "The rights of users with PasswordAuthenticator. CassandraAuthorizer checks granted permissions, \
          AllowAllAuthorizer permits everything. The same setting as Authority.",
@@ -104,7 +111,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // Replication of keyspaces without settings of their own. 0.6 moved these into `<Keyspace>`.
     row(
         "ReplicaPlacementStrategy",
-        ("RackUnawareStrategy", "class"),
+        "RackUnawareStrategy",
+        "class",
         TO_0_5,
         "The strategy of keyspaces without one of their own. Only shown to clients: one server has no replicas to place.",
         Set::Value(|draft, value| {
@@ -112,10 +120,11 @@ pub static ELEMENTS: &[Element<Draft>] = &[
             Ok(())
         }),
     ),
-    row("EndPointSnitch", ("", "class"), TO_0_5, "There are no other nodes.", Set::Nothing(|_| Ok(()))),
+    row("EndPointSnitch", "", "class", TO_0_5, "There are no other nodes.", Set::Nothing(|_| Ok(()))),
     row(
         "ReplicationFactor",
-        ("1", "copies"),
+        "1",
+        "copies",
         TO_0_5,
         "The factor of keyspaces without one of their own. Consistency levels are checked against it.",
         Set::Value(|draft, value| {
@@ -126,7 +135,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // Where data is stored.
     row(
         "CommitLogDirectory",
-        ("data/commitlog", "path"),
+        "data/commitlog",
+        "path",
         ALL,
         "Checked, but not used: the commit log is stored in the data directory.",
         Set::Value(|draft, value| {
@@ -136,29 +146,26 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "DataFileDirectories",
-        ("data/data", "paths"),
+        "data/data",
+        "paths",
         ALL,
         "Contains `<DataFileDirectory>` elements. Data and commit log are stored in the first; others are not used.",
         Set::Children(lists::read_data_directories),
     ),
-    row("SavedCachesDirectory", ("", "path"), IN_0_6, "Caches are not saved.", Set::Nothing(|_| Ok(()))),
-    row(
-        "BootstrapFileDirectory",
-        ("", "path"),
-        IN_0_4,
-        "There are no other nodes.",
-        Set::Nothing(|_| Ok(())),
-    ),
+    row("SavedCachesDirectory", "", "path", IN_0_6, "Caches are not saved.", Set::Nothing(|_| Ok(()))),
+    row("BootstrapFileDirectory", "", "path", IN_0_4, "There are no other nodes.", Set::Nothing(|_| Ok(()))),
     row(
         "CalloutLocation",
-        ("", "path"),
+        "",
+        "path",
         TO_0_5,
         "In sample files, but never read by any release.",
         Set::Nothing(|_| Ok(())),
     ),
     row(
         "StagingFileDirectory",
-        ("", "path"),
+        "",
+        "path",
         TO_0_5,
         "In sample files, but never read by any release.",
         Set::Nothing(|_| Ok(())),
@@ -166,7 +173,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // Durability.
     row(
         "CommitLogSync",
-        ("periodic", "word"),
+        "periodic",
+        "word",
         ALL,
         "`batch`: a write is synced to disk before it is acknowledged. `periodic`: soon afterwards.",
         Set::Value(|draft, value| {
@@ -178,7 +186,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "CommitLogSyncPeriodInMS",
-        ("10000", "ms"),
+        "10000",
+        "ms",
         ALL,
         "With `periodic`: time between syncs of the log. A power failure or a crash of the machine loses at most the writes of this time; a crash of the server loses none.",
         Set::Value(|draft, value| {
@@ -188,7 +197,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "CommitLogSyncBatchWindowInMS",
-        ("1", "ms"),
+        "1",
+        "ms",
         ALL,
         "With `batch`: checked, but without effect. A sync begins at once, and writes that arrive during it share the next one.",
         Set::Value(|draft, value| {
@@ -202,14 +212,16 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "CommitLogRotationThresholdInMB",
-        ("", "MB"),
+        "",
+        "MB",
         ALL,
         "The storage engine decides when it starts a new segment of its log.",
         Set::Nothing(|value| value.integer().map(drop)),
     ),
     row(
         CLUSTER,
-        ("", ""),
+        "",
+        "",
         OWN,
         "A cluster of Cassandra or ScyllaDB that stores the data instead of a directory, see below.",
         Set::Children(cluster::read_cluster),
@@ -217,7 +229,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // Addresses and ports.
     row(
         "ListenAddress",
-        ("127.0.0.1", "host"),
+        "127.0.0.1",
+        "host",
         ALL,
         "The address of this node, and the default of ThriftAddress.",
         Set::Value(|draft, value| {
@@ -227,7 +240,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "ThriftAddress",
-        ("ListenAddress", "host"),
+        "ListenAddress",
+        "host",
         ALL,
         "The address that Thrift clients connect to. 0.0.0.0 is every interface.",
         Set::Value(|draft, value| {
@@ -237,7 +251,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "ThriftPort",
-        ("9160", "port"),
+        "9160",
+        "port",
         ALL,
         "The port that Thrift clients connect to. 0 picks a free one.",
         Set::Value(|draft, value| {
@@ -247,7 +262,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "ThriftFramedTransport",
-        ("false", "boolean"),
+        "false",
+        "boolean",
         ALL,
         "The transport of the clients. The server detects framed and unframed clients; with `true` also framed clients whose \
          calls do not show their API generation count as clients of 0.4 to 0.6.",
@@ -258,7 +274,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "StartNativeTransport",
-        ("true", "boolean"),
+        "true",
+        "boolean",
         FROM_1_2,
         "Whether the server accepts clients of the CQL native protocol.",
         Set::Value(|draft, value| {
@@ -268,7 +285,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "NativeTransportAddress",
-        ("ThriftAddress", "host"),
+        "ThriftAddress",
+        "host",
         FROM_1_2,
         "The address that clients of the native protocol connect to. cassandra.yaml has one rpc_address for both protocols.",
         Set::Value(|draft, value| {
@@ -278,7 +296,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "NativeTransportPort",
-        ("9042", "port"),
+        "9042",
+        "port",
         FROM_1_2,
         "The port that clients of the native protocol connect to. 0 picks a free one.",
         Set::Value(|draft, value| {
@@ -288,14 +307,16 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         ENCRYPTION,
-        ("", ""),
+        "",
+        "",
         FROM_1_2,
         "Enables TLS for the connections of clients, on all ports; see below.",
         Set::Children(encryption::read_encryption),
     ),
     row(
         "RpcTimeoutInMillis",
-        ("", "ms"),
+        "",
+        "ms",
         ALL,
         "Reads, scans and writes that take longer fail with TimedOutException; such a write may still be applied. Default: no limit.",
         Set::Value(|draft, value| {
@@ -305,14 +326,16 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "Seeds",
-        ("", "hosts"),
+        "",
+        "hosts",
         ALL,
         "Contains `<Seed>` elements. No effect: there are no other nodes.",
         Set::Children(lists::read_seeds),
     ),
     row(
         "GCGraceSeconds",
-        ("864000", "s"),
+        "864000",
+        "s",
         ALL,
         "gc_grace: how long tombstones are kept.",
         Set::Value(|draft, value| {
@@ -323,21 +346,24 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // Settings that only matter in a cluster.
     row(
         "StoragePort",
-        ("", "port"),
+        "",
+        "port",
         ALL,
         "There are no other nodes.",
         Set::Nothing(|value| value.port().map(drop)),
     ),
     row(
         "ControlPort",
-        ("", "port"),
+        "",
+        "port",
         TO_0_5,
         "There is no gossip.",
         Set::Nothing(|value| value.port().map(drop)),
     ),
     row(
         "PhiConvictThreshold",
-        ("", ""),
+        "",
+        "",
         IN_0_6,
         "There are no other nodes.",
         Set::Nothing(|value| match value.integer()? {
@@ -347,38 +373,43 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "AutoBootstrap",
-        ("", "boolean"),
+        "",
+        "boolean",
         FROM_0_5,
         "There is no ring to join.",
         Set::Nothing(|value| value.boolean().map(drop)),
     ),
     row(
         "HintedHandoffEnabled",
-        ("", "boolean"),
+        "",
+        "boolean",
         IN_0_6,
         "There are no other nodes.",
         Set::Nothing(|value| value.boolean_called("HintedHandoff").map(drop)),
     ),
     row(
         "DoConsistencyChecksBoolean",
-        ("", "boolean"),
+        "",
+        "boolean",
         ALL,
         "There are no other replicas.",
         Set::Nothing(|_| Ok(())),
     ),
-    row("JobTrackerHost", ("", "host"), ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
-    row("JobJarFileLocation", ("", "path"), ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
+    row("JobTrackerHost", "", "host", ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
+    row("JobJarFileLocation", "", "path", ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
     // Memory, disk and threads of old servers.
     row(
         "SnapshotBeforeCompaction",
-        ("", "boolean"),
+        "",
+        "boolean",
         ALL,
         "The storage engine makes no snapshots before compactions.",
         Set::Nothing(|value| value.boolean().map(drop)),
     ),
     row(
         "DiskAccessMode",
-        ("", "word"),
+        "",
+        "word",
         IN_0_6,
         "The storage engine chooses how it reads its files.",
         Set::Nothing(|value| {
@@ -389,71 +420,59 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "ConcurrentReads",
-        ("", "threads"),
+        "",
+        "threads",
         ALL,
         "The server chooses the number of its threads.",
         Set::Nothing(|value| value.at_least(1).map(drop)),
     ),
     row(
         "ConcurrentWrites",
-        ("", "threads"),
+        "",
+        "threads",
         ALL,
         "The server chooses the number of its threads.",
         Set::Nothing(|value| value.at_least(1).map(drop)),
     ),
-    row("MemtableSizeInMB", ("", "MB"), TO_0_5, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
-    row(
-        "MemtableThroughputInMB",
-        ("", "MB"),
-        IN_0_6,
-        FLUSHES,
-        Set::Nothing(|value| value.integer().map(drop)),
-    ),
-    row(
-        "MemtableObjectCountInMillions",
-        ("", "million columns"),
-        TO_0_5,
-        FLUSHES,
-        Set::Nothing(object_count),
-    ),
-    row("MemtableOperationsInMillions", ("", "million columns"), IN_0_6, FLUSHES, Set::Nothing(object_count)),
+    row("MemtableSizeInMB", "", "MB", TO_0_5, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("MemtableThroughputInMB", "", "MB", IN_0_6, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("MemtableObjectCountInMillions", "", "million columns", TO_0_5, FLUSHES, Set::Nothing(object_count)),
+    row("MemtableOperationsInMillions", "", "million columns", IN_0_6, FLUSHES, Set::Nothing(object_count)),
     row(
         "MemtableLifetimeInDays",
-        ("", "days"),
+        "",
+        "days",
         IN_0_4,
         FLUSHES,
         Set::Nothing(|value| value.integer().map(drop)),
     ),
     row(
         "MemtableFlushAfterMinutes",
-        ("", "min"),
+        "",
+        "min",
         FROM_0_5,
         FLUSHES,
         Set::Nothing(|value| value.integer().map(drop)),
     ),
-    row(
-        "BinaryMemtableSizeInMB",
-        ("", "MB"),
-        TO_0_5,
-        FLUSHES,
-        Set::Nothing(|value| value.integer().map(drop)),
-    ),
+    row("BinaryMemtableSizeInMB", "", "MB", TO_0_5, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
     row(
         "BinaryMemtableThroughputInMB",
-        ("", "MB"),
+        "",
+        "MB",
         IN_0_6,
         FLUSHES,
         Set::Nothing(|value| value.integer().map(drop)),
     ),
-    row("FlushMinThreads", ("", "threads"), IN_0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
-    row("FlushMaxThreads", ("", "threads"), IN_0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
-    row("FlushDataBufferSizeInMB", ("", "MB"), ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
-    row("FlushIndexBufferSizeInMB", ("", "MB"), ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
-    row("SlicedBufferSizeInKB", ("", "KB"), ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
-    row("ColumnIndexSizeInKB", ("", "KB"), ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
+    row("FlushMinThreads", "", "threads", IN_0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("FlushMaxThreads", "", "threads", IN_0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("FlushDataBufferSizeInMB", "", "MB", ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
+    row("FlushIndexBufferSizeInMB", "", "MB", ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
+    row("SlicedBufferSizeInKB", "", "KB", ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
+    row("ColumnIndexSizeInKB", "", "KB", ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
     row(
         "RowWarningThresholdInMB",
-        ("", "MB"),
+        "",
+        "MB",
         IN_0_6,
         "Rows of any size are compacted alike.",
         Set::Nothing(|value| match value.integer()? {
@@ -463,7 +482,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "IndexInterval",
-        ("", "rows"),
+        "",
+        "rows",
         IN_0_6,
         BUFFERS,
         Set::Nothing(|value| match value.integer()? {

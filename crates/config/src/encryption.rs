@@ -28,7 +28,8 @@ pub struct EncryptionDraft {
 pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     row(
         "Enabled",
-        ("true", "boolean"),
+        "true",
+        "boolean",
         FROM_1_2,
         "Whether TLS is enabled. The default in cassandra.yaml is false.",
         Set::Value(|draft, value| {
@@ -38,7 +39,8 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
     row(
         "Optional",
-        ("false", "boolean"),
+        "false",
+        "boolean",
         FROM_1_2,
         "Whether clients without TLS are accepted too, on the same port.",
         Set::Value(|draft, value| {
@@ -48,7 +50,8 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
     row(
         "CertificateFile",
-        ("", "path"),
+        "",
+        "path",
         FROM_1_2,
         "The server's certificate in PEM, followed by its intermediate certificates. Required.",
         Set::Value(|draft, value| {
@@ -58,7 +61,8 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
     row(
         "KeyFile",
-        ("", "path"),
+        "",
+        "path",
         FROM_1_2,
         "The certificate's private key in PEM, without a password. May be the same file. Required.",
         Set::Value(|draft, value| {
@@ -68,7 +72,8 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
     row(
         "ClientCertificateAuthorities",
-        ("", "path"),
+        "",
+        "path",
         FROM_1_2,
         "The authorities that sign clients' certificates, in PEM. With it the server requests a certificate from clients.",
         Set::Value(|draft, value| {
@@ -78,7 +83,8 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
     row(
         "RequireClientAuth",
-        ("true with ClientCertificateAuthorities", "boolean"),
+        "true with ClientCertificateAuthorities",
+        "boolean",
         FROM_1_2,
         "`false`: clients without a certificate are accepted, but none with an invalid one. `true` requires that `Optional` is false, because a client without TLS has no certificate.",
         Set::Value(|draft, value| {

@@ -13,7 +13,7 @@ use super::releases::{ALL, IN_0_4, IN_0_5, IN_0_6};
 use super::source::Span;
 use super::value::Value;
 use super::xml::Node;
-use crate::schema::{CfDef, KeyspaceDef};
+use base::schema::{CfDef, KeyspaceDef};
 
 pub const KEYSPACE: &str = "Keyspace";
 
@@ -51,7 +51,8 @@ pub struct KeyspaceDraft {
 
 pub static KEYSPACE_ATTRIBUTES: &[Element<KeyspaceDraft>] = &[row(
     "Name",
-    ("", ""),
+    "",
+    "",
     ALL,
     "The keyspace's name. Required; any letter case of `system` is reserved.",
     Set::Value(|draft, value| {
@@ -66,7 +67,8 @@ pub static KEYSPACE_ATTRIBUTES: &[Element<KeyspaceDraft>] = &[row(
 pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
     row(
         "ReplicaPlacementStrategy",
-        ("that of Storage", "class"),
+        "that of Storage",
+        "class",
         IN_0_6,
         "Only shown to clients: one server has no replicas to place.",
         Set::Value(|draft, value| {
@@ -76,7 +78,8 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
     ),
     row(
         "ReplicationFactor",
-        ("that of Storage", "copies"),
+        "that of Storage",
+        "copies",
         IN_0_6,
         "Consistency levels are checked against it: with 2 or more, ALL has too few nodes.",
         Set::Value(|draft, value| {
@@ -84,10 +87,11 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
             Ok(())
         }),
     ),
-    row("EndPointSnitch", ("", "class"), IN_0_6, "There are no other nodes.", Set::Nothing(|_| Ok(()))),
+    row("EndPointSnitch", "", "class", IN_0_6, "There are no other nodes.", Set::Nothing(|_| Ok(()))),
     row(
         "RowKey",
-        ("ROW_KEY", ""),
+        "ROW_KEY",
+        "",
         IN_0_4,
         "The name of row keys in describe_keyspace.",
         Set::Value(|draft, value| {
@@ -97,7 +101,8 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
     ),
     row(
         "KeysCachedFraction",
-        ("", "fraction"),
+        "",
+        "fraction",
         IN_0_5,
         "All column families share the storage engine's cache.",
         Set::Nothing(|value| value.double().map(drop)),

@@ -2,8 +2,10 @@
 //! with their positions and help.
 //!
 //! `load` finds the text, and `xml_reader` parses it into nodes with positions. The tables (`elements`, `keyspace`,
-//! `column_family`) define the elements, and `draft` checks what concerns several elements. The result is a `Config`,
-//! or the list of all mistakes with their positions.
+//! `column_family`) define the elements, and `draft` checks elements that depend on each other. The result is a
+//! `Config`, or the list of all mistakes with their positions.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod characters;
 mod cluster;
@@ -31,7 +33,6 @@ mod xml;
 mod xml_reader;
 mod yaml;
 
-pub use characters::is_invisible;
 pub use cluster::{CLUSTER_ELEMENTS, authorities};
 pub use column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
 pub use contact_point::contact_point;

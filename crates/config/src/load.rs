@@ -17,10 +17,10 @@ use super::source::{Source, Span};
 use super::xml::{Node, Text, XmlMistake};
 use super::xml_reader::{self, FILE_BYTES_MAX};
 use super::yaml;
-use crate::marshal::Types;
+use base::marshal::Types;
 
 /// The configuration of a server without a file: the sample file.
-pub const DEFAULT: &str = include_str!("../../storage-conf.xml");
+pub const DEFAULT: &str = include_str!("../../../storage-conf.xml");
 
 /// The name of `DEFAULT` in messages.
 pub const DEFAULT_NAME: &str = "built-in storage-conf.xml";

@@ -1,4 +1,4 @@
-//! The mistakes in configurations. The texts are those of old servers if they have one.
+//! The mistakes in configurations. The texts come from old servers if they have one.
 
 use super::characters::{CodePoint, HELP};
 use super::nearest::nearest;
@@ -124,7 +124,7 @@ pub enum Mistake {
 }
 
 impl Mistake {
-    /// Returns what to do about the mistake.
+    /// Returns the advice for the mistake.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Mistake::Xml(mistake) => return mistake.help(),

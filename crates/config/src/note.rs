@@ -10,7 +10,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// Returns a note that is no warning.
+    /// Returns a note that is not a warning.
     pub fn of(text: String) -> Note {
         Note { text, is_warning: false }
     }

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::characters::is_invisible;
 use super::error::ConfigError;
 use super::mistake::Mistake;
 use super::note::Note;
 use super::releases::{Releases, WITH_STORAGE_CONF};
 use super::source::{Source, Span};
-use crate::marshal::Types;
-use crate::util::{Release, listed};
+use base::marshal::Types;
+use base::util::{Release, is_invisible, listed};
 
 /// Maximum number of notes about single places; further ones are counted.
 const NOTES_MAX: usize = 50;
@@ -32,7 +31,7 @@ pub struct ConfigReader<'a> {
     /// Accepted elements and attributes without effect, with their lines.
     inert: BTreeMap<&'static str, Vec<usize>>,
     /// The releases that have every element seen so far.
-    releases: crate::compat::Span,
+    releases: base::compat::Span,
 }
 
 impl<'a> ConfigReader<'a> {

@@ -1,7 +1,7 @@
 //! The releases whose configuration files have an element.
 
-use crate::compat::{Span, only};
-use crate::util::Release;
+use base::compat::{Span, only};
+use base::util::Release;
 
 /// The releases; `None` for extensions of thriftstore.
 pub type Releases = Option<Span>;

@@ -13,7 +13,7 @@ const BY_DATA_CENTER: &str = "NetworkTopologyStrategy";
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
+/// The mistake in the text.
 pub fn replication(text: &str) -> Result<BTreeMap<String, String>, String> {
     let mut found = BTreeMap::new();
     let mut class = BY_DATA_CENTER;

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::note::Note;
-use crate::compat::features::ApiGeneration;
-use crate::partitioner::{PartitionerRef, RandomPartitioner};
-use crate::schema::Catalog;
-use crate::util::Release;
+use base::compat::features::ApiGeneration;
+use base::partitioner::{PartitionerRef, RandomPartitioner};
+use base::schema::Catalog;
+use base::util::Release;
 
 /// When writes are synced to disk.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,7 +20,7 @@ pub enum CommitLogSync {
     Batch { window_ms: f64 },
 }
 
-/// Who may log in.
+/// The way in which users log in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Authenticator {
     /// Everybody, with or without a login.
@@ -60,7 +60,7 @@ pub enum Authority {
 }
 
 impl Authority {
-    /// Short class names: those of 0.7 to 1.1, then those from 1.2 on.
+    /// Short class names: from 0.7 to 1.1, then from 1.2 on.
     pub const CLASSES: [&str; 4] =
         ["AllowAllAuthority", "SimpleAuthority", "AllowAllAuthorizer", "CassandraAuthorizer"];
 
@@ -124,7 +124,7 @@ pub struct ClusterEncryption {
     pub identity: Option<(PathBuf, PathBuf)>,
 }
 
-/// Milliseconds until requests fail with TimedOutException; `None`: no limit, or that of `all_ms`.
+/// Milliseconds until requests fail with TimedOutException; `None`: no limit, or the limit `all_ms`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Timeouts {
     /// The limit of reads, scans and writes without one of their own.
@@ -179,12 +179,12 @@ pub struct Config {
     /// `None`: data is stored in a directory.
     pub cluster: Option<Cluster>,
     pub timeouts: Timeouts,
-    /// gc_grace in seconds for new column families; those of the file have it in their CfDefs.
+    /// gc_grace in seconds for new column families; column families of the file have it in their CfDefs.
     pub gc_grace_s: i32,
     pub seeds: Vec<String>,
     /// The only release that has all elements of the file, if there is one.
     pub release_hint: Option<Release>,
-    /// What to log at startup: settings that are ignored or have no effect, and defaults.
+    /// Messages to log at startup: settings that are ignored or have no effect, and defaults.
     pub notes: Vec<Note>,
     /// The text of the file, which clients can read.
     pub text: String,

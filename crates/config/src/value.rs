@@ -1,7 +1,8 @@
 //! Parses the text of an element or attribute.
 
 use super::mistake::{Mistake, UnknownName};
-use crate::marshal::{self, TypeRef, Types};
+use base::marshal;
+use base::marshal::{TypeRef, Types};
 
 /// A given text. Old servers did not trim it, and failed to start with ` 9160 `; this server trims it.
 pub struct Value<'a> {

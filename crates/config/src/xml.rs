@@ -24,7 +24,7 @@ pub struct Node {
     pub name: Text,
     pub attributes: Vec<Attribute>,
     pub children: Vec<Node>,
-    /// The text of the element, without that of its children.
+    /// The text of the element, without the text of its children.
     pub text: Text,
 }
 

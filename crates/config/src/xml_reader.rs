@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use quick_xml::Reader;
-use quick_xml::XmlVersion;
 use quick_xml::errors::{Error, IllFormedError};
 use quick_xml::escape::{EscapeError, resolve_predefined_entity};
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesRef, BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
 
-use super::characters::{CodePoint, is_invisible, is_of_name, is_of_xml};
+use super::characters::{CodePoint, is_of_name, is_of_xml};
 use super::nearest::nearest;
 use super::source::{Source, Span};
 use super::xml::{Attribute, Node, Text, XmlMistake};
+use base::util::is_invisible;
 
 /// Largest accepted file, in bytes. A schema of a thousand column families has a tenth of it; the nodes of the worst
 /// file of this size take 40 MB.

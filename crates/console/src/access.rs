@@ -1,9 +1,9 @@
-//! Who may use the admin server.
+//! Access to the admin server.
 
-use crate::server::AccessToken;
-use crate::util::Password;
+use base::util::Password;
+use net::AccessToken;
 
-/// Who may use the admin server: requests with the token, users who log in, or everybody if there is neither.
+/// Decides who may use the admin server: requests with the token, users who log in, or everybody if there is neither.
 #[derive(Debug, Clone, Default)]
 pub struct AdminAccess {
     token: Option<AccessToken>,

@@ -1,4 +1,4 @@
-//! What a request knows of its connection.
+//! The connection of a request, as the request sees it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,16 +1,16 @@
-//! How the console runs requests of its own.
+//! Runs the console's own requests.
 
 use std::sync::{Arc, OnceLock};
 
-use crate::cql::PreparedStatements;
-use crate::db::Database;
-use crate::thrift::{Compat, Service};
-use crate::util::meter::RequestLimits;
+use base::util::meter::RequestLimits;
+use cql::PreparedStatements;
+use db::Database;
+use server::thrift::{Compat, Service};
 
 /// The settings of requests that visitors make by the console.
 #[derive(Debug, Clone, Default)]
 pub struct ConsoleSettings {
-    /// The same memory and time limits as those of clients.
+    /// The memory and time limits, which are the same as for clients.
     pub limits: RequestLimits,
     /// The releases whose behaviour clients get.
     pub compat: Compat,

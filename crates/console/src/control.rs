@@ -10,7 +10,7 @@ use axum::response::Response;
 use super::failure::AdminError;
 use super::state::AdminState;
 use super::visitor::Visitor;
-use crate::util::limits::CONTROL_REQUEST_S;
+use double::limits::CONTROL_REQUEST_S;
 
 /// The path before the paths of the control API.
 pub const PATH: &str = "/control";

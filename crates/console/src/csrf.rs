@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::session::SessionId;
-use crate::server::is_same;
+use net::is_same;
 
 /// The header with the token, for scripts.
 pub const CSRF_HEADER: HeaderName = HeaderName::from_static("x-csrf-token");

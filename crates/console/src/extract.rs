@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
 use super::failure::AdminError;
-use crate::util::limits::ADMIN_FORM_BYTES_MAX;
+use crate::limits::ADMIN_FORM_BYTES_MAX;
 
 /// The fields of a query.
 pub struct Query<T>(pub T);
@@ -62,7 +62,7 @@ fn form_error(error: &FormRejection) -> AdminError {
     AdminError::new(error.status(), why)
 }
 
-/// Returns what an error of axum is caused by, which says more to a user.
+/// Returns the cause of an error of axum, which is clearer for a user.
 fn cause(error: &dyn Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -33,9 +33,9 @@ impl AdminError {
     }
 }
 
-impl From<crate::db::Error> for AdminError {
-    fn from(error: crate::db::Error) -> AdminError {
-        use crate::db::Error;
+impl From<db::Error> for AdminError {
+    fn from(error: db::Error) -> AdminError {
+        use db::Error;
         let status = match &error {
             Error::InvalidRequest(_) | Error::Unknown(_) => StatusCode::BAD_REQUEST,
             Error::NotFound => StatusCode::NOT_FOUND,

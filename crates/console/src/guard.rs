@@ -17,9 +17,9 @@ use super::pages::login;
 use super::session::SessionId;
 use super::state::AdminState;
 use super::visitor::Visitor;
-use crate::db::User;
-use crate::server::NEEDS_TOKEN;
-use crate::util::limits::ADMIN_FORM_BYTES_MAX;
+use crate::limits::ADMIN_FORM_BYTES_MAX;
+use db::User;
+use net::NEEDS_TOKEN;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -68,7 +68,7 @@ pub async fn admit(State(state): State<Arc<AdminState>>, mut request: Request, n
     reply
 }
 
-/// Who sends a request.
+/// The sender of a request.
 struct Sender {
     user: User,
     cookie: Option<SessionId>,

@@ -5,8 +5,8 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// What a page may load: scripts, styles and images of this server, and nothing else. No page is shown in a frame, and
-/// forms send to this server only.
+/// The resources that a page may load: scripts, styles and images of this server, and nothing else. No page is shown in
+/// a frame, and forms send to this server only.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 

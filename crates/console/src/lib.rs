@@ -16,14 +16,16 @@
 //! visitor with the rights to check:
 //!
 //! ```text
-//!   who asks                                         visitor             a change needs
+//!   request with                                     visitor             a change needs
 //!   Authorization: Bearer TOKEN                      the operator        no Origin of another page
 //!   the cookie of a session, after /login            the session's user  the same, and the session's CSRF token
-//!   nobody, on a server without token and logins     the operator        the same, and the cookie's CSRF token
-//!   nobody, otherwise                                none: 401, or the login page
+//!   nothing, on a server without token and logins    the operator        the same, and the cookie's CSRF token
+//!   nothing, otherwise                               none: 401, or the login page
 //! ```
 //!
 //! Pages load nothing from other addresses, and their content security policy forbids it.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod access;
 mod change_log;
@@ -36,6 +38,7 @@ mod failure;
 mod guard;
 mod headers;
 mod host;
+pub mod limits;
 pub mod metrics;
 mod model;
 mod page;

@@ -1,4 +1,4 @@
-//! What all pages have: the frame around their content, and their way into a reply.
+//! The common parts of all pages: the frame around their content, and the conversion into a reply.
 
 use askama::Template;
 use axum::http::header;
@@ -36,7 +36,7 @@ impl NavLink {
     }
 }
 
-/// The frame of a page: what `layout.html` needs. Each template of a page has it as the field `frame`.
+/// The frame of a page, for `layout.html`. Each template of a page has it as the field `frame`.
 pub struct Frame {
     /// The title of the page, in plain text.
     pub title: String,

@@ -8,10 +8,12 @@ use axum::routing::{any, get, post};
 use axum::{Router, middleware};
 
 use super::failure::AdminError;
-use super::pages::{ask, change, double, home, keyspaces, live, login, model, request_log, rows, status};
+use super::pages::{
+    ask, change, double, home, keyspaces, live, login, model, request_log, rows, status, verification,
+};
 use super::state::AdminState;
 use super::{control, guard, headers, metrics, static_files};
-use crate::util::limits::ADMIN_FORM_BYTES_MAX;
+use crate::limits::ADMIN_FORM_BYTES_MAX;
 
 /// Returns all routes.
 pub fn routes(state: &Arc<AdminState>) -> Router {
@@ -51,6 +53,7 @@ fn for_visitors() -> Router<Arc<AdminState>> {
         .route("/metrics", get(metrics::answer))
         .route("/model", get(model::example).post(model::show))
         .route("/status", get(status::answer))
+        .route("/verify", get(verification::show).post(verification::start))
         .route("/control/{*path}", any(control::answer))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)

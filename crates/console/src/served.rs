@@ -1,9 +1,9 @@
-//! What the server serves besides its data: its ports, and the releases whose behaviour clients get.
+//! The services of the server besides its data: its ports, and the releases whose behaviour clients get.
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::compat::features::ReportedVersion;
-use crate::thrift::Compat;
+use base::compat::features::ReportedVersion;
+use server::thrift::Compat;
 
 /// The ports of a server, and the releases that it follows.
 #[derive(Debug, Clone)]

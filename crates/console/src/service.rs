@@ -21,10 +21,12 @@ use super::control;
 use super::failure::AdminError;
 use super::routes::routes;
 use super::state::AdminState;
-use crate::server::{Client, ConnectionEnd, ConnectionHandler};
-use crate::util::limits::{ADMIN_HEAD_BYTES_MAX, ADMIN_REQUEST_S, ADMIN_SILENCE_S, CONTROL_REQUEST_S};
+use crate::limits::{ADMIN_REQUEST_S, ADMIN_SILENCE_S};
+use double::limits::CONTROL_REQUEST_S;
+use net::limits::ADMIN_HEAD_BYTES_MAX;
+use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 
-/// How long a connection without an admitted request may last when another client needs its place.
+/// The time that a connection without an admitted request may last when another client needs its place.
 const SCARCE: Duration = Duration::from_millis(500);
 
 /// The time limits of a connection to the admin server.
@@ -83,7 +85,13 @@ impl AdminService {
 }
 
 impl ConnectionHandler for AdminService {
-    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
+    fn serve(&self, client: Client) -> Conversation {
+        Box::pin(self.clone().converse(client))
+    }
+}
+
+impl AdminService {
+    async fn converse(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { mut stream, peer, local, mut shutdown, place, .. } = client;
         let (end, ending) = watch::channel(false);
         let connection = AdminConnection::new((peer, local), stream.is_encrypted(), ending);

@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use uuid::Uuid;
 
 use super::connection::AdminConnection;
-use crate::db::User;
-use crate::util::limits::{ADMIN_SESSION_S, ADMIN_SESSION_SILENCE_S, ADMIN_SESSIONS_MAX};
+use crate::limits::{ADMIN_SESSION_S, ADMIN_SESSION_SILENCE_S, ADMIN_SESSIONS_MAX};
+use db::User;
 
 /// Digits of a session's identifier.
 const ID_DIGITS: usize = 32;

@@ -1,6 +1,8 @@
-//! What the pages of the admin server work on.
+//! The state on which the pages of the admin server work.
 
 use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::access::AdminAccess;
 use super::console_requests::{ConsoleRequests, ConsoleSettings};
@@ -8,12 +10,13 @@ use super::csrf::CsrfKey;
 use super::host::HostNames;
 use super::metrics::ServerReadings;
 use super::model::SketchRuns;
+use super::pages::verification::Verification;
 use super::served::Served;
 use super::session::Sessions;
-use crate::control::ControlApi;
-use crate::db::Database;
-use crate::server::StatusPage;
-use crate::util::meter::{RequestLimits, RequestMeter, TimeLimits, metered};
+use base::util::meter::{RequestLimits, TimeLimits};
+use db::Database;
+use double::control::ControlApi;
+use server::StatusPage;
 
 /// The parts of an admin server.
 pub struct AdminParts {
@@ -26,13 +29,13 @@ pub struct AdminParts {
     pub served: Served,
     /// The control API of a server for tests.
     pub control: Option<ControlApi>,
-    /// What metrics read of the ports of clients.
+    /// The counts that metrics read from the ports of clients.
     pub server: ServerReadings,
-    /// How requests of the console run.
+    /// The settings of requests of the console.
     pub console: ConsoleSettings,
 }
 
-/// What all requests to the admin server share.
+/// The state that all requests to the admin server share.
 pub struct AdminState {
     pub database: Arc<Database>,
     pub status: StatusPage,
@@ -45,6 +48,7 @@ pub struct AdminState {
     pub(super) sessions: Sessions,
     pub(super) csrf: CsrfKey,
     pub(super) sketches: SketchRuns,
+    pub(super) verification: Arc<Mutex<Verification>>,
 }
 
 impl AdminState {
@@ -64,6 +68,7 @@ impl AdminState {
             sessions,
             csrf,
             sketches,
+            verification: Arc::default(),
         }
     }
 
@@ -71,8 +76,6 @@ impl AdminState {
     /// reset and no restore of a snapshot comes in between.
     pub async fn metered<F: Future>(&self, request: F) -> F::Output {
         let limits = RequestLimits { memory: self.server.request_memory(), times: TimeLimits::default() };
-        let permit = self.database.admit().await;
-        let meter = RequestMeter::new(&limits, Arc::default()).with_permit(permit);
-        metered(Arc::new(meter), request).await
+        self.database.metered(&limits, request).await
     }
 }

@@ -1,4 +1,4 @@
-//! Who sends a request.
+//! The user who sends a request.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 use super::connection::AdminConnection;
 use super::failure::AdminError;
 use super::session::SessionId;
-use crate::db::User;
+use db::User;
 
 /// The sender of a request that the guard has let in. A handler with a parameter of this type checks the user's rights.
 #[derive(Debug, Clone)]

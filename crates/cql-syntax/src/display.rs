@@ -56,7 +56,7 @@ impl Display for Term {
             Term::Map(entries) => pairs(f, entries),
             Term::Tuple(elements) => write!(f, "({})", Joined(elements)),
             Term::User(fields) => pairs(f, fields),
-            Term::Function { keyspace, name, arguments } => call(f, keyspace.as_deref(), name, arguments),
+            Term::Function(of) => call(f, of.keyspace.as_deref(), &of.name, &of.arguments),
             Term::Cast { cql_type, term } => write!(f, "({cql_type}){term}"),
         }
     }

@@ -1,39 +1,65 @@
 //! Splits text into tokens, by the lexical rules of CQL 3, which CQL 2 shares.
+//!
+//! The parser gets an error for text that is not CQL ([`tokens`]). Readers of any text, such as scripts, recordings and
+//! logs, get it as [`TokenKind::Unknown`] instead ([`tokens_of_any`]).
 
 use super::failure;
-use super::token::{Token, TokenKind};
-use crate::cql::CqlError;
-use crate::util::limits::{STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX};
+use super::token::{Token, TokenKind, Tokens};
+use crate::limits::{STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX};
+use crate::{Place, SyntaxError};
 
 /// Returns all tokens of a text, including spaces and comments; the last token is `End`.
-pub fn tokens(text: &str) -> Result<Vec<Token>, CqlError> {
+pub fn tokens(text: &str) -> Result<Tokens, SyntaxError> {
     if text.len() > STATEMENT_BYTES_MAX {
-        return Err(CqlError::invalid(format!("A statement can have {STATEMENT_BYTES_MAX} bytes at most")));
+        return Err(SyntaxError::invalid(format!(
+            "A statement can have {STATEMENT_BYTES_MAX} bytes at most"
+        )));
     }
-    let mut lexer = Lexer { text, at: 0, line: 1, column: 0 };
-    let mut tokens = Vec::new();
+    let mut lexer = Lexer { text, at: 0 };
+    let mut tokens = Tokens::of_length(text.len());
     loop {
-        let (start, line, column) = (lexer.at, lexer.line, lexer.column);
-        let kind = lexer.next()?;
-        // The length of the text is checked above.
-        #[expect(clippy::cast_possible_truncation)]
-        tokens.push(Token { kind, start: start as u32, end: lexer.at as u32, line, column });
+        let start = lexer.at;
+        let kind = lexer.next().map_err(|unreadable| lexer.failure(unreadable))?;
+        tokens.push(kind, start)?;
         if kind == TokenKind::End {
             return Ok(tokens);
         }
-        if tokens.len() > STATEMENT_TOKENS_MAX {
-            return Err(CqlError::invalid(format!(
+        if tokens.count() > STATEMENT_TOKENS_MAX {
+            return Err(SyntaxError::invalid(format!(
                 "A statement can have {STATEMENT_TOKENS_MAX} words at most"
             )));
         }
     }
 }
 
+/// Returns the tokens of any text, including spaces and comments, without `End`. They cover the text to its last byte.
+/// Text that is not CQL is `Unknown`: one character, or from a quote or comment without an end to the end of the text.
+pub fn tokens_of_any(text: &str) -> impl Iterator<Item = Token> {
+    let mut lexer = Lexer { text, at: 0 };
+    std::iter::from_fn(move || {
+        let start = lexer.at;
+        let kind = lexer.next().unwrap_or_else(|unreadable| {
+            lexer.at += match unreadable {
+                Unreadable::Characters(length) => length,
+                Unreadable::Unended(_) => text.len() - start,
+            };
+            TokenKind::Unknown
+        });
+        (kind != TokenKind::End).then_some(Token { kind, start, end: lexer.at })
+    })
+}
+
+/// Text that is not a token.
+enum Unreadable {
+    /// A character that begins no token, or an empty name `""`. Contains the length in bytes.
+    Characters(usize),
+    /// A quote or a comment without an end. Contains the first character of the end.
+    Unended(&'static str),
+}
+
 struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    line: u32,
-    column: u32,
 }
 
 impl Lexer<'_> {
@@ -46,21 +72,8 @@ impl Lexer<'_> {
         self.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    /// Consumes bytes. They must end at a character boundary.
-    fn take(&mut self, bytes: usize) {
-        let end = (self.at + bytes).min(self.text.len());
-        for c in self.text.get(self.at..end).unwrap_or_default().chars() {
-            if c == '\n' {
-                self.line += 1;
-                self.column = 0;
-            } else {
-                self.column += if c.len_utf16() == 2 { 2 } else { 1 };
-            }
-        }
-        self.at = end;
-    }
-
-    fn next(&mut self) -> Result<TokenKind, CqlError> {
+    /// Reads the next token. The position stays before text that is not one.
+    fn next(&mut self) -> Result<TokenKind, Unreadable> {
         let (kind, length) = match self.byte(0) {
             _ if self.rest().is_empty() => (TokenKind::End, 0),
             b' ' | b'\t' | b'\r' | b'\n' => {
@@ -71,7 +84,7 @@ impl Lexer<'_> {
             b'/' if self.byte(1) == b'*' => (TokenKind::Hidden, self.closed_by(2, "*/")?),
             b'$' if self.byte(1) == b'$' => (TokenKind::String, self.closed_by(2, "$$")?),
             b'\'' => (TokenKind::String, self.quoted(b'\'')?),
-            b'"' if self.byte(1) == b'"' && self.byte(2) != b'"' => return Err(self.unknown_character()),
+            b'"' if self.byte(1) == b'"' && self.byte(2) != b'"' => return Err(Unreadable::Characters(2)),
             b'"' => (TokenKind::QuotedName, self.quoted(b'"')?),
             _ if self.is_uuid() => (TokenKind::Uuid, 36),
             b'0' if matches!(self.byte(1), b'x' | b'X') => {
@@ -83,9 +96,12 @@ impl Lexer<'_> {
             b'!' | b'<' | b'>' if self.byte(1) == b'=' => (TokenKind::Symbol, 2),
             b'=' | b'<' | b'>' | b'+' | b'-' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b':'
             | b';' | b'.' | b'*' | b'?' => (TokenKind::Symbol, 1),
-            _ => return Err(self.unknown_character()),
+            _ => {
+                let character = self.rest().chars().next();
+                return Err(Unreadable::Characters(character.map_or(0, char::len_utf8)));
+            }
         };
-        self.take(length);
+        self.at = (self.at + length).min(self.text.len());
         Ok(kind)
     }
 
@@ -99,16 +115,16 @@ impl Lexer<'_> {
         self.rest().find(['\n', '\r']).map_or(self.rest().len(), |end| end + 1)
     }
 
-    fn closed_by(&mut self, opening: usize, closing: &str) -> Result<usize, CqlError> {
+    fn closed_by(&self, opening: usize, closing: &'static str) -> Result<usize, Unreadable> {
         let found = self.rest().get(opening..).and_then(|inner| inner.find(closing));
         match found {
             Some(at) => Ok(opening + at + closing.len()),
-            None => Err(self.unended(&closing[..1])),
+            None => Err(Unreadable::Unended(&closing[..1])),
         }
     }
 
     /// Returns the length of a quoted text. A doubled quote is an escaped quote.
-    fn quoted(&mut self, quote: u8) -> Result<usize, CqlError> {
+    fn quoted(&self, quote: u8) -> Result<usize, Unreadable> {
         let mut at = 1;
         while at < self.rest().len() {
             match (self.byte(at), self.byte(at + 1)) {
@@ -117,7 +133,7 @@ impl Lexer<'_> {
                 _ => at += 1,
             }
         }
-        Err(self.unended(if quote == b'"' { "\"" } else { "'" }))
+        Err(Unreadable::Unended(if quote == b'"' { "\"" } else { "'" }))
     }
 
     fn is_uuid(&self) -> bool {
@@ -179,22 +195,54 @@ impl Lexer<'_> {
         (if is_boolean { TokenKind::Boolean } else { TokenKind::Word }, length)
     }
 
-    fn unknown_character(&self) -> CqlError {
-        let character = self.rest().chars().next().unwrap_or(' ');
-        failure::at_character(
-            self.line,
-            self.column,
-            &format!("no viable alternative at character '{character}'"),
-        )
+    /// Returns the error for text that is not a token. The error for a missing end is at the end of the text.
+    fn failure(&self, unreadable: Unreadable) -> SyntaxError {
+        let (at, message) = match unreadable {
+            Unreadable::Characters(_) => {
+                let character = self.rest().chars().next().unwrap_or(' ');
+                (self.at, format!("no viable alternative at character '{character}'"))
+            }
+            Unreadable::Unended(expected) => {
+                (self.text.len(), format!("mismatched character '<EOF>' expecting '{expected}'"))
+            }
+        };
+        failure::at_character(Place::START.behind(self.text.get(..at).unwrap_or_default()), &message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::{hard_statements, planted};
+
+    #[test]
+    fn the_tokens_of_any_text_cover_it() {
+        for text in hard_statements().into_iter().chain(planted("password")).chain(planted("value")) {
+            let shown: String = tokens_of_any(&text).map(|token| token.raw(&text).to_owned()).collect();
+            assert_eq!(shown, text);
+            let kinds: Vec<TokenKind> = tokens_of_any(&text).map(|token| token.kind).collect();
+            match tokens(&text) {
+                Ok(tokens) => assert!(
+                    tokens.iter().map(|token| token.kind).eq(kinds.into_iter().chain([TokenKind::End]))
+                ),
+                Err(_) => assert!(kinds.contains(&TokenKind::Unknown), "{text}"),
+            }
+        }
     }
 
-    /// Returns the error for a token without an end. The error is at the end of the text.
-    fn unended(&mut self, expected: &str) -> CqlError {
-        self.take(self.rest().len());
-        failure::at_character(
-            self.line,
-            self.column,
-            &format!("mismatched character '<EOF>' expecting '{expected}'"),
-        )
+    #[test]
+    fn text_that_is_not_cql_is_unknown() {
+        for (text, expected) in [
+            ("a 'b", ["a", "'b"]),
+            ("a /* b", ["a", "/* b"]),
+            ("a $$b'", ["a", "$$b'"]),
+            ("\u{feff}a", ["\u{feff}", "a"]),
+            ("\"\"a", ["\"\"", "a"]),
+        ] {
+            let visible = tokens_of_any(text).filter(|token| token.kind != TokenKind::Hidden);
+            let visible: Vec<Token> = visible.collect();
+            assert_eq!(visible.iter().map(|token| token.raw(text)).collect::<Vec<_>>(), expected);
+            assert_eq!(visible.iter().filter(|token| token.kind == TokenKind::Unknown).count(), 1, "{text}");
+        }
     }
 }

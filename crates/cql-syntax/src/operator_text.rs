@@ -1,8 +1,8 @@
 //! Operators as error messages print them.
 
 use super::Operator;
-use crate::compat::Behaviour;
-use crate::util::Release;
+use base::compat::Behaviour;
+use base::util::Release;
 
 /// Returns an operator's sign, or its name in releases that print names.
 pub fn operator_text(operator: Operator, release: Release) -> &'static str {

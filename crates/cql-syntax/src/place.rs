@@ -1,6 +1,6 @@
 //! Shows users where a statement has an error.
 
-use crate::cql::Place;
+use crate::Place;
 
 /// Returns the line of a place, and below it a caret under the place.
 pub fn show_place(text: &str, place: Place) -> String {

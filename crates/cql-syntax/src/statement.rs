@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{Alter, Conditions, CreateTable, Describe, Properties, Relation, Term, TypeName};
-use crate::compat::features::LaterFeature;
-use crate::cql::Place;
+use crate::Place;
+use base::compat::features::LaterFeature;
 
 /// The name of a table, and its keyspace if the statement names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,6 +136,35 @@ pub enum Selector {
         of: Box<Selector>,
         field: String,
     },
+}
+
+impl Statement {
+    /// Frees the terms of a statement that has been planned. Its kind and its table stay.
+    pub fn free_terms(&mut self) {
+        match self {
+            Statement::Select(select) => select.relations = Vec::new(),
+            Statement::Modify(modify) => modify.change.free_terms(),
+            Statement::Batch(batch) => {
+                batch.statements.truncate(1);
+                batch.statements.shrink_to_fit();
+                batch.statements.iter_mut().for_each(|first| first.change.free_terms());
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Change {
+    fn free_terms(&mut self) {
+        match self {
+            Change::Insert { values, .. } => *values = Vec::new(),
+            Change::InsertJson { json, .. } => *json = Term::Null,
+            Change::Update { assignments, relations } => {
+                (*assignments, *relations) = (Vec::new(), Vec::new());
+            }
+            Change::Delete { relations, .. } => *relations = Vec::new(),
+        }
+    }
 }
 
 /// INSERT, UPDATE or DELETE.

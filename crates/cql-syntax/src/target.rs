@@ -1,4 +1,4 @@
-//! What a statement works on, for logs: no values, and no names of columns.
+//! The keyspace and table that a statement works on, for logs: no values, and no names of columns.
 
 use super::{AccessStatement, Change, Modify, Statement, TableName};
 
@@ -79,7 +79,7 @@ fn of_access(access: &AccessStatement) -> StatementTarget {
 
 #[cfg(test)]
 mod tests {
-    use crate::cql::syntax::parse;
+    use crate::parse;
 
     #[test]
     fn statements_have_a_kind_and_a_table() {

@@ -21,7 +21,7 @@ pub enum Term {
     /// The text is without quotes; the text of a blob keeps its `0x`.
     Constant {
         kind: ConstantKind,
-        text: String,
+        text: Box<str>,
     },
     Null,
     /// `?` or `:name`: the index in the statement's list of markers.
@@ -33,14 +33,21 @@ pub enum Term {
     Tuple(Vec<Term>),
     /// `{field: value}`.
     User(Vec<(String, Term)>),
-    Function {
-        keyspace: Option<String>,
-        name: String,
-        arguments: Vec<Term>,
-    },
+    Function(Box<FunctionCall>),
     /// `(int)3`.
     Cast {
-        cql_type: TypeName,
+        cql_type: Box<TypeName>,
         term: Box<Term>,
     },
+}
+
+// A statement has up to half a million terms.
+const _: () = assert!(size_of::<Term>() <= 32);
+
+/// The call of a function in a term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionCall {
+    pub keyspace: Option<String>,
+    pub name: String,
+    pub arguments: Vec<Term>,
 }

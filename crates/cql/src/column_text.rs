@@ -1,7 +1,7 @@
 //! A column's entry in the schema of Cassandra 2.1, and its full text as 2.1 prints it in messages.
 
-use crate::marshal::{PACKAGE, composite_parts};
-use crate::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
+use base::marshal::{PACKAGE, composite_parts};
+use base::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
 
 /// Returns the index on a column.
 pub fn index_of<'a>(cf: &'a CfDef, column: &TableColumn) -> Option<&'a IndexDef> {

@@ -1,14 +1,7 @@
 //! The errors of statements, grouped by what the client can do about them.
 
-use crate::db;
-use crate::util::meter::MeterError;
-
-/// A position in a statement's text, as the old servers count: the line from 1, the column from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    pub line: usize,
-    pub column: usize,
-}
+use base::util::meter::MeterError;
+use cql_syntax::{Place, SyntaxError};
 
 /// The error of a failed statement. Each protocol converts it at its own boundary.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -46,5 +39,15 @@ impl CqlError {
 impl From<MeterError> for CqlError {
     fn from(error: MeterError) -> CqlError {
         CqlError::Failed(error.into())
+    }
+}
+
+impl From<SyntaxError> for CqlError {
+    fn from(error: SyntaxError) -> CqlError {
+        match error {
+            SyntaxError::Syntax { message, place } => CqlError::Syntax { message, place },
+            SyntaxError::Invalid(why) => CqlError::invalid(why),
+            SyntaxError::Meter(error) => error.into(),
+        }
     }
 }

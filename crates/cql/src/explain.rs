@@ -1,19 +1,19 @@
 //! Shows which cells a statement reads and writes.
 
+use base::util::hex;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::select::Reach;
-use super::show;
-use super::syntax::{Statement, Term};
 use super::{CqlError, QueryOptions, QueryState, run};
-use crate::model::{
+use base::model::{
     Bounds, Cell, CellKind, Change, Mutation, Predicate, RangeCommand, RangeTombstone, ReadCommand,
     SliceRange,
 };
-use crate::schema::{CfDef, TableDef};
-use crate::storage::{RecordingStore, StoreRequest};
+use base::schema::{CfDef, TableDef, show};
+use cql_syntax::{Statement, Term};
+use store::{RecordingStore, StoreRequest};
 
 /// Runs a SELECT, INSERT, UPDATE, DELETE or BATCH without writing anything. Returns the row keys and cells that it
 /// reads and would write, each with its meaning.
@@ -94,7 +94,7 @@ impl Explained<'_> {
         match table {
             Some(table) => (
                 show::framed(key, table.partition_key.len() > 1),
-                show::row_key(self.state.database, table, key),
+                show::row_key(self.state.database.types(), table, key),
             ),
             None => (show::framed(key, false), "(the indexed value)".to_owned()),
         }
@@ -117,10 +117,10 @@ impl Explained<'_> {
             Bounds::KeyToToken { start, end } => format!(
                 "rows from {} to token {}",
                 show::framed(start, false),
-                end.as_ref().map_or("-".to_owned(), |token| show::hex(token))
+                end.as_ref().map_or("-".to_owned(), |token| hex(token))
             ),
             Bounds::Tokens { start, end } => {
-                format!("rows after token {} to token {}", show::hex(start), show::hex(end))
+                format!("rows after token {} to token {}", hex(start), hex(end))
             }
         };
         let head = format!("scan {}.{} {rows}\n", read.cf.keyspace, read.cf.name);
@@ -131,10 +131,10 @@ impl Explained<'_> {
         let composite = table.is_some_and(show::has_composite_names);
         let mut lines = Vec::new();
         if let Some(holder) = &command.super_column {
-            lines.push((format!("in {}", show::hex(holder)), "(super column)".to_owned()));
+            lines.push((format!("in {}", hex(holder)), "(super column)".to_owned()));
         }
         let named = |name: &Bytes| {
-            let meaning = table.map(|table| show::meaning(self.state.database, table, name, None));
+            let meaning = table.map(|table| show::meaning(self.state.database.types(), table, name, None));
             (show::framed(name, composite), meaning.unwrap_or_default())
         };
         match &command.predicate {
@@ -155,7 +155,7 @@ impl Explained<'_> {
 
     fn bound(&self, table: Option<&TableDef>, name: &Bytes) -> Line {
         let composite = table.is_some_and(show::has_composite_names);
-        let meaning = table.map(|table| show::bound(self.state.database, table, name));
+        let meaning = table.map(|table| show::bound(self.state.database.types(), table, name));
         (show::framed(name, composite), meaning.unwrap_or_default())
     }
 
@@ -183,7 +183,7 @@ impl Explained<'_> {
             }
             Change::DeleteSuper { name, deletion } => {
                 let at = deletion.marked_for_delete_at;
-                vec![(format!("delete {}/ @{at}", show::hex(name)), String::new())]
+                vec![(format!("delete {}/ @{at}", hex(name)), String::new())]
             }
             Change::DeleteRange(RangeTombstone { start, finish, deletion, .. }) => {
                 let (from, meaning) = self.bound(table, start);
@@ -199,15 +199,15 @@ impl Explained<'_> {
 
     fn cell(&self, table: Option<&TableDef>, holder: Option<&Bytes>, cell: &Cell) -> Line {
         let composite = table.is_some_and(show::has_composite_names);
-        let holder = holder.map_or(String::new(), |name| format!("{}/", show::hex(name)));
+        let holder = holder.map_or(String::new(), |name| format!("{}/", hex(name)));
         let name = format!("{holder}{}", show::framed(&cell.name, composite));
         let value = cell.is_live().then_some(&cell.value);
-        let meaning = table.map(|table| show::meaning(self.state.database, table, &cell.name, value));
+        let meaning = table.map(|table| show::meaning(self.state.database.types(), table, &cell.name, value));
         let at = cell.timestamp;
         let bytes = match cell.kind {
-            CellKind::Live | CellKind::Counter => format!("{name} = {} @{at}", show::hex(&cell.value)),
+            CellKind::Live | CellKind::Counter => format!("{name} = {} @{at}", hex(&cell.value)),
             CellKind::Expiring { ttl_s, .. } => {
-                format!("{name} = {} @{at} ttl {ttl_s}", show::hex(&cell.value))
+                format!("{name} = {} @{at} ttl {ttl_s}", hex(&cell.value))
             }
             CellKind::Increment => format!("{name} += {}", cell.count().unwrap_or_default()),
             CellKind::Deleted { .. } => format!("delete {name} @{at}"),

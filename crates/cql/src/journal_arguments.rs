@@ -5,10 +5,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::run::Prepared;
-use super::{BoundValue, ColumnSpec, QueryOptions, show};
-use crate::db::Database;
-use crate::db::faults::{ArgumentText, note_arguments};
-use crate::marshal::{CqlType, Native};
+use super::{ColumnSpec, QueryOptions};
+use base::marshal::{CqlType, Native};
+use base::model::BoundValue;
+use base::schema::show;
+use db::Database;
+use db::faults::{ArgumentText, note_arguments};
 
 /// Adds the text of a statement to the request that runs here.
 pub(super) fn note_query(database: &Database, text: &str) {
@@ -76,6 +78,6 @@ fn shown_value(
     };
     match marker.map(|marker| &marker.cql_type) {
         None | Some(CqlType::Native(Native::Text | Native::Ascii)) => text.bytes(None, value).into(),
-        Some(cql_type) => text.text(&show::literal(database, cql_type, value)).into(),
+        Some(cql_type) => text.text(&show::literal(database.types(), cql_type, value)).into(),
     }
 }

@@ -1,5 +1,7 @@
 //! CQL: statements on the same cells that Thrift reads and writes.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod access;
 mod column_text;
 pub mod cql2;
@@ -9,6 +11,7 @@ mod error;
 mod explain;
 mod journal_arguments;
 pub mod json;
+pub mod limits;
 mod marker_note;
 pub mod modify;
 mod options;
@@ -17,27 +20,23 @@ mod prepared;
 pub mod remote;
 mod run;
 mod run_script;
-mod script;
 mod select;
-pub mod show;
 mod state;
 mod stored_row;
-pub mod syntax;
 pub mod system;
 pub mod values;
 
 pub use describe::definitions_of;
-pub use error::{CqlError, Place};
+pub use error::CqlError;
 pub use explain::explain;
 pub use marker_note::{MarkerSpec, marker_notes};
-pub use options::{BoundValue, CollectionForm, QueryOptions};
+pub use options::QueryOptions;
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
-pub use prepared::{PreparedStatements, StatementId, unknown_statement};
+pub use prepared::{PreparedStatements, unknown_statement, unprepared};
 pub use run::{
     Prepared, check_batch_values, execute, execute_batch, execute_once, execute_prepared, prepare, query,
 };
-pub use run_script::{ScriptError, ScriptOutcome, error_text, run_script};
-pub use script::statements;
+pub use run_script::{ScriptError, ScriptOutcome, error_text, run_script, run_script_of_operator};
 pub use select::{AccessPath, PathIndex, PathPartitions, Reach};
 pub use state::{QueryState, Table, TypesOf};
 pub use stored_row::stored_row;

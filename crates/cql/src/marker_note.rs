@@ -3,9 +3,9 @@
 
 use super::column_text::{class_text, column_text};
 use super::{ColumnSpec, QueryState};
-use crate::compat::Behaviour;
-use crate::schema::TableDef;
-use crate::util::Release;
+use base::compat::Behaviour;
+use base::schema::TableDef;
+use base::util::Release;
 
 /// The metadata of one marker.
 #[derive(Debug, PartialEq)]

@@ -2,32 +2,9 @@
 
 use bytes::Bytes;
 
-use crate::compat::features::ConsistencyLevel;
-
-/// The size of the lengths in a collection's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CollectionForm {
-    /// 16 bits: Thrift, and native protocol versions 1 and 2.
-    Short,
-    /// 32 bits: native protocol version 3 and later, and all frozen collections.
-    Long,
-}
-
-/// The value that a client binds to a marker.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BoundValue {
-    Value(Bytes),
-    Null,
-    /// Unset (protocol 4 and later): the marker's receiver keeps its value.
-    Unset,
-}
-
-impl From<Option<Bytes>> for BoundValue {
-    /// `None` is null.
-    fn from(value: Option<Bytes>) -> BoundValue {
-        value.map_or(BoundValue::Null, BoundValue::Value)
-    }
-}
+use base::compat::features::ConsistencyLevel;
+use base::marshal::CollectionForm;
+use base::model::BoundValue;
 
 /// The values and settings of one execution.
 #[derive(Debug, Clone)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::marshal::CqlType;
-pub use crate::schema::{ChangeKind, ChangedTarget, SchemaChange};
+use base::marshal::CqlType;
+pub use base::schema::{ChangeKind, ChangedTarget, SchemaChange};
 
 /// The specification of a result column, or of a marker.
 #[derive(Debug, Clone)]

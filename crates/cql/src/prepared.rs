@@ -8,45 +8,13 @@ use quick_cache::sync::Cache;
 use super::remote::RemoteStatements;
 use super::run::{self, Prepared};
 use super::{CqlError, QueryState};
-use crate::util::limits::{PREPARED_BYTES_MAX, PREPARED_STATEMENT_BYTES_MAX};
+use crate::limits::PREPARED_STATEMENT_BYTES_MAX;
+use base::model::StatementId;
+use base::util::limits::PREPARED_BYTES_MAX;
 
-/// The id by which a client refers to a prepared statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StatementId {
-    /// Thrift: the Java String hash of keyspace and text.
-    Hash(i32),
-    /// Native protocol: the MD5 of keyspace and text.
-    Md5([u8; 16]),
-}
-
-impl StatementId {
-    /// Returns the id for Thrift clients. If two statements have the same hash, the later one replaces the earlier one,
-    /// as in the old servers.
-    pub fn hash(keyspace: Option<&str>, text: &str) -> StatementId {
-        let units = keyspace.unwrap_or_default().encode_utf16().chain(text.encode_utf16());
-        StatementId::Hash(units.fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit))))
-    }
-
-    /// Returns the id for clients of the native protocol.
-    pub fn md5(keyspace: Option<&str>, text: &str) -> StatementId {
-        use md5::{Digest, Md5};
-        let mut digest = Md5::new();
-        digest.update(keyspace.unwrap_or_default());
-        digest.update(text);
-        StatementId::Md5(digest.finalize().into())
-    }
-
-    /// Returns the error for a statement that is not known, or no longer known.
-    pub fn unknown(&self) -> CqlError {
-        CqlError::Unprepared(unknown_statement(&self.text()))
-    }
-
-    fn text(&self) -> String {
-        match self {
-            StatementId::Hash(hash) => hash.to_string(),
-            StatementId::Md5(md5) => md5.iter().map(|byte| format!("{byte:02x}")).collect(),
-        }
-    }
+/// Returns the error for a statement that is not known, or no longer known.
+pub fn unprepared(id: &StatementId) -> CqlError {
+    CqlError::Unprepared(unknown_statement(&id.text()))
 }
 
 /// Returns the message for an unknown statement, in the words of the old servers.
@@ -125,7 +93,7 @@ impl PreparedStatements {
     /// Returns a prepared statement, planned for the current schema. A statement that no longer fits the schema is
     /// removed: the client then prepares it again and gets the error.
     pub fn get(&self, state: &QueryState<'_>, id: StatementId) -> Result<Arc<Prepared>, CqlError> {
-        let prepared = self.cache.get(&id).ok_or_else(|| id.unknown())?;
+        let prepared = self.cache.get(&id).ok_or_else(|| unprepared(&id))?;
         if prepared.is_for(state, &state.database.catalog()) {
             return Ok(prepared);
         }
@@ -137,7 +105,7 @@ impl PreparedStatements {
             }
             Err(_) => {
                 self.cache.remove(&id);
-                Err(id.unknown())
+                Err(unprepared(&id))
             }
         }
     }

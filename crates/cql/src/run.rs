@@ -7,20 +7,21 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use bytes::Bytes;
 
-use super::access;
 use super::define::{check_prepared, define};
 use super::describe::describe;
 use super::journal_arguments::{note_batch, note_query, note_values};
 use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::{AccessPath, Reach, SelectPlan};
-use super::syntax::{self, BatchKind, Change, Parsed, Statement, StatementTarget};
 use super::values::Markers;
-use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
-use crate::compat::features::restrictions::MATERIALIZED_VIEWS;
-use crate::compat::{Line, texts};
-use crate::db::faults::{JournalResult, note_result, note_statement};
-use crate::schema::Catalog;
-use crate::util::meter::{self, RequestKind};
+use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, access};
+use base::compat::features::restrictions::MATERIALIZED_VIEWS;
+use base::compat::{Line, texts};
+use base::model::BoundValue;
+use base::schema::Catalog;
+use base::util::meter;
+use base::util::meter::RequestKind;
+use cql_syntax::{self, BatchKind, Change, Parsed, Statement, StatementTarget};
+use db::faults::{JournalResult, note_result, note_statement};
 
 /// A parsed and checked statement, which can be executed many times.
 pub struct Prepared {
@@ -208,7 +209,7 @@ impl Prepared {
 /// Parses a statement and checks it against the schema.
 pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlError> {
     note_query(state.database, text);
-    let parsed = syntax::parse_as(text, state.behaviour.release, state.language)?;
+    let mut parsed = cql_syntax::parse_as(text, state.behaviour.release, state.language)?;
     if let Some((message, place)) = parsed.before_views.clone().filter(|_| !state.has(MATERIALIZED_VIEWS)) {
         return Err(CqlError::Syntax { message, place });
     }
@@ -242,6 +243,10 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
     };
     let features = (!matches!(plan, Plan::Late)).then(|| state.line());
     let markers = named(markers, &parsed.markers)?;
+    if !matches!(plan, Plan::Late) {
+        // The plan has the terms: of a long list, they take more memory than the text.
+        parsed.statement.free_terms();
+    }
     let (text, keyspace) = (text.to_owned(), state.keyspace.map(str::to_owned));
     let had_other_columns = AtomicBool::new(false);
     let columns_id = OnceLock::new();
@@ -345,7 +350,8 @@ async fn run_late(
 
 /// Parses and executes a statement.
 pub async fn query(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
-    execute_once(state, &*prepare(state, text)?, options).await
+    let prepared = meter::retried(|| prepare(state, text)).await?;
+    execute_once(state, &prepared, options).await
 }
 
 /// Executes a statement that was prepared for one execution.
@@ -387,7 +393,7 @@ pub fn check_batch_values(prepared: &Prepared, values: usize) -> Result<(), CqlE
     }
 }
 
-/// Executes prepared statements as a batch. Each has its own options, of which only the values are used; their number was
+/// Executes prepared statements as a batch. Only the values of each statement's own options are used; their number was
 /// checked by `check_batch_values`. `options` has the consistency levels and the timestamp of the batch.
 pub async fn execute_batch(
     state: &QueryState<'_>,

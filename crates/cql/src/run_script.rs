@@ -1,13 +1,21 @@
 //! Runs a script of statements.
 
-use super::script::statements;
-use super::syntax::{hint, show_place};
-use super::{CqlError, Outcome, Place, QueryOptions, QueryState, query};
+use std::sync::{Arc, LazyLock};
+
+use super::{CqlError, Outcome, QueryOptions, QueryState, query};
+use base::compat::Behaviour;
+use base::compat::features::releases::NEWEST;
+use base::compat::features::{Language, ReportedVersion};
+use cql_syntax::{Place, hint, show_place, statements};
+use db::{Database, User};
+
+/// The version for which scripts are written: the one that drivers see by default.
+static REPORTED: LazyLock<ReportedVersion> = LazyLock::new(ReportedVersion::default);
 
 /// The result of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptOutcome {
-    /// How many statements were run.
+    /// The number of statements that were run.
     pub statements: usize,
     /// The keyspace after the last statement.
     pub keyspace: Option<String>,
@@ -44,6 +52,24 @@ pub async fn run_script(state: &QueryState<'_>, script: &str) -> Result<ScriptOu
         done.statements += 1;
     }
     Ok(done)
+}
+
+/// Runs a script with all rights, by the rules of the newest release. Its memory is charged to the running request.
+pub async fn run_script_of_operator(
+    database: &Arc<Database>,
+    script: &str,
+) -> Result<ScriptOutcome, ScriptError> {
+    let user = User::operator();
+    let state = QueryState {
+        database,
+        behaviour: Behaviour::of(NEWEST),
+        language: Language::default(),
+        reported: &REPORTED,
+        keyspace: None,
+        user: Some(&user),
+        sees_new_indexes: false,
+    };
+    run_script(&state, script).await
 }
 
 /// Returns the position in a script of a position in one of its statements, which begins on a line.

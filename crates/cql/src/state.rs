@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::syntax::TableName;
 use super::values::TypeScope;
 use super::{CqlError, system};
-use crate::compat::features::restrictions::MULTI_CELL_USER_TYPES;
-use crate::compat::features::{ConsistencyLevel, Language, LaterFeature, ReportedVersion};
-use crate::compat::{Behaviour, Line, texts};
-use crate::db::{Access, Database, Request, User};
-use crate::marshal::{CqlType, Types};
-use crate::schema::{CfDef, KeyspaceDef, TableDef};
-use crate::util::Release;
+use base::compat::features::restrictions::MULTI_CELL_USER_TYPES;
+use base::compat::features::{ConsistencyLevel, Language, LaterFeature, ReportedVersion};
+use base::compat::{Behaviour, Line, texts};
+use base::marshal::{CqlType, Types};
+use base::schema::{CfDef, KeyspaceDef, TableDef};
+use base::util::Release;
+use cql_syntax::TableName;
+use db::{Access, Database, Request, User};
 
 /// The session of a statement.
 #[derive(Clone, Copy)]
@@ -25,6 +25,8 @@ pub struct QueryState<'a> {
     /// The current keyspace of the session.
     pub keyspace: Option<&'a str>,
     pub user: Option<&'a User>,
+    /// See [`Request::sees_new_indexes`].
+    pub sees_new_indexes: bool,
 }
 
 /// The types, and the release whose formats are used for values.
@@ -60,7 +62,9 @@ impl<'a> QueryState<'a> {
     where
         'a: 'k,
     {
-        self.database.request(keyspace.as_bytes(), consistency, self.behaviour)
+        let mut request = self.database.request(keyspace.as_bytes(), consistency, self.behaviour);
+        request.sees_new_indexes = self.sees_new_indexes;
+        request
     }
 
     /// Returns the keyspace of a statement.
@@ -94,7 +98,7 @@ impl<'a> QueryState<'a> {
         TypeScope { is_in_words_of_2_1: self.is_in_words_of_2_1(), ..self.definition_scope(keyspace) }
     }
 
-    /// Returns the scope for the names of types in a schema statement, whose messages are those of later releases.
+    /// Returns the scope for the names of types in a schema statement, whose messages come from later releases.
     pub fn definition_scope<'k>(&self, keyspace: &'k KeyspaceDef) -> TypeScope<'k>
     where
         'a: 'k,

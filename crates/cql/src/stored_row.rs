@@ -2,13 +2,12 @@
 
 use bytes::Bytes;
 
-use super::show;
-use super::syntax::TableName;
 use super::{CqlError, QueryState};
-use crate::compat::features::ConsistencyLevel;
-use crate::marshal::{AbstractType, PACKAGE, STATIC_PREFIX, TypeRef, composite_parts, unreversed};
-use crate::model::{Cell, CellKind, Predicate, RowColumns, SliceRange, SuperColumn};
-use crate::schema::{CfDef, Layout, TableDef};
+use base::compat::features::ConsistencyLevel;
+use base::marshal::{AbstractType, PACKAGE, STATIC_PREFIX, TypeRef, composite_parts, unreversed};
+use base::model::{Cell, CellKind, Predicate, RowColumns, SliceRange, SuperColumn};
+use base::schema::{CfDef, Layout, TableDef, show};
+use cql_syntax::TableName;
 
 /// Shows a stored row as the rows of its table and as cells, which are printed as by cassandra-cli's `list`.
 pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -> Result<String, CqlError> {
@@ -20,7 +19,7 @@ pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -
     let mut text = format!(
         "row key {}  {}\n",
         show::framed(key, is_composite),
-        show::row_key(state.database, &table.def, key)
+        show::row_key(state.database.types(), &table.def, key)
     );
     let sides = match &found {
         RowColumns::Cells(cells) => sides_of_cells(state, &table.cf, &table.def, cells),
@@ -28,8 +27,12 @@ pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -
             let sides = |holder: &SuperColumn| {
                 let name = cli_text(&*table.cf.comparator, &holder.name, state);
                 let mut sides = vec![(
-                    show::assigned(state.database, &table.def.clustering, std::slice::from_ref(&holder.name))
-                        .join(" "),
+                    show::assigned(
+                        state.database.types(),
+                        &table.def.clustering,
+                        std::slice::from_ref(&holder.name),
+                    )
+                    .join(" "),
                     format!("=> (super_column={name},"),
                 )];
                 let names = table.cf.subcomparator().unwrap_or(&table.cf.comparator);
@@ -71,7 +74,7 @@ fn sides_of_cells(
             sides.push((String::new(), String::new()));
         }
         row = Some(of);
-        let left = show::meaning(state.database, table, &cell.name, Some(&cell.value));
+        let left = show::meaning(state.database.types(), table, &cell.name, Some(&cell.value));
         sides.push((left, cell_text(state, cf, cell, &cf.comparator)));
     }
     sides

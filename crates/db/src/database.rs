@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::RandomState;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -13,20 +12,20 @@ use parking_lot::RwLock;
 
 use super::activity::Activity;
 use super::faults::{Faults, WatchedStore};
-use super::index::Unfinished;
+use super::index::Build;
 use super::login::{Authenticator, LoginGuard, RoleKeeper};
 use super::metrics::DatabaseMetrics;
 use super::request_log::RequestLogSwitch;
 use super::schema::{FamilyIds, SchemaEvents, SchemaVersion, SharedSchema};
 use super::traces::Traces;
-use crate::compat::Behaviour;
-use crate::marshal::Types;
-use crate::model::{Predicate, ReadCommand};
-use crate::partitioner::PartitionerRef;
-use crate::schema::{Catalog, CfDef};
-use crate::storage::{RemoteCql, Store};
-use crate::util::metrics::{EndedRequest, RequestOutcome, RequestSlot};
-use crate::util::{Clock, RequestGate};
+use base::compat::Behaviour;
+use base::marshal::Types;
+use base::model::{Predicate, ReadCommand};
+use base::partitioner::PartitionerRef;
+use base::schema::{Catalog, CfDef};
+use base::util::metrics::{EndedRequest, RequestOutcome, RequestSlot};
+use base::util::{Clock, RequestGate};
+use store::{RemoteCql, Store};
 
 /// A snapshot of the schema, which does not change while this guard is held.
 pub type CatalogNow = arc_swap::Guard<Arc<Catalog>>;
@@ -40,7 +39,7 @@ pub struct DatabaseParts {
     pub store: Arc<dyn Store>,
     /// The partitioner, which defines the order of rows.
     pub partitioner: PartitionerRef,
-    /// How users log in.
+    /// The way in which users log in.
     pub authenticator: Authenticator,
     /// The clock of timestamps and expiry.
     pub clock: Arc<Clock>,
@@ -92,7 +91,7 @@ pub struct Database {
     /// Locked during each change of the schema.
     pub(super) changing: Arc<tokio::sync::Mutex<()>>,
     /// Indexes that are not complete yet, by the names of their metadata records.
-    pub(super) building: RwLock<HashMap<String, Unfinished>>,
+    pub(super) building: RwLock<HashMap<String, Build>>,
     /// The roles and their permissions, if the authenticator keeps them in the store.
     pub(super) roles: Arc<RoleKeeper>,
     /// Refuses logins after too many failed ones.
@@ -106,14 +105,12 @@ pub struct Database {
     pub(super) request_log: Arc<RequestLogSwitch>,
     /// Slow requests and errors, for the console.
     pub(super) activity: Arc<Activity>,
-    /// What was counted since the start.
+    /// The counts since the start.
     pub(super) metrics: Arc<DatabaseMetrics>,
     /// Lets changes of the whole database wait for requests; `None` if there are no such changes.
     pub(super) gate: Option<RequestGate>,
     /// Locked during each step of a builder of an index.
     pub(super) index_steps: tokio::sync::Mutex<()>,
-    /// Raised when the whole database is replaced or the server stops: builders of indexes end then.
-    pub(super) epoch: AtomicU64,
 }
 
 /// The number of locks for conditional updates.
@@ -141,7 +138,6 @@ impl Database {
             metrics: Arc::default(),
             gate: None,
             index_steps: tokio::sync::Mutex::default(),
-            epoch: AtomicU64::new(0),
             parts,
         }
     }
@@ -191,7 +187,7 @@ impl Database {
             bytes_out: 0,
         };
         self.metrics().requests.record(slot.number, &ended);
-        self.activity.errors.add((slot.protocol, slot.method), why);
+        self.activity.errors.add(slot.protocol, slot.method, why);
     }
 
     /// Returns a database with the same schema over another store.

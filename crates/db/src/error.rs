@@ -1,7 +1,7 @@
 //! Errors, distinguished by what the client can do about them.
 
-use crate::storage::StoreError;
-use crate::util::meter::MeterError;
+use base::util::meter::MeterError;
+use store::StoreError;
 
 /// The error of a failed request. Each protocol converts it to its own form.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -22,13 +22,20 @@
 //! `Database` returns the types at the first level (`database.logins()`), `Request` those indented below it
 //! (`request.reads()`).
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
+
 pub mod activity;
 mod args;
+#[cfg(test)]
+#[path = "../../../tests/support/corpus.rs"]
+mod corpus;
 mod database;
 mod describe;
 mod error;
 pub mod faults;
 mod index;
+pub mod limits;
 mod login;
 mod metrics;
 mod read;

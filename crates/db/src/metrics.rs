@@ -1,7 +1,7 @@
-//! What a database counts for its metrics.
+//! The counts of a database for its metrics.
 
 use super::{Database, Error};
-use crate::util::metrics::{Counter, RequestMetrics, RequestOutcome};
+use base::util::metrics::{Counter, RequestMetrics, RequestOutcome};
 
 /// The counts of a database since its start.
 #[derive(Debug, Default)]

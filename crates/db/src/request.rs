@@ -5,18 +5,17 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::database::CatalogNow;
-use super::faults;
 use super::index::IndexReads;
 use super::read::{Ranges, Reads};
 use super::validate::Validation;
 use super::write::Writes;
-use super::{Database, Error};
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::model::{Predicate, ReadCommand};
-use crate::schema::CfDef;
-use crate::storage::Store;
-use crate::util::log_keyspace;
+use super::{Database, Error, faults};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Predicate, ReadCommand};
+use base::schema::CfDef;
+use base::util::log_keyspace;
+use store::Store;
 
 /// The keyspace, consistency level and release of a call or statement, and the schema as of its start.
 ///
@@ -28,6 +27,9 @@ pub struct Request<'a> {
     pub(super) consistency: ConsistencyLevel,
     pub(super) behaviour: &'static Behaviour,
     pub(super) catalog: CatalogNow,
+    /// Whether an index that was just created is used although it is empty, as is recorded of the old servers for CQL
+    /// over Thrift.
+    pub sees_new_indexes: bool,
 }
 
 impl Database {
@@ -42,7 +44,8 @@ impl Database {
         if self.has_watched_requests() {
             faults::note_request(keyspace, consistency);
         }
-        Request { database: self, keyspace, consistency, behaviour, catalog: self.catalog() }
+        let catalog = self.catalog();
+        Request { database: self, keyspace, consistency, behaviour, catalog, sees_new_indexes: false }
     }
 }
 

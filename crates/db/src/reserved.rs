@@ -1,6 +1,6 @@
 //! The reserved keyspaces, which clients cannot change.
 
-use crate::storage::Capabilities;
+use store::Capabilities;
 
 /// The keyspace in which the old servers stored their own metadata.
 pub(super) const SYSTEM_KEYSPACE: &str = "system";

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 
 use super::Database;
-use crate::model::Bounds;
-use crate::partitioner::{Partitioner, TokenForm};
-use crate::util::Release;
+use base::model::Bounds;
+use base::partitioner::{Partitioner, TokenForm};
+use base::util::Release;
 
 /// The order of rows that a partitioner defines.
 #[derive(Clone, Copy)]

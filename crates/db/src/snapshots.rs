@@ -16,17 +16,17 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::index::{Unfinished, build_record, start_building};
+use super::index::{Build, build_record, start_building};
 use super::login::Roles;
 use super::{Database, DatabaseParts, Error};
-use crate::schema::Catalog;
-use crate::storage::{SnapshotStore, StoreSnapshot};
-use crate::util::{Alone, Clock, RequestGate, RequestPermit};
+use base::schema::Catalog;
+use base::util::meter::{self, RequestLimits, RequestMeter};
+use base::util::{Alone, Clock, RequestGate, RequestPermit};
+use store::{SnapshotStore, StoreSnapshot};
 
-/// How long a change of the whole database waits for running requests.
+/// The time that a change of the whole database waits for running requests.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The whole database at one time.
@@ -36,7 +36,7 @@ pub struct DatabaseSnapshot {
     /// A copy: requests must not share it, because a drop waits until no request holds the previous schema.
     catalog: Catalog,
     roles: Arc<Roles>,
-    building: HashMap<String, Unfinished>,
+    building: HashMap<String, Build>,
 }
 
 impl DatabaseSnapshot {
@@ -52,7 +52,6 @@ impl DatabaseSnapshot {
 
     /// Replaces the schema, the roles and the unfinished indexes of a database whose store has this state.
     fn define_in(&self, database: &Arc<Database>) {
-        database.epoch.fetch_add(1, Ordering::Release);
         database.roles.replace(self.roles.clone());
         database.login_guard.forget_all();
         database.traces.clear();
@@ -62,8 +61,8 @@ impl DatabaseSnapshot {
         database.building.write().clone_from(&self.building);
         for cf in database.catalog().column_families().filter(|_| !self.building.is_empty()) {
             for (column, index) in &cf.index_families {
-                if let Some(unfinished) = self.building.get(&build_record(index)) {
-                    start_building(database, cf.clone(), column.clone(), None, *unfinished);
+                if self.building.contains_key(&build_record(index)) {
+                    start_building(database, cf.clone(), column.clone(), None);
                 }
             }
         }
@@ -78,7 +77,7 @@ pub struct Snapshots<'a> {
     gate: &'a RequestGate,
 }
 
-/// What a change of the whole database holds while it runs.
+/// The locks that a change of the whole database holds while it runs.
 struct Exclusive<'a> {
     _alone: Alone,
     _schema: tokio::sync::MutexGuard<'a, ()>,
@@ -100,6 +99,14 @@ impl Database {
             // The future is boxed because nearly all servers do not need it.
             Some(gate) => Some(Box::pin(gate.enter()).await),
         }
+    }
+
+    /// Runs work as one request, such as a script or a page of the console: within these limits, and not while the whole
+    /// database is replaced.
+    pub async fn metered<F: Future>(&self, limits: &RequestLimits, work: F) -> F::Output {
+        let permit = self.admit().await;
+        let meter = RequestMeter::new(limits, Arc::default()).with_permit(permit);
+        meter::metered(Arc::new(meter), work).await
     }
 
     /// Returns the snapshots of the database; `None` if its store has none, or if its requests do not wait for them.
@@ -141,7 +148,7 @@ impl Snapshots<'_> {
         Ok(())
     }
 
-    /// Opens a further database in memory in the state of a snapshot, with settings like those of this one. It has a
+    /// Opens a further database in memory in the state of a snapshot, with the same settings as this one. It has a
     /// clock of its own, which follows the system's, and its own faults.
     ///
     /// # Errors
@@ -166,7 +173,6 @@ impl Snapshots<'_> {
         // An index without rows is complete.
         self.store.clear_rows(&building.keys().cloned().collect::<Vec<_>>())?;
         building.clear();
-        self.database.epoch.fetch_add(1, Ordering::Release);
         self.database.traces.clear();
         Ok(())
     }

@@ -5,17 +5,17 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 
 use super::Error;
-use crate::compat::Behaviour;
-use crate::marshal::{BytesType, CqlType, TypeRef, Types, components};
-use crate::schema::{CfDef, ColumnKind, Layout, TableDef};
-use crate::util::Release;
+use base::compat::Behaviour;
+use base::marshal::{BytesType, CqlType, TypeRef, Types, components};
+use base::schema::{CfDef, ColumnKind, Layout, TableDef};
+use base::util::Release;
 
 static TYPES: LazyLock<Types> = LazyLock::new(Types::builtin);
 
 /// Checks whether a cell name, which the comparator accepts, belongs to a column of the table. 1.2 does not check
 /// this.
 pub(super) fn check_name(cf: &CfDef, table: &TableDef, name: &Bytes) -> Result<(), Error> {
-    let is_static = name.starts_with(&crate::marshal::STATIC_PREFIX);
+    let is_static = name.starts_with(&base::marshal::STATIC_PREFIX);
     let parts = components(if is_static { &name[2..] } else { name }).unwrap_or_default();
     let wanted = table.clustering.len() + 1;
     let Some(column) = parts.get(wanted - 1) else {
@@ -64,7 +64,7 @@ pub(super) fn value_validator(table: &TableDef, name: &Bytes) -> TypeRef {
     value.map_or_else(|| std::sync::Arc::new(BytesType) as TypeRef, |value| value.type_ref(&TYPES))
 }
 
-/// Returns whether describe_keyspace shows a column family. It hides CQL tables, except those without any regular
+/// Returns whether describe_keyspace shows a column family. It hides CQL tables, except tables without any regular
 /// column, which the old servers cannot distinguish from compact tables (1.2 cannot either if there is no clustering
 /// column).
 pub(super) fn is_shown(cf: &CfDef, release: Release) -> bool {
@@ -80,7 +80,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::schema::TableColumn;
+    use base::schema::TableColumn;
 
     fn column(name: &str, kind: ColumnKind, class: &str) -> TableColumn {
         let cell_name = Bytes::copy_from_slice(name.as_bytes());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::util::limits::{TRACE_TEXT_BYTES_MAX, TRACES_MAX};
+use crate::limits::{TRACE_TEXT_BYTES_MAX, TRACES_MAX};
 
 /// A traced request. Ids are version 1 UUIDs.
 #[derive(Debug, Clone)]
@@ -82,11 +82,11 @@ fn cut(text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::{Database, DatabaseParts};
-    use crate::partitioner;
-    use crate::schema::Catalog;
-    use crate::storage::EmbeddedStore;
-    use crate::util::Clock;
+    use crate::{Database, DatabaseParts};
+    use base::partitioner;
+    use base::schema::Catalog;
+    use base::util::Clock;
+    use embedded::EmbeddedStore;
 
     #[test]
     fn only_the_last_traces_are_stored_and_long_texts_are_cut() {

@@ -12,12 +12,13 @@ use bytes::Bytes;
 use super::args::{ColumnParent, ColumnPath};
 use super::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, TRACES_KEYSPACE};
 use super::{Database, Error, table_cells};
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::{Behaviour, texts};
-use crate::marshal::{self, AbstractType};
-use crate::schema::{Catalog, CfDef, Setting};
-use crate::util::Clock;
-use crate::util::limits::NAME_BYTES_MAX;
+use crate::limits::NAME_BYTES_MAX;
+use base::compat::features::ConsistencyLevel;
+use base::compat::{Behaviour, texts};
+use base::marshal;
+use base::marshal::AbstractType;
+use base::schema::{Catalog, CfDef, Setting};
+use base::util::Clock;
 
 /// The checks of one request, with the schema and the behaviour of its release.
 #[derive(Clone)]
@@ -29,10 +30,6 @@ pub struct Validation<'a> {
 
 pub(super) fn text_of(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl<'a> Validation<'a> {

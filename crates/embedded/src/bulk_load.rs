@@ -14,13 +14,13 @@
 //! A write that loses against a cell of the load is not stored. Logged, it would be acknowledged although a kill loses
 //! both, so during a load nothing else may write: the loader has the store for itself.
 //!
-//! Writes that come in the order of the ring make the fastest load. Each flush then has a run of keys behind those of all
-//! runs before, so writes find nothing in tables without reading them, and a compaction moves runs to the last level
-//! instead of merging them.
+//! Writes that come in the order of the ring make the fastest load. Each flush then has a run of keys behind the keys
+//! of all runs before, so writes find nothing in tables without reading them, and a compaction moves runs to the last
+//! level instead of merging them.
 
 use super::blocking::BlockingPermit;
 use super::engine::Engine;
-use crate::storage::StoreError;
+use store::StoreError;
 
 impl Engine {
     /// Begins a bulk load.

@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::write_ahead::WriteAhead;
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// When a write is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq)]

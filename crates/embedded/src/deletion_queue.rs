@@ -20,9 +20,9 @@ use super::memtable::View;
 use super::row_source::RowSource;
 use super::tables::{TableFolder, Tables};
 use super::write_batch::WriteBatch;
-use crate::storage::StoreError;
+use store::StoreError;
 
-/// The number of the queue in the commit log and the memtables. Those of column families are larger.
+/// The number of the queue in the commit log and the memtables. The numbers of column families are larger.
 pub const QUEUE_FAMILY: u64 = 0;
 /// The prefix of its keys.
 const PREFIX: &[u8] = b"q";
@@ -59,7 +59,7 @@ impl DeletionQueue {
         let queue = DeletionQueue { tables: Arc::new(tables), next_number: AtomicU64::new(0) };
         let mut largest = 0;
         // Numbers only distinguish deletions that are due in the same second.
-        queue.walk((view, may_wait), &[0xFF; KEY_BYTES], |place, _| {
+        queue.walk(view, may_wait, &[0xFF; KEY_BYTES], |place, _| {
             largest = largest.max(BigEndian::read_u64(&place[8..]) + 1);
             Ok(true)
         })?;
@@ -88,12 +88,13 @@ impl DeletionQueue {
     /// Returns the deletions that are due, at most `most`.
     pub fn due(
         &self,
-        (view, may_wait): (&View, &BlockingPermit),
+        view: &View,
+        may_wait: &BlockingPermit,
         now_s: i64,
         most: usize,
     ) -> Result<Vec<QueuedDeletion>, StoreError> {
         let mut due = Vec::new();
-        self.walk((view, may_wait), &now_s.saturating_add(1).max(0).to_be_bytes(), |place, value| {
+        self.walk(view, may_wait, &now_s.saturating_add(1).max(0).to_be_bytes(), |place, value| {
             if value.len() < 4 {
                 return Err(StoreError::Corrupt("a queued deletion has no column family".to_owned()));
             }
@@ -106,7 +107,8 @@ impl DeletionQueue {
     /// Calls `each` for the entries before `high`, in order, until it returns `false`.
     fn walk(
         &self,
-        (view, may_wait): (&View, &BlockingPermit),
+        view: &View,
+        may_wait: &BlockingPermit,
         high: &[u8],
         mut each: impl FnMut(Bytes, Bytes) -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-use crate::storage::StoreError;
-use crate::storage::disk::{Disk, FreeSpace, RealDisk};
+use crate::disk::{Disk, FreeSpace, RealDisk};
+use store::StoreError;
 
 /// Free bytes below which writes are refused, in addition to the size of the memtables. A merge needs this space: in
 /// the upper levels it writes a few hundred MiB before the tables that it read are removed.

@@ -15,11 +15,12 @@ use tokio::sync::oneshot;
 
 use super::blocking::BlockingPermit;
 use super::health::guard_read;
-use crate::storage::StoreError;
-use crate::util::meter::{self, metered_here};
+use base::util::meter;
+use base::util::meter::metered_here;
+use store::StoreError;
 
-/// Limits of the number of threads. This is also the number of concurrent reads of the disk, each of which may hold a
-/// value of the largest size.
+/// Limits of the number of threads. This is also the number of concurrent reads of the disk, and each may hold a value
+/// of the largest size.
 const THREADS: std::ops::RangeInclusive<usize> = 4..=16;
 /// Threads for each processor: more than one, since some of them wait.
 const FOR_EACH_PROCESSOR: usize = 2;
@@ -27,7 +28,7 @@ const FOR_EACH_PROCESSOR: usize = 2;
 /// Work for one of the threads.
 type Job = Box<dyn FnOnce(&BlockingPermit) + Send>;
 
-/// How long work may take.
+/// The expected duration of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     Short,
@@ -89,7 +90,7 @@ impl DiskThreads {
     /// Runs work on one of the threads and returns its result. The work is charged to the meter of the calling request.
     ///
     /// # Errors
-    /// Those of the work. A panic in it is an error, too.
+    /// Fails like the work. A panic in it is an error, too.
     pub async fn run<T: Send + 'static>(
         &self,
         length: Length,

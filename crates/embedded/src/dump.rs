@@ -7,13 +7,14 @@ use super::row_reader::{decode_cell, name_of};
 use super::row_source::{RowKey, RowSource};
 use super::scan::StoredRows;
 use super::value::{self, Value};
-use crate::compat::features::releases::NEWEST;
-use crate::marshal::{self, AbstractType};
-use crate::model::{Change, DeletionTime, LevelRanges, RangeTombstone};
-use crate::partitioner::Partitioner;
-use crate::schema::CfDef;
-use crate::storage::dump::{is_dropped, sort_ranges, weight};
-use crate::storage::{Dump, DumpCommand, RowPiece, StoreError};
+use base::compat::features::releases::NEWEST;
+use base::marshal;
+use base::marshal::AbstractType;
+use base::model::{Change, DeletionTime, LevelRanges, RangeTombstone};
+use base::partitioner::Partitioner;
+use base::schema::CfDef;
+use store::dump::{is_dropped, sort_ranges, weight};
+use store::{Dump, DumpCommand, RowPiece, StoreError};
 
 /// Bytes of the limit that an omitted entry uses up, so that each call ends.
 const HIDDEN_BYTES: usize = 16;
@@ -21,7 +22,7 @@ const HIDDEN_BYTES: usize = 16;
 /// Reads pieces of rows after `command.after`, the key of the last entry of the previous call.
 pub fn dump(stored: StoredRows<'_>, command: &DumpCommand) -> Result<Dump, StoreError> {
     let (low, mut within) = place_of(command.after.as_ref(), stored.partitioner)?;
-    let mut rows = stored.within((low, None));
+    let mut rows = stored.within(low, None);
     let mut dump = Dump::default();
     let mut left = command.max_bytes.max(1);
     while let Some(row) = rows.next_row()? {
@@ -148,7 +149,7 @@ impl<'a> RowDump<'a> {
         let (holder, whole) = self.holder_of(key, entry.ordered_super, at)?;
         let Some(cell) = decode_cell(key.tail(at), value.clone(), &**subcomparator)? else { return Ok(None) };
         let subnames = newest(&**subcomparator);
-        let inside = LevelRanges::of_super(&self.ranges, (&holder, whole), names, subnames);
+        let inside = LevelRanges::of_super(&self.ranges, &holder, whole, names, subnames);
         let over = whole.merged(self.deletion).merged(inside.over(&cell.name));
         let is_hidden = over.shadows(cell.timestamp);
         Ok((!is_hidden).then_some(Change::Cell { super_column: Some(holder), cell }))

@@ -1,5 +1,6 @@
 //! The engine: the parts of an open store, and its background threads.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,46 +9,43 @@ use super::blocking::BlockingPermit;
 use super::commit::Committer;
 use super::deletion_queue::{DeletionQueue, QUEUE_FAMILY};
 use super::disk_guard::DiskGuard;
-use super::families::{ClearKind, Families};
+use super::families::Families;
 use super::flush::Flush;
 use super::format::LockedDirectory;
 use super::health::Health;
 use super::locks::RowLocks;
 use super::log::CommitLog;
-use super::manifest::{Contents, FamilyName, LogSpan, Manifest};
+use super::manifest::{Contents, LogSpan, Manifest};
 use super::memtable::Memory;
 use super::options::EmbeddedOptions;
+use super::partitioner::settle_partitioner;
 use super::read_path::ReadPath;
 use super::recovery::replay_newest;
 use super::row_cache::RowCache;
 use super::sweeper::Sweeper;
 use super::tables::{TableOptions, TableSpace, Tables};
 use super::threads::{Next, Worker};
-use super::upgrade::{self, reorder_family};
 use super::write_ahead::WriteAhead;
 use super::write_path::{WriteOutcome, WritePath};
-use crate::compat::Behaviour;
-use crate::model::Mutation;
-use crate::partitioner::PartitionerRef;
-use crate::schema::{Catalog, CfDef};
-use crate::storage::disk::Disk;
-use crate::storage::{EngineStatus, StoreError, StoreStatus};
-use crate::util::Clock;
-use crate::util::metrics::Counter;
+use crate::disk::Disk;
+use base::compat::Behaviour;
+use base::model::Mutation;
+use base::partitioner::PartitionerRef;
+use base::schema::Catalog;
+use base::util::Clock;
+use base::util::metrics::Counter;
+use store::{EngineStatus, StoreChange, StoreError, StoreStatus};
 
 /// Time between two checks of the queue of deletions.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 /// Time between two checks whether a flush is due. Writers also wake the flush thread.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
-/// How often the trees are checked for work if no flush asks for a check.
+/// The interval at which the trees are checked for work if no flush asks for a check.
 const COMPACT_EVERY: Duration = Duration::from_secs(5);
 /// Time after a failed compaction until the next attempt: a disk that was full may have space again.
 const COMPACT_AGAIN_AFTER: Duration = Duration::from_secs(2);
 
-/// The first format of data directories that has a manifest.
-const FIRST_WITH_MANIFEST: u8 = 3;
-
-/// What a store is opened with.
+/// The parts with which a store is opened.
 pub struct Setup {
     pub options: EmbeddedOptions,
     pub disk: Arc<dyn Disk>,
@@ -63,7 +61,7 @@ pub struct Durable {
     flusher: Worker,
     compactor: Arc<Worker>,
     /// Keeps other processes out of the directory.
-    _directory: LockedDirectory,
+    directory: LockedDirectory,
 }
 
 /// An open store.
@@ -76,8 +74,8 @@ pub struct Engine {
     sweeper: Arc<Sweeper>,
     /// `None` until the store is open.
     sweeping: Option<Worker>,
-    /// Set when the whole schema is known: that of the configuration, and that of clients, which is read from the store
-    /// itself. Before that the sweeper would treat column families of clients as undefined and postpone their
+    /// Set when the whole schema is known: the part in the configuration, and the part of clients, which is read from
+    /// the store itself. Before that the sweeper would treat column families of clients as undefined and postpone their
     /// deletions.
     knows_schema: Arc<AtomicBool>,
     /// `None` in a store in memory.
@@ -89,41 +87,39 @@ impl Engine {
     pub fn open(setup: Setup, catalog: &Catalog) -> Result<Engine, StoreError> {
         let directory = LockedDirectory::take(&setup.options.directory)?;
         let health = Arc::new(Health::default());
-        let (directory, manifest) = open_manifest(&setup, directory, &health)?;
-        let manifest = Arc::new(manifest);
-        check_partitioner(&setup, &manifest)?;
+        let manifest = Arc::new(open_manifest(&setup, &health)?);
         let space = open_space(&setup, &manifest)?;
         let memory = Arc::new(Memory::default());
         let (log, first) = open_log(&setup, &manifest, &memory)?;
+        settle_partitioner(&setup, &manifest, &memory)?;
         let ahead = WriteAhead::new(Some(log), memory, first, setup.options.memtable_bytes(), health);
         let guard = DiskGuard::new(setup.disk.clone(), setup.options.directory.clone());
         let backing = Backing { ahead: Arc::new(ahead), space: Some(space.clone()), guard: Some(guard) };
         let cache_bytes = setup.options.cache_bytes / 2;
-        let mut engine = Engine::new(backing, manifest, (setup.partitioner, setup.clock), cache_bytes)?;
-        let outdated = engine.families.align(catalog)?;
+        let mut engine = Engine::new(backing, manifest, setup.partitioner, setup.clock, cache_bytes)?;
+        engine.change_families(&StoreChange::to_catalog(Arc::new(catalog.clone())))?;
         engine.durable = Some(engine.start_durable(space, setup.options, directory)?);
-        let engine = engine.start_sweeping()?;
-        engine.health.guard_change(|| engine.reorder(outdated))?;
-        Ok(engine)
+        engine.start_sweeping()
     }
 
     /// Returns an empty store in memory.
     pub fn in_memory(partitioner: PartitionerRef, clock: Arc<Clock>) -> Result<Engine, StoreError> {
         let contents = Contents { partitioner: partitioner.class_name().to_owned(), ..Contents::default() };
-        Engine::with_memory(Memory::default(), contents, (partitioner, clock))
+        Engine::with_memory(Memory::default(), contents, partitioner, clock)
     }
 
     /// Returns a store in memory with these memtables and this manifest.
     pub fn with_memory(
         memory: Memory,
         contents: Contents,
-        order: (PartitionerRef, Arc<Clock>),
+        partitioner: PartitionerRef,
+        clock: Arc<Clock>,
     ) -> Result<Engine, StoreError> {
         let health = Arc::new(Health::default());
         let manifest = Arc::new(Manifest::in_memory(contents, health.clone()));
         let ahead = Arc::new(WriteAhead::new(None, Arc::new(memory), 0, usize::MAX, health));
         let backing = Backing { ahead, space: None, guard: None };
-        Engine::new(backing, manifest, order, 0)?.start_sweeping()
+        Engine::new(backing, manifest, partitioner, clock, 0)?.start_sweeping()
     }
 
     /// Applies mutations of different rows. After a panic all writes are refused.
@@ -136,37 +132,19 @@ impl Engine {
         self.health.guard_change(|| self.write.write(mutations, behaviour, may_wait))
     }
 
-    /// Adds the column families of a catalog to the store.
-    pub fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
-        self.health.guard_change(|| self.reorder(self.families.align(catalog)?))
-    }
-
-    /// Upgrades the keys of column families that an earlier format has ordered otherwise. No client reads them yet.
-    fn reorder(&self, outdated: Vec<FamilyName>) -> Result<(), StoreError> {
-        for name in outdated {
-            reorder_family(&self.write, &name, &BlockingPermit::on_own_thread())?;
-            // A power failure must not take back what the manifest says is done.
-            self.write.ahead.sync()?;
-            self.families.set_reordered(&name)?;
-        }
-        Ok(())
-    }
-
-    /// Truncates or drops a column family.
-    pub fn forget(&self, cf: &CfDef, kind: ClearKind, _: &BlockingPermit) -> Result<(), StoreError> {
+    /// Changes column families and metadata records: the whole change is durable, or nothing of it.
+    pub fn change_schema(&self, change: &StoreChange, _: &BlockingPermit) -> Result<(), StoreError> {
         self.health.check()?;
-        self.health.guard_change(|| {
-            // Waits for a running flush, which would write the old rows. This can take a second; writes continue.
-            let _no_flush = self.write.ahead.first_segment.lock();
-            if kind == ClearKind::Truncated {
-                self.families.family(cf)?;
-            }
-            if let Some(next) = self.families.next_generation(cf, kind)? {
-                // The locks wait for writers that use the earlier tables. Their writes are dropped with these.
-                next.install(&self.read.locks.lock_all());
-            }
-            Ok(())
-        })
+        self.health.guard_change(|| self.change_families(change))
+    }
+
+    fn change_families(&self, change: &StoreChange) -> Result<(), StoreError> {
+        // Waits for a running flush, which would write the removed rows. This can take a second; writes continue.
+        let _no_flush = change.removes_rows().then(|| self.write.ahead.first_segment.lock());
+        let next = self.families.change(change)?;
+        // The locks wait for writers that use the earlier tables. Their writes are removed with these.
+        next.install(&self.read.locks.lock_all());
+        Ok(())
     }
 
     /// Flushes the memtable.
@@ -186,13 +164,6 @@ impl Engine {
                 self.health.guard_change(|| tree.compact_all(&durable.space))?;
             }
         }
-        Ok(())
-    }
-
-    /// Adds the column families of the whole schema to the store. From then on deletions are swept.
-    pub fn align_whole(&self, catalog: &Catalog) -> Result<(), StoreError> {
-        self.align(catalog)?;
-        self.set_schema_known();
         Ok(())
     }
 
@@ -237,10 +208,12 @@ impl Engine {
         }
     }
 
-    /// Stops the threads and syncs the log. Flushes the memtable if replaying the log would make the next start slow.
+    /// Syncs the log and stops the threads. Flushes the memtable if replaying the log would make the next start slow.
     pub fn close(&self) -> Result<(), StoreError> {
-        self.stop_threads();
+        // The sync is first, because the process may not wait for the threads.
+        self.write.ahead.close();
         self.write.ahead.sync()?;
+        self.stop_threads();
         match &self.durable {
             Some(durable) if self.write.ahead.is_worth_flushing() => {
                 let flushed = self.health.guard_change(|| durable.flush.run());
@@ -281,6 +254,11 @@ impl Durable {
         self.flusher.wake();
     }
 
+    /// Returns the data directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory.directory
+    }
+
     pub fn committer(&self) -> &Committer {
         &self.committer
     }
@@ -298,7 +276,8 @@ impl Engine {
     fn new(
         backing: Backing,
         manifest: Arc<Manifest>,
-        (partitioner, clock): (PartitionerRef, Arc<Clock>),
+        partitioner: PartitionerRef,
+        clock: Arc<Clock>,
         cache_bytes: u64,
     ) -> Result<Engine, StoreError> {
         let Backing { ahead, space, guard } = backing;
@@ -350,7 +329,7 @@ impl Engine {
         let committer = Committer::start(ahead, options.sync)?;
         let compactor = Arc::new(self.start_compactor(space.clone())?);
         let flusher = self.start_flusher(flush.clone(), compactor.clone())?;
-        Ok(Durable { space, flush, committer, flusher, compactor, _directory: directory })
+        Ok(Durable { space, flush, committer, flusher, compactor, directory })
     }
 
     fn start_compactor(&self, space: Arc<TableSpace>) -> Result<Worker, StoreError> {
@@ -413,62 +392,33 @@ impl Engine {
     }
 }
 
-/// Reads the manifest. A directory of an earlier format is upgraded; a new one gets an empty manifest.
-fn open_manifest(
-    setup: &Setup,
-    mut directory: LockedDirectory,
-    health: &Arc<Health>,
-) -> Result<(LockedDirectory, Manifest), StoreError> {
+/// Reads the manifest. A new directory gets an empty one.
+fn open_manifest(setup: &Setup, health: &Arc<Health>) -> Result<Manifest, StoreError> {
     let (disk, path) = (setup.disk.clone(), &setup.options.directory);
-    if directory.earlier.is_some_and(|format| format < FIRST_WITH_MANIFEST) {
-        let mut contents = upgrade::run(&*disk, path)?;
-        if contents.partitioner.is_empty() {
-            // The first start was interrupted.
-            contents.partitioner = setup.partitioner.class_name().to_owned();
-        }
-        Manifest::create(disk.clone(), path, contents, health.clone())?;
-        directory.mark()?;
-    }
-    upgrade::remove_earlier(&*disk, path)?;
     let is_new = ["log", "tables"].iter().all(|part| !path.join(part).exists());
     if is_new && !Manifest::exists(&*disk, path)? {
         let contents =
             Contents { partitioner: setup.partitioner.class_name().to_owned(), ..Contents::default() };
-        return Ok((directory, Manifest::create(disk, path, contents, health.clone())?));
+        return Manifest::create(disk, path, contents, health.clone());
     }
     // A killed process may have renamed the manifest without syncing the directory. A power failure could still undo
     // that, and later writes rely on it.
     disk.sync_directory(path).map_err(StoreError::io_at(path))?;
     let manifest = Manifest::open(disk, path, health.clone())?;
-    if directory.earlier.is_some() {
-        // What is written from here on is of the newest format. Column families whose keys are of an earlier one are
-        // recorded as such.
-        directory.mark()?;
+    for (name, record) in manifest.contents().families.iter() {
+        record.check_key_order(path, name)?;
     }
-    Ok((directory, manifest))
-}
-
-fn check_partitioner(setup: &Setup, manifest: &Manifest) -> Result<(), StoreError> {
-    let contents = manifest.contents();
-    if contents.partitioner == setup.partitioner.class_name() {
-        return Ok(());
-    }
-    Err(StoreError::Mismatch(format!(
-        "the data directory {} was written with Partitioner {}, but {} is configured; rows are sorted by it on the \
-         disk, so put it back or choose another data directory",
-        setup.options.directory.display(),
-        contents.partitioner,
-        setup.partitioner.class_name()
-    )))
+    Ok(manifest)
 }
 
 /// Opens the directory of tables, and removes tables that the manifest does not list.
-fn open_space(setup: &Setup, manifest: &Manifest) -> Result<Arc<TableSpace>, StoreError> {
+fn open_space(setup: &Setup, manifest: &Arc<Manifest>) -> Result<Arc<TableSpace>, StoreError> {
     let space = TableSpace::new(TableOptions {
         directory: setup.options.directory.join("tables"),
         cache_bytes: setup.options.cache_bytes / 2,
         clock: setup.clock.clone(),
         disk: setup.disk.clone(),
+        manifest: manifest.clone(),
     });
     let contents = manifest.contents();
     space.remove_unlisted(|folder| contents.tables.contains_key(folder))?;
@@ -484,11 +434,16 @@ fn open_log(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<(Comm
         manifest.change(|contents| contents.log = Some(LogSpan { first: 1, last: 1 }))?;
         return Ok((log, 1));
     };
-    let replayed = replay_newest((&*setup.disk, &directory), &contents, |row| {
+    let replayed = replay_newest(&*setup.disk, &directory, &contents, |row| {
         memory.apply(std::iter::once(row));
     })?;
-    if replayed.number < last {
-        manifest.change(|contents| contents.log = Some(LogSpan { first, last: replayed.number }))?;
+    let set_last = |last| manifest.change(|contents| contents.log = Some(LogSpan { first, last }));
+    if replayed.end.segment < last {
+        set_last(replayed.end.segment)?;
     }
-    Ok((CommitLog::open(setup.disk.clone(), &directory, &replayed, first)?, first))
+    let log = CommitLog::open(setup.disk.clone(), &directory, &replayed, first)?;
+    if log.number() > replayed.end.segment {
+        set_last(log.number())?;
+    }
+    Ok((log, first))
 }

@@ -17,8 +17,11 @@
 //!
 //! A drop has the same steps, and marks the record as dropped. The record stays, so that a column family that is
 //! created again with the same name continues with the next generation.
+//!
+//! Step 1 of a `StoreChange` is one change of the manifest for all its column families and metadata records: a crash
+//! leaves all of the change or nothing of it. Everything that can fail, such as opening tables, precedes it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -26,12 +29,12 @@ use arc_swap::{ArcSwap, Guard};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::locks::AllRows;
-use super::manifest::{Contents, FamilyName, FamilyRecord, Manifest};
+use super::manifest::{Contents, FamilyRecord, Manifest};
 use super::memtable::Memory;
 use super::tables::{TableFolder, TableSpace, Tables, generation_in, id_in, number_of};
-use crate::schema::{Catalog, CfDef, StoredChanges};
-use crate::storage::StoreError;
-use crate::util::SharedMap;
+use base::schema::{Catalog, CfDef, FamilyName, StoredChanges};
+use base::util::SharedMap;
+use store::{StoreChange, StoreError};
 
 /// A column family of the schema.
 pub struct Family {
@@ -69,21 +72,21 @@ impl FamilySet {
         self.by_id.values()
     }
 
-    fn insert(&mut self, (keyspace, name): FamilyName, family: Arc<Family>) {
+    fn insert(&mut self, name: FamilyName, family: Arc<Family>) {
         self.by_id.insert(family.id, family.clone());
-        match self.by_name.get_mut(&keyspace) {
-            Some(named) => drop(named.insert(name, family)),
-            None => drop(self.by_name.insert(keyspace, [(name, family)].into_iter().collect())),
+        match self.by_name.get_mut(&name.keyspace) {
+            Some(named) => drop(named.insert(name.name, family)),
+            None => drop(self.by_name.insert(name.keyspace, [(name.name, family)].into_iter().collect())),
         }
     }
 
-    fn remove(&mut self, (keyspace, name): &FamilyName) {
-        let Some(named) = self.by_name.get_mut(keyspace) else { return };
-        if let Some(family) = named.remove(name) {
+    fn remove(&mut self, name: &FamilyName) {
+        let Some(named) = self.by_name.get_mut(&name.keyspace) else { return };
+        if let Some(family) = named.remove(&name.name) {
             self.by_id.remove(&family.id);
         }
         if named.is_empty() {
-            self.by_name.remove(keyspace);
+            self.by_name.remove(&name.keyspace);
         }
     }
 }
@@ -106,40 +109,48 @@ struct Altering {
     others: HashMap<u64, Arc<Tables>>,
     /// The catalog that `set` was built from.
     catalog: Catalog,
-    /// Column families of that catalog that were dropped afterwards.
-    dropped: BTreeSet<FamilyName>,
-    /// Column families of the catalog whose keys are in the order of an earlier format.
-    outdated: BTreeSet<FamilyName>,
     /// The next unused id. `None` until the manifest has been searched for it.
     next_id: Option<u32>,
-}
-
-/// Whether a column family is truncated or dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClearKind {
-    Truncated,
-    Dropped,
 }
 
 /// A snapshot of the column families, which `restore` returns to.
 pub struct FamiliesSnapshot {
     set: Arc<FamilySet>,
     catalog: Catalog,
-    dropped: BTreeSet<FamilyName>,
     tables: Vec<(Arc<Family>, Arc<Tables>, Arc<CfDef>)>,
 }
 
 /// A lock. While it is held, no column family is defined, altered, truncated or dropped.
 pub struct HeldFamilies<'a>(MutexGuard<'a, Altering>);
 
-/// A new generation that is in the manifest and not yet installed in memory.
-pub struct NextGeneration<'a> {
-    families: &'a Families,
+/// A column family whose rows are removed.
+struct ClearedFamily {
+    name: FamilyName,
+    /// Its record with the next generation.
+    record: FamilyRecord,
+    /// The directories of the earlier generation.
+    earlier: TableFolder,
+}
+
+/// A column family that is new in the schema, or has another definition.
+struct DefinedFamily {
     name: FamilyName,
     record: FamilyRecord,
-    kind: ClearKind,
-    earlier: TableFolder,
+    definition: Arc<CfDef>,
+    /// The open column family: the one in use, or one that no request has seen yet.
+    family: Arc<Family>,
+}
+
+/// A change of the column families that is in the manifest and not yet installed in memory.
+pub struct NextFamilies<'a> {
+    families: &'a Families,
     altering: MutexGuard<'a, Altering>,
+    catalog: Catalog,
+    next_id: u32,
+    cleared: Vec<ClearedFamily>,
+    defined: Vec<DefinedFamily>,
+    /// The column families that `catalog` does not have any more, and some that are in `defined`.
+    gone: Vec<FamilyName>,
 }
 
 impl Families {
@@ -171,8 +182,7 @@ impl Families {
         let set = self.set.load_full();
         let state =
             |family: &Arc<Family>| (family.clone(), family.tables.load_full(), family.definition.load_full());
-        let (catalog, dropped) = (altering.catalog.clone(), altering.dropped.clone());
-        FamiliesSnapshot { tables: set.all().map(state).collect(), set, catalog, dropped }
+        FamiliesSnapshot { tables: set.all().map(state).collect(), set, catalog: altering.catalog.clone() }
     }
 
     /// Restores the column families of a snapshot. All rows are locked, so no thread writes. Only for a store in
@@ -183,8 +193,8 @@ impl Families {
         HeldFamilies(altering): &mut HeldFamilies<'_>,
         _: &AllRows<'_>,
     ) {
+        assert!(self.space.is_none(), "a store with tables would use generations again");
         altering.catalog = earlier.catalog.clone();
-        altering.dropped = earlier.dropped.clone();
         for (family, tables, definition) in &earlier.tables {
             tables.gc_grace_s.store(definition.gc_grace_s, Ordering::Relaxed);
             family.tables.store(tables.clone());
@@ -196,12 +206,12 @@ impl Families {
     /// Takes over the column families of a snapshot of another store in memory. Both have the same ids and generations,
     /// but neither sees what the other does with them later.
     pub fn adopt(&self, snapshot: &FamiliesSnapshot) {
+        assert!(self.space.is_none(), "the tables of a store on a disk belong to its own column families");
         let altering = &mut *self.altering.lock();
         altering.catalog = snapshot.catalog.clone();
-        altering.dropped = snapshot.dropped.clone();
         let mut set = FamilySet::default();
         for (family, tables, definition) in &snapshot.tables {
-            let name = (definition.keyspace.clone(), definition.name.clone());
+            let name = FamilyName::of(definition);
             let folder = TableFolder::of_family(tables.number, &name);
             let tables = Tables::empty(tables.number, folder, definition.gc_grace_s);
             let (tables, definition) = (ArcSwap::from_pointee(tables), ArcSwap::new(definition.clone()));
@@ -210,99 +220,130 @@ impl Families {
         self.set.store(Arc::new(set));
     }
 
-    /// Adds the column families of a catalog to the manifest and opens their tables. Column families that are not in
-    /// the catalog stay in the manifest. The cost is proportional to the difference from the catalog before. Returns the
-    /// column families whose keys are in the order of an earlier format.
+    /// Changes column families and metadata records in one change of the manifest: new and changed definitions, the next
+    /// generations of truncated and dropped column families, and the records. From then on the earlier generations are
+    /// gone, even if the process is killed. Column families that are not in the catalog stay in the manifest. The cost is
+    /// proportional to the difference from the catalog before. Waits for the disk.
     ///
     /// # Errors
-    /// `Mismatch` if a definition contradicts the data, `Corrupt` if tables are damaged.
-    pub fn align(&self, catalog: &Catalog) -> Result<Vec<FamilyName>, StoreError> {
-        let altering = &mut *self.altering.lock();
-        let StoredChanges { mut added, gone } = catalog.stored_changes_since(&altering.catalog);
-        added.extend(
-            altering.dropped.iter().filter_map(|(keyspace, name)| catalog.stored_family(keyspace, name)),
-        );
+    /// `Mismatch` if a definition contradicts the data, `Corrupt` if tables are damaged. Nothing has changed then.
+    pub fn change(&self, change: &StoreChange) -> Result<NextFamilies<'_>, StoreError> {
+        let altering = self.altering.lock();
         let contents = self.manifest.contents();
+        let cleared = self.cleared(change, &contents)?;
+        let catalog = Catalog::clone(change.catalog.as_deref().unwrap_or(&altering.catalog));
+        let catalog = change.dropped.iter().fold(catalog, |catalog, cf| catalog.without(cf));
+        let StoredChanges { added, gone } = catalog.stored_changes_since(&altering.catalog);
+        let mut records = contents.families.clone();
+        records.extend(cleared.iter().map(|cleared| (cleared.name.clone(), cleared.record.clone())));
         let mut next_id = altering.next_id.unwrap_or_else(|| contents.next_id());
-        let mut wanted = Vec::new();
-        for cf in added {
-            let name = (cf.keyspace.clone(), cf.name.clone());
-            let record = match contents.families.get(&name) {
-                Some(dropped) if dropped.is_dropped => dropped.recreated(&cf),
-                Some(record) => match record.conflict_with(&cf) {
-                    Some(conflict) => return Err(StoreError::Mismatch(conflict)),
-                    None => record.with_comparator_of(&cf).unwrap_or_else(|| record.clone()),
-                },
-                None => {
-                    next_id += 1;
-                    FamilyRecord::new(next_id - 1, &cf)
-                }
-            };
-            wanted.push((name, record, cf));
+        let mut defined = Vec::new();
+        for definition in added {
+            let name = FamilyName::of(&definition);
+            let record = self.record_of(&definition, records.get(&name), &mut next_id)?;
+            if records.get(&name) != Some(&record) {
+                records.insert(name.clone(), record.clone());
+            }
+            let family = self.opened(&name, &record, &definition, &altering.others)?;
+            defined.push(DefinedFamily { name, record, definition, family });
         }
         self.manifest.change(|contents| {
-            for (name, record, _) in &wanted {
-                if contents.families.get(name) != Some(record) {
-                    contents.families.insert(name.clone(), record.clone());
-                }
+            // No other thread changes the records of column families while `altering` is locked.
+            contents.families = records;
+            for ClearedFamily { earlier, .. } in &cleared {
+                contents.tables.remove(&earlier.main);
+                contents.tables.remove(&earlier.long);
+            }
+            for (name, value) in &change.records {
+                match value {
+                    Some(value) => contents.records.insert(name.clone(), value.clone()),
+                    None => contents.records.remove(name),
+                };
             }
         })?;
-        altering.next_id = Some(next_id);
-        altering.outdated.retain(|name| !gone.contains(name));
-        let outdated = wanted.iter().filter(|(_, record, _)| record.is_outdated());
-        altering.outdated.extend(outdated.map(|(name, ..)| name.clone()));
-        let mut set = FamilySet::clone(&self.set.load());
-        for name in &gone {
-            set.remove(name);
-        }
-        for (name, record, cf) in wanted {
-            let family = self.opened(&name, &record, cf, &mut altering.others)?;
-            set.insert(name, family);
-        }
-        self.set.store(Arc::new(set));
-        altering.catalog = catalog.clone();
-        altering.dropped.clear();
-        Ok(altering.outdated.iter().cloned().collect())
+        Ok(NextFamilies { families: self, altering, catalog, next_id, cleared, defined, gone })
     }
 
-    /// Records that the keys of a column family are in the order of the newest format.
-    pub fn set_reordered(&self, name: &FamilyName) -> Result<(), StoreError> {
-        let altering = &mut *self.altering.lock();
-        self.manifest.change(|contents| {
-            let reordered = contents.families.get(name).map(FamilyRecord::reordered);
-            if let Some(record) = reordered {
-                contents.families.insert(name.clone(), record);
+    /// Returns the record of a column family that is defined, from its record in the manifest. A new one gets the next id.
+    fn record_of(
+        &self,
+        cf: &CfDef,
+        recorded: Option<&FamilyRecord>,
+        next_id: &mut u32,
+    ) -> Result<FamilyRecord, StoreError> {
+        match recorded {
+            Some(dropped) if dropped.is_dropped => Ok(dropped.recreated(cf)),
+            Some(record) => match record.conflict_with(cf) {
+                None => Ok(record.with_comparator_of(cf).unwrap_or_else(|| record.clone())),
+                Some(_) if !self.has_entries(&FamilyName::of(cf), record)? => Ok(record.retyped(cf)),
+                Some(conflict) => Err(StoreError::Mismatch(conflict)),
+            },
+            None => {
+                *next_id += 1;
+                Ok(FamilyRecord::new(*next_id - 1, cf))
             }
-        })?;
-        altering.outdated.remove(name);
-        Ok(())
+        }
     }
 
-    /// Returns a column family with a new definition: the existing one, or one whose tables are opened.
+    /// Returns the next generations of the column families that a change truncates or drops. Those that are not in the
+    /// manifest, or already dropped, are left out.
+    fn cleared(&self, change: &StoreChange, contents: &Contents) -> Result<Vec<ClearedFamily>, StoreError> {
+        change.truncated.iter().try_for_each(|cf| self.family(cf).map(drop))?;
+        let truncated = change.truncated.iter().map(|cf| (cf, false));
+        let dropped = change.dropped.iter().map(|cf| (cf, true));
+        let next = truncated.chain(dropped).filter_map(|(cf, is_dropped)| {
+            let name = FamilyName::of(cf);
+            let record = contents.families.get(&name).filter(|record| !record.is_dropped)?;
+            let earlier = TableFolder::of_family(number_of(record.id, record.generation), &name);
+            let generation = record.generation + 1;
+            let record = FamilyRecord { generation, is_dropped, ..record.clone() };
+            Some(ClearedFamily { name, record, earlier })
+        });
+        Ok(next.collect())
+    }
+
+    /// Returns a column family that has a record: the one in use, or one whose tables are opened.
     fn opened(
         &self,
         name: &FamilyName,
         record: &FamilyRecord,
-        cf: Arc<CfDef>,
-        others: &mut HashMap<u64, Arc<Tables>>,
+        definition: &Arc<CfDef>,
+        others: &HashMap<u64, Arc<Tables>>,
     ) -> Result<Arc<Family>, StoreError> {
-        let number = number_of(record.id, record.generation);
         if let Some(family) = self.set.load().by_id(record.id) {
-            family.tables.load().gc_grace_s.store(cf.gc_grace_s, Ordering::Relaxed);
-            family.definition.store(cf);
             return Ok(family.clone());
         }
-        let tables = match others.remove(&number) {
-            Some(tables) => tables,
-            None => Arc::new(self.open_tables(number, name, cf.gc_grace_s)?),
+        let number = number_of(record.id, record.generation);
+        let tables = match others.get(&number) {
+            Some(tables) => tables.clone(),
+            None => Arc::new(self.open_tables(number, name, definition.gc_grace_s)?),
         };
-        tables.gc_grace_s.store(cf.gc_grace_s, Ordering::Relaxed);
-        Ok(Arc::new(Family { id: record.id, tables: ArcSwap::new(tables), definition: ArcSwap::new(cf) }))
+        let (tables, definition) = (ArcSwap::new(tables), ArcSwap::new(definition.clone()));
+        Ok(Arc::new(Family { id: record.id, tables, definition }))
     }
 
     fn open_tables(&self, number: u64, name: &FamilyName, gc_grace_s: i32) -> Result<Tables, StoreError> {
         let tables = Tables::empty(number, TableFolder::of_family(number, name), gc_grace_s);
         tables.open(self.space.as_deref(), &self.manifest.contents().tables)
+    }
+
+    /// Returns whether a column family has a single entry, be it a tombstone. One that is open may have some: requests
+    /// use its types.
+    fn has_entries(&self, name: &FamilyName, record: &FamilyRecord) -> Result<bool, StoreError> {
+        let number = number_of(record.id, record.generation);
+        if self.memory.holds(number) || self.set.load().by_id(record.id).is_some() {
+            return Ok(true);
+        }
+        let (folder, space) = (TableFolder::of_family(number, name), self.space.as_deref());
+        let contents = self.manifest.contents();
+        for tree in [&folder.main, &folder.long] {
+            if let (Some(space), Some(record)) = (space, contents.tables.get(tree))
+                && space.name_of(tree, &folder.owner).has_entries(space.disk(), record.identity)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns the column families that have data but are not in the schema, as `Keyspace.ColumnFamily`. Searches the
@@ -315,10 +356,7 @@ impl Families {
             contents.tables.contains_key(&folder.main) || self.memory.holds(number)
         };
         let others = contents.families.iter().filter(|(_, record)| set.by_id(record.id).is_none());
-        others
-            .filter(|(name, record)| holds_data(name, record))
-            .map(|((keyspace, name), _)| format!("{keyspace}.{name}"))
-            .collect()
+        others.filter(|(name, record)| holds_data(name, record)).map(|(name, _)| name.to_string()).collect()
     }
 
     /// Returns the tables of a generation, for a flush. `None` if it is not the newest generation of its column family.
@@ -345,63 +383,49 @@ impl Families {
         others.insert(number, tables.clone());
         Ok(Some(tables))
     }
-
-    /// Records the next generation of a column family in the manifest. From then on the earlier generation is gone,
-    /// even if the process is killed. Waits for the disk.
-    ///
-    /// Returns `None` if the column family is not in the manifest, or already dropped.
-    pub fn next_generation(
-        &self,
-        cf: &CfDef,
-        kind: ClearKind,
-    ) -> Result<Option<NextGeneration<'_>>, StoreError> {
-        let altering = self.altering.lock();
-        let name = (cf.keyspace.clone(), cf.name.clone());
-        let recorded = self.manifest.contents().families.get(&name).cloned();
-        let Some(mut record) = recorded.filter(|record| !record.is_dropped) else { return Ok(None) };
-        let earlier = TableFolder::of_family(number_of(record.id, record.generation), &name);
-        record.generation += 1;
-        record.is_dropped = kind == ClearKind::Dropped;
-        self.manifest.change(|contents: &mut Contents| {
-            contents.families.insert(name.clone(), record.clone());
-            contents.tables.remove(&earlier.main);
-            contents.tables.remove(&earlier.long);
-        })?;
-        Ok(Some(NextGeneration { families: self, name, record, kind, earlier, altering }))
-    }
 }
 
-impl NextGeneration<'_> {
-    /// Replaces the earlier generation in memory. All rows are locked, so no thread writes.
+impl NextFamilies<'_> {
+    /// Installs the change in memory. All rows are locked, so no thread writes.
     pub fn install(mut self, _: &AllRows<'_>) {
-        let (families, id) = (self.families, self.record.id);
-        let number = number_of(id, self.record.generation);
+        for cleared in std::mem::take(&mut self.cleared) {
+            self.clear(cleared);
+        }
+        let altering = &mut *self.altering;
+        let mut set = FamilySet::clone(&self.families.set.load());
+        self.gone.iter().for_each(|name| set.remove(name));
+        for DefinedFamily { name, record, definition, family } in self.defined {
+            assert!(family.id == record.id, "column family {name} would get the rows of another one");
+            altering.others.remove(&number_of(record.id, record.generation));
+            family.tables.load().gc_grace_s.store(definition.gc_grace_s, Ordering::Relaxed);
+            family.definition.store(definition);
+            set.insert(name, family);
+        }
+        self.families.set.store(Arc::new(set));
+        altering.catalog = self.catalog;
+        altering.next_id = Some(self.next_id);
+    }
+
+    /// Replaces the earlier generation of a column family by an empty one.
+    fn clear(&mut self, ClearedFamily { name, record, earlier }: ClearedFamily) {
+        assert!(record.generation > 1, "a cleared generation of {name} has none before it");
+        let (families, number) = (self.families, number_of(record.id, record.generation));
         families.memory.forget(number - 1);
-        let mut set = FamilySet::clone(&families.set.load());
-        let earlier = match set.by_id(id) {
+        let tables = match families.set.load().by_id(record.id) {
             Some(family) => {
                 let grace = family.tables.load().gc_grace_s.load(Ordering::Relaxed);
-                let folder = TableFolder::of_family(number, &self.name);
+                let folder = TableFolder::of_family(number, &name);
                 Some(family.tables.swap(Arc::new(Tables::empty(number, folder, grace))))
             }
             None => self.altering.others.remove(&(number - 1)),
         };
-        if self.kind == ClearKind::Dropped {
-            set.remove(&self.name);
-            families.set.store(Arc::new(set));
-            self.altering.dropped.insert(self.name.clone());
-        }
-        match earlier {
-            Some(tables) => tables.forget(),
-            None => self.remove_unopened(),
-        }
-    }
-
-    /// Removes the tables of a column family that is not in the schema, which are not open.
-    fn remove_unopened(&self) {
-        let Some(space) = &self.families.space else { return };
-        for folder in [&self.earlier.main, &self.earlier.long] {
-            space.remove(folder);
+        match (tables, &families.space) {
+            (Some(tables), _) => tables.forget(),
+            // Tables of a column family that is not in the schema may not be open.
+            (None, Some(space)) => {
+                [&earlier.main, &earlier.long].into_iter().for_each(|folder| space.remove(folder))
+            }
+            (None, None) => {}
         }
     }
 }

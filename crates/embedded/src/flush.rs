@@ -4,14 +4,14 @@
 //!   freeze   create the next segment, record it in the manifest; switch to it between two writes
 //!   sync     the frozen segments: tables must not have a part of a write whose rest the log lost
 //!   write    a sorted run for each column family, synced, newer than its other tables
-//!   record   in the manifest, in one step: the tables, and that the log is needed from the next segment on
+//!   record   in the manifest, in one step: the tables with their identities, and that the log is needed from the next
+//!            segment on
 //!   remove   the memtable and its segments
 //! ```
 //!
 //! An interrupted flush is repeated after the log has been replayed. That is harmless, since changes in the log have
 //! the new values of keys.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -20,14 +20,14 @@ use super::deletion_queue::QUEUE_FAMILY;
 use super::families::Families;
 use super::log::Segment;
 use super::long_keys::{self, Place};
-use super::manifest::{LogSpan, Manifest};
+use super::manifest::{LogSpan, Manifest, TreeRecord};
 use super::memtable::Rows;
 use super::packed::PackedValue;
 use super::tables::{TableSpace, TableWriter, Tables};
 use super::value;
 use super::write_ahead::WriteAhead;
-use crate::storage::StoreError;
-use crate::util::metrics::Counter;
+use base::util::metrics::Counter;
+use store::StoreError;
 
 /// The parts of the engine that a flush uses.
 pub struct Flush {
@@ -51,19 +51,28 @@ impl Flush {
         self.ahead.sync()?;
         let frozen = self.ahead.memory.frozen();
         let Some(memtable) = frozen.last() else { return Ok(()) };
-        let mut listed = BTreeMap::new();
+        assert!(
+            frozen.len() == 1,
+            "{} memtables are frozen, and a flush writes one and drops all",
+            frozen.len()
+        );
+        let mut written = Vec::new();
         for (family, rows) in memtable.families() {
             if !rows.is_empty()
                 && let Some(tables) = self.tables_of(family)?
             {
                 self.write(&tables, &rows)?;
-                let folders = tables.existing().map(|(folder, _)| folder.to_owned());
-                listed.extend(folders.map(|folder| (folder, known(tables.newest()))));
+                written.push(tables);
             }
         }
         let needed = self.ahead.segment();
-        self.manifest.change(|contents| {
-            contents.tables.extend(listed);
+        assert!(needed > *first, "the flushed memtable and later writes share segment {needed} of the log");
+        let trees: Vec<_> = written.iter().flat_map(|tables| tables.existing()).collect();
+        self.space.record(&trees.iter().map(|(_, tree)| &***tree).collect::<Vec<_>>(), |contents| {
+            for tables in &written {
+                let record = TreeRecord { newest: known(tables.newest()), identity: None };
+                contents.tables.extend(tables.existing().map(|(folder, _)| (folder.to_owned(), record)));
+            }
             contents.log = Some(LogSpan { first: needed, last: needed });
         })?;
         self.ahead.remove_flushed(*first..needed);

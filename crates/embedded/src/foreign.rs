@@ -1,6 +1,12 @@
-//! Recognizes directories of other programs before they are used as a data directory.
+//! Recognizes wrong paths before they are used as a data directory: directories of other programs, and directories that
+//! are far from existing.
 //!
 //! ```text
+//!   /                                the root of the file system
+//!   /mnt/new/level/data              /mnt/new does not exist: the path is mistyped, or a disk is not mounted
+//!   DIR/notes.txt                    a file of another program. `lost+found` of an empty volume, and the log and the
+//!                                    configuration of a server, are accepted
+//!
 //!   /var/lib/cassandra/              the data directory of an old Cassandra:
 //!     commitlog/CommitLog-1.log        commit log
 //!     data/system/...                  the keyspace "system"
@@ -13,30 +19,79 @@
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
-use super::format::FILE;
-use crate::storage::StoreError;
-use crate::util::limits::FOREIGN_ENTRIES_MAX;
+use super::format::{FILE, PARTS};
+use crate::limits::FOREIGN_ENTRIES_MAX;
+use store::StoreError;
 
 /// Depth to which tables are searched for: `data/K/C-uuid/K-C-ka-1-Data.db` is the deepest.
 const DEPTH_MAX: usize = 4;
 
-/// Fails if a directory is not a data directory and contains the data of an old Cassandra, or a data directory. A
-/// directory that does not exist, or that is a data directory, is accepted regardless of its other files.
+/// The directory of repaired files, which an empty file system has.
+const LOST_AND_FOUND: &str = "lost+found";
+
+/// Fails if the directories above a new data directory do not exist: only the last level of the path is made.
+///
+/// # Errors
+/// `Mismatch`, with the first level that is missing and what to do.
+pub fn check_parents(directory: &Path) -> Result<(), StoreError> {
+    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && matches!(path.try_exists(), Ok(false));
+    let mut missing = directory.ancestors().take_while(is_missing);
+    let (Some(_), Some(first)) = (missing.next(), missing.last()) else { return Ok(()) };
+    let above = directory.parent().unwrap_or(directory);
+    Err(StoreError::Mismatch(format!(
+        "{} cannot be made: {} does not exist. Correct the path, mount the disk, or make the directory above: mkdir -p {}",
+        directory.display(),
+        first.display(),
+        above.display()
+    )))
+}
+
+/// Fails if a directory is the root of the file system, or is not a data directory and contains one or a file of another
+/// program. A directory that does not exist, or that is a data directory, is accepted regardless of its other files.
 ///
 /// # Errors
 /// `Mismatch`, with what was found and what to do.
 pub fn check_not_foreign(directory: &Path) -> Result<(), StoreError> {
+    let name = directory.display();
+    if fs::canonicalize(directory).is_ok_and(|path| path.parent().is_none()) {
+        return Err(StoreError::Mismatch(format!(
+            "{name} is the root of the file system: make a directory for the data, such as /var/lib/thriftstore, and \
+             specify that"
+        )));
+    }
     if directory.join(FILE).exists() {
         return Ok(());
     }
-    let name = directory.display();
     if let Some(inner) = entries(directory).map(|entry| entry.path()).find(|path| path.join(FILE).is_file()) {
         return Err(StoreError::Mismatch(format!(
             "{name} is not a data directory of thriftstore, but {} in it is one: use that, or choose an empty directory",
             inner.display()
         )));
     }
-    check_not_of_cassandra(directory)
+    check_not_of_cassandra(directory)?;
+    match entries(directory).find(|entry| !is_harmless(entry)) {
+        None => Ok(()),
+        Some(foreign) => Err(StoreError::Mismatch(format!(
+            "{name} is not a data directory of thriftstore, and {} is in it: choose a new or an empty directory",
+            foreign.path().display()
+        ))),
+    }
+}
+
+/// The ends of the names of files that a server has beside its data: its log, process id and configuration.
+const BESIDE_DATA: [&str; 4] = [".log", ".pid", ".xml", ".yaml"];
+
+/// Returns whether an entry does not show that its directory belongs to another program: it is an empty directory, a log or
+/// a configuration, or its name is of a data directory, whose parts are reported as damage without the file `THRIFTSTORE`.
+fn is_harmless(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    let name = name.to_string_lossy();
+    let is_directory = entry.file_type().is_ok_and(|file_type| file_type.is_dir());
+    name == LOST_AND_FOUND
+        || !is_directory && BESIDE_DATA.iter().any(|end| name.ends_with(end))
+        || PARTS.contains(&&*name)
+        || name.starts_with("MANIFEST.")
+        || is_directory && entries(&entry.path()).next().is_none()
 }
 
 /// Fails if a directory contains the data or the commit log of an old Cassandra.
@@ -129,9 +184,34 @@ mod tests {
     }
 
     #[test]
+    fn files_of_others_and_the_root_are_refused() {
+        outcome(&["server.log", "server.pid", "storage-conf.xml"]).unwrap();
+        let why = outcome(&["lost+found/1", "server.log", "notes.txt"]).unwrap_err();
+        assert!(why.contains("notes.txt is in it: choose a new or an empty directory"), "{why}");
+        for root in ["/", "/./", "/dev/.."] {
+            let why = check_not_foreign(Path::new(root)).unwrap_err().to_string();
+            assert!(why.contains("is the root of the file system: make a directory"), "{why}");
+        }
+    }
+
+    #[test]
+    fn only_the_last_level_of_a_path_may_be_missing() {
+        let directory = tempfile::tempdir().unwrap();
+        let checked =
+            |path: &str| check_parents(&directory.path().join(path)).map_err(|error| error.to_string());
+        assert_eq!((checked("."), checked("new")), (Ok(()), Ok(())));
+        let (first, above) = (directory.path().join("a"), directory.path().join("a/b"));
+        let why = checked("a/b/c").unwrap_err();
+        assert!(why.contains(&format!("{} does not exist. Correct", first.display())), "{why}");
+        assert!(why.ends_with(&format!("mkdir -p {}", above.display())), "{why}");
+        assert_eq!(check_parents(Path::new("new")).map_err(|error| error.to_string()), Ok(()));
+        assert!(check_parents(Path::new("new/data")).is_err());
+    }
+
+    #[test]
     fn other_directories_are_accepted() {
         assert_eq!(outcome(&[]), Ok(()));
-        assert_eq!(outcome(&["notes.txt", "a/b/c"]), Ok(()));
+        assert_eq!(outcome(&["lost+found/1"]), Ok(()), "an empty volume");
         assert_eq!(outcome(&["THRIFTSTORE", "old/K/C-1-Data.db", "data/THRIFTSTORE"]), Ok(()), "it is ours");
         assert!(check_not_foreign(Path::new("no/such/directory")).is_ok());
         let directory = tempfile::tempdir().unwrap();

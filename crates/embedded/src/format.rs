@@ -7,46 +7,34 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::storage::StoreError;
-use crate::storage::disk::Disk;
+use crate::disk::Disk;
+use store::StoreError;
 
 /// The file's name.
 pub const FILE: &str = "THRIFTSTORE";
-/// The newest format, which this version writes.
-pub const NEWEST: u8 = 4;
-/// The file's contents in the newest format.
+/// The format of data directories that this version reads and writes.
+pub const DATA_FORMAT: u8 = 4;
+/// The file's contents.
 const TEXT: &str = "thriftstore data, format 4\n";
-/// The contents in earlier formats. Formats 1 and 2 have a storage engine with a log of its own; format 1 has no other
-/// log. Up to format 3 an empty component under a `ReversedType` sorts first.
-const EARLIER: [&str; 3] =
+/// The contents in the formats of builds before release 1.0.0, which is the only release that upgrades them.
+const BEFORE_1_0: [&str; 3] =
     ["thriftstore data, format 1\n", "thriftstore data, format 2\n", "thriftstore data, format 3\n"];
 
-/// The first format with a `MANIFEST`.
-pub const MANIFEST_SINCE: u8 = 3;
-
-/// Other files and directories of a data directory, in any format.
-const PARTS: [&str; 4] = ["engine", "log", "tables", "MANIFEST"];
+/// Other files and directories of a data directory.
+pub const PARTS: [&str; 3] = ["log", "tables", "MANIFEST"];
 
 /// A data directory that is locked for this process until this is dropped.
 pub struct LockedDirectory {
     file: File,
-    path: PathBuf,
-    /// The format of its files, if that is an earlier one.
-    pub earlier: Option<u8>,
+    pub directory: PathBuf,
 }
 
-/// The contents of the file of a data directory.
-pub struct Marked {
-    pub format: u8,
-    pub text: Vec<u8>,
-}
-
-/// Reads the file of a data directory, which another process may have locked. An empty file, which an interrupted first
-/// start leaves, counts as the newest format.
+/// Reads the file of a data directory, which another process may have locked. It is empty after an interrupted first
+/// start.
 ///
 /// # Errors
-/// `Mismatch` if it is not a data directory, or has the format of a later version.
-pub fn read(disk: &dyn Disk, directory: &Path) -> Result<Marked, StoreError> {
+/// `Mismatch` if it is not a data directory, or has another format.
+pub fn read(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreError> {
     let path = directory.join(FILE);
     let text = disk.read(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => StoreError::Mismatch(format!(
@@ -56,34 +44,27 @@ pub fn read(disk: &dyn Disk, directory: &Path) -> Result<Marked, StoreError> {
         )),
         _ => StoreError::io_at(&path)(error),
     })?;
-    let earlier = (1..).zip(EARLIER).find(|(_, earlier)| text == earlier.as_bytes());
-    match earlier {
-        Some((format, _)) => Ok(Marked { format, text }),
-        None if text.is_empty() || text == TEXT.as_bytes() => Ok(Marked { format: NEWEST, text }),
-        None => Err(StoreError::Mismatch(format!(
-            "{} contains {:?}, and this version knows formats up to {:?} only; use the version that wrote it",
-            path.display(),
-            first_line(&text),
-            TEXT.trim_end()
-        ))),
+    if !text.is_empty() {
+        check(directory, &text)?;
     }
+    Ok(text)
 }
 
-/// Reads the file of a data directory of the newest format, which another process may have locked.
-///
-/// # Errors
-/// `Mismatch` if it is not a data directory, or has another format.
-pub fn read_newest(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreError> {
-    let Marked { text, .. } = read(disk, directory)?;
+/// Fails with `Mismatch` if the file has another format.
+fn check(directory: &Path, text: &[u8]) -> Result<(), StoreError> {
     if text == TEXT.as_bytes() {
-        return Ok(text);
+        return Ok(());
     }
+    let remedy = if BEFORE_1_0.iter().any(|earlier| text == earlier.as_bytes()) {
+        "start version 1.0.0 on the directory, which upgrades it, and then this version"
+    } else {
+        "use the version that wrote it"
+    };
     Err(StoreError::Mismatch(format!(
-        "{} contains {:?}, not {:?}; start the server of this version on {} once, which upgrades it",
+        "{} contains {:?}, but this version reads {:?}; {remedy}",
         directory.join(FILE).display(),
-        first_line(&text),
-        TEXT.trim_end(),
-        directory.display()
+        String::from_utf8_lossy(text).lines().next().unwrap_or_default(),
+        TEXT.trim_end()
     )))
 }
 
@@ -93,15 +74,11 @@ pub fn is_locked(directory: &Path) -> bool {
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-fn first_line(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).lines().next().unwrap_or_default().to_owned()
-}
-
 impl LockedDirectory {
     /// Locks a data directory for this process. Creates the file in an empty directory.
     ///
     /// # Errors
-    /// `Mismatch` if the format is unknown, `Corrupt` if the file is missing in a directory with data, `Io` if another
+    /// `Mismatch` if it has another format, `Corrupt` if the file is missing in a directory with data, `Io` if another
     /// process has locked it.
     pub fn take(directory: &Path) -> Result<LockedDirectory, StoreError> {
         let path = directory.join(FILE);
@@ -132,35 +109,23 @@ impl LockedDirectory {
         })?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(&io)?;
-        let earlier = (1..).zip(EARLIER).find(|(_, earlier)| text == earlier.as_bytes());
-        let mut locked =
-            LockedDirectory { file, path: path.clone(), earlier: earlier.map(|(format, _)| format) };
+        let locked = LockedDirectory { file, directory: directory.to_owned() };
         if text.is_empty() && part.is_none() {
             // This is the first start, or the first start was interrupted.
-            locked.mark()?;
-        } else if text != TEXT.as_bytes() && locked.earlier.is_none() {
-            return Err(StoreError::Mismatch(format!(
-                "{} contains {:?}, but this version reads {:?}; use the version that wrote it",
-                locked.path.display(),
-                first_line(&text),
-                TEXT.trim_end(),
-            )));
+            locked.mark().map_err(&io)?;
+            tracing::info!("new data directory {}", std::path::absolute(directory).map_err(&io)?.display());
+        } else {
+            check(directory, &text)?;
         }
         Ok(locked)
     }
 
-    /// Records durably that the directory has the newest format.
-    pub fn mark(&mut self) -> Result<(), StoreError> {
-        let write = || {
-            // Written in place, since a new file of that name would not be locked. Only one byte differs from an
-            // earlier format.
-            self.file.write_all_at(TEXT.as_bytes(), 0)?;
-            self.file.sync_all()?;
-            File::open(self.path.parent().unwrap_or(&self.path))?.sync_all()
-        };
-        write().map_err(StoreError::io_at(&self.path))?;
-        self.earlier = None;
-        Ok(())
+    /// Writes the format durably.
+    fn mark(&self) -> io::Result<()> {
+        // Written in place, since a new file of that name would not be locked.
+        self.file.write_all_at(TEXT.as_bytes(), 0)?;
+        self.file.sync_all()?;
+        File::open(&self.directory)?.sync_all()
     }
 }
 
@@ -179,11 +144,20 @@ fn make_durably(directory: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::RealDisk;
 
     #[test]
-    fn the_newest_format_is_numbered_after_the_earlier_ones() {
-        assert_eq!(usize::from(NEWEST), EARLIER.len() + 1);
-        assert_eq!(TEXT, format!("thriftstore data, format {NEWEST}\n"));
+    fn a_directory_from_before_the_first_release_is_refused_and_the_error_names_the_release_that_upgrades_it()
+    {
+        let directory = tempfile::tempdir().unwrap();
+        for text in BEFORE_1_0 {
+            fs::write(directory.path().join(FILE), text).unwrap();
+            let opened = LockedDirectory::take(directory.path()).map(drop).unwrap_err().to_string();
+            assert_eq!(opened, read(&RealDisk, directory.path()).unwrap_err().to_string());
+            assert!(opened.contains(text.trim_end()) && opened.contains("start version 1.0.0"), "{opened}");
+            assert_eq!(fs::read_to_string(directory.path().join(FILE)).unwrap(), text);
+        }
+        assert_eq!(TEXT, format!("thriftstore data, format {DATA_FORMAT}\n"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// Whether writes are refused, and why.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ pub fn guard_read<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, S
 }
 
 /// Returns the message of a panic.
-pub fn text_of(panic: &(dyn Any + Send)) -> &str {
+pub fn text_of(panic: &dyn Any) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
 }

@@ -16,10 +16,10 @@ use bytes::Bytes;
 use md5::{Digest, Md5};
 use smallvec::SmallVec;
 
-use crate::marshal::AbstractType;
-use crate::model::RangeTombstone;
-use crate::partitioner::{Partitioner, TokenForm};
-use crate::storage::StoreError;
+use base::marshal::AbstractType;
+use base::model::RangeTombstone;
+use base::partitioner::{Partitioner, TokenForm};
+use store::StoreError;
 
 /// Tag of deletions. It sorts before the entries that a deletion shadows.
 const MARKER: u8 = 0;
@@ -184,8 +184,8 @@ pub const COLUMNS_LEVEL: &[u8] = &[COLUMNS];
 /// The first key after all entries of the row, relative to the row.
 pub const ROW_END: &[u8] = &[COLUMNS + 1];
 
-/// Returns a lower bound of the keys whose token is at least `token`, or greater than it if `after`. `None` if there
-/// can be no such key, because the token is all FF.
+/// Returns a lower bound of the keys whose token is at least `token`, or greater than it if `after`. `None` if no such
+/// key can exist, because the token is all FF.
 pub fn token_bound(token: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
     let mut bound = Vec::with_capacity(token.len() + 8);
     match partitioner.token_form() {
@@ -299,7 +299,7 @@ pub fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partitioner::RandomPartitioner;
+    use base::partitioner::RandomPartitioner;
     use proptest::prelude::*;
 
     proptest! {
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_bound_after_the_last_token_is_none() {
-        use crate::partitioner::Murmur3Partitioner;
+        use base::partitioner::Murmur3Partitioner;
         assert_eq!(token_bound(&[0xFF; 8], true, &Murmur3Partitioner), None);
         assert_eq!(token_bound(&[0xFF; 8], false, &Murmur3Partitioner), Some(vec![0xFF; 8]));
     }

@@ -1,7 +1,7 @@
 //! The embedded store: rows on the local disk, in one commit log, memtables and sorted tables.
 //!
-//! The design is that of LevelDB. The commit log, the memtables and the manifest are implemented here; the sorted
-//! tables and their compaction are those of the library `lsm-tree`, which is used without a log and without memtables.
+//! The design follows LevelDB. The commit log, the memtables and the manifest are implemented here; the sorted tables
+//! and their compaction come from the library `lsm-tree`, which is used without a log and without memtables.
 //! Differences from LevelDB:
 //!
 //! - *A write reads first.* Which of two writes to a cell wins depends on their timestamps and on the release of the
@@ -44,22 +44,26 @@
 //! | `key`, `value` | the format of entries |
 //! | `packed`, `log`, `memtable`, `row_cache`, `locks` | entries in memory, and the commit log |
 //! | `health`, `blocking`, `disk_guard`, `throttle`, `threads`, `disk_threads` | whether writes are accepted, and which threads may wait for the disk |
-//! | `manifest`, `tables`, `long_keys` | files beside the log |
+//! | `manifest`, `tables`, `long_keys`, `pace` | files beside the log, and the rate at which they are copied or verified |
 //! | `merge`, `row_source`, `row_reader`, `scan`, `dump` | reading rows from cache, memtables and tables |
 //! | `families` | column families and their generations |
 //! | `read_path`, `write_batch`, `write_ahead`, `deletion_queue`, `write`, `write_path` | reads and writes |
 //! | `commit`, `flush`, `sweeper`, `range_shadow`, `snapshots` | background work, and snapshots of a store in memory |
-//! | `upgrade`, `format`, `foreign`, `recovery`, `options`, `engine`, `bulk_load`, `store` | opening, bulk loads, and the `Store` trait |
-//! | `backup` | copies of a data directory that another process may have open |
+//! | `format`, `foreign`, `recovery`, `options`, `engine`, `bulk_load`, `store` | opening, bulk loads, and the `Store` trait |
+//! | `backup`, `verification` | copy and read a data directory that another process may have open |
 //!
 //! A store in memory (`EmbeddedStore::in_memory`) has the same parts except the log, the tables and the manifest's
 //! file.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
 
 mod backup;
 mod blocking;
 mod bulk_load;
 mod commit;
 mod deletion_queue;
+pub mod disk;
 mod disk_guard;
 mod disk_threads;
 mod dump;
@@ -71,6 +75,7 @@ mod format;
 mod health;
 mod inspection;
 mod key;
+pub mod limits;
 mod locks;
 mod log;
 mod long_keys;
@@ -78,7 +83,9 @@ mod manifest;
 mod memtable;
 mod merge;
 mod options;
+mod pace;
 mod packed;
+mod partitioner;
 mod range_shadow;
 mod read_path;
 mod recovery;
@@ -94,8 +101,8 @@ mod table_folders;
 mod tables;
 mod threads;
 mod throttle;
-mod upgrade;
 mod value;
+mod verification;
 mod write;
 mod write_ahead;
 mod write_batch;
@@ -103,10 +110,11 @@ mod write_path;
 
 pub use backup::{BackupOptions, BackupSummary, back_up, back_up_on};
 pub use commit::SyncMode;
+pub use disk::FreeSpace;
 pub use disk_guard::{free_space, reserve as disk_reserve};
-pub use foreign::{check_not_foreign, check_not_of_cassandra};
-pub use format::{FILE as DATA_FILE, NEWEST as DATA_FORMAT};
+pub use foreign::{check_not_foreign, check_not_of_cassandra, check_parents};
+pub use format::{DATA_FORMAT, FILE as DATA_FILE};
 pub use inspection::{Inspection, inspect, stored_partitioner};
 pub use options::EmbeddedOptions;
-pub use snapshots::StoreSnapshot;
 pub use store::EmbeddedStore;
+pub use verification::{Verified, verify};

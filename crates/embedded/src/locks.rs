@@ -8,7 +8,7 @@ use std::hash::BuildHasher;
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::{SmallVec, smallvec};
 
-use crate::util::KeyHasher;
+use base::util::KeyHasher;
 
 /// More stripes than connections that write at the same time, and few enough for the CPU's cache.
 const STRIPES: usize = 1024;
@@ -39,7 +39,7 @@ impl RowLocks {
         HeldRows { _guards: smallvec![self.stripes[self.stripe_of(key)].lock()] }
     }
 
-    /// Locks rows. The order is always that of the stripes, so that two callers cannot deadlock.
+    /// Locks rows. They are always locked in the order of the stripes, so that two callers cannot deadlock.
     pub fn lock<'a>(&self, keys: impl Iterator<Item = &'a [u8]>) -> HeldRows<'_> {
         let mut stripes: Vec<usize> = keys.map(|key| self.stripe_of(key)).collect();
         stripes.sort_unstable();

@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 
 use super::tables::{Snapshot, Tables, TreeEntries};
 use super::value;
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// Length at which keys are cut: below the limit of tables, with space for an address.
 pub const CHUNK: usize = 60_000;

@@ -6,7 +6,7 @@ use super::long_keys::{Entries, WholeKey};
 use super::memtable::{EntryMap, EntryRange};
 use super::packed::PackedValue;
 use super::row_source::RowKey;
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// An entry in tables.
 type TableEntry = Result<(WholeKey, Bytes), StoreError>;
@@ -26,7 +26,8 @@ impl<'a> MergedEntries<'a> {
     /// Returns the entries from `low`, inclusive, to `high`, exclusive. `tables` has the entries of the same range.
     pub fn new(
         memory: &[EntryMap],
-        (low, high): (&[u8], &[u8]),
+        low: &[u8],
+        high: &[u8],
         tables: Option<Entries<'a>>,
         row_len: usize,
         reversed: bool,

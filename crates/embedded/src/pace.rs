@@ -2,19 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use super::Progress;
-use crate::util::time_left;
+use base::util::time_left;
 
 /// Time between two lines of progress.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
+/// Receives lines about the progress of long work.
+pub type Progress<'a> = &'a mut dyn FnMut(&str);
+
 /// Bytes that are being copied or verified.
 pub struct Pace<'p> {
     progress: Progress<'p>,
-    /// What is done with them: `copied`.
+    /// The operation on them: `copied`.
     verb: &'static str,
     whole: u64,
     done: u64,
+    /// The highest rate, if the disk is needed for other work.
+    bytes_per_s: Option<u64>,
     began: Instant,
     shown: Instant,
 }
@@ -23,12 +27,22 @@ impl<'p> Pace<'p> {
     /// Begins with `whole` bytes.
     pub fn new(progress: Progress<'p>, verb: &'static str, whole: u64) -> Pace<'p> {
         let began = Instant::now();
-        Pace { progress, verb, whole, done: 0, began, shown: began }
+        Pace { progress, verb, whole, done: 0, bytes_per_s: None, began, shown: began }
+    }
+
+    /// Limits the rate: from now on, `add` waits as long as needed.
+    #[must_use]
+    pub fn limited(self, bytes_per_s: Option<u64>) -> Pace<'p> {
+        Pace { bytes_per_s, ..self }
     }
 
     /// Adds bytes that are done, and prints a line every few seconds.
     pub fn add(&mut self, bytes: u64) {
         self.done += bytes;
+        if let Some(rate) = self.bytes_per_s {
+            let due = Duration::from_secs_f64(self.done as f64 / rate.max(1) as f64);
+            std::thread::sleep(due.saturating_sub(self.began.elapsed()));
+        }
         if self.shown.elapsed() >= LINE_EVERY {
             let line = self.line(self.began.elapsed());
             (self.progress)(&line);
@@ -70,5 +84,13 @@ mod tests {
         pace.add(100_000_000);
         let line = pace.line(Duration::from_secs(20));
         assert_eq!(line, "verified 125.0 MB of 125.0 MB, 20 s elapsed, 0 s left");
+    }
+
+    #[test]
+    fn a_limited_rate_is_kept() {
+        let (mut ignore, began) = (|_: &str| {}, Instant::now());
+        let mut pace = Pace::new(&mut ignore, "verified", 50_000).limited(Some(1_000_000));
+        (0..5).for_each(|_| pace.add(10_000));
+        assert!(began.elapsed() >= Duration::from_millis(50), "{:?}", began.elapsed());
     }
 }

@@ -26,11 +26,12 @@ use super::key::{self, COLUMNS_LEVEL, ROW_END, SuperEntry};
 use super::row_reader::decode_cell;
 use super::row_source::{RowKey, RowSource};
 use super::value::{self, Value};
-use crate::compat::features::releases::NEWEST;
-use crate::marshal::{self, AbstractType, TypeRef};
-use crate::model::{DeletionTime, LevelRanges, RangeTombstone};
-use crate::schema::CfDef;
-use crate::storage::StoreError;
+use base::compat::features::releases::NEWEST;
+use base::marshal;
+use base::marshal::{AbstractType, TypeRef};
+use base::model::{DeletionTime, LevelRanges, RangeTombstone};
+use base::schema::CfDef;
+use store::StoreError;
 
 /// Returns the keys of at most `most` cells that range tombstones of the row shadow. `ranges` must have all range
 /// tombstones of the row: if two of them touch at a name, both are needed to decide which one covers it.
@@ -56,8 +57,8 @@ pub fn shadowed_by_ranges(
                 };
                 let Some(cell) = decode_cell(key.tail(at), value, &**sub)? else { continue };
                 let over = LevelRanges::of_supers(ranges, names).over(&holder);
-                let held = (&holder[..], over.merged(deletion));
-                let inside = LevelRanges::of_super(ranges, held, names, newest_view(sub));
+                let whole = over.merged(deletion);
+                let inside = LevelRanges::of_super(ranges, &holder, whole, names, newest_view(sub));
                 over.merged(inside.over(&cell.name)).shadows(cell.timestamp)
             }
         };

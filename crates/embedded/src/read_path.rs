@@ -14,9 +14,9 @@ use super::row_cache::{CachedRow, RowCache, RowId};
 use super::row_source::RowSource;
 use super::scan::{ScanPiece, ScanPlace, StoredRows, scan};
 use super::tables::{TableSpace, Tables};
-use crate::model::{Predicate, RangeCommand, ReadCommand};
-use crate::partitioner::PartitionerRef;
-use crate::storage::{Dump, DumpCommand, StoreError, StoredSlice, StoredSliceCommand};
+use base::model::{Predicate, RangeCommand, ReadCommand};
+use base::partitioner::PartitionerRef;
+use store::{Dump, DumpCommand, StoreError, StoredSlice, StoredSliceCommand};
 
 /// A function that reads the columns of a row, or counts them.
 pub type ReadRow<T> = fn(&RowSource<'_>, &ReadCommand) -> Result<T, StoreError>;
@@ -48,7 +48,8 @@ impl ReadPath {
     /// Returns `None` without `may_wait` if the read would take long or must read tables.
     pub fn read<T>(
         &self,
-        (key, command): (&Bytes, &ReadCommand),
+        key: &Bytes,
+        command: &ReadCommand,
         read: ReadRow<T>,
         may_wait: Option<&BlockingPermit>,
     ) -> Result<Option<T>, StoreError> {
@@ -69,7 +70,7 @@ impl ReadPath {
             return Ok(None);
         }
         let read = |row: &RowSource<'_>| read(row, command);
-        self.read_row((&id, &self.prefix_of(key)), &tables, read, may_wait)
+        self.read_row(&id, &self.prefix_of(key), &tables, read, may_wait)
     }
 
     /// Reads a row that is not in the cache, and loads it into the cache if it was used recently.
@@ -77,7 +78,8 @@ impl ReadPath {
     /// Returns `None` without `may_wait` if tables must be read.
     fn read_row<T>(
         &self,
-        (id, row): (&RowId, &RowPrefix),
+        id: &RowId,
+        row: &RowPrefix,
         tables: &Tables,
         read: impl Fn(&RowSource<'_>) -> Result<T, StoreError>,
         may_wait: Option<&BlockingPermit>,
@@ -90,7 +92,7 @@ impl ReadPath {
             // The cache must have writes that were made before the row was locked, so a new view is taken.
             let view = self.view();
             let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
-            let cached = self.load_row((id, row), &source, &rows)?;
+            let cached = self.load_row(id, row, &source, &rows)?;
             drop(rows);
             if let Some(row) = cached.view() {
                 return read(&RowSource::cached(row)).map(Some);
@@ -102,7 +104,8 @@ impl ReadPath {
     /// Loads a row into the cache unless it is there. The row is locked, and `source` was created since.
     pub fn load_row(
         &self,
-        (id, row): (&RowId, &RowPrefix),
+        id: &RowId,
+        row: &RowPrefix,
         source: &RowSource<'_>,
         _: &HeldRows<'_>,
     ) -> Result<Arc<CachedRow>, StoreError> {
@@ -157,7 +160,7 @@ impl ReadPath {
         let mut tokens = Vec::new();
         for family in families.all() {
             let tables = family.tables.load_full();
-            let mut rows = self.stored_rows(&tables, &view, may_wait).within((Vec::new(), None));
+            let mut rows = self.stored_rows(&tables, &view, may_wait).within(Vec::new(), None);
             while let Some(row) = rows.next_row()? {
                 tokens.extend(row.token(&*self.partitioner));
             }

@@ -7,8 +7,8 @@ use super::deletion_queue::QUEUE_FAMILY;
 use super::log::{Replayed, RowRecord, replay};
 use super::manifest::{Contents, LogSpan};
 use super::tables::{generation_in, id_in};
-use crate::storage::StoreError;
-use crate::storage::disk::Disk;
+use crate::disk::Disk;
+use store::StoreError;
 
 /// Calls `each` with every row of the log that belongs to the newest generation of its column family, in the order of
 /// writing.
@@ -16,14 +16,15 @@ use crate::storage::disk::Disk;
 /// # Errors
 /// `Corrupt` if the log is damaged, or has rows of column families that the manifest does not list.
 pub fn replay_newest(
-    (disk, directory): (&dyn Disk, &Path),
+    disk: &dyn Disk,
+    directory: &Path,
     contents: &Contents,
     mut each: impl FnMut(RowRecord<'_>),
 ) -> Result<Replayed, StoreError> {
     let Some(LogSpan { first, last }) = contents.log else { return Ok(Replayed::default()) };
     let newest: HashMap<u32, u32> =
         contents.families.values().map(|record| (record.id, record.generation)).collect();
-    replay((disk, directory), (first, last), |row| {
+    replay(disk, directory, first, last, |row| {
         let (id, generation) = (id_in(row.family), generation_in(row.family));
         match newest.get(&id) {
             // A truncate or drop has removed it.

@@ -27,12 +27,12 @@ use quick_cache::{Equivalent, Weighter};
 use smallvec::SmallVec;
 
 use super::key::RowPrefix;
-use super::log::{Change, Changes};
+use super::log::Changes;
 use super::packed::PackedEntries;
 use super::value;
-use crate::storage::StoreError;
-use crate::util::KeyHasher;
-use crate::util::metrics::ShardedCounter;
+use base::util::KeyHasher;
+use base::util::metrics::ShardedCounter;
+use store::StoreError;
 
 /// Rows with more entries than this are not cached.
 const ENTRIES_MAX: usize = 1024;
@@ -124,7 +124,7 @@ fn fits(entries: &PackedEntries) -> bool {
 
 impl RowContent {
     /// Applies a change. Returns the position of its key, or where it was.
-    fn change(&mut self, (key, value): Change<'_>, likely: usize) -> usize {
+    fn change(&mut self, key: &[u8], value: Option<&[u8]>, likely: usize) -> usize {
         if let Some(value) = value {
             self.newest = self.newest.max(value::loses_to_later_than(value));
             return self.entries.put(key, Some(value), likely);
@@ -153,11 +153,11 @@ impl CachedRow {
         let mut guard = self.content.write();
         let Some(content) = guard.as_mut() else { return 0 };
         let mut likely = 0;
-        for made in changes {
+        for (key, value) in changes {
             // A value that makes any row too large is not copied.
-            let is_large = made.1.is_some_and(|value| value.len() > ROW_BYTES_MAX);
+            let is_large = value.is_some_and(|value| value.len() > ROW_BYTES_MAX);
             if !is_large {
-                likely = content.change(made, likely) + 1;
+                likely = content.change(key, value, likely) + 1;
             }
             if is_large || !fits(&content.entries) {
                 *guard = None;
@@ -290,8 +290,8 @@ impl TouchedRows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Cell;
-    use crate::storage::embedded::log::ChangeList;
+    use crate::log::ChangeList;
+    use base::model::Cell;
 
     fn id(key: &'static str) -> RowId {
         RowId { family: 1, key: Bytes::from_static(key.as_bytes()) }

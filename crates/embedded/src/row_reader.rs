@@ -5,17 +5,19 @@ use bytes::Bytes;
 use super::key::{self, COLUMNS_LEVEL, RANGES, RANGES_END, ROW_MARKER, SuperEntry, SuperPrefix};
 use super::row_source::{RowEntries, RowKey, RowSource};
 use super::value::{self, Value};
-use crate::marshal::{self, AbstractType, StoredOrder};
-use crate::model::{
+use base::marshal;
+use base::marshal::{AbstractType, StoredOrder};
+use base::model::{
     Cell, DeletionTime, LevelRanges, Predicate, RangeTombstone, RangeTombstoneRule, ReadCommand, ReadOf,
     RowColumns, SliceRange, SortedRanges, SuperColumn, detach_cells,
 };
-use crate::storage::StoreError;
-use crate::storage::collect::{RowTombstones, Shadows, collect_cells, collect_supers};
-use crate::storage::gather::{CountedColumns, Gather, KeptColumns};
-use crate::storage::order::{Regrouped, group_prefix};
-use crate::util::limits::{CELLS_PER_CHECK, REQUEST_CHUNK_BYTES};
-use crate::util::meter;
+use base::util::limits::REQUEST_CHUNK_BYTES;
+use base::util::meter;
+use store::StoreError;
+use store::collect::{RowTombstones, Shadows, collect_cells, collect_supers};
+use store::gather::{CountedColumns, Gather, KeptColumns};
+use store::limits::CELLS_PER_CHECK;
+use store::order::{Regrouped, group_prefix};
 
 /// The comparator by which names are stored, and the one by which the caller's release orders them.
 #[derive(Clone, Copy)]
@@ -25,7 +27,7 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub fn new(stored: &'a dyn AbstractType, release: crate::util::Release) -> Names<'a> {
+    pub fn new(stored: &'a dyn AbstractType, release: base::util::Release) -> Names<'a> {
         Names { stored, view: marshal::at(stored, release) }
     }
 }
@@ -38,9 +40,10 @@ impl RowSource<'_> {
     pub fn read(&self, command: &ReadCommand, read_of: ReadOf) -> Result<RowColumns, StoreError> {
         let mut kept = KeptColumns::default();
         self.gather(command, read_of, &mut kept)?;
-        match command.cf.is_super() && command.super_column.is_none() {
-            true => kept.into_supers(),
-            false => kept.into_cells(),
+        if command.cf.is_super() && command.super_column.is_none() {
+            kept.into_supers()
+        } else {
+            kept.into_cells()
         }
     }
 
@@ -64,7 +67,7 @@ impl RowSource<'_> {
             let ranges = SortedRanges::new(ranges, names.view);
             let ranges = (!ranges.is_empty()).then(|| LevelRanges::of_sorted(&ranges, names.view));
             let shadows = Shadows::of_row(deletion, ranges);
-            return self.read_cells(columns, names, shadows, (command, read_of), gather);
+            return self.read_cells(columns, names, shadows, command, read_of, gather);
         };
         let subnames = Names::new(&**subcomparator, command.behaviour.release);
         match &command.super_column {
@@ -76,13 +79,13 @@ impl RowSource<'_> {
                 let over = LevelRanges::of_supers(&ranges, names.view).over(&name);
                 let container = self.deletion_at(&holder.marker())?.merged(over);
                 let ranges = (!ranges.is_empty())
-                    .then(|| LevelRanges::of_super(&ranges, (&name, container), names.view, subnames.view));
+                    .then(|| LevelRanges::of_super(&ranges, &name, container, names.view, subnames.view));
                 let shadows = Shadows { container, outer: deletion, ranges };
-                self.read_cells(&holder.cells(), subnames, shadows, (command, read_of), gather)
+                self.read_cells(&holder.cells(), subnames, shadows, command, read_of, gather)
             }
             None => {
                 let tombstones = RowTombstones { row: deletion, ranges: &ranges };
-                self.read_supers((names, subnames), tombstones, command, gather)
+                self.read_supers(names, subnames, tombstones, command, gather)
             }
         }
     }
@@ -127,7 +130,8 @@ impl RowSource<'_> {
         level: &[u8],
         names: Names<'_>,
         shadows: Shadows<'_>,
-        (command, read_of): (&ReadCommand, ReadOf),
+        command: &ReadCommand,
+        read_of: ReadOf,
         gather: &mut impl Gather,
     ) -> Result<(), StoreError> {
         let not_searched =
@@ -241,7 +245,8 @@ impl RowSource<'_> {
 
     fn read_supers(
         &self,
-        (names, subnames): (Names<'_>, Names<'_>),
+        names: Names<'_>,
+        subnames: Names<'_>,
         tombstones: RowTombstones<'_>,
         command: &ReadCommand,
         gather: &mut impl Gather,

@@ -12,7 +12,7 @@ use super::merge::MergedEntries;
 use super::packed::{PackedValue, PackedWalk};
 use super::row_cache::RowView;
 use super::tables::{Snapshot, Tables};
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// Where a row is read from.
 pub enum RowSource<'a> {
@@ -74,7 +74,7 @@ impl StoredRow<'_> {
         match stored {
             Some(entries) if self.memory.is_empty() => RowEntries::Stored { entries, row_len },
             stored => {
-                let merged = MergedEntries::new(&self.memory, (low, high), stored, row_len, reversed);
+                let merged = MergedEntries::new(&self.memory, low, high, stored, row_len, reversed);
                 RowEntries::Merged(Box::new(merged))
             }
         }

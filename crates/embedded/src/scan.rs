@@ -6,11 +6,11 @@ use super::long_keys::Entries;
 use super::memtable::View;
 use super::row_source::RowSource;
 use super::tables::Tables;
-use crate::model::{Bounds, RangeCommand, ReadOf, Row};
-use crate::partitioner::Partitioner;
-use crate::storage::StoreError;
-use crate::util::limits::{SCAN_PIECE_BYTES, SCAN_PIECE_ROWS};
-use crate::util::meter;
+use crate::limits::{SCAN_PIECE_BYTES, SCAN_PIECE_ROWS};
+use base::model::{Bounds, RangeCommand, ReadOf, Row};
+use base::partitioner::Partitioner;
+use base::util::meter;
+use store::StoreError;
 
 /// A range of the ring as keys on the disk: from the first, inclusive, to the second, exclusive. `None`: to the end.
 pub type RingRange = (Vec<u8>, Option<Vec<u8>>);
@@ -50,7 +50,7 @@ impl<'a> StoredRows<'a> {
     }
 
     /// The prefixes of the rows in a range of the ring.
-    pub fn within(self, (low, high): RingRange) -> RowPrefixes<'a> {
+    pub fn within(self, low: Vec<u8>, high: Option<Vec<u8>>) -> RowPrefixes<'a> {
         RowPrefixes { stored: self, high, low, in_tables: None }
     }
 }
@@ -67,8 +67,7 @@ pub fn scan(
     let (mut looked_at, mut bytes) = (0, 0);
     let mut low = from.low;
     for (at, (start, end)) in ranges(command, partitioner).into_iter().enumerate().skip(from.range) {
-        let range = (low.take().unwrap_or(start), end);
-        let mut rows = stored.within(range);
+        let mut rows = stored.within(low.take().unwrap_or(start), end);
         while piece.rows.len() < command.max_rows {
             if looked_at >= SCAN_PIECE_ROWS || bytes >= SCAN_PIECE_BYTES {
                 piece.next = Some(ScanPlace { range: at, low: Some(rows.low) });

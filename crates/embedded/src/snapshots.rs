@@ -4,7 +4,7 @@
 //!   take       between two writes the active memtable is frozen; the snapshot shares all frozen ones
 //!   restore    the frozen memtables of the snapshot replace all others, below an empty active one
 //!   clear      the same without frozen memtables; column families stay
-//!   open       a further store whose frozen memtables are those of the snapshot
+//!   open       a further store with the frozen memtables of the snapshot
 //! ```
 //!
 //! Nothing is copied: frozen memtables never change, and later writes are in a memtable above them. So each snapshot
@@ -14,32 +14,40 @@
 //!
 //! Locks are taken in this order: column families, rows, the gate of `WriteAhead`.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::engine::Engine;
 use super::families::FamiliesSnapshot;
 use super::manifest::Contents;
 use super::memtable::{Frozen, Memory, Memtable};
-use crate::partitioner::PartitionerRef;
-use crate::storage::StoreError;
-use crate::util::Clock;
+use base::partitioner::PartitionerRef;
+use base::util::Clock;
+use store::{SnapshotContent, SnapshotPart, StoreError, StoreSnapshot};
 
 /// The rows, column families and metadata records of a store in memory at one time.
 #[derive(Clone)]
-pub struct StoreSnapshot {
+pub struct Snapshot {
     layers: Frozen,
     families: Arc<FamiliesSnapshot>,
     contents: Arc<Contents>,
 }
 
-impl StoreSnapshot {
-    /// Returns the approximate memory of the rows of several snapshots, in bytes. Rows that they share are counted once.
-    pub fn bytes_of<'a>(snapshots: impl Iterator<Item = &'a StoreSnapshot>) -> usize {
-        let mut seen = HashSet::new();
-        let layers = snapshots.flat_map(|snapshot| snapshot.layers.iter());
-        layers.filter(|layer| seen.insert(Arc::as_ptr(layer))).map(|layer| layer.bytes()).sum()
+impl SnapshotContent for Snapshot {
+    fn parts(&self) -> Vec<SnapshotPart> {
+        let part =
+            |layer: &Arc<Memtable>| SnapshotPart { id: Arc::as_ptr(layer).addr(), bytes: layer.bytes() };
+        self.layers.iter().map(part).collect()
     }
+}
+
+/// Returns the content of a snapshot.
+///
+/// # Errors
+/// `Invalid` if another kind of store took the snapshot.
+pub fn content(snapshot: &StoreSnapshot) -> Result<&Snapshot, StoreError> {
+    snapshot
+        .content()
+        .ok_or_else(|| StoreError::Invalid("the snapshot is of another kind of store".to_owned()))
 }
 
 /// Merges layers that no snapshot shares, if there are many. `take` does this too, and then has less to do.
@@ -51,14 +59,14 @@ pub fn prepare(engine: &Engine) {
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
-pub fn take(engine: &Engine) -> Result<StoreSnapshot, StoreError> {
+pub fn take(engine: &Engine) -> Result<Snapshot, StoreError> {
     check_in_memory(engine)?;
     prepare(engine);
     let families = engine.families.hold();
     let _rows = engine.read.locks.lock_all();
     Ok(engine.write.ahead.between_writes(|memory| {
         memory.freeze_if_used();
-        StoreSnapshot {
+        Snapshot {
             layers: memory.frozen(),
             families: Arc::new(engine.families.snapshot(&families)),
             contents: engine.manifest.contents(),
@@ -70,9 +78,9 @@ pub fn take(engine: &Engine) -> Result<StoreSnapshot, StoreError> {
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
-pub fn restore(engine: &Engine, snapshot: &StoreSnapshot) -> Result<(), StoreError> {
+pub fn restore(engine: &Engine, snapshot: &Snapshot) -> Result<(), StoreError> {
     check_in_memory(engine)?;
-    let earlier = {
+    let (active, frozen) = {
         let mut families = engine.families.hold();
         let rows = engine.read.locks.lock_all();
         let contents = Contents::clone(&snapshot.contents);
@@ -80,7 +88,7 @@ pub fn restore(engine: &Engine, snapshot: &StoreSnapshot) -> Result<(), StoreErr
         engine.families.restore(&snapshot.families, &mut families, &rows);
         engine.write.ahead.between_writes(|memory| memory.replace(snapshot.layers.clone()))
     };
-    free(earlier);
+    free(active, frozen);
     Ok(())
 }
 
@@ -91,12 +99,12 @@ pub fn restore(engine: &Engine, snapshot: &StoreSnapshot) -> Result<(), StoreErr
 pub fn open(
     partitioner: PartitionerRef,
     clock: Arc<Clock>,
-    snapshot: &StoreSnapshot,
+    snapshot: &Snapshot,
 ) -> Result<Engine, StoreError> {
     let memory = Memory::default();
     memory.replace(snapshot.layers.clone());
     let contents = Contents::clone(&snapshot.contents);
-    let engine = Engine::with_memory(memory, contents, (partitioner, clock))?;
+    let engine = Engine::with_memory(memory, contents, partitioner, clock)?;
     engine.families.adopt(&snapshot.families);
     engine.set_schema_known();
     Ok(engine)
@@ -108,7 +116,7 @@ pub fn open(
 /// `Invalid` for a store on a disk.
 pub fn clear(engine: &Engine, records: &[String]) -> Result<(), StoreError> {
     check_in_memory(engine)?;
-    let earlier = {
+    let (active, frozen) = {
         let _families = engine.families.hold();
         let _rows = engine.read.locks.lock_all();
         if !records.is_empty() {
@@ -120,17 +128,17 @@ pub fn clear(engine: &Engine, records: &[String]) -> Result<(), StoreError> {
         }
         engine.write.ahead.between_writes(|memory| memory.replace(Frozen::default()))
     };
-    free(earlier);
+    free(active, frozen);
     Ok(())
 }
 
 /// Drops the memtables that a snapshot has replaced. Freeing entries that no snapshot shares can take long, so another
 /// thread does it. If none can be started, they are freed here.
-fn free(earlier: (Arc<Memtable>, Frozen)) {
-    if earlier.0.is_empty() && earlier.1.iter().all(|layer| Arc::strong_count(layer) > 1) {
+fn free(active: Arc<Memtable>, frozen: Frozen) {
+    if active.is_empty() && frozen.iter().all(|layer| Arc::strong_count(layer) > 1) {
         return;
     }
-    let freeing = std::thread::Builder::new().name("free".to_owned()).spawn(move || drop(earlier));
+    let freeing = std::thread::Builder::new().name("free".to_owned()).spawn(move || drop((active, frozen)));
     drop(freeing);
 }
 

@@ -8,25 +8,24 @@ use smallvec::{SmallVec, smallvec};
 
 use super::blocking::{BlockingPermit, LONG_SLICE};
 use super::disk_threads::{DiskThreads, Length};
-use super::engine::{Engine, Setup};
-use super::families::ClearKind;
+use super::engine::{Durable, Engine, Setup};
 use super::health::guard_read;
 use super::options::EmbeddedOptions;
 use super::read_path::{ReadRow, is_long};
 use super::scan::ScanPlace;
-use super::snapshots::{self, StoreSnapshot};
+use super::snapshots;
 use super::write_path::WriteOutcome;
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::model::{Mutation, RangeCommand, ReadCommand, ReadOf, Row, RowColumns};
-use crate::partitioner::PartitionerRef;
-use crate::schema::{Catalog, CfDef};
-use crate::storage::disk::{Disk, RealDisk};
-use crate::storage::{
-    BulkStore, Capabilities, Dump, DumpCommand, SnapshotStore, Store, StoreError, StoreFuture, StoreStatus,
-    StoredSlice, StoredSliceCommand,
+use crate::disk::{Disk, RealDisk};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Mutation, RangeCommand, ReadCommand, ReadOf, Row, RowColumns};
+use base::partitioner::PartitionerRef;
+use base::schema::Catalog;
+use base::util::{Clock, meter};
+use store::{
+    BulkStore, Capabilities, Dump, DumpCommand, SnapshotStore, Store, StoreChange, StoreError, StoreFuture,
+    StoreSnapshot, StoreStatus, StoredSlice, StoredSliceCommand,
 };
-use crate::util::{Clock, meter};
 
 /// A store in one data directory, or only in memory.
 pub struct EmbeddedStore {
@@ -35,8 +34,8 @@ pub struct EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Opens or creates a data directory. Due deletions are swept in the background after the first `alter`, whose
-    /// argument is the whole schema.
+    /// Opens or creates a data directory. Due deletions are swept in the background after the first
+    /// [`Store::change_schema`] with a catalog, which is the whole schema.
     ///
     /// # Errors
     /// `Mismatch` if it was written with another partitioner or comparator, `Corrupt` if it is damaged, `Io` if the
@@ -69,7 +68,8 @@ impl EmbeddedStore {
         clock: Arc<Clock>,
     ) -> Result<EmbeddedStore, StoreError> {
         let engine = Engine::in_memory(partitioner, clock)?;
-        engine.align(catalog)?;
+        let change = StoreChange::to_catalog(Arc::new(catalog.clone()));
+        engine.change_schema(&change, &BlockingPermit::on_own_thread())?;
         Ok(EmbeddedStore::over(engine))
     }
 
@@ -97,7 +97,7 @@ impl EmbeddedStore {
     ) -> Result<T, StoreError> {
         let before = meter::mark();
         let read_now = |key: &Bytes, command: &ReadCommand| {
-            guard_read(|| self.engine.read.read((key, command), read, None))
+            guard_read(|| self.engine.read.read(key, command, read, None))
         };
         let mut outcome = match read_now(&key, &command) {
             Ok(Some(found)) => return Ok(found),
@@ -111,7 +111,7 @@ impl EmbeddedStore {
                 let work = move |engine: &Engine, wait: &BlockingPermit| {
                     // The client may have disconnected while the read waited for a thread.
                     meter::check()?;
-                    engine.read.read((&asked.0, &asked.1), read, Some(wait))
+                    engine.read.read(&asked.0, &asked.1, read, Some(wait))
                 };
                 outcome = self.waiting_for(length, work).await;
             }
@@ -169,7 +169,7 @@ impl EmbeddedStore {
     /// # Errors
     /// `Invalid` for a store on a disk.
     pub fn snapshot(&self) -> Result<StoreSnapshot, StoreError> {
-        snapshots::take(&self.engine)
+        snapshots::take(&self.engine).map(StoreSnapshot::new)
     }
 
     /// Restores a snapshot of this store in memory. A snapshot of the empty store resets it. Takes microseconds.
@@ -177,7 +177,7 @@ impl EmbeddedStore {
     /// # Errors
     /// `Invalid` for a store on a disk.
     pub fn restore(&self, snapshot: &StoreSnapshot) -> Result<(), StoreError> {
-        snapshots::restore(&self.engine, snapshot)
+        snapshots::restore(&self.engine, snapshots::content(snapshot)?)
     }
 
     /// Returns the node's token as text. The first call stores its argument, later calls return the stored token.
@@ -351,25 +351,7 @@ impl Store for EmbeddedStore {
         Box::pin(async move {
             let tokens =
                 self.waiting_for(Length::Long, |engine, may_wait| engine.read.tokens(may_wait)).await?;
-            Ok(crate::storage::split_points(tokens, &start, &end, keys_per_split))
-        })
-    }
-
-    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            self.waiting_for(Length::Short, move |engine, may_wait| {
-                engine.forget(&cf, ClearKind::Truncated, may_wait)
-            })
-            .await
-        })
-    }
-
-    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            self.waiting_for(Length::Short, move |engine, may_wait| {
-                engine.forget(&cf, ClearKind::Dropped, may_wait)
-            })
-            .await
+            Ok(store::split_points(tokens, &start, &end, keys_per_split))
         })
     }
 
@@ -379,26 +361,16 @@ impl Store for EmbeddedStore {
         Box::pin(async move { Ok(records) })
     }
 
-    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+    fn change_schema(&self, change: StoreChange) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.waiting_for(Length::Short, move |engine, _| {
-                engine.health.check()?;
-                engine.manifest.change(|contents| {
-                    for (name, value) in records {
-                        match value {
-                            Some(value) => contents.records.insert(name, value),
-                            None => contents.records.remove(&name),
-                        };
-                    }
-                })
+            self.waiting_for(Length::Short, move |engine, may_wait| {
+                engine.change_schema(&change, may_wait)?;
+                if change.catalog.is_some() {
+                    engine.set_schema_known();
+                }
+                Ok(())
             })
             .await
-        })
-    }
-
-    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            self.waiting_for(Length::Short, move |engine, _| engine.align_whole(&catalog)).await
         })
     }
 
@@ -411,7 +383,8 @@ impl Store for EmbeddedStore {
             None => Some(self),
             Some(_) => None,
         };
-        Capabilities { snapshots, bulk_load: Some(self), ..Capabilities::default() }
+        let directory = self.engine.durable.as_ref().map(Durable::directory);
+        Capabilities { snapshots, directory, bulk_load: Some(self), ..Capabilities::default() }
     }
 
     fn close(&self) -> StoreFuture<'_, ()> {
@@ -452,7 +425,7 @@ impl SnapshotStore for EmbeddedStore {
         clock: Arc<Clock>,
     ) -> Result<Arc<dyn Store>, StoreError> {
         let partitioner = self.engine.read.partitioner.clone();
-        Ok(Arc::new(EmbeddedStore::over(snapshots::open(partitioner, clock, snapshot)?)))
+        Ok(Arc::new(EmbeddedStore::over(snapshots::open(partitioner, clock, snapshots::content(snapshot)?)?)))
     }
 
     fn clear_rows(&self, records: &[String]) -> Result<(), StoreError> {

@@ -17,18 +17,18 @@ use bytes::Bytes;
 use super::key::{self, COLUMNS_LEVEL, ROW_END, ROW_MARKER, SuperEntry, SuperPrefix};
 use super::row_reader::{Names, decode_cell, name_of};
 use super::row_source::RowSource;
-use crate::compat::features::releases::NEWEST;
-use crate::model::{Cell, DeletionTime, LevelRanges, RangeTombstone, SliceRange, SortedRanges};
-use crate::storage::collect::Shadows;
-use crate::storage::dump::{is_dropped, sort_ranges};
-use crate::storage::{StoreError, StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
-use crate::util::limits::CELLS_PER_CHECK;
-use crate::util::meter;
+use base::compat::features::releases::NEWEST;
+use base::model::{Cell, DeletionTime, LevelRanges, RangeTombstone, SliceRange, SortedRanges};
+use base::util::meter;
+use store::collect::Shadows;
+use store::dump::{is_dropped, sort_ranges};
+use store::limits::CELLS_PER_CHECK;
+use store::{StoreError, StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
 
 /// Entries that one call passes at most for each that it returns. Cells of dropped columns are passed.
 const PASSED_PER_COLUMN: usize = 100;
 
-/// What is left of the limits of a call.
+/// The rest of the limits of a call.
 struct Left {
     columns: usize,
     bytes: usize,
@@ -67,7 +67,7 @@ impl RowSource<'_> {
                 let sorted = SortedRanges::new(ranges.clone(), names.view);
                 let over = LevelRanges::of_sorted(&sorted, names.view);
                 let shadows = Shadows::of_row(deletion, Some(over));
-                self.stored_cells((&level, names), shadows, command, &mut left)?
+                self.stored_cells(&level, names, shadows, command, &mut left)?
             }
             (_, Some((subcomparator, name))) => {
                 let holder = SuperPrefix::of(COLUMNS_LEVEL, name, names.stored);
@@ -75,13 +75,13 @@ impl RowSource<'_> {
                 level = holder.cells();
                 let subnames = Names::new(&**subcomparator, NEWEST);
                 let container = super_deletion.merged(LevelRanges::of_supers(&ranges, names.view).over(name));
-                let over = LevelRanges::of_super(&ranges, (name, container), names.view, subnames.view);
+                let over = LevelRanges::of_super(&ranges, name, container, names.view, subnames.view);
                 let shadows = Shadows { container, outer: deletion, ranges: Some(over) };
-                self.stored_cells((&level, subnames), shadows, command, &mut left)?
+                self.stored_cells(&level, subnames, shadows, command, &mut left)?
             }
             (Some(subcomparator), None) => {
                 let subnames = Names::new(&**subcomparator, NEWEST);
-                self.stored_supers((names, subnames), (deletion, &ranges), command, &mut left)?
+                self.stored_supers(names, subnames, deletion, &ranges, command, &mut left)?
             }
         };
         let ranges = ranges.into_iter().filter(|range| match (&command.super_column, &range.super_column) {
@@ -100,7 +100,8 @@ impl RowSource<'_> {
     /// Reads the cells of one level.
     fn stored_cells(
         &self,
-        (level, names): (&[u8], Names<'_>),
+        level: &[u8],
+        names: Names<'_>,
         shadows: Shadows<'_>,
         command: &StoredSliceCommand,
         left: &mut Left,
@@ -130,8 +131,10 @@ impl RowSource<'_> {
     /// Reads super columns, each with its first cells.
     fn stored_supers(
         &self,
-        (names, subnames): (Names<'_>, Names<'_>),
-        (row, ranges): (DeletionTime, &[RangeTombstone]),
+        names: Names<'_>,
+        subnames: Names<'_>,
+        row: DeletionTime,
+        ranges: &[RangeTombstone],
         command: &StoredSliceCommand,
         left: &mut Left,
     ) -> Result<(StoredColumns, Option<Bytes>), StoreError> {
@@ -149,7 +152,7 @@ impl RowSource<'_> {
             }
             left.entries -= 1;
             let container = deletion.merged(LevelRanges::of_supers(ranges, names.view).over(&name));
-            let over = LevelRanges::of_super(ranges, (&name, container), names.view, subnames.view);
+            let over = LevelRanges::of_super(ranges, &name, container, names.view, subnames.view);
             let shadows = Shadows { container, outer: row, ranges: Some(over) };
             let mut cells = Vec::new();
             let mut has_more = false;
@@ -166,11 +169,12 @@ impl RowSource<'_> {
                 left.take(&cell)?;
                 cells.push(StoredCell { is_shadowed: shadows.hide(&cell), cell });
             }
-            match command.range.reversed {
-                true => high = holder.start().to_vec(),
-                false => low = holder.end(),
+            if command.range.reversed {
+                high = holder.start().to_vec();
+            } else {
+                low = holder.end();
             }
-            // An entry that only stores the name is no super column.
+            // An entry that only stores the name is not a super column.
             if !cells.is_empty() || has_more || deletion.is_deleted() {
                 left.columns -= 1;
                 supers.push(StoredSuper { name, deletion, cells, has_more });

@@ -23,9 +23,9 @@ use super::tables::gc_before;
 use super::value::{self, Value};
 use super::write_batch::{Cached, WriteBatch};
 use super::write_path::WritePath;
-use crate::model::DeletionTime;
-use crate::schema::CfDef;
-use crate::storage::StoreError;
+use base::model::DeletionTime;
+use base::schema::CfDef;
+use store::StoreError;
 
 /// Entries removed in one batch, while the row is locked.
 const SWEEP_BATCH: usize = 1000;
@@ -42,7 +42,7 @@ impl Sweeper {
     /// Processes deletions that are due. Returns how many there were.
     pub fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
         let now_s = i64::from(self.write.clock.now_s());
-        let due = self.write.queue.due((&self.write.read.view(), may_wait), now_s, DUE_BATCH)?;
+        let due = self.write.queue.due(&self.write.read.view(), may_wait, now_s, DUE_BATCH)?;
         for deletion in &due {
             self.sweep_one(deletion, may_wait)?;
         }
@@ -75,7 +75,7 @@ impl Sweeper {
             };
             let id = RowId { family: tables.number, key: row_key.clone() };
             let has_more = swept.shadowed.len() == SWEEP_BATCH;
-            self.apply((queued, id, &row), swept, (gc_before_s, gc_grace_s), &rows)?;
+            self.apply(queued, id, &row, swept, gc_before_s, gc_grace_s, &rows)?;
             if !has_more {
                 return Ok(());
             }
@@ -85,11 +85,15 @@ impl Sweeper {
     /// Applies the changes for a deletion, and removes it from the queue or queues it for later.
     fn apply(
         &self,
-        (queued, id, row): (&QueuedDeletion, RowId, &RowPrefix),
+        queued: &QueuedDeletion,
+        id: RowId,
+        row: &RowPrefix,
         swept: SweepAction,
-        (gc_before_s, gc_grace_s): (i64, i32),
+        gc_before_s: i64,
+        gc_grace_s: i32,
         rows: &HeldRows<'_>,
     ) -> Result<(), StoreError> {
+        assert!(swept.shadowed.len() <= SWEEP_BATCH, "a full batch would be taken for the last one");
         let kept = swept.made_at_s.map(i64::from).filter(|made_at_s| *made_at_s > gc_before_s);
         let mut changes = swept.shadowed;
         let mut batch = WriteBatch::default();

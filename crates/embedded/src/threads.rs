@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::health::Health;
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// A thread that runs its work when it is woken, and periodically.
 pub struct Worker {
@@ -16,7 +16,7 @@ pub struct Worker {
     handle: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What a worker does next.
+/// The next step of a worker.
 pub enum Next {
     /// Run the work again at once.
     GoOn,

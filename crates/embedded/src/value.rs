@@ -20,8 +20,8 @@
 use byteorder::{BigEndian, ByteOrder};
 use bytes::{Buf, Bytes};
 
-use crate::model::{Cell, CellKind, DeletionTime, RangeTombstone};
-use crate::storage::StoreError;
+use base::model::{Cell, CellKind, DeletionTime, RangeTombstone};
+use store::StoreError;
 
 /// The format in byte 0.
 const FORMAT: u8 = 1;
@@ -255,9 +255,9 @@ fn read(value: &Bytes) -> Option<(Value, Option<usize>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compat::Behaviour;
-    use crate::model::{Winner, reconcile};
-    use crate::util::Release;
+    use base::compat::Behaviour;
+    use base::model::{Winner, reconcile};
+    use base::util::Release;
     use proptest::prelude::*;
 
     fn any_kind() -> impl Strategy<Value = CellKind> {

@@ -23,15 +23,15 @@ use super::tables::Tables;
 use super::value::{self, Value};
 use super::write_batch::{Cached, WriteBatch};
 use super::write_path::WritePath;
-use crate::compat::Behaviour;
-use crate::marshal::{AbstractType, StoredOrder};
-use crate::model::{
+use base::compat::Behaviour;
+use base::marshal::{AbstractType, StoredOrder};
+use base::model::{
     Cell, CellKind, CfMutation, Change, DeletionTime, LevelRanges, Mutation, RangeTombstone, SuperColumn,
 };
-use crate::schema::CfDef;
-use crate::storage::StoreError;
-use crate::storage::collect::Shadows;
-use crate::storage::resolve::{ResolvedRow, cell_to_store, resolve};
+use base::schema::CfDef;
+use store::StoreError;
+use store::collect::Shadows;
+use store::resolve::{ResolvedRow, cell_to_store, resolve};
 
 /// Seconds after which the sweeper first removes the entries that a new deletion shadows.
 const FIRST_SWEEP_S: i64 = 600;
@@ -145,7 +145,7 @@ impl Writer<'_, '_> {
                     && read.row_cache.is_worth_loading(&id) =>
             {
                 let source = RowSource::stored(&tables, view, &row, may_wait);
-                Some(read.load_row((&id, &row), &source, self.rows)?)
+                Some(read.load_row(&id, &row, &source, self.rows)?)
             }
             _ => None,
         };
@@ -157,6 +157,7 @@ impl Writer<'_, '_> {
                 RowSource::stored(&tables, view, &row, may_wait)
             }
         };
+        let bytes = resolved.cells.iter().map(|cell| cell.name.len() + cell.value.len()).sum();
         let mut changes = RowChanges {
             path: self.path,
             behaviour: self.behaviour,
@@ -166,7 +167,7 @@ impl Writer<'_, '_> {
             row: &row,
             source: &source,
             batch: &mut self.batch,
-            changes: ChangeList::with_room_for(resolved.cells.len()),
+            changes: ChangeList::with_room_for(resolved.cells.len(), bytes),
             key: Vec::new(),
         };
         changes.add_all(resolved)?;
@@ -297,7 +298,7 @@ impl RowChanges<'_> {
         let container = if counts { self.deletion(&holder.marker())? } else { DeletionTime::LIVE };
         let container = container.merged(LevelRanges::of_supers(ranges, names.view).over(&name));
         // A range tombstone that begins exactly at an increment's name shadows it too.
-        let inside = LevelRanges::of_super(ranges, (&name, DeletionTime::LIVE), names.view, subnames.view);
+        let inside = LevelRanges::of_super(ranges, &name, DeletionTime::LIVE, names.view, subnames.view);
         let unchanged = self.changes.len();
         for cell in change.cells {
             self.add_cell(&level, cell, subnames, Shadows { container, outer, ranges: Some(inside) })?;

@@ -19,7 +19,7 @@ use super::health::Health;
 use super::log::{CommitLog, SealedRecord, Segment};
 use super::memtable::Memory;
 use super::throttle::Throttle;
-use crate::storage::StoreError;
+use store::StoreError;
 
 /// Length of the log at which the memtable is flushed even if it is small, as a multiple of `memtable_bytes`. This
 /// limits how much is replayed after a crash.
@@ -191,6 +191,10 @@ impl WriteAhead {
     /// Returns the full segment. The caller drops it, which cuts its file, after this method has released the writers.
     pub fn freeze(&self, next: Segment) -> Result<Option<Segment>, StoreError> {
         let _no_writes = self.gate.write();
+        assert!(
+            self.log.is_none() || self.memory.frozen().is_empty(),
+            "a memtable was frozen before the last one was flushed, and its rows would be dropped with those"
+        );
         let full = self.log.as_ref().map(|log| log.switch_to(next)).transpose()?;
         self.memory.freeze();
         Ok(full)
@@ -198,6 +202,7 @@ impl WriteAhead {
 
     /// Drops the frozen memtable and removes its segments, after the manifest lists the tables that replace them.
     pub fn remove_flushed(&self, segments: std::ops::Range<u64>) {
+        assert!(segments.end <= self.segment(), "the segment that records are appended to would be removed");
         self.memory.drop_frozen();
         if let Some(log) = &self.log {
             log.remove(segments);

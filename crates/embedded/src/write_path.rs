@@ -1,12 +1,12 @@
 //! The write path: decides which cells win, under the locks of their rows, and stores those.
 //!
 //! ```text
-//!   check       that the store accepts writes and the disk has space
+//!   check       that the store accepts writes
 //!   lock        the rows, so that two writes of one row do not run at the same time
 //!   look up     the existing cells of each row: in the row cache, else in memtables, else in tables
 //!   reconcile   new and existing cells by the rules of the client's release (`write.rs`): only winners are stored
-//!   append      one record to the log, which survives a crash completely or not at all (`write_ahead.rs`);
-//!               then change the memtable
+//!   append      if the disk has space, one record to the log, which survives a crash completely or not at all
+//!               (`write_ahead.rs`); then change the memtable
 //!   publish     the same changes to the rows in the cache; then unlock
 //! ```
 //!
@@ -29,8 +29,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::blocking::BlockingPermit;
 use super::deletion_queue::DeletionQueue;
 use super::disk_guard::DiskGuard;
@@ -39,13 +37,10 @@ use super::read_path::ReadPath;
 use super::write::{Writer, look_up};
 use super::write_ahead::WriteAhead;
 use super::write_batch::{Cached, WriteBatch};
-use crate::compat::Behaviour;
-use crate::model::{Change, Mutation};
-use crate::storage::StoreError;
-use crate::util::Clock;
-
-/// Bytes that the log adds to the names and the value of a change.
-const ENTRY_BYTES: usize = 64;
+use base::compat::Behaviour;
+use base::model::Mutation;
+use base::util::Clock;
+use store::StoreError;
 
 /// The parts of the store that a write uses.
 pub struct WritePath {
@@ -73,13 +68,16 @@ impl WritePath {
         may_wait: Option<&BlockingPermit>,
     ) -> Result<WriteOutcome, StoreError> {
         self.ahead.health.check()?;
-        self.check_room(mutations.iter().map(bytes_of).sum())?;
         let rows = match &mutations[..] {
             [mutation] => self.read.locks.lock_one(&mutation.key),
             mutations => self.read.locks.lock(mutations.iter().map(|mutation| &mutation.key[..])),
         };
         let families = self.read.families.now();
-        let mutations: Vec<Mutation> = mutations.into_iter().map(Mutation::joined).collect();
+        let mut mutations: Vec<Mutation> = mutations.into_iter().map(Mutation::joined).collect();
+        for mutation in &mut mutations {
+            // An index that was dropped since the request has begun needs no entries.
+            mutation.families.retain(|change| !change.cf.is_index() || families.family(&change.cf).is_ok());
+        }
         let look_up = look_up(&self.read, &families, &mutations, behaviour, &rows)?;
         if may_wait.is_none() && look_up.found.iter().any(|found| found.must_wait) {
             return Ok(WriteOutcome::MustWait(mutations));
@@ -96,6 +94,7 @@ impl WritePath {
                 }
             }
         }
+        self.check_room(writer.batch.record.len() as u64)?;
         self.commit(writer.batch, &rows)?;
         Ok(WriteOutcome::Done)
     }
@@ -108,6 +107,10 @@ impl WritePath {
         }
         let record = batch.record.seal()?;
         self.ahead.append(&record).inspect_err(|_| self.suspect_disk())?;
+        debug_assert!(
+            record.rows().count() == batch.cached.len(),
+            "a cached row would get the changes of another one"
+        );
         for (row, cached) in record.rows().zip(&batch.cached) {
             if let Some(Cached { id, row: cached }) = cached {
                 self.read.row_cache.apply(id, cached, row.changes);
@@ -130,18 +133,4 @@ impl WritePath {
             None => Ok(()),
         }
     }
-}
-
-/// Returns approximately how many bytes a mutation adds to the log.
-fn bytes_of(mutation: &Mutation) -> u64 {
-    let changes = mutation.families.iter().flat_map(|family| &family.changes);
-    let bytes = changes.map(|change| match change {
-        Change::Cell { super_column, cell } => {
-            super_column.as_ref().map_or(0, Bytes::len) + cell.name.len() + cell.value.len()
-        }
-        Change::DeleteSuper { name, .. } => name.len(),
-        Change::DeleteRow { .. } => 0,
-        Change::DeleteRange(range) => range.start.len() + range.finish.len(),
-    });
-    bytes.map(|bytes| (bytes + mutation.key.len() + ENTRY_BYTES) as u64).sum()
 }

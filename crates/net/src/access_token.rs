@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 
-use crate::util::Password;
+use base::util::Password;
 
 /// The reply's text to a request without the token.
 pub const NEEDS_TOKEN: &str = "a request needs the header Authorization: Bearer TOKEN";

@@ -1,21 +1,21 @@
-//! What the connections of all ports share.
+//! The state that the connections of all ports share.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::busy_poll::BusyPoll;
-use super::connection_limits::ConnectionLimits;
-use super::connection_metrics::ConnectionMetrics;
-use super::connection_table::{ConnectedClient, ConnectionTable};
-use super::connections::Connections;
-use super::encryption::Encryption;
-use super::memory_budget::MemoryBudget;
-use super::repeated_lines::RepeatedLines;
-use super::shutdown::ShutdownSignal;
-use crate::util::limits::{ADMIN_CONNECTIONS_MAX, CONTROL_CONNECTIONS_MAX, STATUS_CONNECTIONS_MAX};
+use crate::busy_poll::BusyPoll;
+use crate::connection_limits::ConnectionLimits;
+use crate::connection_metrics::ConnectionMetrics;
+use crate::connection_table::{ConnectedClient, ConnectionTable};
+use crate::connections::Connections;
+use crate::encryption::Encryption;
+use crate::limits::{ADMIN_CONNECTIONS_MAX, CONTROL_CONNECTIONS_MAX, STATUS_CONNECTIONS_MAX};
+use crate::memory_budget::MemoryBudget;
+use crate::repeated_lines::RepeatedLines;
+use crate::shutdown::ShutdownSignal;
 
-/// What the connections of all ports share: limits, memory, TLS, busy polling and the shutdown signal. Each listener
-/// has a clone of it.
+/// The state that the connections of all ports share: limits, memory, TLS, busy polling and the shutdown signal. Each
+/// listener has a clone of it.
 #[derive(Clone)]
 pub struct Admission {
     pub(super) connections: Connections,
@@ -30,12 +30,29 @@ pub struct Admission {
     pub(super) table: Arc<ConnectionTable>,
 }
 
+/// The open connections, for the server's end: it waits until no shutdown signal is left.
+pub struct OpenConnections {
+    connections: Connections,
+    budget: MemoryBudget,
+}
+
+impl OpenConnections {
+    pub fn count(&self) -> usize {
+        self.connections.taken()
+    }
+
+    /// Closes connections of a stopping server that wait for memory, or for a client that does not read.
+    pub fn end_blocked(&self) {
+        self.budget.end_blocked();
+    }
+}
+
 impl Admission {
     pub fn new(shutdown: ShutdownSignal) -> Admission {
         Admission::limited(shutdown, ConnectionLimits::default())
     }
 
-    /// Creates an `Admission` with limits other than those of `util::limits`.
+    /// Creates an `Admission` with other limits than [`crate::limits`].
     pub fn limited(shutdown: ShutdownSignal, limits: ConnectionLimits) -> Admission {
         Admission {
             connections: Connections::new(limits.connections_max, limits.unproven_max),
@@ -103,6 +120,11 @@ impl Admission {
         self.budget.held_by_all()
     }
 
+    /// Returns the open connections, without their shutdown signal.
+    pub fn watch(&self) -> OpenConnections {
+        OpenConnections { connections: self.connections.clone(), budget: self.budget.clone() }
+    }
+
     /// Returns whether connections have TLS.
     pub fn is_encrypted(&self) -> bool {
         self.encryption.is_some()
@@ -114,7 +136,7 @@ impl Admission {
         Admission { busy_poll, ..self }
     }
 
-    /// Returns the same `Admission` with the longest silence of a client between two requests; `None` is no limit.
+    /// Returns the same `Admission` with the longest silence of a client between two requests; `None` means no limit.
     #[must_use]
     pub fn with_idle_timeout(self, idle: Option<Duration>) -> Admission {
         Admission { limits: ConnectionLimits { idle, ..self.limits }, ..self }

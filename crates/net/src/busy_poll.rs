@@ -28,11 +28,11 @@ const GAP_MAX: Duration = Duration::from_micros(50);
 /// request arrives then gets the processor sooner than a thread that offers it again and again. Beside two programs
 /// that never sleep, a server without this rule did a quarter less.
 const AWAY_MAX: Duration = Duration::from_millis(1);
-/// How long a task sleeps after an offered processor came back late.
+/// The time that a task sleeps after an offered processor came back late.
 const REST: Duration = Duration::from_millis(20);
-/// Number of tasks, each of which keeps a processor awake. While one processor works, the other takes the next request;
-/// with one task, the working processor would have to wake the other. One client that waits for each reply did four
-/// times as many requests with two tasks as with one task; 16 clients together did 5 % more.
+/// Number of tasks. Each keeps a processor awake. While one processor works, the other takes the next request; with one
+/// task, the working processor would have to wake the other. One client that waits for each reply did four times as
+/// many requests with two tasks as with one task; 16 clients together did 5 % more.
 const TASKS: usize = 2;
 
 /// Reports requests to the tasks that keep processors awake. Each connection has a clone of it.
@@ -101,7 +101,7 @@ async fn keep_awake(requests: Arc<Requests>) {
     }
 }
 
-/// How a task waits for the next request.
+/// The way in which a task waits for the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
     /// It polls.

@@ -5,19 +5,20 @@ use std::convert::Infallible;
 use std::io;
 use std::time::Duration;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use socket2::SockRef;
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, sleep_until};
 
-use super::client_stream::{ClientStream, ROOM_MIN};
-use super::close_request::{CloseRequest, Scarcity};
-use super::connection_limits::ConnectionLimits;
-use super::connections::Place;
-use super::memory_budget::{HoldError, Share};
-use super::pace::Pace;
-use crate::util::meter::ClientPresence;
+use crate::client_stream::{ClientStream, ROOM_MIN};
+use crate::close_request::{CloseRequest, Scarcity};
+use crate::connection_limits::ConnectionLimits;
+use crate::connections::Place;
+use crate::memory_budget::{HoldError, Share};
+use crate::pace::Pace;
+use base::util::allocation::buffer_of;
+use base::util::meter::ClientPresence;
 
 /// Why the server ends a connection.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,8 @@ pub enum LinkError {
     NoPlace,
     #[error("other connections need the memory of this connection's unfinished messages and unread replies")]
     NoMemory,
+    #[error("the server stops, and the client reads no replies")]
+    Stopping,
     #[error(transparent)]
     Full(HoldError),
 }
@@ -47,6 +50,7 @@ impl From<Scarcity> for LinkError {
         match scarcity {
             Scarcity::Connections => LinkError::NoPlace,
             Scarcity::Memory => LinkError::NoMemory,
+            Scarcity::Time => LinkError::Stopping,
         }
     }
 }
@@ -55,7 +59,7 @@ impl From<HoldError> for LinkError {
     fn from(error: HoldError) -> LinkError {
         match error {
             HoldError::GaveWay => LinkError::NoMemory,
-            HoldError::Full(_) => LinkError::Full(error),
+            HoldError::Full(_) | HoldError::Refused(_) => LinkError::Full(error),
         }
     }
 }
@@ -68,7 +72,7 @@ impl LinkError {
     }
 }
 
-/// What the server expects from the client when it reads.
+/// The message that the server expects from the client when it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// The next message; no request of the connection is running.
@@ -92,10 +96,15 @@ impl Progress {
         Progress { usual: Pace::begin(limits.pace, now), scarce: Pace::begin(limits.scarce_pace, now) }
     }
 
-    fn add(&mut self, bytes: usize) {
+    /// Adds bytes that have moved. If the connection was asked to close because its client stalled, it may stay: the
+    /// bytes can have waited for a busy server.
+    fn add(&mut self, bytes: usize, close_request: &CloseRequest) {
         let now = Instant::now();
         self.usual.progress(bytes, now);
         self.scarce.progress(bytes, now);
+        if self.scarce.until() > now {
+            close_request.withdraw(Scarcity::Memory);
+        }
     }
 }
 
@@ -155,7 +164,7 @@ impl ClientLink {
         self.share.wait_for_client(None);
         let read = read.unwrap_or_else(|end| Err(end.unwrap_or(late)))?;
         if let Some(progress) = &mut self.receiving {
-            progress.add(read);
+            progress.add(read, self.place.close_request());
         }
         Ok(read)
     }
@@ -189,7 +198,7 @@ impl ClientLink {
             return Err(io::Error::from(io::ErrorKind::WriteZero).into());
         }
         if let Some(progress) = &mut self.sending {
-            progress.add(sent);
+            progress.add(sent, self.place.close_request());
         }
         Ok(sent)
     }
@@ -219,22 +228,24 @@ impl ClientLink {
 
     /// Makes room in `input` for a message of which `missing` bytes have not arrived, as far as the memory of all
     /// connections allows. `others` is the memory of the connection's other buffers.
+    ///
+    /// # Errors
+    /// Fails like [`ClientLink::hold`]; with `Full` also if the operating system refuses the memory.
     pub async fn make_room(
         &mut self,
         input: &mut BytesMut,
-        missing: usize,
+        missing: Missing,
         others: HeldBytes,
     ) -> Result<(), LinkError> {
         let has_room = input.capacity() - input.len() >= ROOM_MIN;
         if has_room || input.len() < self.place.free_bytes() / 2 {
             return self.hold(self.counted(others.with_received(input.capacity()))).await;
         }
-        // A length that the client only announced reserves no memory: the buffer at most doubles.
-        let capacity = input.len() + input.len().min(missing.saturating_add(ROOM_MIN));
-        self.hold(self.counted(others.with_received(capacity))).await?;
-        let mut larger = BytesMut::with_capacity(capacity);
-        larger.extend_from_slice(input);
-        *input = larger;
+        let capacity = missing.capacity_after(input.len());
+        // Both buffers exist while the bytes are copied.
+        self.hold(self.counted(others.with_received(input.capacity() + capacity))).await?;
+        enlarge(input, capacity)?;
+        self.share.try_hold(self.counted(others.with_received(input.capacity())));
         Ok(())
     }
 
@@ -278,6 +289,41 @@ impl ClientLink {
     }
 }
 
+/// Moves the bytes of a buffer to a larger one.
+///
+/// # Errors
+/// `Refused` if the operating system has no memory for it.
+pub fn enlarge(buffer: &mut BytesMut, capacity: usize) -> Result<(), HoldError> {
+    let mut larger = buffer_of(capacity).map_err(|_| HoldError::Refused(capacity))?;
+    larger.extend_from_slice(buffer);
+    // Takes the list as it is, with all its room.
+    *buffer = BytesMut::from(Bytes::from(larger));
+    Ok(())
+}
+
+/// The number of bytes of a message that have not arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// The length of the message is known.
+    Exactly(usize),
+    AtLeast(usize),
+}
+
+/// A buffer grows to this multiple of its bytes at most, so that a length that a client only announces reserves little.
+const GROWTH_MAX: usize = 8;
+
+impl Missing {
+    /// Returns the capacity of the next buffer for a message of which `received` bytes have arrived: exactly what is
+    /// needed if that is known, else half as much again.
+    pub fn capacity_after(self, received: usize) -> usize {
+        let more = match self {
+            Missing::Exactly(missing) => missing,
+            Missing::AtLeast(missing) => missing.max(received / 2),
+        };
+        received + more.min((GROWTH_MAX - 1) * received).max(ROOM_MIN) + ROOM_MIN
+    }
+}
+
 /// Memory of a connection's buffers, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HeldBytes {
@@ -315,5 +361,49 @@ async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::connections::Connections;
+    use crate::memory_budget::MemoryBudget;
+
+    /// Returns a link, and the client's end of it.
+    async fn link() -> (ClientLink, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let stream = ClientStream::Plain(listener.accept().await.unwrap().0);
+        let place = Connections::new(2, 2).enter().await.unwrap();
+        let share = MemoryBudget::default().share(place.close_request());
+        (ClientLink::new(stream, ConnectionLimits::default(), place, share), client)
+    }
+
+    /// The bytes of a client have waited for a busy server, which took the client for one that stalls.
+    #[tokio::test]
+    async fn a_connection_whose_bytes_have_arrived_does_not_close() {
+        let (mut link, mut client) = link().await;
+        let mut input = BytesMut::new();
+        client.write_all(b"begin").await.unwrap();
+        assert_eq!(link.receive(&mut input, Expected::Rest).await.unwrap(), 5);
+        client.write_all(b"rest").await.unwrap();
+        link.stream.socket().readable().await.unwrap();
+        link.place.close_request().ask(Scarcity::Memory);
+        assert_eq!(link.receive(&mut input, Expected::Rest).await.unwrap(), 4);
+        assert!(!link.place.close_request().is_asked());
+        // Nothing has arrived.
+        link.place.close_request().ask(Scarcity::Memory);
+        let end = link.receive(&mut input, Expected::Rest).await;
+        assert!(matches!(end, Err(LinkError::NoMemory)), "{end:?}");
+        // The server stops: bytes do not change that.
+        link.place.close_request().withdraw(Scarcity::Memory);
+        client.write_all(b"more").await.unwrap();
+        link.stream.socket().readable().await.unwrap();
+        link.place.close_request().ask(Scarcity::Time);
+        assert_eq!(link.receive(&mut input, Expected::Rest).await.unwrap(), 4);
+        assert!(link.place.close_request().is_asked());
     }
 }

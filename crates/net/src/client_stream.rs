@@ -11,9 +11,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, Re
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use crate::util::meter::ClientPresence;
+use base::util::meter::ClientPresence;
 
-/// How long the server waits until a TLS client takes its close_notify alert.
+/// The time that the server waits until a TLS client takes its close_notify alert.
 const CLOSE_NOTIFY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Initial capacity of a connection's buffers, in bytes.

@@ -2,27 +2,29 @@
 
 use std::time::Duration;
 
-use super::pace::PaceLimits;
-use crate::util::limits;
+use crate::limits;
+use crate::pace::PaceLimits;
+use base::util::limits::MESSAGES_BYTES_MAX;
 
-/// The limits of connections. The default values are those of `util::limits`.
+/// The limits of connections. The default values come from [`crate::limits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
     /// Connections that are open at the same time.
     pub connections_max: usize,
-    /// How many of these may be unproven: without a completed handshake, login or request.
+    /// The number of these that may be unproven: without a completed handshake, login or request.
     pub unproven_max: usize,
     /// Memory of all messages and replies, in bytes.
     pub messages_bytes_max: usize,
-    /// How long a message or reply waits for memory.
+    /// The time that a message or reply waits for memory.
     pub memory_wait: Duration,
     /// Minimum rate of a message or a reply.
     pub pace: PaceLimits,
     /// Minimum rate while other connections wait for memory.
     pub scarce_pace: PaceLimits,
-    /// How long a client of the native protocol may take for its handshake: STARTUP, and the login if one is required.
+    /// The time that a client of the native protocol may take for its handshake: STARTUP, and the login if one is
+    /// required.
     pub native_handshake: Duration,
-    /// How long a client may be silent between two requests; `None` is no limit.
+    /// The time that a client may be silent between two requests; `None` means no limit.
     pub idle: Option<Duration>,
 }
 
@@ -31,7 +33,7 @@ impl Default for ConnectionLimits {
         ConnectionLimits {
             connections_max: limits::CONNECTIONS_MAX,
             unproven_max: limits::UNPROVEN_CONNECTIONS_MAX,
-            messages_bytes_max: limits::MESSAGES_BYTES_MAX,
+            messages_bytes_max: MESSAGES_BYTES_MAX,
             memory_wait: Duration::from_secs(limits::MEMORY_WAIT_S),
             pace: PaceLimits {
                 grace: Duration::from_secs(limits::PROGRESS_GRACE_S),

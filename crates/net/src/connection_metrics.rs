@@ -1,6 +1,6 @@
-//! What the ports of clients count.
+//! The counts of the ports of clients.
 
-use crate::util::metrics::Counter;
+use base::util::metrics::Counter;
 
 /// The counts of connections since the start.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! The table of open client connections: who is connected, by which protocol and API generation.
 //!
-//! Its size is that of the places of connections. A connection writes to its own record only.
+//! It has one entry for each place of a connection. A connection writes to its own record only.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::compat::features::ApiGeneration;
+use base::compat::features::ApiGeneration;
 
-/// What a client speaks.
+/// The protocol and the API generation of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ClientKind {
@@ -70,7 +70,7 @@ struct Rows {
     by_number: BTreeMap<u64, Arc<ConnectionRecord>>,
 }
 
-/// What is known of an open connection.
+/// The known properties of an open connection.
 #[derive(Debug)]
 struct ConnectionRecord {
     peer: SocketAddr,

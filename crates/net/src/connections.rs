@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::close_request::{CloseRequest, Scarcity};
-use crate::util::limits::{FREE_BYTES_OF_ALL, MESSAGE_BYTES_FREE, MESSAGE_BYTES_FREE_MIN};
+use crate::close_request::{CloseRequest, Scarcity};
+use crate::limits::{FREE_BYTES_OF_ALL, MESSAGE_BYTES_FREE, MESSAGE_BYTES_FREE_MIN};
 
-/// How long the server waits for an unproven connection to close before it asks the next one.
+/// The time that the server waits for an unproven connection to close before it asks the next one.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// All places. Each listener has a clone of it.
@@ -59,7 +59,7 @@ pub struct Place {
 }
 
 impl Connections {
-    /// Creates `connections_max` places, of which unproven connections may take `unproven_max`.
+    /// Creates `connections_max` places, and lets unproven connections take `unproven_max` of them.
     pub fn new(connections_max: usize, unproven_max: usize) -> Connections {
         let places = connections_max.clamp(1, Semaphore::MAX_PERMITS);
         let free = Arc::new(Semaphore::new(places));
@@ -109,7 +109,7 @@ impl Place {
     pub fn prove(&mut self) {
         if let Some(number) = self.number.take() {
             self.table.unproven.lock().by_number.remove(&number);
-            self.close_request.keep_place();
+            self.close_request.withdraw(Scarcity::Connections);
         }
     }
 

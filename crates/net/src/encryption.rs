@@ -10,12 +10,13 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::{self, AlertDescription, Error};
 
-use super::client_stream::ClientStream;
-use super::handler::ConnectionEnd;
-use super::tls::{self, TlsError};
-use crate::config::ClientEncryption;
+use crate::client_stream::ClientStream;
+use crate::handler::ConnectionEnd;
+use crate::tls;
+use crate::tls::TlsError;
+use config::ClientEncryption;
 
-/// How long a client may take for its handshake.
+/// The time that a client may take for its handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The first bytes of a TLS client: a handshake record of SSL 3 or later. No other client begins like this: it would be

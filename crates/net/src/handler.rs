@@ -2,16 +2,17 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 
-use super::busy_poll::BusyPoll;
-use super::client_stream::ClientStream;
-use super::connection_limits::ConnectionLimits;
-use super::connection_table::ConnectionEntry;
-use super::connections::Place;
-use super::memory_budget::MemoryBudget;
-use super::shutdown::ShutdownSignal;
+use crate::busy_poll::BusyPoll;
+use crate::client_stream::ClientStream;
+use crate::connection_limits::ConnectionLimits;
+use crate::connection_table::ConnectionEntry;
+use crate::connections::Place;
+use crate::memory_budget::MemoryBudget;
+use crate::shutdown::ShutdownSignal;
 
-/// An accepted client, and what its connection shares with all others.
+/// An accepted client, and the state that its connection shares with all others.
 pub struct Client {
     pub stream: ClientStream,
     pub peer: SocketAddr,
@@ -44,8 +45,14 @@ pub enum ConnectionEnd {
     Closed(Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// A conversation with a client.
+pub type Conversation = Pin<Box<dyn Future<Output = Result<(), ConnectionEnd>> + Send>>;
+
 /// Speaks a protocol with the clients of a port.
-pub trait ConnectionHandler: Clone + Send + 'static {
+///
+/// A conversation is boxed, so that its code is compiled in the crate of the protocol, and not again in each crate that
+/// opens a port. It is one allocation for a connection.
+pub trait ConnectionHandler: Send + Sync + 'static {
     /// Serves a client until it leaves, breaks the protocol, or the server shuts down.
-    fn serve(self, client: Client) -> impl Future<Output = Result<(), ConnectionEnd>> + Send;
+    fn serve(&self, client: Client) -> Conversation;
 }

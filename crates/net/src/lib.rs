@@ -1,4 +1,14 @@
-//! Serves sockets: listeners, connections, their limits, TLS, and a clean shutdown.
+//! Sockets of any protocol: listeners, connections, their limits of memory and pace, TLS, and a clean shutdown.
+//!
+//! ```text
+//!   Listener      accepts a socket; refuses it if an Admission has no room
+//!     Encryption  the TLS handshake, or detection of clients without TLS
+//!     ConnectionHandler::serve(Client)     the protocol, which knows what the bytes mean
+//!       ClientLink    reads into one buffer, writes replies; takes memory for both from the MemoryBudget first
+//!   Shutdown      tells every connection to finish, and waits
+//! ```
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod access_token;
 mod admission;
@@ -6,43 +16,38 @@ mod busy_poll;
 mod client_link;
 mod client_stream;
 mod close_request;
-mod connection;
 mod connection_limits;
 mod connection_metrics;
 mod connection_table;
 mod connections;
 mod encryption;
-mod faulty_reply;
 mod handler;
+pub mod limits;
 mod listener;
 mod memory_budget;
-mod native_answering;
-mod native_connection;
 mod pace;
 mod repeated_lines;
 mod short_turns;
 mod shutdown;
-mod status;
-mod status_page;
 mod tls;
 mod turn;
 
 pub use access_token::{AccessToken, NEEDS_TOKEN, is_same};
-pub use admission::Admission;
+pub use admission::{Admission, OpenConnections};
 pub use busy_poll::BusyPoll;
-pub use client_stream::ClientStream;
+pub use client_link::{ClientLink, Expected, HeldBytes, LinkError, Missing, enlarge};
+pub use client_stream::{BUFFER_BYTES, ClientStream, give_back};
 pub use close_request::{CloseRequest, Scarcity};
 pub use connection_limits::ConnectionLimits;
 pub use connection_metrics::ConnectionMetrics;
 pub use connection_table::{ClientKind, ConnectedClient, ConnectionEntry, ConnectionTable};
 pub use connections::{Connections, Place};
 pub use encryption::{Encryption, HandshakeError};
-pub use handler::{Client, ConnectionEnd, ConnectionHandler};
+pub use handler::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 pub use listener::{ListenError, Listener, check_address, keep_alive};
 pub use memory_budget::{HoldError, MemoryBudget, Share};
 pub use pace::PaceLimits;
 pub use short_turns::request_short_slices;
 pub use shutdown::{Shutdown, ShutdownSignal};
-pub use status::StatusService;
-pub use status_page::StatusPage;
 pub use tls::{ServerTrust, TlsError, client_config};
+pub use turn::let_others_go_first;

@@ -7,14 +7,14 @@ use std::time::Duration;
 use socket2::{Domain, SockRef, Socket, TcpKeepalive, Type};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::admission::Admission;
-use super::client_link::LinkError;
-use super::client_stream::ClientStream;
-use super::connection_metrics::ConnectionMetrics;
-use super::connections::Place;
-use super::handler::{Client, ConnectionEnd, ConnectionHandler};
-use super::repeated_lines::{Line, RepeatedLines};
-use crate::util::limits::{KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_PROBES, LOG_PERIOD_S};
+use crate::admission::Admission;
+use crate::client_link::LinkError;
+use crate::client_stream::ClientStream;
+use crate::connection_metrics::ConnectionMetrics;
+use crate::connections::Place;
+use crate::handler::{Client, ConnectionEnd, ConnectionHandler};
+use crate::limits::{KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_PROBES, LOG_PERIOD_S};
+use crate::repeated_lines::{Line, RepeatedLines};
 
 /// Connections that the operating system queues for the listener.
 const BACKLOG: i32 = 4096;
@@ -55,9 +55,18 @@ impl Listener {
         Err(failed(last))
     }
 
-    /// Accepts connections until the server shuts down, and serves each with the handler. While no place is free, the
-    /// next connection waits for one, and later connections wait in the operating system's queue.
-    pub async fn run(self, handler: impl ConnectionHandler, mut admission: Admission) {
+    /// Starts to accept connections, until the server shuts down, and serves each with the handler. While no place is free,
+    /// the next connection waits for one, and later connections wait in the operating system's queue.
+    pub fn start(self, handler: impl ConnectionHandler, admission: Admission) {
+        self.spawn(Arc::new(handler), admission);
+    }
+
+    /// Not generic, so that the loop and its tasks are compiled in this crate only.
+    fn spawn(self, handler: Arc<dyn ConnectionHandler>, admission: Admission) {
+        tokio::spawn(self.accept(handler, admission));
+    }
+
+    async fn accept(self, handler: Arc<dyn ConnectionHandler>, mut admission: Admission) {
         let mut pause = Duration::from_millis(1);
         loop {
             let accepted = tokio::select! {
@@ -78,7 +87,7 @@ impl Listener {
                     tokio::spawn(async move {
                         let (lines, metrics) = (admission.lines.clone(), admission.metrics.clone());
                         metrics.accepted.increase();
-                        let end = serve(stream, (peer, place), handler, admission).await;
+                        let end = serve(stream, peer, place, &*handler, admission).await;
                         count_end(&end, &metrics);
                         log_end(peer, end, &lines);
                     });
@@ -122,8 +131,9 @@ fn bind_one(address: SocketAddr) -> std::io::Result<TcpListener> {
 /// Serves one connection from its acceptance to its end.
 async fn serve(
     stream: TcpStream,
-    (peer, place): (SocketAddr, Place),
-    handler: impl ConnectionHandler,
+    peer: SocketAddr,
+    place: Place,
+    handler: &dyn ConnectionHandler,
     mut admission: Admission,
 ) -> Result<(), ConnectionEnd> {
     if let Err(error) = stream.set_nodelay(true) {

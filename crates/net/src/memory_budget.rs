@@ -2,12 +2,12 @@
 //! many connections.
 //!
 //! A buffer grows only after its connection's [`Share`] of the budget has grown. If too little memory is left, shares
-//! wait in order, for a limited time. Meanwhile connections are asked to close:
+//! wait in order, for a limited time. Meanwhile others return memory:
 //!
-//! 1. Connections whose clients stall: the client has neither sent the rest of a message nor read a reply at the
-//!    minimum rate. The one that has stalled longest closes first.
+//! 1. Connections whose clients stall are asked to close: the client has neither sent the rest of a message nor read a
+//!    reply at the minimum rate. The one that has stalled longest closes first.
 //! 2. If the waiting shares themselves hold the missing memory, they would wait for each other forever. Then the share
-//!    that began to wait last closes.
+//!    that began to wait last gives up: its message is refused.
 //!
 //! For example, with a budget of 3 MiB that is used up:
 //!
@@ -20,22 +20,24 @@
 //!
 //! share A    1 MiB   sends a large message    1 MiB       gets the memory of C
 //! share B    1 MiB   sends a large message    1 MiB       waits until A ends
-//! share C    1 MiB   sends a large message    1 MiB       closes: it began to wait after A and B
+//! share C    1 MiB   sends a large message    1 MiB       gives up: it began to wait after A and B
 //! ```
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::close_request::{CloseRequest, Scarcity};
-use crate::util::limits::{MEMORY_WAIT_S, MESSAGES_BYTES_MAX, REPLIES_MADE_AGAIN_MAX};
+use crate::close_request::{CloseRequest, Scarcity};
+use crate::limits::{MEMORY_WAIT_S, REPLIES_MADE_AGAIN_MAX};
+use base::util::limits::MESSAGES_BYTES_MAX;
+use base::util::spare_memory;
 
-/// How often waiting shares look for connections that stall.
+/// The interval at which waiting shares look for connections that stall.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// At most this part of the budget (a sixteenth) is taken from stalled connections at a time, unless the first waiting
 /// share needs more.
@@ -50,6 +52,8 @@ pub enum HoldError {
         "messages and replies of all clients take {0} bytes of memory, which is the limit: try again later"
     )]
     Full(usize),
+    #[error("the server has no memory for a buffer of {0} bytes: try again later")]
+    Refused(usize),
     /// The connection was asked to close while it waited.
     #[error("other connections need the memory of this one")]
     GaveWay,
@@ -92,6 +96,8 @@ struct Holder {
     wants: AtomicUsize,
     /// The number with which the share began to wait: smaller numbers began earlier.
     turn: AtomicU64,
+    /// The share must not wait any longer, since others wait for the memory that it holds.
+    gives_up: AtomicBool,
     /// When the client begins to stall, in milliseconds since the pool was created.
     stalls_at_ms: AtomicU64,
 }
@@ -127,6 +133,17 @@ impl MemoryBudget {
         self.pool.bytes_max.saturating_sub(self.pool.left.available_permits())
     }
 
+    /// Asks connections of a stopping server to close if their clients stall, or if they wait for memory. They wait
+    /// with a message that has not arrived or a reply that was not sent, so nothing acknowledged is lost.
+    pub fn end_blocked(&self) {
+        let now_ms = self.pool.milliseconds(Instant::now());
+        for holder in self.pool.holders.lock().by_number.values() {
+            if holder.is_waiting() || holder.stalls_at_ms.load(Ordering::Relaxed) <= now_ms {
+                holder.close_request.ask(Scarcity::Time);
+            }
+        }
+    }
+
     /// Returns an empty share for a connection that closes when `close_request` asks it to.
     pub fn share(&self, close_request: &Arc<CloseRequest>) -> Share {
         Share { pool: self.pool.clone(), close_request: close_request.clone(), held: 0, holder: None }
@@ -155,7 +172,7 @@ impl Pool {
         for holder in holders.by_number.values() {
             let bytes = holder.bytes.load(Ordering::Relaxed);
             let stalls_at = holder.stalls_at_ms.load(Ordering::Relaxed);
-            if holder.close_request.is_asked() {
+            if holder.close_request.is_asked() || holder.gives_up.load(Ordering::Relaxed) {
                 returning += bytes;
             } else if stalls_at <= now_ms && bytes > 0 {
                 stalled.push((stalls_at, bytes, holder));
@@ -178,11 +195,11 @@ impl Pool {
         if returning == 0
             && let Some(last) = self.last_of_a_deadlock(&holders)
         {
-            last.close_request.ask(Scarcity::Memory);
+            last.gives_up.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Returns the share to close if the waiting shares block each other: the last one that holds memory, if the first
+    /// Returns the share that must give up if the waiting shares block each other: the last one that holds memory, if the first
     /// one cannot get its memory until another share gives up.
     fn last_of_a_deadlock<'a>(&self, holders: &'a Holders) -> Option<&'a Arc<Holder>> {
         let mut waiting: Vec<_> = holders.by_number.values().filter(|holder| holder.is_waiting()).collect();
@@ -230,6 +247,9 @@ impl Share {
             return true;
         }
         let Ok(more) = u32::try_from(bytes - self.held) else { return false };
+        if spare_memory::is_spent() {
+            return false;
+        }
         match self.pool.left.try_acquire_many(more) {
             Ok(permit) => permit.forget(),
             Err(_) => return false,
@@ -242,8 +262,8 @@ impl Share {
     ///
     /// # Errors
     ///
-    /// `Full` if the memory was not free in time, or at once if the whole budget is smaller; `GaveWay` if the
-    /// connection was asked to close meanwhile.
+    /// `Full` if the memory was not free in time, or at once if the whole budget is smaller, or if others wait for the
+    /// memory of the share; `GaveWay` if the connection was asked to close meanwhile.
     pub async fn hold(&mut self, bytes: usize) -> Result<(), HoldError> {
         if self.try_hold(bytes) {
             return Ok(());
@@ -253,7 +273,7 @@ impl Share {
         if bytes > pool.bytes_max {
             return Err(HoldError::Full(pool.bytes_max));
         }
-        let _waiting = self.begin_to_wait(bytes - self.held);
+        let waiting = self.begin_to_wait(bytes - self.held);
         let ends_at = Instant::now() + pool.wait;
         let acquire = pool.left.acquire_many(more);
         tokio::pin!(acquire);
@@ -269,7 +289,7 @@ impl Share {
                 }
                 _ = self.close_request.asked() => return Err(HoldError::GaveWay),
                 () = sleep_until(ends_at.min(now + LOOK_EVERY)) => {
-                    if Instant::now() >= ends_at {
+                    if Instant::now() >= ends_at || waiting.0.gives_up.load(Ordering::Relaxed) {
                         return Err(HoldError::Full(pool.bytes_max));
                     }
                 }
@@ -282,7 +302,7 @@ impl Share {
     /// Dropping the permit ends the turn.
     ///
     /// # Errors
-    /// Those of [`Share::hold`].
+    /// Fails like [`Share::hold`].
     pub async fn hold_in_turn(&mut self, bytes: usize) -> Result<OwnedSemaphorePermit, HoldError> {
         self.hold(bytes).await?;
         let turn = timeout(self.pool.wait, self.pool.turns.clone().acquire_owned()).await;
@@ -313,7 +333,9 @@ impl Share {
         if bytes == 0 {
             self.leave();
         } else {
-            self.enter().bytes.store(bytes, Ordering::Relaxed);
+            let holder = self.enter();
+            holder.bytes.store(bytes, Ordering::Relaxed);
+            holder.gives_up.store(false, Ordering::Relaxed);
         }
     }
 
@@ -325,6 +347,7 @@ impl Share {
         };
         let holder = self.enter();
         holder.stalls_at_ms.store(NEVER, Ordering::Relaxed);
+        holder.gives_up.store(false, Ordering::Relaxed);
         holder.turn.store(turn, Ordering::Relaxed);
         holder.wants.store(wants, Ordering::Relaxed);
         WaitGuard(holder)
@@ -342,6 +365,7 @@ impl Share {
                 bytes: AtomicUsize::new(0),
                 wants: AtomicUsize::new(0),
                 turn: AtomicU64::new(0),
+                gives_up: AtomicBool::new(false),
                 stalls_at_ms: AtomicU64::new(NEVER),
             });
             holders.by_number.insert(holder.number, holder.clone());
@@ -488,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_several_shares_that_wait_for_each_other_is_closed() {
+    fn the_last_of_several_shares_that_wait_for_each_other_gives_up() {
         run(async {
             let budget = MemoryBudget::new(3 * MIB, 60 * SECOND);
             let [mut first, mut second, mut third] = [0; 3].map(|_| holding(&budget, MIB));
@@ -503,7 +527,7 @@ mod tests {
                 held
             };
             let (one, two, three) = tokio::join!(first_then_gone, second.hold(2 * MIB), third_until_asked);
-            assert_eq!((one, two, three), (Ok(()), Ok(()), Err(HoldError::GaveWay)));
+            assert_eq!((one, two, three), (Ok(()), Ok(()), Err(HoldError::Full(3 * MIB))));
         });
     }
 }

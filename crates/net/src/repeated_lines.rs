@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::util::limits::{LOG_KIND_BYTES_MAX, LOG_KINDS_MAX};
+use crate::limits::{LOG_KIND_BYTES_MAX, LOG_KINDS_MAX};
 
 /// The kind of all lines beyond `LOG_KINDS_MAX` kinds.
 const OTHERS: &str = "connections closed for other reasons";
@@ -16,11 +16,11 @@ const OTHERS: &str = "connections closed for other reasons";
 /// The lines of one subject, such as the ends of connections.
 #[derive(Debug, Default)]
 pub struct RepeatedLines {
-    /// How often each kind was repeated since it was logged.
+    /// The number of repetitions of each kind since it was logged.
     kinds: Mutex<HashMap<String, usize>>,
 }
 
-/// What to do with a line.
+/// The treatment of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
     /// Log it, and let a task call [`RepeatedLines::end_period`] later: it begins a period.
@@ -32,7 +32,7 @@ pub enum Line {
 }
 
 impl RepeatedLines {
-    /// Records a line of a kind. Returns what to do with it.
+    /// Records a line of a kind. Returns the treatment of the line.
     pub fn record(&self, kind: &str) -> Line {
         let mut end = kind.len().min(LOG_KIND_BYTES_MAX);
         while !kind.is_char_boundary(end) {

@@ -16,8 +16,8 @@ use tokio_rustls::rustls::{
     self, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
 };
 
-use crate::config::ClientEncryption;
-use crate::util::limits::PEM_BYTES_MAX;
+use crate::limits::PEM_BYTES_MAX;
+use config::ClientEncryption;
 
 /// Why the files cannot be used for TLS.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,7 @@ fn verifier(file: &Path, is_required: bool) -> Result<Arc<dyn ClientCertVerifier
     builder.build().map_err(|error: VerifierBuilderError| wrong(error.to_string()))
 }
 
-/// Which servers a client trusts, and how it identifies itself.
+/// The servers that a client trusts, and the certificate by which it identifies itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerTrust {
     /// Certificates of authorities, or of servers themselves.

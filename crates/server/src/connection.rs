@@ -3,22 +3,19 @@
 use bytes::{Bytes, BytesMut};
 use tokio::sync::watch;
 
-use super::busy_poll::BusyPoll;
-use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
-use super::client_stream::{BUFFER_BYTES, give_back};
-use super::connection_table::{ClientKind, ConnectionEntry};
 use super::faulty_reply::{AfterReply, TRICKLE, apply_fault};
-use super::handler::{Client, ConnectionEnd, ConnectionHandler};
-use super::shutdown::ShutdownSignal;
-use super::turn::let_others_go_first;
-use crate::db::faults::ReplyFault;
-use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Refusal, Transport, detect};
-use crate::thrift::wire::WireError;
+use crate::limits::{HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, REPLY_BYTES_BEFORE_FLUSH};
 use crate::thrift::{Service, Session, UNKNOWN, answer, refuse_long, refuse_overloaded};
-use crate::util::limits::{
-    HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_FREE, MESSAGE_BYTES_MAX,
-    REPLY_BYTES_BEFORE_FLUSH,
+use db::faults::ReplyFault;
+use net::limits::MESSAGE_BYTES_FREE;
+use net::{
+    BUFFER_BYTES, BusyPoll, Client, ClientKind, ClientLink, ConnectionEnd, ConnectionEntry,
+    ConnectionHandler, Conversation, Expected, HeldBytes, LinkError, Missing, ShutdownSignal, give_back,
+    let_others_go_first,
 };
+use wire::limits::MESSAGE_BYTES_MAX;
+use wire::thrift::WireError;
+use wire::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Refusal, Transport, detect};
 
 /// Length of the header of a frame.
 const FRAME_HEADER_BYTES: usize = 4;
@@ -48,8 +45,9 @@ impl From<ConnectionError> for ConnectionEnd {
 }
 
 impl ConnectionHandler for Service {
-    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
-        Ok(Connection::new(client, self).serve().await?)
+    fn serve(&self, client: Client) -> Conversation {
+        let connection = Connection::new(client, self.clone());
+        Box::pin(async { Ok(connection.serve().await?) })
     }
 }
 
@@ -140,6 +138,10 @@ impl Connection {
                     self.flush().await?;
                     self.give_back();
                     let has_begun = cutter.is_within_message(&self.input);
+                    let missing = match transport {
+                        Transport::Framed => Missing::Exactly(missing),
+                        Transport::Unframed => Missing::AtLeast(missing),
+                    };
                     match self.receive(missing, has_begun).await {
                         Ok(true) => {}
                         Ok(false) => return Ok(()),
@@ -186,7 +188,7 @@ impl Connection {
                 Detection::Refused(refusal) => return Err(refusal.into()),
                 Detection::Needed(missing) => {
                     let has_begun = !self.input.is_empty();
-                    if !self.receive(missing, has_begun).await? {
+                    if !self.receive(Missing::AtLeast(missing), has_begun).await? {
                         return Ok(None);
                     }
                 }
@@ -286,9 +288,8 @@ impl Connection {
         Ok(refuse_overloaded(&self.service, &mut self.session, refused, &why, &mut self.output)?)
     }
 
-    /// Waits for more bytes of a message of which `missing` bytes have not arrived. Returns false if no more will
-    /// arrive.
-    async fn receive(&mut self, missing: usize, has_begun: bool) -> Result<bool, ConnectionError> {
+    /// Waits for more bytes of a message. Returns false if no more will arrive.
+    async fn receive(&mut self, missing: Missing, has_begun: bool) -> Result<bool, ConnectionError> {
         if self.shutdown.is_ending() {
             return Ok(false);
         }

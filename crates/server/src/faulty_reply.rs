@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 
-use crate::db::faults::ReplyFault;
+use db::faults::ReplyFault;
 
 /// The pause after each byte of a reply that trickles.
 pub const TRICKLE: Duration = Duration::from_millis(10);
 
-/// What happens after the reply.
+/// The step after the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterReply {
     /// The next one, as usual.

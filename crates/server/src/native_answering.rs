@@ -1,12 +1,11 @@
-//! One request of a native connection, from its body to its reply and the memory of the reply.
+//! One request of a native connection, from its frame to its reply and the memory of the reply.
 
 use std::sync::Arc;
 
-use super::close_request::CloseRequest;
-use super::memory_budget::{MemoryBudget, Share};
-use crate::db;
-use crate::native::{BodyReader, FailedOperation, Identity, NativeService, Reply, RequestCode, answer};
-use crate::util::limits::MESSAGE_BYTES_FREE;
+use crate::native::{FailedOperation, Identity, NativeService, Reply, answer};
+use net::limits::MESSAGE_BYTES_FREE;
+use net::{CloseRequest, MemoryBudget, Share};
+use wire::native::{Compression, Frame, RequestCode};
 
 /// Makes the memory shares of a connection's replies. A share belongs to its reply until the connection absorbs it.
 #[derive(Debug)]
@@ -20,14 +19,14 @@ pub struct NativeRequest {
     pub service: NativeService,
     pub identity: Arc<Identity>,
     pub code: RequestCode,
-    pub stream: i16,
-    pub flags: u8,
-    pub body: BodyReader,
+    pub frame: Frame,
+    /// The compression of the connection.
+    pub compression: Option<Compression>,
 }
 
 /// The reply to a request, with its memory.
 pub struct NativeReply {
-    /// Bytes of the request's body.
+    /// Bytes of the request's body as it was received.
     pub request_bytes: usize,
     pub reply: Reply,
     /// The memory of the reply; `None` if the reply is small.
@@ -36,14 +35,13 @@ pub struct NativeReply {
 
 impl NativeRequest {
     async fn answer(&self) -> Reply {
-        let frame = (self.stream, self.flags);
-        answer(&self.service, &self.identity, self.code, frame, self.body.clone()).await
+        answer(&self.service, &self.identity, self.code, &self.frame, self.compression).await
     }
 
     /// Answers the request. If there is no memory for a large reply, the reply is dropped, and the request runs again
     /// when there is memory. This is safe because only requests that change nothing have large replies.
     pub async fn answer_within(self, shares: Arc<ReplyShares>) -> NativeReply {
-        let request_bytes = self.body.bytes_left();
+        let request_bytes = self.frame.body.len();
         let reply = self.answer().await;
         let bytes = reply.bytes_held();
         if bytes <= MESSAGE_BYTES_FREE {
@@ -67,7 +65,7 @@ impl NativeRequest {
             Err(error) => error.to_string(),
         };
         let error = db::Error::Overloaded(why).into();
-        let reply = Reply::error(self.stream, &error, FailedOperation::default(), self.body.version);
+        let reply = Reply::error(self.frame.stream, &error, FailedOperation::default(), self.frame.version);
         NativeReply { request_bytes, reply, share: None }
     }
 }

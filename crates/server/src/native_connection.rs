@@ -13,26 +13,25 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::{broadcast, watch};
 
-use super::busy_poll::BusyPoll;
-use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
-use super::client_stream::{BUFFER_BYTES, give_back};
 use super::connection::next_restart;
-use super::connection_table::{ClientKind, ConnectionEntry};
 use super::faulty_reply::{AfterReply, TRICKLE, apply_fault};
-use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::native_answering::{NativeReply, NativeRequest, ReplyShares};
-use super::shutdown::ShutdownSignal;
-use super::turn::let_others_go_first;
-use crate::db;
-use crate::native::{
-    BodyReader, Event, EventKind, FailedOperation, Frame, FrameCutter, FrameError, Handshake, NativeError,
-    NativeService, NextFrame, ProtocolVersion, Reply, RequestCode, SegmentCodec, SegmentError, UNREADABLE,
-    open_body,
+use crate::limits::{
+    HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, NATIVE_REQUESTS_MAX, REPLY_BYTES_BEFORE_FLUSH,
 };
-use crate::schema::SchemaChange;
-use crate::util::limits::{
-    HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, NATIVE_FRAME_BYTES_MAX, NATIVE_REQUESTS_MAX,
-    REPLY_BYTES_BEFORE_FLUSH,
+use crate::native::{
+    Event, EventKind, FailedOperation, Handshake, NativeError, NativeService, Reply, open_body,
+};
+use base::schema::SchemaChange;
+use net::{
+    BUFFER_BYTES, BusyPoll, Client, ClientKind, ClientLink, ConnectionEnd, ConnectionEntry,
+    ConnectionHandler, Conversation, Expected, HeldBytes, LinkError, Missing, ShutdownSignal, enlarge,
+    give_back, let_others_go_first,
+};
+use wire::limits::NATIVE_FRAME_BYTES_MAX;
+use wire::native::{
+    Frame, FrameCutter, FrameError, NextFrame, ProtocolVersion, RequestCode, SEGMENT_PAYLOAD_MAX,
+    SegmentCodec, SegmentError, UNREADABLE,
 };
 
 /// Why the server ends a connection.
@@ -86,14 +85,15 @@ impl From<NativeConnectionError> for ConnectionEnd {
 }
 
 impl ConnectionHandler for NativeService {
-    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
-        Ok(NativeConnection::new(client, self).serve().await?)
+    fn serve(&self, client: Client) -> Conversation {
+        let connection = NativeConnection::new(client, self.clone());
+        Box::pin(async { Ok(connection.serve().await?) })
     }
 }
 
 type Answering = Pin<Box<dyn Future<Output = NativeReply> + Send>>;
 
-/// What happened while a connection waited.
+/// An event while a connection waited.
 enum ConnectionEvent {
     NativeReply(NativeReply),
     Written,
@@ -133,6 +133,8 @@ struct NativeConnection {
     answering: FuturesUnordered<Answering>,
     /// Bytes of the bodies of running requests.
     request_bytes: usize,
+    /// Size of the larger buffer for `frames` that the connection waits for; 0 if it waits for none.
+    growing: usize,
     /// Changes of the schema, if the client has registered for them.
     changes: Option<broadcast::Receiver<Arc<[SchemaChange]>>>,
     /// The buffers take more than the connection's share of memory: it does not read until the share has grown.
@@ -143,7 +145,7 @@ struct NativeConnection {
     is_ending: bool,
     /// Changes when a test restarts the server.
     restarts: Option<watch::Receiver<u64>>,
-    /// What a test's fault does after the replies in the output.
+    /// The effect of a test's fault after the replies in the output.
     after_reply: AfterReply,
 }
 
@@ -172,6 +174,7 @@ impl NativeConnection {
             needs_flush: false,
             answering: FuturesUnordered::new(),
             request_bytes: 0,
+            growing: 0,
             changes: None,
             is_short: false,
             reply_shares: Arc::new(ReplyShares { budget, close_request }),
@@ -224,6 +227,9 @@ impl NativeConnection {
         loop {
             if end.is_ok() {
                 match self.take_frames().await {
+                    Err(NativeConnectionError::Link(LinkError::Full(full))) => {
+                        self.refuse_for_memory(LinkError::Full(full)).await?;
+                    }
                     // Earlier requests are still answered.
                     Err(error) if error.final_error().is_some() => {
                         self.is_ending = true;
@@ -271,7 +277,7 @@ impl NativeConnection {
     /// Returns the memory of all buffers and requests except `input`.
     fn held_beside_input(&self) -> HeldBytes {
         HeldBytes {
-            received: self.frames.capacity() + self.request_bytes,
+            received: self.frames.capacity() + self.growing + self.request_bytes,
             replies: self.replies.capacity() + self.output.capacity(),
         }
     }
@@ -345,7 +351,7 @@ impl NativeConnection {
                 return Ok(ConnectionEvent::ShareGrown);
             }
             let begun = self.cutter.begun(&self.input).filter(|_| self.segments.is_none());
-            let missing = begun.map_or(BUFFER_BYTES, |(_, missing)| missing);
+            let missing = begun.map_or(Missing::AtLeast(0), |(_, missing)| Missing::Exactly(missing));
             self.link.make_room(&mut self.input, missing, others).await?;
             self.link.receive(&mut self.input, expected).await.map(ConnectionEvent::Read)
         };
@@ -361,7 +367,7 @@ impl NativeConnection {
         }
     }
 
-    /// Returns what the client should send next.
+    /// Returns the message that the client should send next.
     fn expected(&self) -> Expected {
         let is_within = self.segments.is_some() && !self.frames.is_empty();
         if is_within || self.cutter.is_within_frame(&self.input) {
@@ -376,7 +382,7 @@ impl NativeConnection {
     async fn take_frames(&mut self) -> Result<(), NativeConnectionError> {
         while self.answering.len() < NATIVE_REQUESTS_MAX && self.has_room() {
             if let Some(codec) = self.segments {
-                while codec.take(&mut self.input, &mut self.frames)? {}
+                while self.grow_frames()? && codec.take(&mut self.input, &mut self.frames)? {}
             }
             let source = if self.segments.is_some() { &mut self.frames } else { &mut self.input };
             match self.cutter.next_frame(source)? {
@@ -398,42 +404,63 @@ impl NativeConnection {
         Ok(())
     }
 
+    /// Makes room for a segment in the buffer of frames: for all of the frame that has begun. Returns `false` if the memory
+    /// of all connections does not allow that yet; then `growing` is the memory to wait for.
+    fn grow_frames(&mut self) -> Result<bool, LinkError> {
+        self.growing = 0;
+        let begun = self.cutter.begun(&self.frames);
+        let room = self.frames.capacity() - self.frames.len();
+        let Some((_, missing)) = begun.filter(|_| room < SEGMENT_PAYLOAD_MAX) else { return Ok(true) };
+        // The last segment can have other frames behind this one.
+        let missing = Missing::Exactly(missing + SEGMENT_PAYLOAD_MAX);
+        self.growing = missing.capacity_after(self.frames.len());
+        let may_grow = self.link.share.try_hold(self.held());
+        if may_grow {
+            enlarge(&mut self.frames, std::mem::take(&mut self.growing))?;
+        }
+        Ok(may_grow)
+    }
+
     /// Answers a frame of the handshake, or starts the request of a frame with a statement.
     async fn handle_frame(&mut self, frame: Frame) {
-        let (version, stream, flags) = (frame.version, frame.stream, frame.flags);
-        let (code, body) = match self.open(&frame) {
-            Ok(opened) => opened,
+        let (version, stream) = (frame.version, frame.stream);
+        let code = match self.code_of(&frame) {
+            Ok(code) => code,
             Err(error) => {
                 self.refuse_frame((stream, version), &error);
                 return;
             }
         };
-        // Free a compressed frame: the body is a decompressed copy.
-        drop(frame);
+        let compression = self.handshake.compression;
         if !code.has_statement() {
-            let reply = self.handshake.answer(&self.service, code, stream, body).await;
-            self.push(reply);
-            self.apply_handshake(version);
+            match open_body(&frame, compression, HANDSHAKE_BYTES_MAX) {
+                Ok(body) => {
+                    let reply = self.handshake.answer(&self.service, code, stream, body).await;
+                    self.push(reply);
+                    self.apply_handshake(version);
+                }
+                Err(error) => self.refuse_frame((stream, version), &error),
+            }
             return;
         }
         self.entry.record_request(ClientKind::Native);
-        self.request_bytes += body.bytes_left();
+        self.request_bytes += frame.body.len();
         let (service, identity) = (self.service.clone(), self.handshake.identity.clone());
-        let request = NativeRequest { service, identity, code, stream, flags, body };
+        // The body is decompressed as a part of the request, whose memory is counted.
+        let request = NativeRequest { service, identity, code, frame, compression };
         self.answering.push(Box::pin(request.answer_within(self.reply_shares.clone())));
     }
 
-    /// Returns the request code and the decompressed body of a frame.
+    /// Returns the request code of a frame.
     ///
     /// # Errors
     ///
-    /// If the opcode is unknown, is not allowed in this state of the handshake, or the body is invalid.
-    fn open(&self, frame: &Frame) -> Result<(RequestCode, BodyReader), NativeError> {
+    /// If the opcode is unknown, or is not allowed in this state of the handshake.
+    fn code_of(&self, frame: &Frame) -> Result<RequestCode, NativeError> {
         let unknown = || NativeError::protocol(format!("Unknown opcode {}", frame.opcode));
         let code = RequestCode::of_number(frame.opcode).ok_or_else(unknown)?;
         self.handshake.check(code, frame.version)?;
-        let bytes_max = if code.has_statement() { NATIVE_FRAME_BYTES_MAX } else { HANDSHAKE_BYTES_MAX };
-        Ok((code, open_body(frame, self.handshake.compression, bytes_max)?))
+        Ok(code)
     }
 
     /// Applies the new state of the handshake to the connection: limits, segments and events.

@@ -12,11 +12,10 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 
-use super::access_token::{AccessToken, NEEDS_TOKEN};
-use super::handler::{Client, ConnectionEnd, ConnectionHandler};
-use super::status_page::StatusPage;
-use crate::util::Password;
-use crate::util::limits::STATUS_REQUEST_BYTES_MAX;
+use crate::status_page::StatusPage;
+use base::util::Password;
+use net::limits::STATUS_REQUEST_BYTES_MAX;
+use net::{AccessToken, Client, ConnectionEnd, ConnectionHandler, Conversation, NEEDS_TOKEN};
 
 /// Time limit for a request and its reply: silent clients must not keep health probes out.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
@@ -62,7 +61,13 @@ impl StatusService {
 }
 
 impl ConnectionHandler for StatusService {
-    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
+    fn serve(&self, client: Client) -> Conversation {
+        Box::pin(self.clone().converse(client))
+    }
+}
+
+impl StatusService {
+    async fn converse(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { mut stream, mut shutdown, .. } = client;
         let service = service_fn(async |request: Request<_>| -> Result<_, Infallible> {
             Ok(self.reply(request.method(), request.uri().path(), request.headers()))

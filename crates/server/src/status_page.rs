@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::db::Database;
+use db::Database;
 
 /// Makes the status page of a server.
 #[derive(Clone)]

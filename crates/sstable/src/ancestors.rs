@@ -50,7 +50,7 @@ pub fn ancestors(descriptor: &Descriptor) -> Result<Option<BTreeSet<u64>>, Sstab
     read(&mut input).map(Some)
 }
 
-/// Skips what is stored before the ancestors up to 2.0.
+/// Skips the data before the ancestors up to 2.0.
 fn skip_to_ancestors(input: &mut Input, format: &Format) -> Result<(), SstableError> {
     skip_histograms(input)?;
     input.skip(POSITION_BYTES)?;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::counter::CounterCell;
-use crate::model::{Cell, Change, DeletionTime, RangeTombstone};
+use base::model::{Cell, Change, DeletionTime, RangeTombstone};
 
 /// A part of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Atom {
     }
 }
 
-/// What follows in a table: rows, each with its atoms.
+/// The next unit of a table: rows, each with its atoms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unit {
     /// A row begins.

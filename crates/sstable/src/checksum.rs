@@ -7,8 +7,9 @@ use std::path::Path;
 use sha1::{Digest, Sha1};
 use simd_adler32::Adler32;
 
-use super::error::{SstableError, hex};
+use super::error::SstableError;
 use super::format::ChecksumKind;
+use base::util::hex;
 
 /// Bytes that are read at a time for the checksum of a whole file.
 const READ_BYTES: usize = 256 * 1024;

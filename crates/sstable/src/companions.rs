@@ -1,4 +1,5 @@
-//! The files beside a Data file, opened: what of them is damaged or missing, and whether the rows can be read without.
+//! Opens the files next to a Data file: finds the damaged or missing ones, and whether the rows can be read without
+//! them.
 //!
 //! | file | without it |
 //! |---|---|
@@ -16,7 +17,7 @@ use super::error::SstableError;
 use super::index::IndexReader;
 use super::input::Input;
 use super::statistics::{Statistics, read_statistics};
-use crate::partitioner::{PartitionerRef, resolve};
+use base::partitioner::{PartitionerRef, resolve};
 
 /// The opened files of a table.
 #[derive(Debug)]

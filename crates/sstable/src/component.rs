@@ -1,4 +1,4 @@
-//! The files of one SSTable, and what their names and directories say.
+//! The files of one SSTable, and the meaning of their names and directories.
 //!
 //! ```text
 //!   0.4 to 0.6    <keyspace>/<family>-<generation>-Data.db
@@ -8,7 +8,7 @@
 //!   2.2 to 3.11   <keyspace>/<family>-<id>/<letters>-<generation>-big-Data.db
 //! ```
 //!
-//! An index is a family of its own: `<family>.<index>` up to 2.1, the directory `.<index>` in that of its family later.
+//! An index is a family of its own: `<family>.<index>` up to 2.1, the directory `.<index>` in its family's later.
 //! Snapshots are in `snapshots/<name>`, incremental backups in `backups`, below the directory of the table files.
 
 use std::fs::File;
@@ -29,7 +29,7 @@ pub enum Component {
     CompressionInfo,
     /// Checksums of the blocks of an uncompressed Data file.
     Crc,
-    /// What was known when the file was written: timestamps, positions in the commit log, types.
+    /// The facts that were known when the file was written: timestamps, positions in the commit log, types.
     Statistics,
 }
 
@@ -56,13 +56,13 @@ const NOT_READ: [&str; 3] = ["Filter.db", "Summary.db", CONTENTS];
 /// The name of the empty file that marks an SSTable whose files may be deleted.
 const COMPACTED: &str = "Compacted";
 
-/// What the name of an SSTable has that is not finished: in all releases, and in 2.1 and 2.2 if it can be read already.
+/// The marks in the name of an unfinished SSTable: in all releases, and in 2.1 and 2.2 if it can be read already.
 const MARKS: [&str; 2] = ["tmp", "tmplink"];
 
 /// The names of the component with the checksum of the whole Data file.
 const DIGESTS: [&str; 3] = ["Digest.sha1", "Digest.adler32", "Digest.crc32"];
 
-/// What the name of a Data file says.
+/// The parts of the name of a Data file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Descriptor {
     /// The directory of the files.
@@ -115,7 +115,7 @@ impl Descriptor {
             format,
             generation,
             keyspace: keyspace.map(own).or_else(|| match family {
-                // Up to 1.0 the directory of the file is that of the keyspace.
+                // Up to 1.0 the directory of the file is the keyspace's.
                 Some(_) => keyspace_directory(&directory),
                 None => directory_keyspace,
             }),

@@ -15,7 +15,7 @@ use super::checksum::checksum_of;
 use super::error::SstableError;
 use super::format::{ChecksumKind, Format};
 use super::input::Input;
-use crate::util::limits::{SSTABLE_CHUNK_BYTES_MAX, SSTABLE_COMPRESSION_OPTIONS_MAX};
+use crate::limits::{SSTABLE_CHUNK_BYTES_MAX, SSTABLE_COMPRESSION_OPTIONS_MAX};
 
 /// Bytes of the checksum behind a chunk.
 const CHECKSUM_BYTES: usize = 4;
@@ -77,7 +77,7 @@ fn other_length(found: usize, expected: usize) -> String {
     format!("it decompresses to {found} bytes instead of {expected}")
 }
 
-/// A compressed file, of which chunks are read.
+/// A compressed file that is read in chunks.
 #[derive(Debug)]
 pub(super) struct CompressedFile {
     file: File,

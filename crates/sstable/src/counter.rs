@@ -18,17 +18,17 @@
 //!   merged              A local  clock 3  count 9       merged with node B  A clock 3  count 9
 //! ```
 //!
-//! Local shards become remote ones once all tables of a node are merged (`CounterCell::settled`), before they are merged
-//! with those of other nodes.
+//! Local shards become remote ones once all tables of a node are merged (`CounterCell::settled`), before they are
+//! merged with tables of other nodes.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use bytes::Bytes;
 
-use crate::model::{Cell, CellKind};
+use base::model::{Cell, CellKind};
 
-/// What a shard's count means.
+/// The meaning of a shard's count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ShardKind {
     /// The total of another node.
@@ -42,7 +42,7 @@ pub enum ShardKind {
 /// The count of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// What the count means.
+    /// The meaning of the count.
     pub kind: ShardKind,
     /// The logical clock of the node.
     pub clock: i64,
@@ -88,7 +88,7 @@ pub struct CounterCell {
     pub shards: BTreeMap<[u8; 16], Shard>,
 }
 
-/// What tables say of one counter column.
+/// The state of one counter column in tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CounterState {
     /// The counter has a value.
@@ -125,7 +125,7 @@ impl CounterState {
 /// Bytes of a shard.
 const SHARD_BYTES: usize = 32;
 
-/// Returns the shards of a context, or why it is none.
+/// Returns the shards of a counter context, or the reason why the bytes are not one.
 pub(super) fn shards_of(context: &[u8]) -> Result<BTreeMap<[u8; 16], Shard>, String> {
     let length = || format!("a counter context of {} bytes", context.len());
     let (count, rest) = context.split_first_chunk::<2>().ok_or_else(length)?;
@@ -159,11 +159,11 @@ pub(super) fn shards_of(context: &[u8]) -> Result<BTreeMap<[u8; 16], Shard>, Str
     Ok(shards)
 }
 
-/// The node that the totals of counters are of which this server writes.
+/// The node id under which this server writes the totals of counters.
 const OWN_NODE: [u8; 16] = *b"\x5f\x1c\xa2\x80\x00\x00\x11\xf1thrifts\x00";
 
 /// Returns the context of a counter whose total is known: one global shard, of a node that no cluster has. The clock is
-/// the counter's timestamp, so that of two such contexts the newer one counts.
+/// the counter's timestamp, so the newer one of two such contexts counts.
 pub(super) fn global_context(timestamp: i64, total: i64) -> Vec<u8> {
     let mut context = 1_i16.to_be_bytes().to_vec();
     context.extend(i16::MIN.to_be_bytes());

@@ -14,11 +14,11 @@ use bytes::Bytes;
 
 use super::component::Descriptor;
 use super::statistics::{Column, RowHeader};
-use crate::cql::define::{comparator, key_validator};
-use crate::marshal::{
+use base::marshal::{
     BytesType, CqlType, Native, TypeRef, Types, composite_parts, split_arguments, split_class, unreversed,
 };
-use crate::schema::{CfDef, ColumnDef, ColumnKind, ColumnType, Layout, TableColumn, TableDef};
+use base::schema::table_types::{comparator, key_validator};
+use base::schema::{CfDef, ColumnDef, ColumnKind, ColumnType, Layout, TableColumn, TableDef};
 
 /// Returns the definition of the column family of a file whose cells are named in a layout.
 pub(super) fn described(
@@ -136,7 +136,7 @@ impl Description<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::AbstractType;
+    use base::marshal::AbstractType;
 
     #[derive(Debug)]
     struct OwnType;
@@ -146,7 +146,7 @@ mod tests {
             "com.example.OwnType"
         }
 
-        fn validate(&self, _value: &[u8]) -> Result<(), crate::marshal::MarshalError> {
+        fn validate(&self, _value: &[u8]) -> Result<(), base::marshal::MarshalError> {
             Ok(())
         }
 
@@ -158,7 +158,7 @@ mod tests {
             String::new()
         }
 
-        fn parse_text(&self, text: &str) -> Result<Vec<u8>, crate::marshal::MarshalError> {
+        fn parse_text(&self, text: &str) -> Result<Vec<u8>, base::marshal::MarshalError> {
             Ok(text.as_bytes().to_vec())
         }
     }

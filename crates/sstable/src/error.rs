@@ -1,5 +1,6 @@
 //! Errors of files of old servers.
 
+use base::util::hex;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ pub enum SstableError {
     Unsupported {
         /// The file.
         path: PathBuf,
-        /// What is not supported, and what to do.
+        /// The message: what is not supported, and what to do.
         why: String,
     },
 }
@@ -38,7 +39,7 @@ pub struct Damage {
     pub offset: Option<u64>,
     /// The key of the row at this place, if it is known.
     pub key: Option<Bytes>,
-    /// What is wrong.
+    /// The description of the damage.
     pub why: String,
 }
 
@@ -87,9 +88,4 @@ impl SstableError {
             other => other,
         }
     }
-}
-
-/// Returns bytes in lower-case hex.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Which writes of the commit logs an SSTable has, by the Statistics component: the server does not replay them.
+//! The writes of the commit logs that an SSTable has, by the Statistics component: the server does not replay them.
 //!
 //! ```text
 //!   up to 0.7     nothing
@@ -31,7 +31,7 @@ const HISTOGRAM_ENTRY_BYTES: u64 = 16;
 pub struct LogPosition {
     /// The id of the segment.
     pub segment: i64,
-    /// The position in the segment. That of a write is where its record ends.
+    /// The position in the segment. The position of a write is the end of its record.
     pub position: u32,
 }
 
@@ -118,7 +118,7 @@ fn position(input: &mut Input) -> Result<LogPosition, SstableError> {
     Ok(LogPosition { segment, position: input.u32()? })
 }
 
-/// Skips what is stored between the upper and the lower bound.
+/// Skips the data between the upper and the lower bound.
 fn skip_to_lower_bound(input: &mut Input, format: &Format) -> Result<(), SstableError> {
     // The range of timestamps, of local deletion times and of times to live, and the ratio of compression.
     input.skip(if format.has_modern_rows { 8 + 8 + 4 + 4 + 4 + 4 + 8 } else { 8 + 8 + 4 + 8 })?;
@@ -153,8 +153,8 @@ fn skip_entries(input: &mut Input, bytes: u64) -> Result<(), SstableError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::format::format_of;
     use super::*;
+    use crate::format::format_of;
     use std::path::Path;
 
     fn number(content: &mut Vec<u8>, segment: i64, at: u32) {

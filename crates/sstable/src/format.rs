@@ -14,7 +14,7 @@
 //!   ma to me       3.0 to 3.11    the rows of the new storage engine
 //! ```
 
-/// How a Data file stores row keys.
+/// The ways in which a Data file stores row keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyForm {
     /// Java's modified UTF-8; the partitioner may have put its token and a colon in front.
@@ -25,7 +25,7 @@ pub enum KeyForm {
     Bytes,
 }
 
-/// How the size of a row is stored before the row.
+/// The ways in which the size of a row is stored before the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowSize {
     /// Four bytes.
@@ -45,16 +45,16 @@ pub enum ChecksumKind {
     Adler32,
 }
 
-/// What a version of the format has.
+/// The properties of a version of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
     /// The letters in names of files; empty up to 0.6.
     pub letters: &'static str,
     /// The releases that write it.
     pub releases: &'static str,
-    /// How row keys are stored.
+    /// The stored form of row keys.
     pub keys: KeyForm,
-    /// How the size of a row is stored.
+    /// The stored form of a row's size.
     pub row_size: RowSize,
     /// Whether a Bloom filter and an index of columns are stored in front of the columns of a row.
     pub has_row_index: bool,
@@ -72,7 +72,7 @@ pub struct Format {
     pub has_block_sums: bool,
     /// Whether the Statistics component has a table of contents.
     pub has_statistics_contents: bool,
-    /// Whether rows are those of the new storage engine.
+    /// Whether rows have the form of the new storage engine.
     pub has_modern_rows: bool,
 }
 

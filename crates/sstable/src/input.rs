@@ -15,7 +15,7 @@ use super::checksum::checksum_of;
 use super::compressed::CompressedFile;
 use super::error::SstableError;
 use super::format::ChecksumKind;
-use crate::util::limits::{SSTABLE_CHUNK_BYTES_MAX, SSTABLE_VALUE_BYTES_MAX};
+use crate::limits::{SSTABLE_CHUNK_BYTES_MAX, SSTABLE_VALUE_BYTES_MAX};
 
 /// Bytes of a block of a file without checksums of blocks.
 const BLOCK_BYTES: usize = 64 * 1024;
@@ -97,7 +97,7 @@ impl Input {
         }
     }
 
-    /// Returns whether the length of the content is that of the file, and not one that another file has.
+    /// Returns whether the content is as long as the file. Another file has the length of compressed content.
     pub fn is_as_long_as_file(&self) -> bool {
         !matches!(self.blocks, Blocks::Compressed(_))
     }
@@ -346,7 +346,7 @@ impl Input {
         self.bytes(length)
     }
 
-    /// Reads a text as Java's `writeUTF` writes it. Bytes that are no text are replaced, since only names of classes
+    /// Reads a text as Java's `writeUTF` writes it. Bytes that are not text are replaced, since only names of classes
     /// and options are read.
     pub fn utf(&mut self) -> Result<String, SstableError> {
         Ok(String::from_utf8_lossy(&self.short_bytes()?).into_owned())

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::error::SstableError;
 use super::format::KeyForm;
 use super::input::Input;
-use crate::partitioner::{Partitioner, PartitionerRef, RandomPartitioner};
+use base::partitioner::{Partitioner, PartitionerRef, RandomPartitioner};
 
 /// Reads row keys.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ pub(super) struct KeyOrder {
 impl KeyOrder {
     /// Returns a check; without a partitioner it accepts all orders.
     pub fn new(partitioner: Option<PartitionerRef>) -> KeyOrder {
-        // The collation of this server is not that of the Java which sorted the keys.
+        // The collation of this server differs from the collation of the Java that sorted the keys.
         let partitioner =
             partitioner.filter(|known| !known.class_name().ends_with("CollatingOrderPreservingPartitioner"));
         KeyOrder { partitioner, last: None }
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn rows_out_of_order_are_found() {
-        let mut order = KeyOrder::new(crate::partitioner::resolve("ByteOrderedPartitioner"));
+        let mut order = KeyOrder::new(base::partitioner::resolve("ByteOrderedPartitioner"));
         order.take(&Bytes::from_static(b"a")).unwrap();
         order.take(&Bytes::from_static(b"b")).unwrap();
         order.take(&Bytes::from_static(b"b")).expect_err("twice");

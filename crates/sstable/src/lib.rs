@@ -18,9 +18,11 @@
 //!   companions  the files beside a Data file            skip         how reading goes on behind damage
 //! ```
 //!
-//! Rows are read as a stream: a row can be larger than the memory. What is read are the cells of this server's model
-//! (`model::Cell`), with the names that they have in 2.1, whatever the release. Counters keep their shards, because the
+//! Rows are read as a stream: a row can be larger than the memory. The reader returns cells of this server's model
+//! (`model::Cell`), with the names that they have in 2.1, for all releases. Counters keep their shards, because the
 //! shards of several tables must be merged before their total is known.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod ancestors;
 mod atom;
@@ -37,6 +39,7 @@ mod format;
 mod index;
 mod input;
 mod key_order;
+pub mod limits;
 mod modern;
 mod old;
 mod rows;

@@ -1,4 +1,4 @@
-//! The rows of a Data file, in one of the two formats: those of 0.4 to 2.2, or those of 3.x.
+//! The rows of a Data file, in one of the two formats: of 0.4 to 2.2, or of 3.x.
 
 use bytes::Bytes;
 

@@ -1,4 +1,4 @@
-//! How reading goes on behind damage.
+//! Finds the next row behind damage.
 //!
 //! ```text
 //!   Data    row a | row b ....... | row c        row b is damaged: it can end anywhere, and anything can be in it
@@ -10,7 +10,7 @@
 //!
 //! If row and entry differ, one of them is damaged. Bytes of the Data file that a checksum has verified are right, and
 //! the Index is wrong. Without a checksum it is not known which one, and the row is left out. But if no row fits the
-//! Index, neither those before nor those behind, and the row can be read to its end, the Index is that of another file.
+//! Index, neither those before nor those behind, and the row can be read to its end, the Index belongs to another file.
 
 use bytes::Bytes;
 
@@ -32,8 +32,8 @@ pub struct SkippedRow {
 }
 
 impl TableReader {
-    /// Moves behind damage: to the next row that the Index component has, or that follows by the size of the present one.
-    /// Returns what is lost. The next damage may begin there.
+    /// Moves behind damage: to the next row that the Index component has, or that follows by the size of the present
+    /// one. Returns the skipped part. The next damage may begin there.
     pub fn skip_damage(&mut self, damage: &Damage) -> Result<SkippedRow, SstableError> {
         let start = self.row_start;
         let mut skipped = SkippedRow { start, end: Some(start), key: damage.key.clone() };

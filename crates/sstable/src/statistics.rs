@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The file has no checksum. All timestamps of a file of 3.x are stored as distances to the least one, so a changed bit
-//! there would move all of them. The statistics part has the first and last timestamp once more, with which those of the
-//! rows are compared.
+//! there would move all of them. The statistics part has the first and last timestamp once more, with which the
+//! timestamps of the rows are compared.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use bytes::Bytes;
 
 use super::error::SstableError;
 use super::input::Input;
-use crate::marshal::{split_arguments, split_class};
-use crate::util::limits::{TABLE_COLUMNS_MAX, TYPE_NESTING_MAX, TYPE_TEXT_BYTES_MAX};
+use base::marshal::{split_arguments, split_class};
+use base::util::limits::{TABLE_COLUMNS_MAX, TYPE_NESTING_MAX, TYPE_TEXT_BYTES_MAX};
 
 /// The kinds of parts.
 pub(super) const VALIDATION: i32 = 0;
@@ -40,12 +40,12 @@ pub(super) const TIMESTAMP_EPOCH_US: i64 = 1_442_880_000_000_000;
 /// The local deletion time that baselines are relative to: 2015-09-22, in seconds.
 pub(super) const DELETION_EPOCH_S: i32 = 1_442_880_000;
 
-/// What the Statistics component says.
+/// The contents of the Statistics component.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Statistics {
     /// The class name of the partitioner.
     pub partitioner: Option<String>,
-    /// How rows of 3.x are stored.
+    /// The stored form of rows of 3.x.
     pub header: Option<RowHeader>,
     /// The first and the last timestamp of cells and deletions. `None` if the file does not know any.
     pub timestamps: Option<(i64, i64)>,
@@ -70,7 +70,7 @@ pub(super) struct RowHeader {
     pub regular_columns: Vec<Arc<Column>>,
 }
 
-/// How values of a type are stored.
+/// The stored form of the values of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ValueType {
     /// The class name.
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn lengths_are_those_of_the_innermost_type() {
-        const PACKAGE: &str = crate::marshal::PACKAGE;
+        const PACKAGE: &str = base::marshal::PACKAGE;
         assert_eq!(fixed_length(&format!("{PACKAGE}Int32Type")), Some(4));
         assert_eq!(fixed_length(&format!("{PACKAGE}ReversedType({PACKAGE}UUIDType)")), Some(16));
         assert_eq!(fixed_length(&format!("{PACKAGE}ShortType")), None);

@@ -1,4 +1,4 @@
-//! One SSTable: its rows, one after the other or one by its key, and what is damaged.
+//! One SSTable: its rows, one after the other or one by its key, and its damage.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use super::modern::ModernRows;
 use super::old::{OldRows, in_super_columns};
 use super::rows::Rows;
 use super::statistics::RowHeader;
-use crate::marshal::{Types, split_class};
-use crate::partitioner::{PartitionerRef, resolve};
-use crate::schema::{CfDef, Layout};
+use base::marshal::{Types, split_class};
+use base::partitioner::{PartitionerRef, resolve};
+use base::schema::{CfDef, Layout};
 
-/// What is known of a table besides its files.
+/// The properties of a table that are known besides its files.
 #[derive(Debug, Clone, Default)]
 pub struct TableOptions {
-    /// How the cells of the column family are named. `None`: a file of 3.x is read as one of a CQL table or a super
-    /// column family, and super columns of 2.0 to 2.2 have composite names. Older files show what they hold.
+    /// The way in which the cells of the column family are named. `None`: a file of 3.x is read as one of a CQL table
+    /// or a super column family, and super columns of 2.0 to 2.2 have composite names. Older files show what they hold.
     pub layout: Option<Layout>,
     /// The partitioner by which the order of rows is checked. `None`: the one that the files name, if they do.
     pub partitioner: Option<PartitionerRef>,
 }
 
-/// Entries of a damaged Index component among which that of a row is searched.
+/// Entries of a damaged Index component among which the entry of a row is searched.
 const ENTRIES_SEARCHED: usize = 16;
 
 /// Reads the rows of an SSTable.
@@ -120,12 +120,12 @@ impl TableReader {
         Ok((table, damages))
     }
 
-    /// Returns what the name of the file says.
+    /// Returns the parts of the file's name.
     pub fn descriptor(&self) -> &Descriptor {
         &self.descriptor
     }
 
-    /// Returns the partitioner in whose order the rows are: that of the options, else the one in the Statistics
+    /// Returns the partitioner in whose order the rows are: the one of the options, else the one in the Statistics
     /// component. `None` if neither names it, and for an index.
     pub fn partitioner(&self) -> Option<&PartitionerRef> {
         self.partitioner.as_ref()
@@ -267,7 +267,7 @@ impl TableReader {
         ordered.map_err(|why| self.damaged(position, why).in_row(row_key))
     }
 
-    /// Returns whether the next entry of the Index component is that of a row.
+    /// Returns whether the next entry of the Index component belongs to a row.
     fn fits_index(&mut self, row_key: &Bytes, position: u64) -> Result<bool, SstableError> {
         let Some(index) = &mut self.index else { return Ok(true) };
         let expected = IndexEntry { key: row_key.clone(), position };
@@ -275,7 +275,7 @@ impl TableReader {
         if !self.index_is_damaged {
             return Ok(index.next_entry()?.as_ref() == Some(&expected));
         }
-        // After damage, entries can be missing or too many. What fits is used again.
+        // After damage, entries can be missing or too many. Entries that fit are used again.
         for _ in 0..ENTRIES_SEARCHED {
             match index.next_entry() {
                 Ok(Some(entry)) if entry == expected => {
@@ -355,7 +355,7 @@ impl TableReader {
     }
 }
 
-/// Returns the layout of a table of which only the file is known: a file does not say whether its table is compact.
+/// Guesses the layout of a table by its file alone: a file does not say whether its table is compact.
 fn likely_layout(header: &RowHeader) -> Layout {
     match &header.regular_columns[..] {
         [only] if only.name.is_empty() && split_class(&only.value.class).0 == "MapType" => Layout::Super,

@@ -22,10 +22,10 @@ use super::error::SstableError;
 
 /// Longest log in bytes: some 100 bytes for each SSTable of a compaction.
 const LOG_BYTES_MAX: u64 = 64 << 20;
-/// What the name of a log has between the version of the format and the kind of the transaction.
+/// The part of a log's name between the version of the format and the kind of the transaction.
 const MARK: &str = "_txn_";
 
-/// What a record of a transaction says.
+/// The kinds of records of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordKind {
     /// An SSTable that the transaction writes.
@@ -49,13 +49,13 @@ const KINDS: [(&str, RecordKind); 4] = [
 /// A record of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransactionRecord {
-    /// What happens to the SSTable, or to the transaction.
+    /// The effect on the SSTable, or on the transaction.
     pub kind: RecordKind,
     /// The path of the SSTable's files on the old server, up to the generation; empty for the end of a transaction.
     pub path: String,
     /// When the newest file of a removed SSTable was written, in milliseconds since 1970.
     pub updated_ms: i64,
-    /// How many files the SSTable has. Of an added one there may be more.
+    /// The number of files of the SSTable. Of an added one there may be more.
     pub files: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What a store can do by itself.
+//! The abilities of a store.
 //!
 //! The embedded store only stores cells: `db` implements indexes, conditional updates and schema changes on top of it.
 //! A cluster has its own. The layers above never check which store they have. They ask for the one capability that they
@@ -12,20 +12,23 @@
 //!   shared_schema         follows the schema of other gateways   is the only one that changes it
 //!   cql                   forwards statements                    runs statements on cells
 //!   snapshots             returns to earlier states of all data  cannot
+//!   directory             has its files verified                 cannot
 //!   bulk_load             makes many writes durable together     waits for each write
 //! ```
 
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{RemoteCql, Store, StoreError, StoreFuture, StoreSnapshot};
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::model::{Bounds, Cell, Mutation, ReadCommand};
-use crate::schema::{Catalog, CfDef};
-use crate::util::Clock;
-use crate::util::limits::RESULT_BYTES_MAX;
+use super::{RemoteCql, Store, StoreError, StoreFuture};
+use crate::snapshot::StoreSnapshot;
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Bounds, Cell, Mutation, ReadCommand};
+use base::schema::{Catalog, CfDef};
+use base::util::Clock;
+use base::util::limits::RESULT_BYTES_MAX;
 
 /// A conditional update of one Standard row.
 #[derive(Debug, Clone)]
@@ -56,7 +59,7 @@ pub enum CasAnswer {
 /// An index lookup: which rows have this value in this column?
 #[derive(Debug, Clone)]
 pub struct IndexLookup {
-    /// How the rows would be read. Only the column family and the times are used.
+    /// The read of the rows. Only the column family and the times are used.
     pub read: ReadCommand,
     /// The name of the indexed column.
     pub column: Bytes,
@@ -74,7 +77,7 @@ pub fn index_name(cf: &CfDef) -> String {
     format!("{}_value", cf.name)
 }
 
-/// What a store can do by itself. The default is a store that only stores cells.
+/// The operations that a store can do by itself. The default is a store that only stores cells.
 #[derive(Clone, Copy, Default)]
 pub struct Capabilities<'a> {
     /// Indexes that the store keeps up to date itself.
@@ -89,10 +92,12 @@ pub struct Capabilities<'a> {
     pub cql: Option<&'a dyn RemoteCql>,
     /// Snapshots of all data, to which the store can return.
     pub snapshots: Option<&'a dyn SnapshotStore>,
+    /// The data directory. It can be verified while the store is open.
+    pub directory: Option<&'a Path>,
     /// Writes that become durable together.
     pub bulk_load: Option<&'a dyn BulkStore>,
-    /// How many rows one request may read concurrently, if each read waits for a network. `None`: it is fastest to read
-    /// rows one after another.
+    /// The number of rows that one request may read concurrently, if each read waits for a network. `None`: it is
+    /// fastest to read rows one after another.
     pub concurrent_reads: Option<usize>,
     /// Whether the store checks consistency levels against its own replicas.
     pub checks_consistency: bool,
@@ -130,8 +135,8 @@ pub trait BatchStore: Send + Sync {
 /// A store whose schema other gateways change, too.
 ///
 /// Only one gateway at a time may create and drop tables, and only a gateway that has read the newest metadata records
-/// may change tables or records. Otherwise `alter`, `drop_family`, `drop_keyspace`, `put_records` and, if it creates tables,
-/// `follow` fail with `SchemaDisagreement`.
+/// may change tables or records. Otherwise `change_schema`, `drop_keyspace` and, if it creates tables, `follow` fail with
+/// `SchemaDisagreement`.
 pub trait SharedSchemaStore: Send + Sync {
     /// Returns whether a keyspace is the cluster's or the gateways' own, which clients cannot change. The name is in
     /// lower case.
@@ -140,7 +145,7 @@ pub trait SharedSchemaStore: Send + Sync {
     /// Returns the version of the metadata records, which every change by any gateway increases.
     fn records_version(&self) -> StoreFuture<'_, i64>;
 
-    /// Drops a keyspace if it has no tables. It is no error if it does not exist.
+    /// Drops a keyspace if it has no tables. It is not an error if it does not exist.
     fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()>;
 
     /// Adopts a schema that another gateway has changed. That gateway should have created the tables; missing ones are
@@ -162,7 +167,8 @@ pub trait BulkStore: Send + Sync {
 
 /// A store that can return to an earlier state of all its data. The methods take microseconds.
 pub trait SnapshotStore: Send + Sync {
-    /// Does the part of a snapshot that can take long, while requests run: merges what earlier snapshots have divided.
+    /// Does the part of a snapshot that can take long, while requests run: merges parts that earlier snapshots have
+    /// divided.
     fn prepare_snapshot(&self);
 
     /// Takes a snapshot: rows, column families and metadata records. Nothing is copied.

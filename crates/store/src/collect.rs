@@ -6,15 +6,15 @@
 
 use super::StoreError;
 use super::gather::{Gather, check};
-use crate::compat::Behaviour;
-use crate::compat::rules::SuperCount;
-use crate::marshal;
-use crate::model::{
+use crate::limits::CELLS_PER_CHECK;
+use base::compat::Behaviour;
+use base::compat::rules::SuperCount;
+use base::marshal;
+use base::model::{
     Cell, DeletionTime, LevelRanges, RangeTombstone, RangeTombstoneRule, ReadCommand, SuperColumn,
 };
-use crate::util::limits::CELLS_PER_CHECK;
-use crate::util::meter;
-use crate::util::metrics::ShardedCounter;
+use base::util::meter;
+use base::util::metrics::ShardedCounter;
 
 /// The tombstones and expired columns that reads have passed, of all stores of this process. Reads that pass many are
 /// slow.
@@ -123,7 +123,9 @@ pub fn collect_cells(
 /// The tombstones of a row of super columns.
 #[derive(Debug, Clone, Copy)]
 pub struct RowTombstones<'a> {
+    /// The deletion of the whole row.
     pub row: DeletionTime,
+    /// Its range tombstones.
     pub ranges: &'a [RangeTombstone],
 }
 
@@ -170,8 +172,8 @@ fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeTombstone], comma
         (marshal::at(&*command.cf.comparator, release), marshal::at(&**subcomparator, release));
     let over = LevelRanges::of_supers(ranges, holders).over(&super_column.name);
     super_column.deletion = super_column.deletion.merged(over);
-    let holder = (&super_column.name[..], super_column.deletion);
-    let inside = LevelRanges::of_super(ranges, holder, holders, names)
+    let (holder, whole) = (&super_column.name[..], super_column.deletion);
+    let inside = LevelRanges::of_super(ranges, holder, whole, holders, names)
         .with_rule(RangeTombstoneRule::of_supers(command));
     super_column.cells.retain(|cell| !inside.over(&cell.name).shadows(cell.timestamp));
 }

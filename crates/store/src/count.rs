@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::{StoreError, StoreFuture};
-use crate::model::{Predicate, ReadCommand, RowColumns};
-use crate::util::meter;
+use base::model::{Predicate, ReadCommand, RowColumns};
+use base::util::meter;
 
 /// Columns of a page.
 const PAGE: usize = 2_000;

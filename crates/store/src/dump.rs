@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::model::{Cell, Change, RangeTombstone};
-use crate::schema::CfDef;
+use base::model::{Cell, Change, RangeTombstone};
+use base::schema::CfDef;
 
 /// Bytes that a change counts in addition to its names and its value.
 const CHANGE_BYTES: usize = 64;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::util::meter::MeterError;
+use base::util::meter::MeterError;
 
 /// An error of a store, by what can be done about it.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum StoreError {
     /// The cluster has too few live replicas for the consistency level. Nothing was done.
     #[error("{why}")]
     Unavailable {
-        /// What happened, for the log and the client.
+        /// The message for the log and the client.
         why: String,
         /// Replicas that the consistency level needs.
         required: i32,
@@ -67,7 +67,7 @@ impl From<MeterError> for StoreError {
         let why = error.to_string();
         match error {
             MeterError::TooLarge { .. } => StoreError::Invalid(why),
-            MeterError::Crowded { .. } => StoreError::Overloaded(why),
+            MeterError::Crowded { .. } | MeterError::OutOfMemory { .. } => StoreError::Overloaded(why),
             MeterError::TimedOut { .. } | MeterError::ClientGone => StoreError::TimedOut(why),
         }
     }

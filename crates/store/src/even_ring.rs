@@ -1,6 +1,6 @@
 //! A ring of numbers over which rows are distributed evenly: computes the share of a range, and splits ranges.
 
-use crate::partitioner::Partitioner;
+use base::partitioner::Partitioner;
 
 /// The ring of a partitioner whose tokens are hashes.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,7 @@ fn number(token: &[u8]) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partitioner::{ByteOrderedPartitioner, Murmur3Partitioner, RandomPartitioner};
+    use base::partitioner::{ByteOrderedPartitioner, Murmur3Partitioner, RandomPartitioner};
 
     fn cut(partitioner: &dyn Partitioner, start: &str, end: &str, parts: usize) -> Vec<String> {
         let token = |text| partitioner.parse_token(text).unwrap();

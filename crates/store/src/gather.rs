@@ -3,14 +3,16 @@
 //! Both charge the request's meter while columns come, and both check regularly whether the request must stop.
 
 use super::StoreError;
-use crate::model::{Cell, RowColumns, SuperColumn, detach_cells};
-use crate::util::limits::REQUEST_CHUNK_BYTES;
-use crate::util::meter;
+use base::model::{Cell, RowColumns, SuperColumn, detach_cells};
+use base::util::limits::REQUEST_CHUNK_BYTES;
+use base::util::meter;
 
 /// Receives the columns of a read.
 pub trait Gather {
+    /// Receives a column outside of super columns.
     fn cell(&mut self, cell: Cell) -> Result<(), StoreError>;
 
+    /// Receives a super column with its columns.
     fn super_column(&mut self, super_column: SuperColumn) -> Result<(), StoreError>;
 
     /// Charges the columns since the last call to the request's meter.
@@ -83,6 +85,7 @@ impl Gather for KeptColumns {
 /// Counts columns without collecting them.
 #[derive(Debug, Default)]
 pub struct CountedColumns {
+    /// Columns and super columns so far.
     pub count: usize,
 }
 

@@ -7,11 +7,12 @@
 use bytes::Bytes;
 
 use super::StoreError;
-use crate::marshal::AbstractType;
-use crate::model::{Cell, SliceRange, SuperColumn};
+use base::marshal::AbstractType;
+use base::model::{Cell, SliceRange, SuperColumn};
 
 /// A column that is sorted by its name.
 pub trait Named {
+    /// Returns the name by which it is sorted.
     fn name(&self) -> &Bytes;
 }
 
@@ -48,6 +49,7 @@ pub struct Regrouped<'a, T, I: Iterator<Item = Result<T, StoreError>>> {
 }
 
 impl<'a, T: Named, I: Iterator<Item = Result<T, StoreError>>> Regrouped<'a, T, I> {
+    /// Creates the iterator over a source that is sorted within groups only.
     pub fn new(
         source: I,
         comparator: &'a dyn AbstractType,

@@ -1,4 +1,4 @@
-//! A store that records requests: what a statement reads and would write.
+//! A store that records requests: the reads of a statement, and the writes that it would do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::{Capabilities, IndexLookup, IndexedStore, Store, StoreError, StoreFuture, StoreStatus};
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::model::{Cell, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
-use crate::schema::{Catalog, CfDef};
-use crate::util::meter;
+use super::{
+    Capabilities, IndexLookup, IndexedStore, Store, StoreChange, StoreError, StoreFuture, StoreStatus,
+};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Cell, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use base::schema::CfDef;
+use base::util::meter;
 
 /// A recorded request.
 #[derive(Debug, Clone)]
@@ -20,7 +22,7 @@ pub enum StoreRequest {
     Read {
         /// The row's key.
         key: Bytes,
-        /// What was read of the row.
+        /// The read of the row.
         command: ReadCommand,
     },
     /// A read of many rows.
@@ -42,7 +44,7 @@ pub struct ReadCell {
     pub cell: Cell,
 }
 
-/// How much a recording stores. Requests and cells above the limits are only counted.
+/// The limits of a recording. Requests and cells above the limits are only counted.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordingLimits {
     /// Most requests.
@@ -132,15 +134,15 @@ impl RecordingStore {
         }
     }
 
-    fn count(&self, read: (&Arc<CfDef>, Option<&Bytes>), key: &Bytes, columns: &RowColumns) {
+    fn count(&self, cf: &Arc<CfDef>, holder: Option<&Bytes>, key: &Bytes, columns: &RowColumns) {
         let cells = match columns {
             RowColumns::Cells(cells) => {
-                self.store(read, key, cells);
+                self.store(cf, holder, key, cells);
                 cells.len()
             }
             RowColumns::Supers(supers) => {
                 for column in supers {
-                    self.store((read.0, Some(&column.name)), key, &column.cells);
+                    self.store(cf, Some(&column.name), key, &column.cells);
                 }
                 supers.iter().map(|column| column.cells.len()).sum()
             }
@@ -156,7 +158,7 @@ impl RecordingStore {
     }
 
     /// Stores cells up to the limits.
-    fn store(&self, (cf, holder): (&Arc<CfDef>, Option<&Bytes>), key: &Bytes, cells: &[Cell]) {
+    fn store(&self, cf: &Arc<CfDef>, holder: Option<&Bytes>, key: &Bytes, cells: &[Cell]) {
         if self.limits.cells == 0 {
             return;
         }
@@ -200,7 +202,7 @@ impl Store for RecordingStore {
         Box::pin(async move {
             let (cf, holder) = (command.cf.clone(), command.super_column.clone());
             let columns = self.inner.read(key.clone(), command, consistency).await?;
-            self.count((&cf, holder.as_ref()), &key, &columns);
+            self.count(&cf, holder.as_ref(), &key, &columns);
             self.count_tombstones();
             Ok(columns)
         })
@@ -211,7 +213,7 @@ impl Store for RecordingStore {
         Box::pin(async move {
             let (cf, holder) = (command.read.cf.clone(), command.read.super_column.clone());
             let rows = self.inner.scan(command, consistency).await?;
-            rows.iter().for_each(|row| self.count((&cf, holder.as_ref()), &row.key, &row.columns));
+            rows.iter().for_each(|row| self.count(&cf, holder.as_ref(), &row.key, &row.columns));
             self.count_tombstones();
             Ok(rows)
         })
@@ -221,23 +223,11 @@ impl Store for RecordingStore {
         self.inner.splits(start, end, keys_per_split)
     }
 
-    fn truncate(&self, _cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        RecordingStore::refused()
-    }
-
-    fn drop_family(&self, _cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        RecordingStore::refused()
-    }
-
     fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
         self.inner.records()
     }
 
-    fn put_records(&self, _notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        RecordingStore::refused()
-    }
-
-    fn alter(&self, _catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
+    fn change_schema(&self, _change: StoreChange) -> StoreFuture<'_, ()> {
         RecordingStore::refused()
     }
 
@@ -245,7 +235,8 @@ impl Store for RecordingStore {
         self.inner.status()
     }
 
-    /// Returns how the other store reads. What it does by itself to change data would pass the recording.
+    /// Returns the abilities of the other store to read. Changes of data that it does by itself would pass the
+    /// recording.
     fn capabilities(&self) -> Capabilities<'_> {
         let inner = self.inner.capabilities();
         Capabilities {

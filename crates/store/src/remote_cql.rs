@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::StoreFuture;
-use crate::compat::features::ConsistencyLevel;
-use crate::marshal::CqlType;
+use base::compat::features::ConsistencyLevel;
+use base::marshal::CqlType;
 
 /// A column of a result, or the value of a marker.
 #[derive(Debug, Clone)]
@@ -13,7 +13,7 @@ pub struct RemoteColumn {
     pub keyspace: String,
     /// The table that the column belongs to.
     pub table: String,
-    /// The name in the result, or that of the marker.
+    /// The name in the result, or the marker's name.
     pub name: String,
     /// The type of the values.
     pub cql_type: CqlType,
@@ -37,7 +37,7 @@ pub enum RemoteOutcome {
     Rows(RemoteRows),
 }
 
-/// How a statement is run.
+/// The settings with which a statement is run.
 #[derive(Debug, Clone, Copy)]
 pub struct RemoteLevels {
     /// Of reads and writes.

@@ -7,18 +7,23 @@
 use bytes::Bytes;
 
 use super::collect::Shadows;
-use crate::compat::Behaviour;
-use crate::marshal::{self, AbstractType};
-use crate::model::{
+use base::compat::Behaviour;
+use base::marshal;
+use base::marshal::AbstractType;
+use base::model::{
     Cell, CellKind, CfMutation, Change, DeletionTime, RangeTombstone, SuperColumn, Winner, reconcile,
 };
 
 /// The row that a mutation describes, with names sorted by the comparators.
 #[derive(Debug, Default)]
 pub struct ResolvedRow {
+    /// The deletion of the whole row.
     pub deletion: Option<DeletionTime>,
+    /// Columns outside of super columns.
     pub cells: Vec<Cell>,
+    /// Super columns with their columns.
     pub supers: Vec<SuperColumn>,
+    /// Deletions of ranges of names.
     pub ranges: Vec<RangeTombstone>,
 }
 

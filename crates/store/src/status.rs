@@ -15,7 +15,7 @@ pub struct StoreStatus {
     pub engine: Option<EngineStatus>,
 }
 
-/// The storage engine: what it holds now, and what it has done since its start.
+/// The storage engine: its contents now, and its work since its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EngineStatus {
     /// Bytes of the memtables, also of those that are being flushed.

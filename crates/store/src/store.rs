@@ -8,13 +8,49 @@ use bytes::Bytes;
 
 use super::count::count_in_pages;
 use super::{Capabilities, Dump, DumpCommand, StoreError, StoreStatus, StoredSlice, StoredSliceCommand};
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
-use crate::schema::{Catalog, CfDef};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use base::schema::{Catalog, CfDef};
 
 /// The future of a store's result.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// The changes of one schema change in a store.
+#[derive(Debug, Clone, Default)]
+pub struct StoreChange {
+    /// Metadata records to write, by name. `None` removes a record.
+    pub records: Vec<(String, Option<Bytes>)>,
+    /// Column families whose rows are removed.
+    pub truncated: Vec<Arc<CfDef>>,
+    /// Column families that are removed with all their rows. Column families of the same names can be created later,
+    /// with other types.
+    pub dropped: Vec<Arc<CfDef>>,
+    /// The whole schema after the change. `None` if it defines no column family anew.
+    pub catalog: Option<Arc<Catalog>>,
+}
+
+impl StoreChange {
+    /// Returns a change that only writes and removes metadata records.
+    pub fn of_records(records: Vec<(String, Option<Bytes>)>) -> StoreChange {
+        StoreChange { records, ..StoreChange::default() }
+    }
+
+    /// Returns a change that prepares the store for the column families of a catalog.
+    pub fn to_catalog(catalog: Arc<Catalog>) -> StoreChange {
+        StoreChange { catalog: Some(catalog), ..StoreChange::default() }
+    }
+
+    /// Returns whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty() && self.catalog.is_none() && !self.removes_rows()
+    }
+
+    /// Returns whether rows are removed.
+    pub fn removes_rows(&self) -> bool {
+        !self.truncated.is_empty() || !self.dropped.is_empty()
+    }
+}
 
 /// Stores rows. All backends return the same results; tests run the same scripts on all of them.
 pub trait Store: Send + Sync {
@@ -68,27 +104,19 @@ pub trait Store: Send + Sync {
     /// tokens of the inner boundaries.
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>>;
 
-    /// Removes all rows of a column family.
-    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()>;
-
-    /// Drops a column family with all its rows. A column family of the same name can be created later, with other
-    /// types.
-    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()>;
-
     /// Returns the metadata records of the layers above, by name: the schema that clients have created, roles, the
     /// state of indexes.
     fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>>;
 
-    /// Writes metadata records, or removes those with `None`: all of them or none, and durably.
-    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()>;
-
-    /// Prepares the store for the column families of a new catalog.
-    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
+    /// Changes column families and metadata records, durably. A store on a disk or in memory makes the whole change or
+    /// nothing of it. A cluster creates tables, then writes the records, then removes rows and tables; all records are
+    /// one transaction.
+    fn change_schema(&self, change: StoreChange) -> StoreFuture<'_, ()>;
 
     /// Returns the state that the status page shows.
     fn status(&self) -> StoreStatus;
 
-    /// Returns what the store can do by itself.
+    /// Returns the operations that the store can do by itself.
     fn capabilities(&self) -> Capabilities<'_> {
         Capabilities::default()
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::model::{Cell, DeletionTime, RangeTombstone, SliceRange};
-use crate::schema::CfDef;
+use base::model::{Cell, DeletionTime, RangeTombstone, SliceRange};
+use base::schema::CfDef;
 
 /// A request for a slice of a row as it is stored.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct StoredSliceCommand {
     pub key: Bytes,
     /// The super column whose columns are read. `None`: the row's columns.
     pub super_column: Option<Bytes>,
-    /// Which names, in which direction. `count` limits all columns, tombstones and hidden cells included.
+    /// The names to read, and the direction. `count` limits all columns, tombstones and hidden cells included.
     pub range: SliceRange,
     /// Most cells of each super column of the row, from its beginning.
     pub cells_per_super: usize,

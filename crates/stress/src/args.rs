@@ -9,7 +9,7 @@ use scylla::statement::Consistency as Level;
 use super::dialect::{Dialect, Target};
 use super::run::{Plan, Stop};
 use super::workload::{COLUMNS_MAX, Operation, ROWS_MAX, Shape};
-use crate::thrift::frame::Transport;
+use wire::thrift::frame::Transport;
 
 /// Put a load on a Thrift server and measure it.
 #[derive(Debug, Args)]

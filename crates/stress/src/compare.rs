@@ -10,7 +10,7 @@ use super::report::{self, object};
 use super::rounds::{Rounds, Row, table};
 use super::run::{self, Plan};
 use super::workload::Operation;
-use crate::util::output::{print_line, print_text, report_text};
+use base::util::output::{print_line, print_text, report_text};
 
 /// The compared operations.
 const OPERATIONS: [(&str, Operation); 7] = [

@@ -14,9 +14,9 @@ use super::reply::{self, Failure};
 use super::run::{Budget, Plan};
 use super::tally::Tally;
 use super::workload::{Call, Workload};
-use crate::thrift::frame::{MessageCutter, NextMessage};
-use crate::thrift::wire::Writer;
-use crate::util::limits::MESSAGE_BYTES_MAX;
+use wire::limits::MESSAGE_BYTES_MAX;
+use wire::thrift::Writer;
+use wire::thrift::frame::{MessageCutter, NextMessage};
 
 /// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 16 * 1024;

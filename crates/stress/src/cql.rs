@@ -4,8 +4,8 @@
 //! cells.
 
 use super::dialect::{Column, Target};
-use crate::cql::StatementId;
-use crate::thrift::wire::{MessageKind, TType, Writer};
+use base::model::StatementId;
+use wire::thrift::{MessageKind, TType, Writer};
 
 /// The numbers of markers of INSERT and SELECT. The do-nothing server distinguishes the statements by them.
 pub const INSERT_MARKERS: usize = 3;

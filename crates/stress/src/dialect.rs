@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::thrift::wire::{MessageKind, TType, Writer};
+use wire::thrift::{MessageKind, TType, Writer};
 
 /// The API generation of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -15,7 +15,7 @@ pub enum Dialect {
     Session,
 }
 
-/// What all calls of a run have in common.
+/// The settings that all calls of a run have in common.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub dialect: Dialect,
@@ -173,7 +173,7 @@ mod tests {
     use bytes::BytesMut;
 
     use super::*;
-    use crate::thrift::wire::{MessageHeader, Reader};
+    use wire::thrift::{MessageHeader, Reader};
 
     fn target(dialect: Dialect, super_column: bool) -> Target {
         Target {

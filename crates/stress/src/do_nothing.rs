@@ -13,11 +13,11 @@ use tokio::net::{TcpListener, TcpStream};
 use super::args::DoNothingArgs;
 use super::native_nothing;
 use super::reply::Answers;
-use crate::server::BusyPoll;
-use crate::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
-use crate::thrift::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
-use crate::util::limits::MESSAGE_BYTES_MAX;
-use crate::util::output::print_line;
+use base::util::output::print_line;
+use net::BusyPoll;
+use wire::limits::MESSAGE_BYTES_MAX;
+use wire::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
+use wire::thrift::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 
 /// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 16 * 1024;

@@ -17,7 +17,7 @@ use super::rounds::{Rounds, Row, table};
 use super::run::{self, Budget, Outcome, Plan};
 use super::tally::Tally;
 use super::workload::{Call, Operation, Workload};
-use crate::util::output::{print_line, print_text, report_line, report_text};
+use base::util::output::{print_line, print_text, report_line, report_text};
 
 /// The compared operations.
 const OPERATIONS: [(&str, Operation); 2] = [("insert", Operation::Insert), ("get", Operation::Read)];

@@ -6,6 +6,8 @@
 //! `compare` measures a server against it. `native` does the same over the CQL native protocol, and `gateway` measures
 //! a gateway against its cluster.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod args;
 mod compare;
 mod connection;
@@ -26,8 +28,8 @@ mod workload;
 
 pub use args::StressArgs;
 
-use crate::util::output::{print_line, print_text, report_text};
 use args::{LoadArgs, StressCommand};
+use base::util::output::{print_line, print_text, report_text};
 
 /// Runs the command.
 pub fn run(args: StressArgs) -> Result<(), String> {

@@ -15,7 +15,7 @@ use super::rounds::{Rounds, Row, table};
 use super::run::{Budget, Outcome, Stop};
 use super::tally::Tally;
 use super::workload::Call;
-use crate::util::output::{print_line, print_text, report_text};
+use base::util::output::{print_line, print_text, report_text};
 
 const KEYSPACE: &str = "CREATE KEYSPACE IF NOT EXISTS stress_native \
                         WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
@@ -97,9 +97,9 @@ fn execute(
 
 #[cfg(test)]
 mod tests {
-    use super::super::native_nothing;
     use super::*;
-    use crate::server::BusyPoll;
+    use crate::native_nothing;
+    use net::BusyPoll;
 
     /// Starts a do-nothing server on a thread, which runs until the tests end.
     fn nothing() -> SocketAddr {

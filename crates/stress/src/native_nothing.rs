@@ -6,8 +6,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::native::{FrameCutter, NextFrame, RequestCode, ResponseCode, write_frame};
-use crate::server::BusyPoll;
+use net::BusyPoll;
+use wire::native::{FrameCutter, NextFrame, RequestCode, ResponseCode, write_frame};
 
 /// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 16 * 1024;

@@ -5,7 +5,7 @@ use bytes::{Bytes, BytesMut};
 use super::cql::INSERT_MARKERS;
 use super::dialect::Column;
 use super::workload::{Call, column_name};
-use crate::thrift::wire::{MessageHeader, MessageKind, Reader, TType, WireError, Writer};
+use wire::thrift::{MessageHeader, MessageKind, Reader, TType, WireError, Writer};
 
 /// Why an operation failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -193,7 +193,7 @@ fn result(write: impl FnOnce(&mut Writer)) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::thrift::wire::ApplicationError;
+    use wire::thrift::ApplicationError;
 
     fn reply(kind: MessageKind, body: &[u8]) -> Bytes {
         let mut bytes = BytesMut::new();

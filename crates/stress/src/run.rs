@@ -16,7 +16,7 @@ use super::connection::{self, Connection};
 use super::dialect::{Dialect, Target};
 use super::tally::Tally;
 use super::workload::{Operation, Shape};
-use crate::thrift::frame::Transport;
+use wire::thrift::frame::Transport;
 
 /// The parameters of a run.
 #[derive(Debug, Clone)]
@@ -171,9 +171,9 @@ fn show_progress(plan: &Plan, budget: &Budget, start: Instant, finished: impl Fn
 
 #[cfg(test)]
 mod tests {
-    use super::super::do_nothing;
-    use super::super::workload::Call;
     use super::*;
+    use crate::do_nothing;
+    use crate::workload::Call;
 
     fn plan(address: SocketAddr, operation: Operation) -> Plan {
         Plan {

@@ -6,8 +6,8 @@ use clap::ValueEnum;
 
 use super::cql::{self, Statement};
 use super::dialect::{Column, Target};
-use crate::thrift::wire::Writer;
-use crate::util::SplitMix64;
+use base::util::SplitMix64;
+use wire::thrift::Writer;
 
 /// Maximum number of rows and columns of a load: keys and names have 9 and 6 digits.
 pub const ROWS_MAX: u64 = 1_000_000_000;
@@ -98,7 +98,7 @@ pub struct Workload {
     statement: Option<i32>,
 }
 
-/// How much longer than a value the random bytes are: the number of different values.
+/// The number by which the random bytes are longer than a value: the number of different values.
 const VALUE_STARTS: usize = 1024;
 
 impl Workload {

@@ -1,4 +1,4 @@
-//! Events: what a recording has, in the order in which the recorder saw it.
+//! Events: the contents of a recording, in the order in which the recorder saw them.
 //!
 //! ```text
 //!   connection 7   Opened    Thrift, framed, from 10.0.0.5:50112
@@ -33,7 +33,7 @@ pub struct Header {
     pub part: u32,
     /// The servers that answered, as `HOST:PORT` or `KEYSPACE=HOST:PORT`.
     pub upstreams: Vec<String>,
-    /// What was replaced by hashes: `values`, `keys`, `names`. Empty if nothing was.
+    /// The kinds of data that were replaced by hashes: `values`, `keys`, `names`. Empty if nothing was.
     #[serde(default)]
     pub redacted: Vec<String>,
     /// Identifies the key of these hashes, without revealing it. Recordings with the same fingerprint have the same
@@ -71,7 +71,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// What happened.
+/// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
     /// The first bytes of a connection have shown its protocol. Connections without any byte are not recorded.
@@ -124,7 +124,7 @@ pub enum Side {
     Server,
 }
 
-/// What could not be recorded.
+/// Messages and bytes that could not be recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
     /// Messages that were seen and not recorded. 0 if the bytes could not be divided into messages.

@@ -1,4 +1,4 @@
-//! Reads recordings that are lines of JSON, such as those of `tests/recordings`.
+//! Reads recordings that are lines of JSON, such as in `tests/recordings`.
 //!
 //! The first line is a header. Each further line is a call that ends before the next one begins: `m` is the method, `a`
 //! its arguments, `r` the reply, and `c` the connection, if there are several.
@@ -21,8 +21,8 @@ use serde_json::Value as Json;
 
 use super::value::{Fields, Value, fields_from_json};
 use super::{Event, EventKind, Protocol, ThriftMessage, TrafficError};
-use crate::thrift::wire::MessageKind;
-use crate::util::limits::JSON_LINE_BYTES_MAX;
+use crate::limits::JSON_LINE_BYTES_MAX;
+use wire::thrift::MessageKind;
 
 /// Microseconds between the events of a file, which has no times.
 const STEP_US: i64 = 1_000;

@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 
 use super::value::{Fields, ValueError, read_fields, write_fields};
-use crate::thrift::wire::{MessageHeader, MessageKind, Reader, Writer};
+use wire::thrift::{MessageHeader, MessageKind, Reader, Writer};
 
 /// A whole message: a call with its arguments, or a reply with its result.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::traffic::Value;
+    use crate::Value;
 
     #[test]
     fn messages_of_both_headers_are_read() {

@@ -1,10 +1,11 @@
-//! The parts of a recorded native frame that say what it asks for.
+//! The parts of a recorded native frame that show its operation.
 //!
 //! Nothing is copied, and values are skipped: the recorder looks into each frame. A recorded frame is not compressed.
 
 use std::ops::Range;
 
-use crate::native::{ProtocolVersion, RequestCode, ResponseCode};
+use bytes::Bytes;
+use wire::native::{ProtocolVersion, RequestCode, ResponseCode};
 
 const FROM_SERVER: u8 = 0x80;
 const TRACING: u8 = 0x02;
@@ -87,8 +88,8 @@ impl<'a> NativeMessage<'a> {
         });
     }
 
-    /// Passes each statement with the place of its end in the frame.
-    fn each_statement(&self, add: &mut impl FnMut(Statement<'a>, usize)) -> Option<()> {
+    /// Passes each statement with the place of its end in the frame. `None` if the statements after one cannot be read.
+    pub fn each_statement(&self, add: &mut impl FnMut(Statement<'a>, usize)) -> Option<()> {
         let mut fields = Fields { rest: self.body };
         let end = self.body_at + self.body.len();
         match RequestCode::of_number(self.opcode)? {
@@ -131,6 +132,16 @@ impl<'a> NativeMessage<'a> {
     pub fn body_at(&self) -> usize {
         self.body_at
     }
+}
+
+/// Returns where a part is in the message that it was cut from. Empty parts are anywhere.
+pub fn place_of(message: &Bytes, part: &Bytes) -> Option<Range<usize>> {
+    if part.is_empty() {
+        return Some(0..0);
+    }
+    let start = (part.as_ptr() as usize).checked_sub(message.as_ptr() as usize)?;
+    let place = start..start.checked_add(part.len())?;
+    (message.get(place.clone())? == part).then_some(place)
 }
 
 /// Reads fields of a body.

@@ -22,7 +22,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or is no recording.
+    /// If the file cannot be read, or is not a recording.
     pub fn open(path: &Path) -> Result<Recording, TrafficError> {
         let unreadable = |why| TrafficError::Unreadable { file: path.to_owned(), why };
         let mut first = [0];
@@ -50,7 +50,7 @@ impl Recording {
         }
     }
 
-    /// Returns what is redacted, and the fingerprint of the key of its hashes.
+    /// Returns the roles that are redacted, and the fingerprint of the key of its hashes.
     pub fn redaction(&self) -> (Vec<String>, Option<String>) {
         match self {
             Recording::File(reader) => {

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::thrift::wire::TType;
+use wire::thrift::TType;
 
 /// Each type with its letter. `Stop` is the element type of some empty containers.
 const LETTERS: [(TType, &str); 12] = [

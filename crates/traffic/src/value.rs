@@ -16,8 +16,9 @@ use bytes::{Bytes, BytesMut};
 use serde_json::{Map, Value as Json, json};
 
 use super::type_letter::{letter_of, type_of};
-use crate::thrift::wire::{Reader, TType, WireError, Writer};
-use crate::util::limits::{NESTING_MAX, TRAFFIC_VALUES_MAX};
+use crate::limits::TRAFFIC_VALUES_MAX;
+use wire::limits::NESTING_MAX;
+use wire::thrift::{Reader, TType, WireError, Writer};
 
 /// The fields of a struct, by id.
 pub type Fields = BTreeMap<i16, Value>;
@@ -165,7 +166,7 @@ impl Value {
         }
     }
 
-    /// Calls `change` with each string and binary of the tree: those of keys before those of their values.
+    /// Calls `change` with each string and binary of the tree: in a map the keys before their values.
     pub fn each_binary(&mut self, change: &mut impl FnMut(&mut Bytes)) {
         match self {
             Value::Binary(bytes) => change(bytes),
@@ -197,7 +198,7 @@ impl Value {
             Value::Double(value) => json!({ "d": value }),
             Value::Binary(bytes) => match plain_text(bytes) {
                 Some(text) => json!({ "t": text }),
-                None => json!({ "x": crate::cql::show::hex(bytes) }),
+                None => json!({ "x": base::util::hex(bytes) }),
             },
             Value::Struct(fields) => json!({ "s": fields_to_json(fields) }),
             Value::List(element, list) => json!({ "L": [letter_of(*element), items(list)] }),

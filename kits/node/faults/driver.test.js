@@ -139,11 +139,13 @@ test("delays", async () => {
   );
 });
 
-test("a client whose connections are refused waits for ever", async () => {
+// The driver waits for ever if its connection ends before it has sent anything, and fails if it ends later.
+test("a client whose connections are refused does not connect", async () => {
   const program = [`${__dirname}/connect_with_driver.js`, current.database.native];
   const connect = (timeout) => spawnSync(process.execPath, program, { timeout });
   await current.database.refuseConnections(async () => {
-    assert.equal(connect(3 * TIMEOUT_MS).error?.code, "ETIMEDOUT");
+    const { error, status } = connect(3 * TIMEOUT_MS);
+    assert.ok(error?.code === "ETIMEDOUT" || status > 0, `${error} ${status}`);
     // An open connection stays open.
     assert.equal(await read(), "tea");
   });

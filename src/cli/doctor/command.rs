@@ -1,4 +1,4 @@
-//! Chooses what the doctor looks at.
+//! Chooses the subject of the doctor.
 
 use std::path::{Path, PathBuf};
 
@@ -6,14 +6,14 @@ use clap::Args;
 
 use super::finding::Findings;
 use super::{configuration, directory, machine, server};
-use crate::config::Config;
-use crate::marshal::Types;
-use crate::util::output::print_line;
+use base::marshal::Types;
+use base::util::output::print_line;
+use config::Config;
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// What to look at: a configuration file, a directory, or the HOST:PORT of a server [default: what `serve` would
-    /// use]
+    /// The subject to examine: a configuration file, a directory, or the HOST:PORT of a server [default: what `serve`
+    /// would use]
     ///
     /// A configuration is examined with its directories and ports. A directory is a data directory, or one of an old
     /// Cassandra. A server speaks Thrift, the native protocol, or HTTP (the admin server and the status port).
@@ -22,6 +22,11 @@ pub struct DoctorArgs {
     /// The configuration that a data directory must fit
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Read every byte of a data directory, and compare all checksums
+    ///
+    /// A server may be using the directory. Then tables are read at a limited rate.
+    #[arg(long, requires = "subject")]
+    verify: bool,
 }
 
 /// Something to look at.
@@ -48,7 +53,7 @@ pub fn doctor(args: &DoctorArgs, types: &Types) -> Result<(), String> {
                 Some(file) => configuration::load(Some(file), types, &mut findings),
                 None => None,
             };
-            directory::check(path, config.as_ref(), &mut findings);
+            directory::check(path, config.as_ref(), args.verify, &mut findings);
         }
         Subject::Server(address) => server::check(address, &mut findings)?,
     }
@@ -76,7 +81,13 @@ fn subject_of(args: &DoctorArgs) -> Result<Subject<'_>, String> {
         ));
     };
     match (&subject, &args.config) {
-        (Subject::Directory(_), _) | (_, None) => Ok(subject),
+        (Subject::Directory(_), _) => Ok(subject),
+        _ if args.verify => {
+            Err("--verify is for a directory; for that of a running server, you can also send POST \
+             /verify to its admin server"
+                .to_owned())
+        }
+        (_, None) => Ok(subject),
         _ => Err("--config is for a directory; remove it".to_owned()),
     }
 }
@@ -98,6 +109,7 @@ mod tests {
         let args = |subject: &str, config: Option<&str>| DoctorArgs {
             subject: Some(subject.to_owned()),
             config: config.map(PathBuf::from),
+            verify: false,
         };
         let (path, text) = (directory.path().to_str().unwrap(), file.to_str().unwrap());
         assert_eq!(subject_of(&args(path, Some("b.xml"))), Ok(Subject::Directory(directory.path())));
@@ -107,7 +119,11 @@ mod tests {
         for wrong in ["nothing", "host:0", ":9160", "host:port"] {
             assert!(subject_of(&args(wrong, None)).unwrap_err().contains("HOST:PORT"), "{wrong}");
         }
-        let none = DoctorArgs { subject: None, config: None };
+        let none = DoctorArgs { subject: None, config: None, verify: false };
         assert_eq!(subject_of(&none), Ok(Subject::Configuration(None)));
+        for args in [args(text, None), args("[::1]:9160", None)] {
+            let why = subject_of(&DoctorArgs { verify: true, ..args }).unwrap_err();
+            assert!(why.contains("--verify is for a directory"), "{why}");
+        }
     }
 }

@@ -9,9 +9,9 @@ use super::{directory, probe};
 use crate::cli::data;
 use crate::cli::http_port::is_loopback;
 use crate::cli::message::drawing;
-use crate::config::{self, Authenticator, Authority, Cluster, CommitLogSync, Config, Note};
-use crate::marshal::Types;
-use crate::server::Encryption;
+use base::marshal::Types;
+use config::{Authenticator, Authority, Cluster, CommitLogSync, Config, Note};
+use net::Encryption;
 
 /// Loads a configuration. `None` if it has mistakes, which are then problems.
 pub fn load(file: Option<&Path>, types: &Types, findings: &mut Findings) -> Option<Config> {
@@ -52,7 +52,7 @@ pub fn check(config: &Config, findings: &mut Findings) {
         Some(cluster) => check_cluster(cluster, findings),
         None => {
             check_sync(config, findings);
-            directory::check(&data::directory(None, config), Some(config), findings);
+            directory::check(&data::directory(None, config), Some(config), false, findings);
         }
     }
 }

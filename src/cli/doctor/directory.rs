@@ -1,26 +1,33 @@
 //! Looks at a data directory, or at a directory of an old Cassandra.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use indicatif::HumanBytes;
 use rustix::fs::{Access, access};
 
 use super::finding::Findings;
 use crate::cli::import_report::counted;
-use crate::config::Config;
-use crate::storage::{
-    self, DATA_FILE, DATA_FORMAT, FreeSpace, Inspection, check_not_foreign, check_not_of_cassandra,
+use base::util::output::report_line;
+use config::Config;
+use console::limits::VERIFIED_BYTES_PER_S;
+use embedded::disk::RealDisk;
+use embedded::{
+    DATA_FILE, DATA_FORMAT, FreeSpace, Inspection, check_not_foreign, check_not_of_cassandra, check_parents,
 };
+use store::StoreError;
 
 /// Looks at a directory. With a configuration, it is the data directory of a server with that.
-pub fn check(directory: &Path, config: Option<&Config>, findings: &mut Findings) {
+/// With `verifies`, every byte is read.
+pub fn check(directory: &Path, config: Option<&Config>, verifies: bool, findings: &mut Findings) {
     // A server that starts in another directory, such as the service, resolves a relative path differently.
-    let directory = &std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+    let given = directory;
+    let directory = &std::path::absolute(given).unwrap_or_else(|_| given.to_owned());
     let name = directory.display();
     if !directory.exists() {
-        return check_missing(directory, findings);
+        // All levels of a relative path are made.
+        let above = if given.is_absolute() { check_parents(directory) } else { Ok(()) };
+        return check_missing(directory, above, findings);
     }
     if let Err(error) = fs::read_dir(directory) {
         return findings.problem(format!("cannot read {name}: {error}"), "run as the user of the server");
@@ -29,8 +36,11 @@ pub fn check(directory: &Path, config: Option<&Config>, findings: &mut Findings)
     if !directory.join(DATA_FILE).exists() {
         return check_without_mark(directory, config.is_some(), findings);
     }
-    match storage::inspect(directory, config.map(|config| &config.catalog)) {
-        Ok(found) => {
+    match embedded::inspect(directory, config.map(|config| &config.catalog)) {
+        Ok(mut found) => {
+            if verifies && !found.partitioner.is_empty() {
+                verify(directory, &mut found, findings);
+            }
             report(directory, &found, findings);
             if let Some(config) = config {
                 check_schema(&found, config, findings);
@@ -43,8 +53,12 @@ pub fn check(directory: &Path, config: Option<&Config>, findings: &mut Findings)
     }
 }
 
-fn check_missing(directory: &Path, findings: &mut Findings) {
+fn check_missing(directory: &Path, above: Result<(), StoreError>, findings: &mut Findings) {
     let name = directory.display();
+    if let Err(why) = above {
+        return findings
+            .problem(why.to_string(), "the server does not start; it makes the last level of the path only");
+    }
     let existing = directory.ancestors().skip(1).find(|parent| parent.exists());
     let parent = existing.filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if let Err(error) = access(parent, Access::WRITE_OK) {
@@ -58,7 +72,7 @@ fn check_missing(directory: &Path, findings: &mut Findings) {
         );
     } else {
         findings.fine(format!("{name} does not exist; the first start creates it"));
-        check_space(storage::free_space(parent), 0, findings);
+        check_space(embedded::free_space(parent), 0, findings);
     }
 }
 
@@ -88,21 +102,28 @@ fn check_without_mark(directory: &Path, is_configured: bool, findings: &mut Find
         findings.problem(error.to_string(), "specify the data directory itself");
     } else {
         findings.fine(format!("{name} has no data yet; the first start makes it a data directory"));
-        check_space(storage::free_space(directory), 0, findings);
+        check_space(embedded::free_space(directory), 0, findings);
+    }
+}
+
+/// Reads all files. The damages that it finds replace those that were found without that.
+fn verify(directory: &Path, found: &mut Inspection, findings: &mut Findings) {
+    let bytes_per_s = found.is_in_use.then_some(VERIFIED_BYTES_PER_S);
+    match embedded::verify(&RealDisk, directory, bytes_per_s, &mut |line| report_line!("{line}")) {
+        Ok(verified) => {
+            findings.fine(format!("every byte was read: {verified}"));
+            found.more_damages = 0;
+            found.damages = verified.damages.iter().map(ToString::to_string).collect();
+        }
+        Err(error) => findings.problem(error.to_string(), "start the server once, and verify it then"),
     }
 }
 
 fn report(directory: &Path, found: &Inspection, findings: &mut Findings) {
     let name = directory.display();
-    if found.format < DATA_FORMAT {
-        findings.advice(
-            format!("{name} has format {}; the next start upgrades it to format {DATA_FORMAT}", found.format),
-            "copy the directory before: earlier versions cannot read it afterwards",
-        );
-    } else if !found.partitioner.is_empty() {
+    if !found.partitioner.is_empty() {
         findings.fine(format!(
-            "{name} has format {}, {} column families, {} ({}) and {} of the commit log ({})",
-            found.format,
+            "{name} has format {DATA_FORMAT}, {} column families, {} ({}) and {} of the commit log ({})",
             found.families.len(),
             counted(found.tables, "table"),
             HumanBytes(found.table_bytes),
@@ -130,7 +151,7 @@ fn report(directory: &Path, found: &Inspection, findings: &mut Findings) {
     check_space(found.space, found.table_bytes, findings);
 }
 
-/// Splits an error of the store into what is wrong and what to do.
+/// Splits an error of the store into the problem and the advice.
 fn without_remedy(error: &str) -> (&str, &str) {
     error.split_once("; ").unwrap_or((error, ""))
 }
@@ -138,7 +159,7 @@ fn without_remedy(error: &str) -> (&str, &str) {
 /// Checks that the disk has room for writes and for merges of tables.
 fn check_space(space: Option<FreeSpace>, table_bytes: u64, findings: &mut Findings) {
     let Some(space) = space else { return };
-    let (free, reserve) = (HumanBytes(space.free), storage::disk_reserve(space));
+    let (free, reserve) = (HumanBytes(space.free), embedded::disk_reserve(space));
     if space.free < reserve {
         findings.problem(
             format!("the disk has {free} free: the server refuses writes below {}", HumanBytes(reserve)),
@@ -157,7 +178,7 @@ fn check_space(space: Option<FreeSpace>, table_bytes: u64, findings: &mut Findin
 /// Checks that stored data fits the configuration.
 fn check_schema(found: &Inspection, config: &Config, findings: &mut Findings) {
     let configured = config.partitioner.class_name();
-    if !found.partitioner.is_empty() && found.partitioner != configured {
+    if found.has_entries && !found.partitioner.is_empty() && found.partitioner != configured {
         findings.problem(
             format!("the data has the partitioner {}, the configuration {configured}", found.partitioner),
             format!("write {} into the configuration, or choose another data directory", found.partitioner),
@@ -192,7 +213,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let look = |path: &Path| {
             let mut findings = Findings::default();
-            check(path, None, &mut findings);
+            check(path, None, false, &mut findings);
             let worst = findings.all().iter().map(|finding| finding.severity).max().unwrap();
             (worst, findings.all().iter().map(|finding| format!("{}\n", finding.text)).collect::<String>())
         };
@@ -207,7 +228,7 @@ mod tests {
         assert!(text.contains("files of a Cassandra"), "{text}");
         // A configuration must not name it.
         let mut findings = Findings::default();
-        check(directory.path(), Some(&Config::default()), &mut findings);
+        check(directory.path(), Some(&Config::default()), false, &mut findings);
         assert_eq!(findings.problems(), 1, "{:?}", findings.all());
         fs::write(directory.path().join(DATA_FILE), "thriftstore data, format 9\n").unwrap();
         let (severity, text) = look(directory.path());

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use crate::cli::message::{ERROR, FINE, WARNING};
-use crate::util::output;
+use base::util::output;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// As it should be.
@@ -21,7 +21,7 @@ pub enum Severity {
 pub struct Finding {
     pub severity: Severity,
     pub text: String,
-    /// What to do. Empty if there is nothing to do.
+    /// The advice how to fix it. Empty if there is nothing to do.
     pub remedy: String,
 }
 

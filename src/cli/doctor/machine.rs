@@ -6,7 +6,7 @@ use indicatif::HumanBytes;
 use rustix::process::{Resource, getrlimit};
 
 use super::finding::Findings;
-use crate::util::process_memory;
+use base::util::process_memory;
 
 /// Open files that a few thousand connections and the tables of a large data directory need.
 const DESCRIPTORS_ENOUGH: u64 = 4096;
@@ -22,7 +22,7 @@ pub fn check(findings: &mut Findings) {
     check_clock(now, findings);
 }
 
-/// Checks the hard limit of open files, to which `serve` raises its own. `None` is no limit.
+/// Checks the hard limit of open files, to which `serve` raises its own. `None` means no limit.
 fn check_descriptors(limit: Option<u64>, findings: &mut Findings) {
     match limit {
         Some(limit) if limit < DESCRIPTORS_ENOUGH => findings.advice(

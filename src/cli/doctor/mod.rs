@@ -1,4 +1,4 @@
-//! `thriftstore doctor`: looks at a configuration, a directory or a server, and prints what would be a problem.
+//! `thriftstore doctor`: looks at a configuration, a directory or a server, and prints problems.
 
 mod command;
 mod configuration;

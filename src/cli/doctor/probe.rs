@@ -24,7 +24,7 @@ const DESCRIBE_VERSION: &[u8] =
 /// A request of HTTP that the admin server, the status port and the control port answer.
 const HEALTH: &[u8] = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
-/// What a port speaks.
+/// The protocol of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     ThriftFramed,
@@ -55,7 +55,7 @@ pub fn connect(address: &str) -> Result<(TcpStream, Duration), String> {
     Err(why)
 }
 
-/// Finds out what a port speaks.
+/// Detects the protocol of a port.
 pub fn protocol_of(address: &str) -> Protocol {
     let native = ask(address, OPTIONS);
     if let [first, _, _, _, opcode, ..] = native[..]

@@ -6,14 +6,14 @@ use super::finding::Findings;
 use super::probe::{self, Protocol};
 use crate::cli::data;
 use crate::cli::http_port::is_loopback;
-use crate::copy::{ThriftClient, ThriftPlace};
-use crate::schema::is_system_keyspace;
-use crate::thrift::frame::Transport;
-use crate::thrift::replies;
-use crate::thrift::wire::{Reader, TType, WireError, Writer};
-use crate::traffic::report::{Visible, short};
-use crate::util::limits::LOGGED_KEYSPACES_MAX;
-use crate::util::listed;
+use base::schema::is_system_keyspace;
+use base::util::limits::LOGGED_KEYSPACES_MAX;
+use base::util::listed;
+use server::thrift::replies;
+use traffic::report::{Visible, short};
+use transfer::copy::{ThriftClient, ThriftPlace};
+use wire::thrift::frame::Transport;
+use wire::thrift::{Reader, TType, WireError, Writer};
 
 /// Characters that are printed of a text of a server.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -220,7 +220,8 @@ fn shown(text: &str) -> String {
     short(&Visible(text).to_string(), SHOWN_CHARS_MAX).into_owned()
 }
 
-/// Reads the endpoints of a list of TokenRange, each once. Field 4 has the addresses for clients, field 3 those of nodes.
+/// Reads the endpoints of a list of TokenRange, each once. Field 4 has the addresses for clients, field 3 the addresses
+/// of nodes.
 fn endpoints_of(reader: &mut Reader<'_>) -> Result<Vec<String>, String> {
     let (_, count) = reader.list_begin().map_err(sentence)?;
     let mut found = Vec::new();

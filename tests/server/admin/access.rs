@@ -7,18 +7,20 @@ use crate::support;
 use support::client::Style;
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, text};
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthenticator</Authenticator>
      <Authorizer>CassandraAuthorizer</Authorizer>";
 
 /// What each visitor gets from each route: nobody, a user without rights, a user who may read the table `club.posts`, a
 /// superuser, and the token.
-const ROUTES: [(&str, &str, [u16; 5]); 38] = [
+const ROUTES: [(&str, &str, [u16; 5]); 40] = [
     ("GET", "/", [303, 200, 200, 200, 200]),
     ("GET", "/status", [303, 200, 200, 200, 200]),
     ("GET", "/log-requests", [303, 200, 200, 200, 200]),
     ("POST", "/log-requests", [401, 403, 403, 200, 200]),
+    ("GET", "/verify", [303, 403, 403, 200, 200]),
+    ("POST", "/verify", [401, 403, 403, 404, 404]),
     ("GET", "/metrics", [303, 200, 200, 200, 200]),
     ("GET", "/control/requests", [303, 403, 403, 200, 200]),
     ("POST", "/control/reset", [401, 403, 403, 200, 200]),
@@ -137,7 +139,7 @@ fn each_route_checks_who_asks() {
 #[test]
 fn the_table_of_visitors_has_each_route() {
     let tested_elsewhere = ["/logout", "/live/requests"];
-    let source = include_str!("../../../src/admin/routes.rs");
+    let source = include_str!("../../../crates/console/src/routes.rs");
     let mut routes = 0;
     for route in source.split(".route(\"").skip(1) {
         let (path, handlers) = route.split_once("\", ").unwrap();

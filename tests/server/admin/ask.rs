@@ -1,5 +1,8 @@
 //! The page Ask: statements and Thrift calls with their results, what they read, and code.
 
+use std::thread;
+use std::time::Duration;
+
 use super::access::{cql, guarded, user};
 use super::{Admin, Browser, Page};
 use crate::support;
@@ -111,6 +114,8 @@ fn a_statement_is_explained_with_its_cost() {
         }
         assert_eq!(run(&mut browser, statement).status, 200, "{statement}");
     }
+    // Statements do not use the index before it is complete.
+    thread::sleep(Duration::from_secs(1));
     let by_index =
         ask(&mut browser, "SELECT * FROM s.posts WHERE tag = 'a' AND n = 2 ALLOW FILTERING", "table");
     has(

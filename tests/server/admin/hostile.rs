@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Admin, exchange};
-use thriftstore::admin::metrics::ServerReadings;
-use thriftstore::admin::{
+use base::compat::features::ReportedVersion;
+use base::util::meter::RequestLimits;
+use console::metrics::ServerReadings;
+use console::{
     AdminAccess, AdminParts, AdminService, AdminState, AdminTimes, ConsoleSettings, HostNames, Served,
 };
-use thriftstore::compat::features::ReportedVersion;
-use thriftstore::server::{Admission, Listener, Shutdown as ServerShutdown, StatusPage};
-use thriftstore::testing::Server as InProcess;
-use thriftstore::thrift::Compat;
-use thriftstore::util::meter::RequestLimits;
+use double::testing::Server as InProcess;
+use net::{Admission, Listener, Shutdown as ServerShutdown};
+use server::StatusPage;
+use server::thrift::Compat;
 
 #[test]
 fn malformed_requests_get_an_error() {
@@ -114,7 +115,7 @@ fn slow_and_silent_browsers_have_time_limits() {
             AdminService::new(&Arc::new(state)).with_times(AdminTimes { head: short, request: short });
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address;
-        tokio::spawn(listener.run(service, Admission::for_admin(signal)));
+        listener.start(service, Admission::for_admin(signal));
         address
     });
     // A body that does not arrive, a head that does not arrive, and silence after a reply.

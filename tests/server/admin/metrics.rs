@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use super::{Admin, Browser};
 use crate::skip::skip;
 use crate::support;
+use console::metrics::{METRICS, MetricKind};
 use support::calls::{ONE, get_args, insert_args, path};
 use support::client::Style;
 use support::value::fields;
-use thriftstore::admin::metrics::{METRICS, MetricKind};
 
 /// Returns the values by name and labels, as the text has them.
 fn scrape(browser: &mut Browser) -> (String, BTreeMap<String, f64>) {
@@ -75,7 +75,7 @@ fn each_series_is_in_the_table_with_its_labels() {
     let mut seen = BTreeSet::new();
     for series in values.keys() {
         let (name, labels) = series.split_once('{').unwrap_or((series, ""));
-        let is_row = |row: &&thriftstore::admin::metrics::MetricRow| match row.kind {
+        let is_row = |row: &&console::metrics::MetricRow| match row.kind {
             MetricKind::Histogram => name.strip_prefix(row.name).is_some_and(|rest| rest.starts_with('_')),
             _ => row.name == name,
         };

@@ -12,6 +12,7 @@ mod metrics;
 mod model;
 mod pages;
 mod rows;
+mod verification;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -7,9 +7,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
+use base::schema::CfDef;
+use double::testing::Server as InProcess;
 use serde_json::Value as Json;
-use thriftstore::schema::CfDef;
-use thriftstore::testing::Server as InProcess;
 
 use super::{Double, done};
 

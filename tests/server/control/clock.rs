@@ -4,10 +4,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::{Double, KEYSPACE, done, refused};
 use crate::support;
+use double::testing::Server;
 use support::calls::{ONE, everything, get_slice_args, parent, values};
 use support::native::NativeClient;
 use support::value::{Value, fields, text};
-use thriftstore::testing::Server;
 
 /// 2012-01-01T00:00:00Z in milliseconds since 1970.
 const YEAR_2012: i64 = 1_325_376_000_000;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use thriftstore::control::ControlClient;
+use double::control::ControlClient;
 
 use super::{Double, KEYSPACE, done};
 use crate::support;

@@ -6,10 +6,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use double::control::{ControlApi, ControlClient, ControlService, ControlTimes};
+use double::testing::Server as InProcess;
+use net::{Admission, Listener, Shutdown};
 use serde_json::Value as Json;
-use thriftstore::control::{ControlApi, ControlClient, ControlService, ControlTimes};
-use thriftstore::server::{Admission, Listener, Shutdown};
-use thriftstore::testing::Server as InProcess;
 
 use super::{Double, refused};
 use crate::support;
@@ -198,7 +198,7 @@ fn slow_and_silent_clients_have_time_limits() {
     let address = runtime.block_on(async {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address;
-        tokio::spawn(listener.run(service, admission));
+        listener.start(service, admission);
         address
     });
     let connect = || {

@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use double::control::ControlClient;
+use double::testing::Server as InProcess;
 use serde_json::{Value as Json, json};
-use thriftstore::control::ControlClient;
-use thriftstore::testing::Server as InProcess;
 
 use super::{Double, KEYSPACE, done, refused};
 use crate::support;

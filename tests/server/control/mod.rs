@@ -16,9 +16,9 @@ mod snapshots;
 
 use std::net::SocketAddr;
 
+use double::control::ControlClient;
 use serde_json::Value as Json;
 use tempfile::TempDir;
-use thriftstore::control::ControlClient;
 
 use crate::support;
 use support::client::Style;

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use thriftstore::thrift::wire::TType;
-use thriftstore::util::limits::EXPECTATIONS_MAX;
+use double::limits::EXPECTATIONS_MAX;
+use wire::thrift::TType;
 
 use super::{Double, KEYSPACE, refused};
 use crate::support;

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use super::{Double, KEYSPACE, done, refused};
 use crate::support;
+use double::testing::Server;
 use support::calls::{ONE, get_args, insert_args, path, value_of};
 use support::client::Reply;
 use support::native::opcode::EVENT;
 use support::native_body::{Asked, Parts, int};
 use support::value::fields;
-use thriftstore::testing::Server;
 
 const RESET_DATA: &str = r#"{"what": "data"}"#;
 const RESET_EVERYTHING: &str = r#"{"what": "everything"}"#;

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
+use double::limits::SANDBOXES_MAX;
+use double::testing::Server as InProcess;
 use serde_json::Value as Json;
-use thriftstore::testing::Server as InProcess;
-use thriftstore::util::limits::SANDBOXES_MAX;
 
 use super::{Double, KEYSPACE, done, refused};
 use crate::support::calls::{ONE, insert_args, path, value_of};

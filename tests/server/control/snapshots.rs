@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::{Double, KEYSPACE, done, refused};
 use crate::support;
+use double::testing::Server;
 use support::client::PATIENCE;
 use support::native::NativeClient;
 use support::native_body::{Asked, int};
-use thriftstore::testing::Server;
 
 /// Returns the keys that an index finds, once it is complete.
 fn found(native: &mut NativeClient, expected: usize) -> Vec<i32> {
@@ -73,7 +73,7 @@ fn snapshots_have_names_and_are_listed_replaced_and_deleted() {
     let (mut native, mut control) = (double.native(), double.client());
     native.run(KEYSPACE);
     native.run("CREATE TABLE ks.t (k int PRIMARY KEY)");
-    let names = |control: &mut thriftstore::control::ControlClient| {
+    let names = |control: &mut double::control::ControlClient| {
         let list = done(control, "GET", "/snapshots", "");
         let names =
             list["snapshots"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned());
@@ -108,7 +108,7 @@ fn snapshots_have_names_and_are_listed_replaced_and_deleted() {
 
 #[test]
 fn the_memory_of_snapshots_is_limited() {
-    use thriftstore::control::{Control, ErrorKind, SnapshotLimits};
+    use double::control::{Control, ErrorKind, SnapshotLimits};
 
     let server = Server::start().unwrap();
     let database = server.control().database().clone();

@@ -1,6 +1,6 @@
 //! Runs a script with a crash in one call of the disk, and checks the data directory afterwards.
 
-use thriftstore::storage::SyncMode;
+use embedded::SyncMode;
 
 use super::run::{Losses, Run};
 use super::script::{self, Edit, Step};

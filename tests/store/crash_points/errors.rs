@@ -2,7 +2,8 @@
 
 use std::io::ErrorKind;
 
-use thriftstore::storage::{StoreError, SyncMode};
+use embedded::SyncMode;
+use store::StoreError;
 
 use super::crashes::calls_of;
 use super::run::{Losses, PERIODIC, Run};
@@ -92,7 +93,7 @@ fn go_on_in_spite_of_errors(
         }
         let was_final = run.is_final();
         let outcome = run.step(step);
-        if let Step::Drop(family) = step {
+        if let Step::Drop { family, .. } = step {
             kept = outcome.is_err().then_some(*family);
         }
         let Err(error) = outcome else {

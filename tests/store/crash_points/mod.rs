@@ -4,7 +4,8 @@
 //! the calls, and then with a crash in each call. After each crash the directory must open. It must contain every
 //! acknowledged step, and the interrupted step either completely or not at all.
 //!
-//! `CRASH_SEED=n` repeats one script with all its crashes. `CRASH_SECONDS=n` sets the duration of each test.
+//! `CRASH_SEED=n` repeats one script with all its crashes. `CRASH_SECONDS=n` sets the duration of each test,
+//! `CRASH_POINTS=n` the number of its crash points instead, such as 1000000.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod crashes;
@@ -12,14 +13,15 @@ mod errors;
 use crate::faulty_disk;
 mod model;
 mod run;
+mod schema;
 mod script;
 mod slow;
 
 use crashes::{CrashPoint, calls_of};
+use embedded::SyncMode;
 use faulty_disk::{Chance, Crash, Tally};
 use run::PERIODIC;
 use script::{Edit, Step};
-use thriftstore::storage::SyncMode;
 
 /// The duration of each test, in seconds.
 const SECONDS: u64 = 8;

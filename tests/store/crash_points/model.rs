@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use base::model::RowColumns;
+use base::schema::Catalog;
 use bytes::Bytes;
-use thriftstore::model::RowColumns;
-use thriftstore::schema::Catalog;
-use thriftstore::storage::{Store, StoreError};
+use store::{Store, StoreError};
 
 use super::script::{Edit, FAMILIES, Place, Step};
 use crate::store_support as support;
@@ -47,8 +47,10 @@ impl Model {
                     None => self.records.remove(&name),
                 };
             }
-            Step::Truncate(emptied) | Step::Drop(emptied) => {
-                self.columns.retain(|(family, ..), _| family != emptied);
+            Step::Truncate(emptied) => self.columns.retain(|(family, ..), _| family != emptied),
+            Step::Drop { family: dropped, truncated, record } => {
+                self.columns.retain(|(family, ..), _| family != dropped && !truncated.contains(family));
+                self.records.remove(&record_name(*record));
             }
             _ => {}
         }

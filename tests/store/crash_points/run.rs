@@ -4,18 +4,20 @@ use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::compat::features::ConsistencyLevel;
+use base::model::{Cell, CfMutation, Change, Mutation};
+use base::schema::{Catalog, CfDef};
+use base::util::Clock;
 use bytes::Bytes;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::model::{Cell, CfMutation, Change, Mutation};
-use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::disk::{Disk, RealDisk};
-use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
-use thriftstore::util::Clock;
+use embedded::disk::{Disk, RealDisk};
+use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
+use store::{Store, StoreChange, StoreError};
 
 use super::model::{Model, record_name, timestamp, value};
 use super::script::{Edit, FAMILIES, SUPER, Step};
 use crate::faulty_disk::FaultyDisk;
 use crate::store_support as support;
+use crate::store_support::SchemaCalls as _;
 
 /// The age in seconds after which tombstones may be removed.
 const GC_GRACE_S: i32 = 3;
@@ -143,7 +145,15 @@ impl Run {
                 support::wait(self.store().put_records(vec![(record_name(*record), value)]))
             }
             Step::Truncate(family) => support::wait(self.store().truncate(self.definition(*family))),
-            Step::Drop(family) => support::wait(self.store().drop_family(self.definition(*family))),
+            Step::Drop { family, truncated, record } => {
+                let change = StoreChange {
+                    records: vec![(record_name(*record), None)],
+                    truncated: truncated.iter().map(|other| self.definition(*other)).collect(),
+                    dropped: vec![self.definition(*family)],
+                    catalog: None,
+                };
+                support::wait(self.store().change_schema(change))
+            }
             Step::LeaveOut(family) => {
                 self.schema.is_defined[*family] = false;
                 self.alter()

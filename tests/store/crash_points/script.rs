@@ -49,9 +49,13 @@ pub enum Step {
         length: Option<usize>,
     },
     Truncate(usize),
-    /// The column family is dropped. `LeaveOut` removes it from the schema, and `MakeAgain` defines it with another
-    /// comparator.
-    Drop(usize),
+    /// In one change, a column family is dropped, other ones are truncated, and a metadata record is removed. `LeaveOut`
+    /// removes the column family from the schema, and `MakeAgain` defines it with another comparator.
+    Drop {
+        family: usize,
+        truncated: Vec<usize>,
+        record: usize,
+    },
     LeaveOut(usize),
     MakeAgain(usize),
     Flush,
@@ -65,7 +69,7 @@ pub enum Step {
 impl Step {
     /// Returns whether the step changes the content of the store.
     pub fn changes_contents(&self) -> bool {
-        self.is_write() || matches!(self, Step::Record { .. } | Step::Truncate(_) | Step::Drop(_))
+        self.is_write() || matches!(self, Step::Record { .. } | Step::Truncate(_) | Step::Drop { .. })
     }
 
     /// Returns whether the step is a write to the commit log.
@@ -96,7 +100,9 @@ pub fn random(chance: &mut Chance, steps: usize) -> Vec<Step> {
             }
             23..=25 => script.push(Step::Truncate(family)),
             26 | 27 => {
-                script.push(Step::Drop(family));
+                let others = (0..FAMILIES.len()).filter(|other| *other != family);
+                let truncated = others.filter(|_| chance.below(3) == 0).collect();
+                script.push(Step::Drop { family, truncated, record: chance.below(RECORDS) });
                 script.push(Step::LeaveOut(family));
                 if chance.below(3) == 0 {
                     script.push(Step::Reopen);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, SyncMode};
-use thriftstore::util::Clock;
+use base::util::Clock;
+use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
 
 use super::run::PERIODIC;
 use crate::faulty_disk::{FaultyDisk, work_directory};

@@ -3,24 +3,26 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use proptest::prelude::*;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::marshal;
-use thriftstore::model::{
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::marshal;
+use base::model::{
     Bounds, Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, Predicate, RangeCommand,
     RangeTombstone, ReadCommand, SliceRange,
 };
-use thriftstore::partitioner::PartitionerRef;
-use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{EmbeddedStore, Store};
-use thriftstore::util::{Clock, Release};
+use base::partitioner::PartitionerRef;
+use base::schema::{Catalog, CfDef};
+use base::util::{Clock, Release};
+use bytes::Bytes;
+use embedded::EmbeddedStore;
+use proptest::prelude::*;
+use store::Store;
 
 use super::ops::{BoundsOp, ChangeOp, DropOp, MutationOp, Op, Pick, PredicateOp, RangeOp, ReadOp};
 use super::reference_model::ReferenceModel;
 use super::stored_slices::StoredRow;
 use super::support;
+use super::support::SchemaCalls as _;
 
 const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::One;
 

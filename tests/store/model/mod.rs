@@ -7,17 +7,16 @@ mod case;
 mod names;
 mod ops;
 mod stored_slices;
-use crate::reference_model;
-use crate::store_support;
+use crate::{reference_model, store_support};
 
+use base::partitioner::PARTITIONERS;
+use base::util::Release;
 use bytes::Bytes;
 use case::{Case, Pools};
 use names::{SHORT, long_names, names_for};
 use ops::{Mix, op};
 use proptest::prelude::*;
 use store_support as support;
-use thriftstore::partitioner::PARTITIONERS;
-use thriftstore::util::Release;
 
 const COMPARATORS: [&str; 12] = [
     "AsciiType",

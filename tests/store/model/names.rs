@@ -1,8 +1,8 @@
 //! Names and keys that are easily confused or sorted wrongly.
 
+use base::marshal;
+use base::util::Release;
 use bytes::Bytes;
-use thriftstore::marshal;
-use thriftstore::util::Release;
 
 use super::support;
 

@@ -1,8 +1,8 @@
 //! Random operations on the stores. Names, keys and column families are picked when an operation runs.
 
+use base::util::Release;
 use bytes::Bytes;
 use proptest::prelude::*;
-use thriftstore::util::Release;
 
 /// A number that picks a name or key from the case's pool.
 pub type Pick = prop::sample::Index;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use base::model::{Change, DeletionTime, SliceRange};
+use base::schema::CfDef;
 use bytes::Bytes;
-use thriftstore::model::{Change, DeletionTime, SliceRange};
-use thriftstore::schema::CfDef;
-use thriftstore::storage::{RowPiece, Store, StoredCell, StoredColumns, StoredSlice, StoredSliceCommand};
+use store::{RowPiece, Store, StoredCell, StoredColumns, StoredSlice, StoredSliceCommand};
 
 use super::support::wait;
 

@@ -1,8 +1,8 @@
 //! Parses the commands of a script. Names stay text, because only the schema defines their types.
 
+use base::schema::CfDef;
+use base::util::Release;
 use bytes::Bytes;
-use thriftstore::schema::CfDef;
-use thriftstore::util::Release;
 
 use super::support;
 

@@ -36,23 +36,24 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::reference_model;
-use crate::store_support;
-use bytes::Bytes;
-use command::{Command, Read, Write, Written, bytes_of, parse};
-use reference_model::ReferenceModel;
-use store_support as support;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::marshal::AbstractType;
-use thriftstore::model::{
+use crate::store_support::SchemaCalls as _;
+use crate::{reference_model, store_support};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::marshal::AbstractType;
+use base::model::{
     Bounds, Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, Predicate, RangeCommand,
     RangeTombstone, ReadCommand, RowColumns, SliceRange,
 };
-use thriftstore::partitioner::PartitionerRef;
-use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{EmbeddedStore, Store};
-use thriftstore::util::{Clock, Release};
+use base::partitioner::PartitionerRef;
+use base::schema::{Catalog, CfDef};
+use base::util::{Clock, Release};
+use bytes::Bytes;
+use command::{Command, Read, Write, Written, bytes_of, parse};
+use embedded::EmbeddedStore;
+use reference_model::ReferenceModel;
+use store::Store;
+use store_support as support;
 
 fn text_of(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {

@@ -7,21 +7,21 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use thriftstore::storage::{self, BackupOptions, BackupSummary};
+use embedded::{BackupOptions, BackupSummary};
 
 pub fn options(source: &Path, target: &Path) -> BackupOptions {
     BackupOptions { source: source.to_owned(), target: target.to_owned(), reads_tables: true }
 }
 
 pub fn backed_up(source: &Path, target: &Path) -> BackupSummary {
-    let summary = storage::back_up(&options(source, target), &mut |_| {}).unwrap();
+    let summary = embedded::back_up(&options(source, target), &mut |_| {}).unwrap();
     assert!(!unfinished(target).exists());
     summary
 }
 
 /// Makes a backup that must fail; checks that it leaves no files, and returns the error.
 pub fn refusal(source: &Path, target: &Path) -> String {
-    let error = storage::back_up(&options(source, target), &mut |_| {}).unwrap_err();
+    let error = embedded::back_up(&options(source, target), &mut |_| {}).unwrap_err();
     assert!(!unfinished(target).exists() && !target.exists(), "{error}");
     error.to_string()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use thriftstore::thrift::wire::TType;
+use wire::thrift::TType;
 
 use crate::support::calls::{self, parent};
 use crate::support::client::{Client, Reply, Style};

@@ -2,13 +2,18 @@
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+#[path = "../schema_calls.rs"]
+mod schema_calls;
+
 use std::sync::Arc;
 
-use thriftstore::partitioner;
-use thriftstore::schema::{Catalog, CfDef, KeyspaceDef};
-use thriftstore::storage::Store;
-use thriftstore::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
-use thriftstore::util::Clock;
+use base::partitioner;
+use base::schema::{Catalog, CfDef, KeyspaceDef};
+use base::util::Clock;
+use cluster::{ClusterLink, ClusterOptions, ClusterStore};
+#[allow(unused_imports, reason = "every test binary uses its own part of it")]
+pub use schema_calls::SchemaCalls;
+use store::Store;
 
 /// Returns the addresses of the nodes of the ring that `tests/cluster/run` has started.
 pub fn ring() -> Vec<String> {

@@ -10,18 +10,19 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use base::compat::Behaviour;
+use base::compat::features::{ConsistencyLevel, Language, ReportedVersion};
+use base::marshal::Types;
+use base::model::{Cell, Change, DeletionTime, Mutation, RangeTombstone};
+use base::schema::CfDef;
+use base::util::{Clock, Release};
 use bytes::Bytes;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::{ConsistencyLevel, Language, ReportedVersion};
-use thriftstore::config::{self, Config};
-use thriftstore::copy::{self, OpenOptions, Place, Side};
-use thriftstore::cql::{self, Outcome, QueryOptions, QueryState};
-use thriftstore::db::Database;
-use thriftstore::marshal::Types;
-use thriftstore::model::{Cell, Change, DeletionTime, Mutation, RangeTombstone};
-use thriftstore::schema::CfDef;
-use thriftstore::storage::RowPiece;
-use thriftstore::util::{Clock, Release};
+use config::Config;
+use cql::{Outcome, QueryOptions, QueryState};
+use db::Database;
+use store::RowPiece;
+use transfer::copy;
+use transfer::copy::{OpenOptions, Place, Side};
 
 /// The timestamp of most cells, in microseconds; it is some years ago.
 pub const T: i64 = 1_500_000_000_000_000;
@@ -84,6 +85,7 @@ pub async fn cql(side: &Side, statement: &str) -> Outcome {
         reported: ReportedVersion::of_release(behaviour),
         keyspace: Some("made"),
         user: None,
+        sees_new_indexes: false,
     };
     cql::query(&state, statement, &QueryOptions::default())
         .await

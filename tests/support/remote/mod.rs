@@ -8,21 +8,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Bounds, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use base::partitioner;
+use base::partitioner::PartitionerRef;
+use base::schema::{Catalog, CfDef};
+use base::util::Clock;
 use bytes::Bytes;
+use cluster::limits::CLUSTER_ROWS_AT_ONCE;
+use db::{Database, DatabaseParts};
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::db::{Database, DatabaseParts};
-use thriftstore::model::{Bounds, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
-use thriftstore::partitioner::{self, PartitionerRef};
-use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{
+use store::{
     BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore,
-    SharedSchemaStore, Store, StoreError, StoreFuture, StoreStatus,
+    SharedSchemaStore, Store, StoreChange, StoreError, StoreFuture, StoreStatus,
 };
-use thriftstore::util::Clock;
-use thriftstore::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 use super::reference_model::ReferenceModel;
 
@@ -179,6 +180,28 @@ impl Gateway {
         if self.cluster.records_version() == *self.seen.lock() { Ok(()) } else { Err(overtaken()) }
     }
 
+    fn create_tables(&self, catalog: &Catalog) -> Result<(), StoreError> {
+        let families: Vec<String> = catalog.column_families().map(|cf| cf.name.clone()).collect();
+        self.cluster.log(format!("alter {}", families.join(" ")));
+        self.cluster.failing_tables()?;
+        self.check_newest()?;
+        let tables = catalog.column_families().map(|cf| format!("{}.{}", cf.keyspace, cf.name));
+        self.cluster.tables.lock().extend(tables);
+        Ok(())
+    }
+
+    async fn drop_table(&self, cf: &CfDef) -> Result<(), StoreError> {
+        self.cluster.log(format!("drop {}", cf.name));
+        self.cluster.failing_tables()?;
+        self.check_newest()?;
+        self.cluster.tables.lock().remove(&format!("{}.{}", cf.keyspace, cf.name));
+        let then = self.cluster.after_drop.lock().take();
+        if let Some(then) = then {
+            then.await;
+        }
+        Ok(())
+    }
+
     fn note_now(&self, records: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
         let cluster = &self.cluster;
         cluster.failing()?;
@@ -241,25 +264,6 @@ impl Store for Gateway {
         self.cluster.rows.splits(start, end, keys_per_split)
     }
 
-    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.cluster.log(format!("truncate {}", cf.name));
-        self.cluster.rows.truncate(cf)
-    }
-
-    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.cluster.log(format!("drop {}", cf.name));
-        Box::pin(async move {
-            self.cluster.failing_tables()?;
-            self.check_newest()?;
-            self.cluster.tables.lock().remove(&format!("{}.{}", cf.keyspace, cf.name));
-            let then = self.cluster.after_drop.lock().take();
-            if let Some(then) = then {
-                then.await;
-            }
-            self.cluster.rows.drop_family(cf).await
-        })
-    }
-
     fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
         Box::pin(async {
             self.cluster.failing()?;
@@ -270,20 +274,22 @@ impl Store for Gateway {
         })
     }
 
-    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.note_now(records) })
-    }
-
-    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        let families: Vec<String> = catalog.column_families().map(|cf| cf.name.clone()).collect();
-        let retained = catalog.retained.len();
-        self.cluster.log(format!("alter {} retained {retained}", families.join(" ")));
+    fn change_schema(&self, change: StoreChange) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.cluster.failing_tables()?;
-            self.check_newest()?;
-            let tables = catalog.column_families().map(|cf| format!("{}.{}", cf.keyspace, cf.name));
-            self.cluster.tables.lock().extend(tables);
-            Ok(())
+            if let Some(catalog) = &change.catalog {
+                self.create_tables(catalog)?;
+            }
+            if !change.records.is_empty() {
+                self.note_now(change.records)?;
+            }
+            for cf in &change.dropped {
+                self.drop_table(cf).await?;
+            }
+            let truncated = change.truncated.iter().map(|cf| format!("truncate {}", cf.name));
+            truncated.for_each(|line| self.cluster.log(line));
+            let (truncated, dropped) = (change.truncated, change.dropped);
+            let rows = StoreChange { truncated, dropped, ..StoreChange::default() };
+            self.cluster.rows.change_schema(rows).await
         })
     }
 
@@ -293,6 +299,7 @@ impl Store for Gateway {
 
     fn capabilities(&self) -> Capabilities<'_> {
         Capabilities {
+            directory: None,
             indexes: Some(self),
             conditional_updates: Some(self),
             logged_batches: Some(self),

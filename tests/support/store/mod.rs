@@ -4,6 +4,8 @@
 
 #[path = "../dump.rs"]
 mod dump;
+#[path = "../schema_calls.rs"]
+mod schema_calls;
 
 use std::cmp::Ordering;
 use std::future::Future;
@@ -11,19 +13,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use thriftstore::compat::Behaviour;
-use thriftstore::compat::features::ConsistencyLevel;
-use thriftstore::db::Database;
-use thriftstore::marshal::{AbstractType, MarshalError, StoredOrder, TypeRef, Types};
-use thriftstore::model::{
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::marshal::{AbstractType, MarshalError, StoredOrder, TypeRef, Types};
+use base::model::{
     Bounds, Cell, Change, DeletionTime, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns,
     SliceRange,
 };
-use thriftstore::partitioner::{self, PartitionerRef};
-use thriftstore::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
-use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, RowPiece, Store, StoreError, SyncMode};
-use thriftstore::util::{Clock, Release};
+use base::partitioner;
+use base::partitioner::PartitionerRef;
+use base::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
+use base::util::{Clock, Release};
+use bytes::Bytes;
+use db::Database;
+use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
+use store::{RowPiece, Store, StoreError};
+
+#[allow(unused_imports, reason = "every test binary uses its own part of it")]
+pub use schema_calls::SchemaCalls;
 
 /// The keyspace of all tests.
 pub const KEYSPACE: &str = "K";

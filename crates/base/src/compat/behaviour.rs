@@ -4,7 +4,7 @@ use super::Line;
 use super::rules::{CellRules, CqlRules, LoginRules, ReadRules, SchemaRules, WireRules, WriteRules};
 use crate::util::Release;
 
-/// How one release behaves where releases differ.
+/// The behaviour of one release where releases differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Behaviour {
     /// The release, whose comparators, messages and features apply.

@@ -1,4 +1,4 @@
-//! What differs between releases, as tables: [`rules`], [`texts`] and [`features`].
+//! The differences between releases, as tables: [`rules`], [`texts`] and [`features`].
 //!
 //! `rules` has a row for each rule, `texts` for each message, and `features` for each feature. Other code
 //! asks for a rule by its name and does not compare releases (`tests/project/layers/releases.rs` counts the

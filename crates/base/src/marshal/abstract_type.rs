@@ -14,7 +14,7 @@ pub type TypeRef = Arc<dyn AbstractType>;
 #[error("{0}")]
 pub struct MarshalError(pub String);
 
-/// How far the memcmp order of [`AbstractType::ordered`] agrees with the comparator's order.
+/// The agreement between the memcmp order of [`AbstractType::ordered`] and the comparator's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredOrder {
     /// Completely: equal bytes are equal names, and smaller bytes are smaller names.
@@ -93,8 +93,8 @@ pub trait AbstractType: Debug + Send + Sync {
     }
 
     /// Returns the type to use for components, inside types such as `CompositeType` and `ReversedType`. These came with
-    /// 0.8: a type whose stored order is that of an older release returns a type with the stored order of 0.8 and
-    /// later. `None` means the type itself.
+    /// 0.8: a type with the stored order of an older release returns a type with the stored order of 0.8 and later.
+    /// `None` means the type itself.
     fn as_component(&self) -> Option<TypeRef> {
         None
     }

@@ -38,7 +38,7 @@ impl CollectionKind {
 }
 
 /// `ListType(T)`, `SetType(T)`, `MapType(K,V)`, and the same inside a `FrozenType`. Values are compared element by
-/// element, those of maps by key, then by value.
+/// element, maps by key, then by value.
 #[derive(Debug)]
 pub struct CollectionType {
     class_name: String,
@@ -101,11 +101,11 @@ impl AbstractType for CollectionType {
     }
 
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
-        parts::compare((left, self.parts(left)), (right, self.parts(right)), |at| self.held_at(at))
+        parts::compare(left, self.parts(left), right, self.parts(right), |at| self.held_at(at))
     }
 
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
-        parts::ordered((name, self.parts(name)), |at| self.held_at(at), out);
+        parts::ordered(name, self.parts(name), |at| self.held_at(at), out);
     }
 
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {

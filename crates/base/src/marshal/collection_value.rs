@@ -7,8 +7,7 @@
 
 use bytes::Bytes;
 
-use crate::cql::CollectionForm;
-use crate::marshal::CqlType;
+use super::{CollectionForm, CqlType};
 
 fn push_number(number: usize, form: CollectionForm, out: &mut Vec<u8>) {
     match form {
@@ -76,7 +75,7 @@ fn take_part(rest: &mut Bytes, form: CollectionForm) -> Option<Bytes> {
     (length <= rest.len()).then(|| rest.split_to(length))
 }
 
-/// Returns the parts of a collection, `per_entry` for each counted entry, or `None` if the bytes are no valid
+/// Returns the parts of a collection, `per_entry` for each counted entry, or `None` if the bytes are not a valid
 /// collection.
 fn parts(value: &Bytes, per_entry: usize, form: CollectionForm) -> Option<Vec<Bytes>> {
     let mut rest = value.clone();

@@ -129,6 +129,8 @@ fn too_many() -> MarshalError {
 /// Writes a component of a composite name. `end` is 0 in stored names; in bounds, FF sorts before and 01 after all
 /// longer names with these components.
 pub fn push_component(value: &[u8], end: u8, out: &mut Vec<u8>) {
+    // Doubling would leave half of the memory of most names unused.
+    out.reserve_exact(value.len() + 3);
     out.extend_from_slice(&u16::try_from(value.len()).unwrap_or(u16::MAX).to_be_bytes());
     out.extend_from_slice(value);
     out.push(end);

@@ -1,4 +1,4 @@
-//! The text forms of durations: `1y2mo3d4h5m6s7ms8us9ns`, and those of ISO 8601, `P1Y2M3DT4H5M6S`, `P3W` and
+//! The text forms of durations: `1y2mo3d4h5m6s7ms8us9ns`, and the forms of ISO 8601, `P1Y2M3DT4H5M6S`, `P3W` and
 //! `P0001-02-03T04:05:06`.
 
 use super::duration_type::Duration;

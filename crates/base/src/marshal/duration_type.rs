@@ -8,8 +8,7 @@
 
 use std::cmp::Ordering;
 
-use super::duration_text;
-use super::{AbstractType, BytesType, MarshalError, StoredOrder};
+use super::{AbstractType, BytesType, MarshalError, StoredOrder, duration_text};
 
 /// A duration. Its parts never have different signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -91,7 +91,7 @@ fn type_in_header(text: &str) -> Option<TypeRef> {
     TYPES.resolve(text).filter(|of| !of.class_name().contains("DynamicCompositeType"))
 }
 
-/// Returns the type as that of a component: under a `ReversedType` an empty component sorts last. Other types keep the
+/// Returns the type for use as a component: under a `ReversedType` an empty component sorts last. Other types keep the
 /// stored order that they have for whole names.
 fn reversed_component(of: TypeRef) -> TypeRef {
     if simple_name(of.class_name()) == "ReversedType" { component_of(of) } else { of }

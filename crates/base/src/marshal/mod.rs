@@ -4,7 +4,9 @@ mod abstract_type;
 mod ascii_type;
 mod big_number;
 mod bytes_type;
+mod collection_form;
 mod collection_type;
+mod collection_value;
 mod column_to_collection_type;
 mod composite_type;
 mod cql_class;
@@ -41,7 +43,12 @@ mod views;
 pub use abstract_type::{AbstractType, MarshalError, StoredOrder, TypeRef, at};
 pub use ascii_type::AsciiType;
 pub use bytes_type::BytesType;
+pub use collection_form::CollectionForm;
 pub use collection_type::{CollectionKind, CollectionType};
+pub use collection_value::{
+    list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, short_form, tuple_from_bytes,
+    tuple_to_bytes, whole_from_fields,
+};
 pub use column_to_collection_type::ColumnToCollectionType;
 pub use composite_type::{CompositeType, STATIC_PREFIX, component_at, components, push_component};
 pub use cql_class::{

@@ -100,7 +100,7 @@ pub struct NativeType {
     pub expected: &'static str,
 }
 
-const fn of(native: Native, (name, class): (&'static str, &'static str), code: u16) -> NativeType {
+const fn of(native: Native, name: &'static str, class: &'static str, code: u16) -> NativeType {
     let protocol = match code {
         ..=0x10 => 1,
         0x11..=0x14 => 4,
@@ -120,27 +120,27 @@ const TIMESTAMP_JSON: &str = "a long or a datestring representation of a timesta
 /// All native types. If two have the same name, lookups return the first.
 #[rustfmt::skip]
 pub const NATIVES: &[NativeType] = &[
-    of(Native::Ascii, ("ascii", "AsciiType"), 0x01).is(ValueKind::Text, "an ascii string"),
-    of(Native::Bigint, ("bigint", "LongType"), 0x02).is(ValueKind::Integer { bytes: 8 }, "a bigint value"),
-    of(Native::Blob, ("blob", "BytesType"), 0x03).is(ValueKind::Blob, "a string"),
-    of(Native::Boolean, ("boolean", "BooleanType"), 0x04).is(ValueKind::Boolean, "a boolean value"),
-    of(Native::Counter, ("counter", "CounterColumnType"), 0x05).is(ValueKind::Counter, "nothing"),
-    of(Native::Date, ("date", "SimpleDateType"), 0x11).is(ValueKind::Quoted, "a string representation of a date value"),
-    of(Native::Decimal, ("decimal", "DecimalType"), 0x06).is(ValueKind::Decimal, "a decimal value"),
-    of(Native::Double, ("double", "DoubleType"), 0x07).is(ValueKind::Double, "a double value"),
-    of(Native::Duration, ("duration", "DurationType"), 0x15).is(ValueKind::Unquoted, "a string representation of a duration"),
-    of(Native::Float, ("float", "FloatType"), 0x08).is(ValueKind::Float, "a float value"),
-    of(Native::Inet, ("inet", "InetAddressType"), 0x10).is(ValueKind::Quoted, "a string representation of an inet value"),
-    of(Native::Int, ("int", "Int32Type"), 0x09).is(ValueKind::Integer { bytes: 4 }, "an int value"),
-    of(Native::Smallint, ("smallint", "ShortType"), 0x13).is(ValueKind::Integer { bytes: 2 }, "a short value"),
-    of(Native::Text, ("text", "UTF8Type"), 0x0d).is(ValueKind::Text, "a UTF-8 string"),
-    of(Native::Time, ("time", "TimeType"), 0x12).is(ValueKind::Quoted, "a string representation of a time value"),
-    of(Native::Timestamp, ("timestamp", "TimestampType"), 0x0b).is(ValueKind::Timestamp, TIMESTAMP_JSON),
-    of(Native::OldTimestamp, ("timestamp", "DateType"), 0x0b).is(ValueKind::Timestamp, TIMESTAMP_JSON),
-    of(Native::Timeuuid, ("timeuuid", "TimeUUIDType"), 0x0f).is(ValueKind::Unquoted, "a string representation of a timeuuid"),
-    of(Native::Tinyint, ("tinyint", "ByteType"), 0x14).is(ValueKind::Integer { bytes: 1 }, "a byte value"),
-    of(Native::Uuid, ("uuid", "UUIDType"), 0x0c).is(ValueKind::Unquoted, "a string representation of a uuid"),
-    of(Native::Varint, ("varint", "IntegerType"), 0x0e).is(ValueKind::Varint, "a varint value"),
+    of(Native::Ascii, "ascii", "AsciiType", 0x01).is(ValueKind::Text, "an ascii string"),
+    of(Native::Bigint, "bigint", "LongType", 0x02).is(ValueKind::Integer { bytes: 8 }, "a bigint value"),
+    of(Native::Blob, "blob", "BytesType", 0x03).is(ValueKind::Blob, "a string"),
+    of(Native::Boolean, "boolean", "BooleanType", 0x04).is(ValueKind::Boolean, "a boolean value"),
+    of(Native::Counter, "counter", "CounterColumnType", 0x05).is(ValueKind::Counter, "nothing"),
+    of(Native::Date, "date", "SimpleDateType", 0x11).is(ValueKind::Quoted, "a string representation of a date value"),
+    of(Native::Decimal, "decimal", "DecimalType", 0x06).is(ValueKind::Decimal, "a decimal value"),
+    of(Native::Double, "double", "DoubleType", 0x07).is(ValueKind::Double, "a double value"),
+    of(Native::Duration, "duration", "DurationType", 0x15).is(ValueKind::Unquoted, "a string representation of a duration"),
+    of(Native::Float, "float", "FloatType", 0x08).is(ValueKind::Float, "a float value"),
+    of(Native::Inet, "inet", "InetAddressType", 0x10).is(ValueKind::Quoted, "a string representation of an inet value"),
+    of(Native::Int, "int", "Int32Type", 0x09).is(ValueKind::Integer { bytes: 4 }, "an int value"),
+    of(Native::Smallint, "smallint", "ShortType", 0x13).is(ValueKind::Integer { bytes: 2 }, "a short value"),
+    of(Native::Text, "text", "UTF8Type", 0x0d).is(ValueKind::Text, "a UTF-8 string"),
+    of(Native::Time, "time", "TimeType", 0x12).is(ValueKind::Quoted, "a string representation of a time value"),
+    of(Native::Timestamp, "timestamp", "TimestampType", 0x0b).is(ValueKind::Timestamp, TIMESTAMP_JSON),
+    of(Native::OldTimestamp, "timestamp", "DateType", 0x0b).is(ValueKind::Timestamp, TIMESTAMP_JSON),
+    of(Native::Timeuuid, "timeuuid", "TimeUUIDType", 0x0f).is(ValueKind::Unquoted, "a string representation of a timeuuid"),
+    of(Native::Tinyint, "tinyint", "ByteType", 0x14).is(ValueKind::Integer { bytes: 1 }, "a byte value"),
+    of(Native::Uuid, "uuid", "UUIDType", 0x0c).is(ValueKind::Unquoted, "a string representation of a uuid"),
+    of(Native::Varint, "varint", "IntegerType", 0x0e).is(ValueKind::Varint, "a varint value"),
 ];
 
 impl ValueKind {

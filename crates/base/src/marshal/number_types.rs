@@ -6,7 +6,7 @@ use super::stored::compare_stored;
 use super::unchecked::{compare_signed_first, empty_first};
 use super::{AbstractType, BytesType, MarshalError, StoredOrder, date_text, day_text};
 
-/// How bytes represent a number.
+/// The ways in which bytes represent a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Two's complement, big-endian.

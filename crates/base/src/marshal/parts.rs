@@ -77,8 +77,10 @@ pub(super) fn push_part(part: Part<'_>, out: &mut Vec<u8>) {
 
 /// Compares values by their parts; `kind` returns the type of the part at a position.
 pub(super) fn compare<'a>(
-    (left, left_parts): (&[u8], Option<Vec<Part<'_>>>),
-    (right, right_parts): (&[u8], Option<Vec<Part<'_>>>),
+    left: &[u8],
+    left_parts: Option<Vec<Part<'_>>>,
+    right: &[u8],
+    right_parts: Option<Vec<Part<'_>>>,
     kind: impl Fn(usize) -> Option<&'a Inner>,
 ) -> Ordering {
     let (left_parts, right_parts) = match (left_parts, right_parts) {
@@ -102,7 +104,8 @@ pub(super) fn compare<'a>(
 
 /// Appends the bytes by which the store sorts a value of these parts; `None` for bytes that are not a value.
 pub(super) fn ordered<'a>(
-    (value, parts): (&[u8], Option<Vec<Part<'_>>>),
+    value: &[u8],
+    parts: Option<Vec<Part<'_>>>,
     kind: impl Fn(usize) -> Option<&'a Inner>,
     out: &mut Vec<u8>,
 ) {

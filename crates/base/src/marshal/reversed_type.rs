@@ -79,10 +79,8 @@ impl AbstractType for ReversedType {
         out[from..].iter_mut().for_each(|byte| *byte = !*byte);
     }
 
-    /// Empty bytes are the empty component in data directories up to format 3; an upgrade reads them with this
-    /// function.
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
-        if ordered.is_empty() {
+        if ordered.is_empty() && !self.is_component {
             return Some(Vec::new());
         }
         let turned: Vec<u8> = ordered.iter().map(|byte| !byte).collect();

@@ -7,8 +7,8 @@ use super::time_uuid_type::{TIME_BYTES, TimeUUIDType, time};
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
-/// `TimeUUIDType` whose stored order is that of 0.7 and later. Composite and reversed types came with 0.8, so a
-/// component needs no older order. UUIDs of the same time are ordered by their bytes, compared as signed numbers.
+/// `TimeUUIDType` with the stored order of 0.7 and later. Composite and reversed types came with 0.8, so a component
+/// needs no older order. UUIDs of the same time are ordered by their bytes, compared as signed numbers.
 ///
 /// ```text
 /// stored   | time 8 | byte 6, with the version | clock and node 8 |   sign bits after the time are flipped

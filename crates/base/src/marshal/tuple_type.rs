@@ -82,11 +82,11 @@ impl AbstractType for TupleType {
     }
 
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
-        parts::compare((left, self.parts(left)), (right, self.parts(right)), |at| self.fields.get(at))
+        parts::compare(left, self.parts(left), right, self.parts(right), |at| self.fields.get(at))
     }
 
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
-        parts::ordered((name, self.parts(name)), |at| self.fields.get(at), out);
+        parts::ordered(name, self.parts(name), |at| self.fields.get(at), out);
     }
 
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {

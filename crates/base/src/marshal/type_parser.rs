@@ -23,7 +23,7 @@ pub enum TypeError {
         text: String,
         /// The position of the mistake in the text, from 0.
         at: usize,
-        /// What was expected there.
+        /// The text that was expected there.
         why: String,
     },
 }

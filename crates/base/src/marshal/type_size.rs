@@ -2,8 +2,8 @@
 //!
 //! A user type is shared in memory, and a stored schema refers to it by name. But class names, error messages and the
 //! result metadata of the native protocol contain it in full, with the types of all its fields. In a chain of types
-//! such as `CREATE TYPE u2 (a frozen<u1>, b frozen<u1>)`, the text of each type is twice as long as that of the type
-//! before.
+//! such as `CREATE TYPE u2 (a frozen<u1>, b frozen<u1>)`, the text of each type is twice as long as the text of the
+//! type before.
 
 use super::{CqlType, PACKAGE, UserType};
 use crate::util::limits::{TYPE_NESTING_MAX, USER_TYPE_TEXT_BYTES_MAX};

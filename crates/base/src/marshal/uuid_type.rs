@@ -7,7 +7,7 @@ use super::uuid_text::{parse_uuid_text, uuid_to_text};
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
-/// Names that are UUIDs, ordered by version. Those of version 1 are ordered by timestamp next, and all then by their
+/// Names that are UUIDs, ordered by version. UUIDs of version 1 are ordered by timestamp next, and all then by their
 /// bytes.
 #[derive(Debug)]
 pub struct UUIDType {

@@ -30,7 +30,7 @@ impl SliceRange {
 /// The columns of a row that a read selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Predicate {
-    /// The columns with these names. They are returned in the comparator's order, not in that of the list.
+    /// The columns with these names. They are returned in the comparator's order, not in the list's.
     Names(Vec<Bytes>),
     /// The columns of a slice of names.
     Range(SliceRange),
@@ -43,7 +43,7 @@ pub struct ReadCommand {
     pub cf: Arc<CfDef>,
     /// The super column to read from. `None`: the row's columns.
     pub super_column: Option<Bytes>,
-    /// Which columns of the row, or of the super column.
+    /// The columns to read, of the row or of the super column.
     pub predicate: Predicate,
     /// The rules of the release whose client asks.
     pub behaviour: &'static Behaviour,
@@ -84,7 +84,7 @@ pub enum Bounds {
 /// A read of many rows, in the order of the ring.
 #[derive(Debug, Clone)]
 pub struct RangeCommand {
-    /// Which rows.
+    /// The rows to read.
     pub bounds: Bounds,
     /// Limit of the rows to return, rows without columns included.
     pub max_rows: usize,

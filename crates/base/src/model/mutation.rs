@@ -51,7 +51,24 @@ pub struct Mutation {
     pub families: Vec<CfMutation>,
 }
 
+/// Bytes that a store adds to the names and the value of a change.
+const CHANGE_BYTES: usize = 64;
+
 impl Mutation {
+    /// Returns approximately how many bytes a store writes for the mutation.
+    pub fn bytes(&self) -> usize {
+        let changes = self.families.iter().flat_map(|family| &family.changes);
+        let bytes = changes.map(|change| match change {
+            Change::Cell { super_column, cell } => {
+                super_column.as_ref().map_or(0, Bytes::len) + cell.name.len() + cell.value.len()
+            }
+            Change::DeleteSuper { name, .. } => name.len(),
+            Change::DeleteRow { .. } => 0,
+            Change::DeleteRange(range) => range.start.len() + range.finish.len(),
+        });
+        bytes.map(|bytes| bytes + self.key.len() + CHANGE_BYTES).sum()
+    }
+
     /// Returns a mutation of one column family.
     pub fn of(key: Bytes, cf: Arc<CfDef>, changes: Vec<Change>) -> Mutation {
         Mutation { key, families: vec![CfMutation { cf, changes }] }

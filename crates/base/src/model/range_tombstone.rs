@@ -50,7 +50,8 @@ pub struct SortedRanges {
 }
 
 impl SortedRanges {
-    /// Sorts the range tombstones of the row's columns by `comparator`. Those of columns in super columns are left out.
+    /// Sorts the range tombstones of the row's columns by `comparator`. Range tombstones of columns in super columns
+    /// are left out.
     pub fn new(mut ranges: Vec<RangeTombstone>, comparator: &dyn AbstractType) -> SortedRanges {
         ranges.retain(|range| range.super_column.is_none());
         ranges.sort_by(|one, other| match (one.start.is_empty(), other.start.is_empty()) {
@@ -116,7 +117,8 @@ impl<'a> LevelRanges<'a> {
     /// the columns, `holders` the super columns.
     pub fn of_super(
         ranges: &'a [RangeTombstone],
-        (name, whole): (&'a [u8], DeletionTime),
+        name: &'a [u8],
+        whole: DeletionTime,
         holders: &'a dyn AbstractType,
         comparator: &'a dyn AbstractType,
     ) -> LevelRanges<'a> {

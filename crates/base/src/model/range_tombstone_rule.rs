@@ -1,4 +1,4 @@
-//! Which of two range tombstones a read applies to a name at which one ends and the other begins.
+//! Chooses the range tombstone that a read applies to a name at which one ends and another begins.
 //!
 //! Cassandra 2.0 and 2.1 cut overlapping range tombstones into ranges that only touch ([`super::range_tombstones`]). A
 //! name at which two of them touch is in both, and the way in which the read gets there decides which one is used:
@@ -31,7 +31,7 @@ pub enum ReadOf {
     Scan,
 }
 
-/// How a read chooses between two ranges that touch at a name.
+/// The choice of a read between two ranges that touch at a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RangeTombstoneRule<'a> {
     /// The range with the later timestamp: 2.1 searches for the name.

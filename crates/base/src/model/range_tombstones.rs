@@ -45,8 +45,8 @@ struct TombstonePart<'a> {
 
 /// The ranges of one level of a row.
 ///
-/// In Cassandra the order in which tombstones arrive decides where those of equal timestamps are cut, and a cut remains
-/// where a covered older tombstone ended. Here tombstones are added in the order of their timestamps.
+/// In Cassandra the order in which tombstones arrive decides where tombstones with equal timestamps are cut, and a cut
+/// remains where a covered older tombstone ended. Here tombstones are added in the order of their timestamps.
 #[derive(Debug)]
 pub struct RangeTombstones<'a> {
     /// Sorted ranges, which may touch.

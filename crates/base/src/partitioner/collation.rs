@@ -105,11 +105,11 @@ fn add_singles(table: &mut HashMap<char, Vec<Element>>) {
             table.insert(ignored, vec![Element { primary: 0, secondary, tertiary: 0 }]);
         }
     }
-    // The only one of these that also has a tertiary. Its secondary is that of the last mark for symbols.
+    // The only one of these that also has a tertiary. Its secondary is the same as for the last symbol mark.
     table.insert('-', vec![Element { primary: 0, secondary: 0x6d, tertiary: 1 }]);
 }
 
-/// Adds accented letters: the element of the letter, then that of the accent.
+/// Adds accented letters: the element of the letter, then the element of the accent.
 fn add_accented(table: &mut HashMap<char, Vec<Element>>) {
     for (accent, plain, accented) in ACCENTED {
         for (plain, accented) in plain.chars().zip(accented.chars()) {

@@ -1,4 +1,4 @@
-//! The partitioner of a gateway: always that of the cluster.
+//! The partitioner of a gateway: always the cluster's.
 
 use super::{PACKAGE, PARTITIONERS, PartitionerRef, resolve};
 

@@ -16,11 +16,11 @@ pub struct TokenError {
     pub text: String,
     /// The class name of the partitioner.
     pub partitioner: String,
-    /// What the text should be.
+    /// The form that the text should have.
     pub reason: String,
 }
 
-/// How a token is stored in the prefix of a row's entries.
+/// The forms in which a token is stored in the prefix of a row's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenForm {
     /// A fixed number of bytes, followed by the row key.
@@ -50,8 +50,8 @@ pub trait Partitioner: Debug + Send + Sync {
     /// Returns whether range scans have the order of the keys.
     fn preserves_order(&self) -> bool;
 
-    /// Returns the token that a release sorts before those of all keys. A scan that ends at it ends at the end of the
-    /// ring.
+    /// Returns the token that a release sorts before the tokens of all keys. A scan that ends at it ends at the end of
+    /// the ring.
     fn minimum_token(&self, release: Release) -> Vec<u8>;
 
     /// Returns the last token of the ring if tokens are numbers of this width over which keys are distributed evenly.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CfDef, KeyspaceDef};
+use super::{CfDef, FamilyName, KeyspaceDef};
 use crate::util::SharedMap;
 
 /// All keyspaces. A change creates a new catalog, which shares unchanged definitions with the old one. Requests that
@@ -13,14 +13,11 @@ pub struct Catalog {
     pub keyspaces: SharedMap<String, KeyspaceDef>,
     /// The replication factor of the whole cluster, which 0.4 and 0.5 configure. Keyspaces may have others.
     pub replication_factor: i32,
-    /// Column families that are no longer defined but stay in the store, since running requests may still write to
-    /// them.
-    pub retained: Vec<Arc<CfDef>>,
 }
 
 impl Default for Catalog {
     fn default() -> Catalog {
-        Catalog { keyspaces: SharedMap::new(), replication_factor: 1, retained: Vec::new() }
+        Catalog { keyspaces: SharedMap::new(), replication_factor: 1 }
     }
 }
 
@@ -29,40 +26,30 @@ impl Default for Catalog {
 pub struct StoredChanges {
     /// Column families that are new or have another definition.
     pub added: Vec<Arc<CfDef>>,
-    /// Keyspaces and names of column families that were removed, and of some that are in `added`.
-    pub gone: Vec<(String, String)>,
+    /// Column families that were removed or changed, and their indexes.
+    pub gone: Vec<FamilyName>,
 }
 
 impl Catalog {
     /// Returns a keyspace by its name, which is compared with upper and lower case.
+    #[inline]
     pub fn keyspace(&self, name: &str) -> Option<&KeyspaceDef> {
         self.keyspaces.get(name)
     }
 
     /// Returns a column family by the names of its keyspace and its own.
+    #[inline]
     pub fn column_family(&self, keyspace: &str, name: &str) -> Option<&Arc<CfDef>> {
         self.keyspaces.get(keyspace)?.column_families.get(name)
     }
 
-    /// Returns all column families that a store has: those of all keyspaces, of their indexes, and retained ones.
+    /// Returns all column families that a store has: of all keyspaces, and of their indexes.
     pub fn stored_families(&self) -> impl Iterator<Item = &Arc<CfDef>> {
-        self.column_families().flat_map(with_indexes).chain(&self.retained)
+        self.column_families().flat_map(with_indexes)
     }
 
-    /// Returns one of the stored column families.
-    pub fn stored_family(&self, keyspace: &str, name: &str) -> Option<Arc<CfDef>> {
-        let retained = self.retained.iter().find(|cf| cf.keyspace == keyspace && cf.name == name);
-        let index = || {
-            // The name of an index is that of its column family, a full stop, and the column's name in hexadecimal.
-            let (holder, _) = name.rsplit_once('.')?;
-            let holder = self.column_family(keyspace, holder)?;
-            holder.index_families.values().find(|index| index.name == name)
-        };
-        retained.or_else(|| self.column_family(keyspace, name)).or_else(index).cloned()
-    }
-
-    /// Returns the column families that a store with those of an earlier catalog must add and remove. The cost is
-    /// proportional to the number of changes, since catalogs share unchanged definitions.
+    /// Returns the column families that a store with the column families of an earlier catalog must add and remove. The
+    /// cost is proportional to the number of changes, since catalogs share unchanged definitions.
     pub fn stored_changes_since(&self, earlier: &Catalog) -> StoredChanges {
         let mut changes = StoredChanges::default();
         let none = SharedMap::new();
@@ -71,15 +58,10 @@ impl Catalog {
             let [before, after] =
                 [before, after].map(|keyspace| keyspace.map_or(&none, |it| &it.column_families));
             for (_, before, after) in after.changes_since(before, Arc::ptr_eq) {
-                changes.gone.extend(before.into_iter().flat_map(with_indexes).map(|cf| name_of(cf)));
+                changes.gone.extend(before.into_iter().flat_map(with_indexes).map(|cf| FamilyName::of(cf)));
                 changes.added.extend(after.into_iter().flat_map(with_indexes).cloned());
             }
         }
-        for cf in &earlier.retained {
-            changes.gone.push(name_of(cf));
-            changes.added.extend(self.stored_family(&cf.keyspace, &cf.name));
-        }
-        changes.added.extend(self.retained.iter().cloned());
         changes
     }
 
@@ -88,14 +70,14 @@ impl Catalog {
         self.keyspaces.values().flat_map(|keyspace| keyspace.column_families.values())
     }
 
-    /// Returns the catalog without a column family, which may also be an index or retained.
+    /// Returns the catalog without a column family, which may also be an index.
     #[must_use]
     pub fn without(&self, cf: &CfDef) -> Catalog {
         let mut catalog = self.clone();
         let is_other = |other: &Arc<CfDef>| (&other.keyspace, &other.name) != (&cf.keyspace, &cf.name);
-        catalog.retained.retain(is_other);
         if let Some(keyspace) = catalog.keyspaces.get_mut(&cf.keyspace) {
             keyspace.column_families.remove(&cf.name);
+            // The name of an index is the name of its column family, a full stop, and the column's name in hexadecimal.
             let holder = cf.name.rsplit_once('.').map_or("", |(holder, _)| holder);
             if let Some(indexed) = keyspace.column_families.get_mut(holder) {
                 Arc::make_mut(indexed).index_families.retain(|_, index| is_other(index));
@@ -105,11 +87,7 @@ impl Catalog {
     }
 }
 
-/// Returns a column family, and those of its indexes.
+/// Returns a column family, and the column families of its indexes.
 fn with_indexes(cf: &Arc<CfDef>) -> impl Iterator<Item = &Arc<CfDef>> {
     std::iter::once(cf).chain(cf.index_families.values())
-}
-
-fn name_of(cf: &CfDef) -> (String, String) {
-    (cf.keyspace.clone(), cf.name.clone())
 }

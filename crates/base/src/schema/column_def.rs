@@ -32,7 +32,7 @@ impl IndexKind {
 /// An index on a column's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexDef {
-    /// How the index is kept.
+    /// The way in which the index is stored.
     pub kind: IndexKind,
     /// Unique in the keyspace. The server chooses one if the client gives none.
     pub name: Option<String>,

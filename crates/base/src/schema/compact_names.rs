@@ -1,7 +1,7 @@
 //! The names of a compact table's columns in CQL.
 
-/// Names set by CREATE TABLE or ALTER TABLE RENAME. All other properties of the table are those of the column family,
-/// so a Thrift client can change them.
+/// Names set by CREATE TABLE or ALTER TABLE RENAME. The table has all its other properties from the column family, so a
+/// Thrift client can change them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompactNames {
     /// The names of the partition key's columns. If there is only one, `CfDef::key_alias` can name it too.

@@ -1,4 +1,4 @@
-//! The reserved words, which need quotes to be used as names.
+//! Names in CQL, and the reserved words, which need quotes to be used as names.
 
 const RESERVED: [&str; 55] = [
     "ADD",
@@ -58,15 +58,15 @@ const RESERVED: [&str; 55] = [
     "WITH",
 ];
 
-/// Checks whether a word needs quotes to be a name.
+/// Returns whether a word needs quotes to be a name.
 pub fn is_reserved(word: &str) -> bool {
     RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(word))
 }
 
-/// Returns the name of a keyword in messages.
-pub fn token_name(keyword: &str) -> String {
-    match keyword {
-        "TABLE" => "K_COLUMNFAMILY".to_owned(),
-        _ => format!("K_{keyword}"),
-    }
+/// Returns a name, in quotes if CQL could not parse it without them.
+pub fn name_text(name: &str) -> String {
+    let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        && !is_reserved(name);
+    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }

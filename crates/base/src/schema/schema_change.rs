@@ -16,7 +16,7 @@ pub struct SchemaChange {
     pub target: Option<ChangedTarget>,
 }
 
-/// What happened, in the words of the native protocol's SCHEMA_CHANGE.
+/// The kinds of changes, in the words of the native protocol's SCHEMA_CHANGE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// It did not exist before.

@@ -2,47 +2,43 @@
 
 use bytes::Bytes;
 
-use super::CollectionForm;
-use super::values::{list_from_bytes, map_from_bytes, name_text, tuple_from_bytes};
-use crate::db::Database;
-use crate::marshal::{CqlType, Native, STATIC_PREFIX, ValueKind, components, timestamp_text};
-use crate::schema::{Layout, TableColumn, TableDef, row_key_parts};
+use super::{Layout, TableColumn, TableDef, name_text, row_key_parts};
+use crate::marshal::{
+    CollectionForm, CqlType, Native, STATIC_PREFIX, Types, ValueKind, components, list_from_bytes,
+    map_from_bytes, timestamp_text, tuple_from_bytes,
+};
+use crate::util::hex;
 
-/// Returns bytes in hex.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Returns a value as a CQL literal, or in hex if the bytes are no valid value of the type. Collections have 32-bit
+/// Returns a value as a CQL literal, or in hex if the bytes are not a valid value of the type. Collections have 32-bit
 /// lengths.
-pub fn literal(database: &Database, cql_type: &CqlType, value: &Bytes) -> String {
-    shown(database, cql_type, value).unwrap_or_else(|| format!("0x{}", hex(value)))
+pub fn literal(types: &Types, cql_type: &CqlType, value: &Bytes) -> String {
+    shown(types, cql_type, value).unwrap_or_else(|| format!("0x{}", hex(value)))
 }
 
-fn shown(database: &Database, cql_type: &CqlType, value: &Bytes) -> Option<String> {
+fn shown(types: &Types, cql_type: &CqlType, value: &Bytes) -> Option<String> {
     let items = |of: &CqlType| -> Option<String> {
         let items = list_from_bytes(value, CollectionForm::Long)?;
-        Some(items.iter().map(|item| literal(database, of, item)).collect::<Vec<_>>().join(", "))
+        Some(items.iter().map(|item| literal(types, of, item)).collect::<Vec<_>>().join(", "))
     };
     match cql_type {
-        CqlType::Native(native) => shown_native(database, *native, value),
+        CqlType::Native(native) => shown_native(types, *native, value),
         CqlType::Custom(class) => Some(format!("'{}'", class.to_text(value))),
         CqlType::List { element, .. } => Some(format!("[{}]", items(element)?)),
         CqlType::Set { element, .. } => Some(format!("{{{}}}", items(element)?)),
         CqlType::Map { key, value: of, .. } => {
             let entries = map_from_bytes(value, CollectionForm::Long)?;
             let entry = |(entry_key, entry_value): &(Bytes, Bytes)| {
-                let (key, value) = (literal(database, key, entry_key), literal(database, of, entry_value));
+                let (key, value) = (literal(types, key, entry_key), literal(types, of, entry_value));
                 format!("{key}: {value}")
             };
             Some(format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", ")))
         }
-        CqlType::Tuple(types) => {
-            let fields = fields(database, types.iter(), value)?;
+        CqlType::Tuple(of_fields) => {
+            let fields = fields(types, of_fields.iter(), value)?;
             Some(format!("({})", fields.join(", ")))
         }
         CqlType::User { user, .. } => {
-            let values = fields(database, user.fields.iter().map(|(_, of)| of), value)?;
+            let values = fields(types, user.fields.iter().map(|(_, of)| of), value)?;
             let fields = user.fields.iter().zip(values).map(|((name, _), value)| {
                 let name = name_text(name);
                 format!("{name}: {value}")
@@ -54,19 +50,19 @@ fn shown(database: &Database, cql_type: &CqlType, value: &Bytes) -> Option<Strin
 
 /// Returns the fields of a tuple; missing fields at the end are null.
 fn fields<'a>(
-    database: &Database,
-    types: impl Iterator<Item = &'a CqlType>,
+    types: &Types,
+    of_fields: impl Iterator<Item = &'a CqlType>,
     value: &Bytes,
 ) -> Option<Vec<String>> {
     let mut found = tuple_from_bytes(value)?.into_iter();
     let field = |of: &CqlType| match found.next().flatten() {
-        Some(field) => literal(database, of, &field),
+        Some(field) => literal(types, of, &field),
         None => "null".to_owned(),
     };
-    Some(types.map(field).collect())
+    Some(of_fields.map(field).collect())
 }
 
-fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<String> {
+fn shown_native(types: &Types, native: Native, value: &[u8]) -> Option<String> {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     match native.kind() {
         ValueKind::Text => Some(quoted(std::str::from_utf8(value).ok()?)),
@@ -82,7 +78,7 @@ fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<Str
             Some(quoted(&timestamp_text(ms).replace('Z', "+0000")))
         }
         kind => {
-            let class = database.types().resolve(native.class())?;
+            let class = types.resolve(native.class())?;
             class.validate(value).ok()?;
             let text = class.to_text(value);
             let is_quoted = matches!(kind, ValueKind::Quoted | ValueKind::Timestamp);
@@ -130,26 +126,26 @@ pub fn has_composite_names(table: &TableDef) -> bool {
 }
 
 /// Returns a row key as columns and values: `user='theo'`.
-pub fn row_key(database: &Database, table: &TableDef, key: &Bytes) -> String {
+pub fn row_key(types: &Types, table: &TableDef, key: &Bytes) -> String {
     match row_key_parts(key, table.partition_key.len()) {
-        Some(parts) => assigned(database, &table.partition_key, &parts).join(" "),
+        Some(parts) => assigned(types, &table.partition_key, &parts).join(" "),
         None => "(not a key of this table)".to_owned(),
     }
 }
 
 /// Returns columns with their values.
-pub fn assigned(database: &Database, columns: &[TableColumn], values: &[Bytes]) -> Vec<String> {
+pub fn assigned(types: &Types, columns: &[TableColumn], values: &[Bytes]) -> Vec<String> {
     let one = |(column, value): (&TableColumn, &Bytes)| {
-        format!("{}={}", column.name, literal(database, &column.cql_type, value))
+        format!("{}={}", column.name, literal(types, &column.cql_type, value))
     };
     columns.iter().zip(values).map(one).collect()
 }
 
 /// Returns the meaning of a cell in CQL: its row, then `column`, `column['element']`, `column.field` or `(marker)`, and the
 /// value if it is given.
-pub fn meaning(database: &Database, table: &TableDef, name: &Bytes, value: Option<&Bytes>) -> String {
+pub fn meaning(types: &Types, table: &TableDef, name: &Bytes, value: Option<&Bytes>) -> String {
     let Some(place) = table.place_of(name) else { return "(not a name of this table)".to_owned() };
-    let mut words = assigned(database, &table.clustering, &place.clustering);
+    let mut words = assigned(types, &table.clustering, &place.clustering);
     if place.is_static {
         words.push("(static)".to_owned());
     }
@@ -168,16 +164,13 @@ pub fn meaning(database: &Database, table: &TableDef, name: &Bytes, value: Optio
         });
         return words.join(" ");
     };
-    let shown = |of: &CqlType| value.map(|value| format!("={}", literal(database, of, value)));
+    let shown = |of: &CqlType| value.map(|value| format!("={}", literal(types, of, value)));
     words.push(match (&column.cql_type, &place.element) {
-        (CqlType::Map { key, value, is_frozen: false }, Some(element)) => format!(
-            "{}[{}]{}",
-            column.name,
-            literal(database, key, element),
-            shown(value).unwrap_or_default()
-        ),
+        (CqlType::Map { key, value, is_frozen: false }, Some(element)) => {
+            format!("{}[{}]{}", column.name, literal(types, key, element), shown(value).unwrap_or_default())
+        }
         (CqlType::Set { element: of, is_frozen: false }, Some(element)) => {
-            format!("{} {{{}}}", column.name, literal(database, of, element))
+            format!("{} {{{}}}", column.name, literal(types, of, element))
         }
         (CqlType::List { element: of, is_frozen: false }, Some(element)) => {
             format!("{}[{}]{}", column.name, hex(element), shown(of).unwrap_or_default())
@@ -197,9 +190,9 @@ pub fn meaning(database: &Database, table: &TableDef, name: &Bytes, value: Optio
 }
 
 /// Returns the bound of a slice or range tombstone as columns and values, as far as it can be decoded.
-pub fn bound(database: &Database, table: &TableDef, name: &Bytes) -> String {
+pub fn bound(types: &Types, table: &TableDef, name: &Bytes) -> String {
     if name.is_empty() || !has_composite_names(table) {
-        return if name.is_empty() { String::new() } else { meaning(database, table, name, None) };
+        return if name.is_empty() { String::new() } else { meaning(types, table, name, None) };
     }
     let is_static = name.starts_with(&STATIC_PREFIX);
     let rest = if is_static { &name[STATIC_PREFIX.len()..] } else { &name[..] };
@@ -207,7 +200,7 @@ pub fn bound(database: &Database, table: &TableDef, name: &Bytes) -> String {
     let values: Vec<Bytes> = parts.iter().map(|part| Bytes::copy_from_slice(part)).collect();
     let mut words = match is_static {
         true => vec!["(static)".to_owned()],
-        false => assigned(database, &table.clustering, &values),
+        false => assigned(types, &table.clustering, &values),
     };
     let rest: Vec<&Bytes> = values.iter().skip(table.clustering.len()).collect();
     if let Some((column, elements)) = rest.split_first() {

@@ -157,9 +157,9 @@ fn properties_of(keyspace: &KeyspaceDef, version: u32) -> StoredKeyspace {
 pub struct KeyspaceRecords<'a> {
     /// The keyspace's own record. In version 1 it has all the keyspace's contents.
     pub keyspace: &'a [u8],
-    /// Those of its column families.
+    /// The records of its column families.
     pub column_families: Vec<&'a [u8]>,
-    /// Those of its user types.
+    /// The records of its user types.
     pub user_types: Vec<&'a [u8]>,
 }
 

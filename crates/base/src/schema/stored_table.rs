@@ -56,7 +56,7 @@ pub(super) struct StoredNames {
     value: Option<String>,
 }
 
-/// How types are encoded.
+/// The ways to encode types.
 #[derive(Clone, Copy)]
 pub(super) enum ClassForm {
     /// As full class names, which every version can read.
@@ -76,7 +76,7 @@ impl ClassForm {
 
 /// Returns the type of a class name, with user types of the keyspace. A user type has a cell for each field if the
 /// record says so.
-fn type_of((class, has_cells_of_fields): (&str, bool), keyspace: &KeyspaceDef) -> CqlType {
+fn type_of(class: &str, has_cells_of_fields: bool, keyspace: &KeyspaceDef) -> CqlType {
     let find =
         |of: &str, name: &str| (of == keyspace.name).then(|| keyspace.user_types.get(name).cloned())?;
     let found = CqlType::of_class_with(class, &find);
@@ -94,7 +94,7 @@ impl StoredTable {
             partition_key: table.partition_key.iter().map(of_column).collect(),
             clustering: table.clustering.iter().map(of_column).collect(),
             columns: table.others.values().map(of_column).collect(),
-            dropped: table.dropped.iter().map(|dropped| StoredDrop::of(dropped, form)).collect(),
+            dropped: table.dropped.iter().map(|(name, column)| StoredDrop::of(name, column, form)).collect(),
         }
     }
 
@@ -122,7 +122,7 @@ impl StoredTable {
 }
 
 impl StoredDrop {
-    fn of((name, column): (&Bytes, &DroppedColumn), form: ClassForm) -> StoredDrop {
+    fn of(name: &Bytes, column: &DroppedColumn, form: ClassForm) -> StoredDrop {
         StoredDrop {
             name: String::from_utf8_lossy(name).into_owned(),
             at_us: column.at_us,
@@ -134,7 +134,7 @@ impl StoredDrop {
 
     fn restore(self, keyspace: &KeyspaceDef) -> (Bytes, DroppedColumn) {
         let class = self.class.as_deref().unwrap_or_default();
-        let cql_type = type_of((class, self.has_cells_of_fields), keyspace);
+        let cql_type = type_of(class, self.has_cells_of_fields, keyspace);
         (
             self.name.into_bytes().into(),
             DroppedColumn { at_us: self.at_us, is_static: self.is_static, cql_type },
@@ -156,7 +156,7 @@ impl StoredTableColumn {
     fn restore(self, kind: ColumnKind, position: usize, keyspace: &KeyspaceDef) -> TableColumn {
         TableColumn {
             cell_name: self.name.clone().into_bytes().into(),
-            cql_type: type_of((&self.class, self.has_cells_of_fields), keyspace),
+            cql_type: type_of(&self.class, self.has_cells_of_fields, keyspace),
             is_reversed: self.is_reversed,
             name: self.name,
             kind,

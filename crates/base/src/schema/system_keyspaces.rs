@@ -1,4 +1,4 @@
-//! The keyspaces that other servers create for themselves. `db::reserved` has those of this server.
+//! The keyspaces that other servers create for themselves. `db::reserved` has the keyspaces of this server.
 
 /// Up to 1.1 there is only `system`. 1.2 adds `system_auth` and `system_traces`, 2.2 `system_distributed`, 3.0
 /// `system_schema`, 4.0 the two of virtual tables, 5.1 `system_cluster_metadata`. DataStax Enterprise and ScyllaDB have

@@ -9,7 +9,7 @@ use super::{CfDef, thrift_table};
 use crate::marshal::CqlType;
 use crate::util::Release;
 
-/// How the cells of a table are named.
+/// The ways to name the cells of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// A CQL table: a cell's name is a composite of the clustering values and the column's name. Each row has a marker.
@@ -25,7 +25,7 @@ pub enum Layout {
     Super,
 }
 
-/// What a column is to the table.
+/// The role of a column in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// A component of the row key.
@@ -45,7 +45,7 @@ pub enum ColumnKind {
 pub struct TableColumn {
     /// The name in statements, without quotes.
     pub name: String,
-    /// What the column is to the table.
+    /// The role of the column in the table.
     pub kind: ColumnKind,
     /// Its position among the columns of the partition key or the clustering columns; 0 for other columns.
     pub position: usize,
@@ -85,7 +85,7 @@ pub struct DroppedColumn {
 /// A table.
 #[derive(Debug, Clone)]
 pub struct TableDef {
-    /// How rows become cells.
+    /// The way in which rows become cells.
     pub layout: Layout,
     /// The columns that are the row key, in order; at least one.
     pub partition_key: Vec<TableColumn>,

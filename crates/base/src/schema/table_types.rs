@@ -1,11 +1,10 @@
 //! Derives the comparator and the key validator of a column family from a table's columns.
 
-use super::names::configuration;
-use crate::cql::CqlError;
+use super::{CfDef, Layout, TableColumn, TableDef};
 use crate::marshal::{
-    ColumnToCollectionType, CqlType, PACKAGE, TypeRef, Types, composite_parts, split_arguments, split_class,
+    ColumnToCollectionType, CqlType, PACKAGE, TypeError, TypeRef, Types, composite_parts, split_arguments,
+    split_class,
 };
-use crate::schema::{CfDef, Layout, TableColumn, TableDef};
 
 fn class_of(column: &TableColumn) -> String {
     let class = column.cql_type.class_name();
@@ -17,28 +16,24 @@ fn composite<'a>(parts: impl IntoIterator<Item = &'a String>) -> String {
     format!("{PACKAGE}CompositeType({})", parts.join(","))
 }
 
-fn resolve(class: &str, types: &Types) -> Result<TypeRef, CqlError> {
-    types.parse(class).or_else(|error| configuration(error.to_string()))
-}
-
 /// Returns the type of the row keys.
-pub fn key_validator(table: &TableDef, types: &Types) -> Result<TypeRef, CqlError> {
+pub fn key_validator(table: &TableDef, types: &Types) -> Result<TypeRef, TypeError> {
     let parts: Vec<String> = table.partition_key.iter().map(class_of).collect();
     match &parts[..] {
-        [single] => resolve(single, types),
-        parts => resolve(&composite(parts), types),
+        [single] => types.parse(single),
+        parts => types.parse(&composite(parts)),
     }
 }
 
 /// Returns the type of the cell names. Collections that the column family had before stay in it, because cells of a
 /// dropped collection may still exist.
-pub fn comparator(table: &TableDef, before: Option<&CfDef>, types: &Types) -> Result<TypeRef, CqlError> {
+pub fn comparator(table: &TableDef, before: Option<&CfDef>, types: &Types) -> Result<TypeRef, TypeError> {
     let text = format!("{PACKAGE}{}", "UTF8Type");
     let mut parts: Vec<String> = table.clustering.iter().map(class_of).collect();
     match table.layout {
-        Layout::StaticCompact => return resolve(&text, types),
-        Layout::Dense => return resolve(parts.first().unwrap_or(&text), types),
-        Layout::CompositeDense | Layout::Super => return resolve(&composite(&parts), types),
+        Layout::StaticCompact => return types.parse(&text),
+        Layout::Dense => return types.parse(parts.first().unwrap_or(&text)),
+        Layout::CompositeDense | Layout::Super => return types.parse(&composite(&parts)),
         Layout::Sparse => parts.push(text),
     }
     let mut collections = before.map(collections_of).unwrap_or_default();
@@ -53,7 +48,7 @@ pub fn comparator(table: &TableDef, before: Option<&CfDef>, types: &Types) -> Re
         let collections = ColumnToCollectionType::new(&collections, types);
         parts.push(crate::marshal::AbstractType::class_name(&collections).to_owned());
     }
-    resolve(&composite(&parts), types)
+    types.parse(&composite(&parts))
 }
 
 /// Returns the collections in a column family's comparator, by column name.

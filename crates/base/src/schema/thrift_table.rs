@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 
 use super::{CfDef, ColumnKind, CompactNames, Layout, TableColumn, TableDef};
-use crate::marshal::{self, CqlType, Native, TypeRef, composite_parts, unreversed};
+use crate::marshal;
+use crate::marshal::{CqlType, Native, TypeRef, composite_parts, unreversed};
 use crate::util::Release;
 
 /// Returns the table of a column family without a `TableDef`.
@@ -28,29 +29,39 @@ pub(super) fn table_of(cf: &CfDef, release: Release) -> TableDef {
         cf.column_metadata.keys().map(|name| column_name(cf, name, release)).collect();
     let partition_key = partition_key(cf, &mut taken);
     let clustering = clustering_columns(cf, clustering, &mut taken);
-    let others = match has_columns {
-        true => declared(cf, release),
-        false => value_of(cf, &mut taken).map(|value| (value.name.clone(), value)).into_iter().collect(),
+    let others = if has_columns {
+        declared(cf, release)
+    } else {
+        value_of(cf, &mut taken).map(|value| (value.name.clone(), value)).into_iter().collect()
     };
     TableDef { layout, partition_key, clustering, others, dropped: BTreeMap::new() }
 }
 
-/// A type, and whether its order is descending.
-type Sorted = (CqlType, bool);
+struct Sorted {
+    cql_type: CqlType,
+    /// Whether its order is descending.
+    is_reversed: bool,
+}
+
+/// Returns a type in ascending order.
+fn ascending(cql_type: CqlType) -> Sorted {
+    Sorted { cql_type, is_reversed: false }
+}
 
 fn of_text(class: &str) -> Sorted {
     let (inner, is_reversed) = unreversed(class);
-    (CqlType::of_class(inner), is_reversed)
+    Sorted { cql_type: CqlType::of_class(inner), is_reversed }
 }
 
 fn single(comparator: &TypeRef) -> Sorted {
     match unreversed(comparator.class_name()) {
-        (inner, true) => (CqlType::of_class(inner), true),
-        _ => (CqlType::of(comparator), false),
+        (inner, true) => Sorted { cql_type: CqlType::of_class(inner), is_reversed: true },
+        _ => ascending(CqlType::of(comparator)),
     }
 }
 
-fn column(name: String, kind: ColumnKind, position: usize, (cql_type, is_reversed): Sorted) -> TableColumn {
+fn column(name: String, kind: ColumnKind, position: usize, sorted: Sorted) -> TableColumn {
+    let Sorted { cql_type, is_reversed } = sorted;
     let cell_name = Bytes::copy_from_slice(name.as_bytes());
     TableColumn { name, kind, position, cql_type, is_reversed, cell_name }
 }
@@ -69,7 +80,7 @@ fn free_name(base: &str, position: usize, is_first_plain: bool, taken: &mut BTre
 
 fn partition_key(cf: &CfDef, taken: &mut BTreeSet<String>) -> Vec<TableColumn> {
     let types: Vec<Sorted> = match &cf.key_validator {
-        None => vec![(CqlType::Native(Native::Blob), false)],
+        None => vec![ascending(CqlType::Native(Native::Blob))],
         Some(validator) => match composite_parts(validator.class_name()) {
             Some(parts) => parts.into_iter().map(of_text).collect(),
             None => vec![single(validator)],
@@ -103,7 +114,7 @@ fn value_of(cf: &CfDef, taken: &mut BTreeSet<String>) -> Option<TableColumn> {
         Some(name) => name.to_owned(),
         None => free_name("value", 0, true, taken),
     };
-    let sorted = (CqlType::of(&cf.default_validator), false);
+    let sorted = ascending(CqlType::of(&cf.default_validator));
     Some(column(name, ColumnKind::CompactValue, 0, sorted))
 }
 
@@ -116,7 +127,7 @@ fn column_name(cf: &CfDef, name: &Bytes, release: Release) -> String {
 fn declared(cf: &CfDef, release: Release) -> BTreeMap<String, TableColumn> {
     let declared = cf.column_metadata.values().map(|definition| {
         let name = column_name(cf, &definition.name, release);
-        let sorted = (CqlType::of(&definition.validator), false);
+        let sorted = ascending(CqlType::of(&definition.validator));
         let mut column = column(name.clone(), ColumnKind::Regular, 0, sorted);
         column.cell_name = definition.name.clone();
         (name, column)

@@ -169,7 +169,7 @@ impl Adjustment {
     }
 
     fn set(&self, is_frozen: bool, micros: i64) {
-        // `RUNNING` is no time.
+        // `RUNNING` is not a time.
         let micros = micros.max(RUNNING + 1);
         if is_frozen {
             self.frozen_micros.store(micros, Ordering::Release);

@@ -1,6 +1,6 @@
 //! Texts of errors for logs and for the console, which are read by others than the client.
 
-/// What replaces an error that may have a password.
+/// Replaces an error that may have a password.
 const HIDDEN: &str = "a syntax error in a statement with a password";
 
 /// Returns the text of an error without the part of a statement that a syntax error quotes:
@@ -11,13 +11,14 @@ const HIDDEN: &str = "a syntax error in a statement with a password";
 /// ```
 ///
 /// The part in brackets is some words around the mistake, and can have a password without the word before it. Nothing is
-/// left of an error that has the word itself: the text at the mistake can be the password.
+/// left of an error that has the word itself, or that expected a string: the text at the mistake can
+/// be the password.
 pub fn without_statement(mut text: String) -> String {
     // Only syntax errors begin with a place.
     if !text.starts_with("line ") {
         return text;
     }
-    if text.to_ascii_lowercase().contains("password") {
+    if text.to_ascii_lowercase().contains("password") || text.contains("expecting STRING_LITERAL") {
         return HIDDEN.to_owned();
     }
     // The only words of old servers with a bracket are "required (...)+ loop did not match anything".
@@ -38,6 +39,7 @@ mod tests {
         let near =
             "line 1:40 missing EOF at 'SUPERUSR' (CREATE USER bob WITH PASSWORD 'hunter2' [SUPERUSR]...)";
         assert_eq!(cut(near), HIDDEN);
+        assert_eq!(cut("line 1:30 mismatched input 'hunter2' expecting STRING_LITERAL"), HIDDEN);
         let far = "line 1:62 missing EOF at 'AN' (...'hunter2' AND LOGIN = true [AN] SUPERUSER...)";
         assert_eq!(cut(far), "line 1:62 missing EOF at 'AN'");
         assert_eq!(cut("line 1:9 mismatched input 'a (b' at c (d)"), "line 1:9 mismatched input 'a");

@@ -16,7 +16,7 @@ use std::thread;
 
 use super::limits::LINES_WAITING_MAX;
 
-/// How large the files may become, and how many are kept.
+/// The largest size of a file, and the number of files that are kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Rotation {
     pub bytes_max: u64,
@@ -24,7 +24,7 @@ pub struct Rotation {
     pub files_max: u32,
 }
 
-/// Writes lines. Whoever writes one never waits for the disk: if too many wait, lines are left out and counted.
+/// Writes lines. The caller never waits for the disk: if too many wait, lines are left out and counted.
 #[derive(Debug)]
 pub struct LineWriter {
     path: PathBuf,

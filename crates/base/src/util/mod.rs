@@ -1,8 +1,11 @@
 //! Utilities of all layers that are independent of Cassandra's data model: clock, hashes, limits, meters of requests,
 //! releases.
 
+pub mod allocation;
 pub mod clock;
 mod error_text;
+mod hex;
+mod invisible;
 mod key_hash;
 pub mod limits;
 mod line_writer;
@@ -16,12 +19,15 @@ pub mod release;
 mod request_gate;
 mod request_log;
 mod shared_map;
+pub mod spare_memory;
 mod split_mix;
 mod time_left;
 mod white_space;
 
 pub use clock::{Clock, ClockChange, ClockState};
 pub use error_text::without_statement;
+pub use hex::hex;
+pub use invisible::is_invisible;
 pub use key_hash::{KeyHasher, KeyMap};
 pub use line_writer::{LineWriter, Rotation};
 pub use listed::listed;

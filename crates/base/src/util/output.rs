@@ -37,23 +37,27 @@ pub fn failure() -> Option<String> {
 }
 
 /// Prints a text to standard output.
+#[macro_export]
 macro_rules! print_text {
     ($($text:tt)*) => { $crate::util::output::to_stdout(format_args!($($text)*)) };
 }
 
 /// Prints a line to standard output.
+#[macro_export]
 macro_rules! print_line {
     ($($text:tt)*) => { $crate::util::output::to_stdout(format_args!("{}\n", format_args!($($text)*))) };
 }
 
 /// Prints a text to standard error.
+#[macro_export]
 macro_rules! report_text {
     ($($text:tt)*) => { $crate::util::output::to_stderr(format_args!($($text)*)) };
 }
 
 /// Prints a line to standard error.
+#[macro_export]
 macro_rules! report_line {
     ($($text:tt)*) => { $crate::util::output::to_stderr(format_args!("{}\n", format_args!($($text)*))) };
 }
 
-pub(crate) use {print_line, print_text, report_line, report_text};
+pub use {print_line, print_text, report_line, report_text};

@@ -1,22 +1,78 @@
 //! Determines how much memory the process may use.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 
 use super::limits::{MESSAGES_BYTES_MAX, REQUEST_MEMORY_BYTES_MAX, REQUEST_MEMORY_BYTES_MIN};
 
-/// Memory that the process needs besides its cache and requests, in bytes: code, threads, filters of tables, buffers of
+/// Memory that the process needs besides its cache, memtables and requests, in bytes: code, threads, filters of tables, buffers of
 /// connections.
 const BASE_BYTES: usize = 64 * 1024 * 1024;
 
+/// The sixteenths of a limit of data or address space that are left out: these limits count memory that is reserved,
+/// also if it is free or was never touched. The allocator keeps what requests have freed, in pieces that do not fit the
+/// next one: with 200 MiB in use it had reserved all of 512 MiB.
+const LEFT_OUT: usize = 5;
+
+/// The part (an eighth) of what is left that is set aside (`spare_memory`).
+const SPARE_PART: usize = 8;
+
+/// Limits of the size of a memtable at which it is flushed.
+const MEMTABLE_BYTES: RangeInclusive<usize> = 1 << 20..=64 << 20;
+
+/// Memtables that exist at the same time, as a multiple of that size: one that is flushed, and one that may have twice
+/// its size.
+const MEMTABLES: usize = 3;
+
 /// Returns the smallest memory limit of the process in bytes: of its control groups (versions 1 and 2, with their
-/// parents), of its data (RLIMIT_DATA), of its address space (RLIMIT_AS) minus what is mapped already, and of the
-/// machine. `None` if none of them is known.
+/// parents), of the machine, and of its data (RLIMIT_DATA) and its address space (RLIMIT_AS) minus what is mapped already,
+/// each without what is left out. `None` if none of them is known.
 pub fn limit() -> Option<usize> {
-    let limits = [physical(), data(), address_space(), control_group()];
+    let limits = [physical(), reserved(), control_group()];
     limits.into_iter().flatten().min()
+}
+
+/// Returns the bytes that are set aside for allocations that would fail; 0 if the operating system refuses none.
+pub fn spare_bytes() -> usize {
+    reservable().map_or(0, |bytes| bytes.min(limit().unwrap_or(bytes)) / SPARE_PART)
+}
+
+/// Returns whether the operating system refuses memory: a limit of data or address space is set.
+pub fn refuses() -> bool {
+    reservable().is_some()
+}
+
+/// Returns the part of a limit of data or address space that the budgets may divide.
+fn reserved() -> Option<usize> {
+    reservable().map(|bytes| bytes - bytes / 16 * LEFT_OUT)
+}
+
+/// Returns the bytes that the process may reserve, whether it uses them or not.
+fn reservable() -> Option<usize> {
+    data().into_iter().chain(address_space()).min()
+}
+
+/// Returns the most bytes that a cache has without an option: a quarter of the memory that the process may use, and an
+/// eighth if a limit of data or address space sets it. So requests keep their part of the little that such a limit leaves.
+pub fn cache_bytes_max() -> usize {
+    match limit() {
+        None => usize::MAX,
+        limit @ Some(bytes) if limit == reserved() => bytes / 8,
+        Some(bytes) => bytes / 4,
+    }
+}
+
+/// Returns the size of a memtable, in bytes, at which it is flushed: half of the caches, at most a sixteenth of the
+/// memory that the process may use. Large memtables make large runs of tables, which are merged less often.
+pub fn memtable_bytes(cache_bytes: usize) -> usize {
+    memtable_within(limit().unwrap_or(usize::MAX), cache_bytes)
+}
+
+fn memtable_within(limit: usize, cache_bytes: usize) -> usize {
+    (cache_bytes / 2).min(limit / 16).clamp(*MEMTABLE_BYTES.start(), *MEMTABLE_BYTES.end())
 }
 
 /// Returns the bytes for all requests, besides a cache of `cache_bytes`: half of the remaining memory, within limits.
@@ -33,7 +89,8 @@ pub fn for_messages(cache_bytes: usize) -> usize {
 }
 
 fn part_of(limit: usize, cache_bytes: usize) -> usize {
-    let left = limit.saturating_sub(cache_bytes).saturating_sub(BASE_BYTES);
+    let memtables = MEMTABLES * memtable_within(limit, cache_bytes);
+    let left = limit.saturating_sub(cache_bytes).saturating_sub(memtables).saturating_sub(BASE_BYTES);
     (left / 2).clamp(REQUEST_MEMORY_BYTES_MIN, REQUEST_MEMORY_BYTES_MAX)
 }
 
@@ -148,7 +205,8 @@ mod tests {
 
     #[test]
     fn requests_get_half_of_what_the_cache_leaves() {
-        assert_eq!(part_of(512 * MIB, 128 * MIB), 160 * MIB);
+        assert_eq!(memtable_within(512 * MIB, 128 * MIB), 32 * MIB);
+        assert_eq!(part_of(512 * MIB, 128 * MIB), 112 * MIB);
         assert_eq!(part_of(100 * MIB, 256 * MIB), REQUEST_MEMORY_BYTES_MIN);
         assert_eq!(part_of(usize::MAX, 0), REQUEST_MEMORY_BYTES_MAX);
     }

@@ -20,7 +20,7 @@ use tracing::{Instrument, Level, Span};
 
 use super::error_text::without_statement;
 
-/// What the log's filter calls it.
+/// The name of the request log in the log's filter.
 const TARGET: &str = "requests";
 
 /// One request, until it ends.

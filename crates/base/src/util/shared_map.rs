@@ -10,8 +10,8 @@
 //!   after    (shared)   [e f x g h]  (shared)        after x is inserted
 //! ```
 //!
-//! So a copy costs one reference for each chunk, and a change copies one chunk. Two maps of which one was copied from
-//! the other are compared chunk by chunk, without reading the shared ones.
+//! So a copy costs one reference for each chunk, and a change copies one chunk. A map and its copy are compared chunk
+//! by chunk, without reading the shared ones.
 //!
 //! `imbl::OrdMap` is not used because of its comparison. The manifest records the differences between two maps, and up
 //! to 7.0.1 of July 2026 `OrdMap::diff` missed one changed value in eight. It also compares values by `PartialEq`,

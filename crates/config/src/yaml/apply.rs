@@ -2,11 +2,11 @@
 
 use super::mistake::{LIST, MAP, SCALAR, YamlMistake};
 use super::node::{Content, Entry, YamlNode};
-use crate::compat::Span as Releases;
-use crate::config::element::{has_invisible, unknown};
-use crate::config::mistake::Mistake;
-use crate::config::reading::ConfigReader;
-use crate::config::value::Value;
+use crate::element::{has_invisible, unknown};
+use crate::mistake::Mistake;
+use crate::reading::ConfigReader;
+use crate::value::Value;
+use base::compat::Span as Releases;
 
 /// A known setting with an effect. `T` has its value.
 pub struct YamlSetting<T> {
@@ -19,7 +19,7 @@ pub struct YamlSetting<T> {
     pub effect: Effect<T>,
 }
 
-/// What a setting does.
+/// The effect of a setting.
 pub enum Effect<T> {
     /// Sets a single value.
     Value(fn(&mut T, &Value<'_>) -> Result<(), Mistake>),

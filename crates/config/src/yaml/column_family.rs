@@ -10,12 +10,12 @@ use super::keyspaces::entry;
 use super::mistake::YamlMistake;
 use super::node::{Content, Entry, YamlNode};
 use super::settings::row;
-use crate::config::mistake::Mistake;
-use crate::config::reading::ConfigReader;
-use crate::config::releases::YAML_IN_0_7 as IN_0_7;
-use crate::config::value::Value;
-use crate::marshal::{BytesType, TypeRef};
-use crate::schema::{CfDef, ColumnDef, ColumnType, KeyspaceDef, Setting};
+use crate::mistake::Mistake;
+use crate::reading::ConfigReader;
+use crate::releases::YAML_IN_0_7 as IN_0_7;
+use crate::value::Value;
+use base::marshal::{BytesType, TypeRef};
+use base::schema::{CfDef, ColumnDef, ColumnType, KeyspaceDef, Setting};
 
 const COLUMN_TYPES: [&str; 2] = ["Standard", "Super"];
 

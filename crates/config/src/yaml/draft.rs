@@ -11,17 +11,17 @@ use super::mistake::YamlMistake;
 use super::node::{Content, Entry};
 use super::reader;
 use super::settings::SETTINGS;
-use crate::compat::features::ApiGeneration;
-use crate::config::draft::SyncChoice;
-use crate::config::error::{ConfigError, ConfigErrors};
-use crate::config::note::Note;
-use crate::config::reading::ConfigReader;
-use crate::config::settings::{Authenticator, Authority, CommitLogSync, Config, Timeouts};
-use crate::config::source::{Source, Span};
-use crate::config::xml::Text;
-use crate::marshal::Types;
-use crate::partitioner::{PartitionerRef, RandomPartitioner};
-use crate::schema::{Catalog, KeyspaceDef};
+use crate::draft::SyncChoice;
+use crate::error::{ConfigError, ConfigErrors};
+use crate::note::Note;
+use crate::reading::ConfigReader;
+use crate::settings::{Authenticator, Authority, CommitLogSync, Config, Timeouts};
+use crate::source::{Source, Span};
+use crate::xml::Text;
+use base::compat::features::ApiGeneration;
+use base::marshal::Types;
+use base::partitioner::{PartitionerRef, RandomPartitioner};
+use base::schema::{Catalog, KeyspaceDef};
 
 /// The values of the settings. `None` if the setting is absent.
 #[derive(Debug, Default)]
@@ -181,7 +181,7 @@ impl YamlDraft {
     }
 }
 
-/// Returns the first of the tokens; `None`, with a mistake, if it is no token of the partitioner.
+/// Returns the first of the tokens; `None`, with a mistake, if it is not a token of the partitioner.
 fn first_token(given: &Text, partitioner: &PartitionerRef, reading: &mut ConfigReader<'_>) -> Option<String> {
     let first = given.value.split(',').next().unwrap_or_default().trim().to_owned();
     match partitioner.parse_token(&first) {

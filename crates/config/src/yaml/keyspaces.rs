@@ -6,11 +6,11 @@ use super::draft::YamlDraft;
 use super::mistake::{SCALAR, YamlMistake};
 use super::node::{Entry, YamlNode};
 use super::settings::row;
-use crate::config::keyspace::strategy;
-use crate::config::mistake::Mistake;
-use crate::config::reading::ConfigReader;
-use crate::config::releases::YAML_IN_0_7 as IN_0_7;
-use crate::schema::KeyspaceDef;
+use crate::keyspace::strategy;
+use crate::mistake::Mistake;
+use crate::reading::ConfigReader;
+use crate::releases::YAML_IN_0_7 as IN_0_7;
+use base::schema::KeyspaceDef;
 
 /// The settings of a keyspace (`RawKeyspace`).
 pub static KEYSPACE_SETTINGS: &[YamlSetting<KeyspaceDef>] = &[

@@ -1,6 +1,6 @@
 //! The mistakes that only a YAML file can have.
 
-use crate::config::xml_reader::{FILE_BYTES_MAX, NESTING_MAX};
+use crate::xml_reader::{FILE_BYTES_MAX, NESTING_MAX};
 
 /// Why a file is not valid YAML, uses YAML that is not supported, or has a setting of the wrong shape.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,7 +46,7 @@ pub enum YamlMistake {
 }
 
 impl YamlMistake {
-    /// Returns what to do about the mistake.
+    /// Returns the advice for the mistake.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             YamlMistake::Empty | YamlMistake::NoSettings { .. } => {

@@ -1,7 +1,7 @@
 //! Reads cassandra.yaml, the configuration of 0.7 to 2.1, as far as its settings have a meaning on one server.
 //!
 //! `reader` parses the text into nodes with positions. `settings` and `keyspaces` list the settings with an effect,
-//! `inert` those without, `apply` applies a list to a node, and `draft` checks what concerns several settings.
+//! `inert` those without, `apply` applies a list to a node, and `draft` checks settings that depend on each other.
 
 mod apply;
 mod column_family;

@@ -1,7 +1,7 @@
 //! The nodes of a parsed YAML file, with their positions in the text.
 
-use crate::config::source::Span;
-use crate::config::xml::Text;
+use crate::source::Span;
+use crate::xml::Text;
 
 /// A value, and its position.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct Entry {
 }
 
 impl Content {
-    /// Returns what this is, in words for messages.
+    /// Returns the kind of the content, in words for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Content::Absent => "nothing",

@@ -6,9 +6,9 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span as ParserSpan};
 
 use super::mistake::YamlMistake;
 use super::node::{Content, Entry, YamlNode};
-use crate::config::source::{Source, Span};
-use crate::config::xml::Text;
-use crate::config::xml_reader::{FILE_BYTES_MAX, NESTING_MAX};
+use crate::source::{Source, Span};
+use crate::xml::Text;
+use crate::xml_reader::{FILE_BYTES_MAX, NESTING_MAX};
 
 /// A mistake and its position.
 type Misplaced = (Span, YamlMistake);

@@ -4,15 +4,15 @@ use super::apply::{Effect, YamlSetting, boolean, list, map, wrong_shape};
 use super::draft::YamlDraft;
 use super::keyspaces;
 use super::mistake::SCALAR;
-use crate::compat::Span as Releases;
-use crate::config::draft::SyncChoice;
-use crate::config::mistake::Mistake;
-use crate::config::releases::{
+use crate::draft::SyncChoice;
+use crate::mistake::Mistake;
+use crate::releases::{
     WITH_YAML as ALL, YAML_FROM_1_2 as FROM_1_2, YAML_IN_0_7 as IN_0_7, YAML_TO_1_1 as TO_1_1,
 };
-use crate::config::settings::{Authenticator, Authority};
-use crate::config::value::Value;
-use crate::partitioner;
+use crate::settings::{Authenticator, Authority};
+use crate::value::Value;
+use base::compat::Span as Releases;
+use base::partitioner;
 
 /// Makes a row: key, default, releases, meaning and effect.
 pub(super) const fn row<T>(
@@ -53,7 +53,7 @@ pub static SETTINGS: &[YamlSetting<YamlDraft>] = &[
         "partitioner",
         "RandomPartitioner",
         ALL,
-        "The order of row keys. It is stored with the data and cannot be changed later.",
+        "The order of row keys. It is stored with the data and cannot be changed after the first write.",
         Effect::Value(|draft, value| {
             let known = partitioner::PARTITIONERS.iter().map(|(name, _)| *name);
             let found = partitioner::resolve(value.text);

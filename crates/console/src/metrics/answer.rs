@@ -10,9 +10,9 @@ use prometheus_client::registry::Registry;
 
 use super::collector::MetricsCollector;
 use super::readings::Readings;
-use crate::admin::failure::AdminError;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
+use crate::failure::AdminError;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
 
 /// The content type of Prometheus' text form.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -6,16 +6,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 
-use crate::admin::state::AdminState;
-use crate::db::Database;
-use crate::native::{RequestCode, UNREADABLE};
-use crate::server::{Admission, ConnectedClient, ConnectionMetrics};
-use crate::storage::StoreStatus;
-use crate::thrift::request_slots;
-use crate::util::meter::RequestMemory;
-use crate::util::metrics::{MethodTotals, RequestSlot};
+use crate::state::AdminState;
+use base::util::meter::RequestMemory;
+use base::util::metrics::{MethodTotals, RequestSlot};
+use db::Database;
+use net::{Admission, ConnectedClient, ConnectionMetrics};
+use server::thrift::request_slots;
+use store::StoreStatus;
+use wire::native::{RequestCode, UNREADABLE};
 
-/// What the admin server reads of the ports of clients.
+/// The counts that the admin server reads from the ports of clients.
 pub struct ServerReadings {
     /// The lock lets several threads read it.
     admission: Mutex<Admission>,

@@ -1,8 +1,8 @@
 //! The table of metrics.
 
 use super::readings::Readings;
-use crate::storage::{ClusterStatus, EngineStatus, TOMBSTONES_READ};
-use crate::util::metrics::{LATENCY_BOUNDS_MICROS, MethodTotals, RequestOutcome, RequestSlot};
+use base::util::metrics::{LATENCY_BOUNDS_MICROS, MethodTotals, RequestOutcome, RequestSlot};
+use store::{ClusterStatus, EngineStatus, TOMBSTONES_READ};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
@@ -17,7 +17,7 @@ pub struct MetricRow {
     pub kind: MetricKind,
     /// The names of its labels, in the order of the values of its samples.
     pub labels: &'static [&'static str],
-    /// What it counts or measures, in a sentence.
+    /// A sentence that says what the metric counts or measures.
     pub help: &'static str,
     /// Returns its values; none if this server has no such thing.
     pub(super) read: fn(&Readings) -> Vec<Sample>,

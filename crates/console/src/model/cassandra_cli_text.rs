@@ -1,5 +1,6 @@
 //! A model as a script of cassandra-cli, with its sample data.
 
+use base::util::hex;
 use std::collections::HashSet;
 
 use bytes::Bytes;
@@ -7,11 +8,11 @@ use bytes::Bytes;
 use super::family::read_rows;
 use super::script::Script;
 use super::sketch::OpenSketch;
-use crate::control::cassandra_cli::bytes_of_text;
-use crate::marshal::{AbstractType, BytesType, PACKAGE, TypeRef};
-use crate::model::{Cell, CellKind, RowColumns};
-use crate::schema::{Catalog, CfDef, ColumnDef, IndexKind, KeyspaceDef, Setting};
-use crate::util::limits::SKETCH_SCRIPT_BYTES_MAX;
+use crate::limits::SKETCH_SCRIPT_BYTES_MAX;
+use base::marshal::{AbstractType, BytesType, PACKAGE, TypeRef};
+use base::model::{Cell, CellKind, RowColumns};
+use base::schema::{Catalog, CfDef, ColumnDef, IndexKind, KeyspaceDef, Setting};
+use double::control::cassandra_cli::bytes_of_text;
 
 /// The gc_grace of a column family that sets none.
 const GC_GRACE_S: i32 = 864_000;
@@ -80,7 +81,7 @@ fn keyspace_text(keyspace: &KeyspaceDef) -> String {
     format!("create keyspace {name}\n  with placement_strategy = {class}{options}{durable};\nuse {name};\n\n")
 }
 
-/// Returns the statement that creates a column family, or why there is none.
+/// Returns the statement that creates a column family, or the reason why the language has none.
 fn family_text(cf: &CfDef, script: &mut Script) -> Result<String, String> {
     let mut attributes: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| attributes.push((name.to_owned(), value));
@@ -235,10 +236,6 @@ fn plain(of_type: Option<&TypeRef>, bytes: &[u8]) -> Option<String> {
         bytes_of_text(of_type, text).is_ok_and(|read| read == bytes) && !text.contains('\u{fffd}')
     });
     found.map(|text| quoted_always(&text))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    crate::cql::show::hex(bytes)
 }
 
 /// Returns the name of a class without Cassandra's package, in quotes if it has parameters.

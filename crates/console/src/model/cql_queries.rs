@@ -1,14 +1,14 @@
-//! Which statements a table serves: each is planned and run on the sample data.
+//! The statements that a table serves: each is planned and run on the sample data.
 
 use std::sync::Arc;
 
 use super::cql_statements::{Candidate, Candidates};
 use super::shown_query::{ShownQuery, Verdict, beginning};
 use super::sketch::{OpenSketch, state};
-use crate::cql::{self, CqlError, QueryOptions, ResultSet};
-use crate::schema::{CfDef, TableDef};
-use crate::storage::RecordingStore;
-use crate::util::limits::{SKETCH_QUERIES_MAX, SKETCH_ROWS};
+use crate::limits::{SKETCH_QUERIES_MAX, SKETCH_ROWS};
+use base::schema::{CfDef, TableDef};
+use cql::{CqlError, QueryOptions, ResultSet};
+use store::RecordingStore;
 
 const ALLOW_FILTERING: &str = " ALLOW FILTERING";
 
@@ -56,11 +56,11 @@ fn escaped_statement(text: String) -> String {
     beginning(&format!("{text};"))
 }
 
-/// What a statement has read.
+/// The cost of the reads of a statement.
 struct Measured {
     /// `None` if it has markers, and was only planned.
     cells: Option<usize>,
-    /// What makes it slow on much data.
+    /// The reasons why it is slow on much data.
     warnings: Vec<String>,
 }
 

@@ -12,22 +12,21 @@
 //!   nothing         all rows, their keys, their number, a range of tokens
 //! ```
 //!
-//! Values are those of the first row that has them, so that a statement finds something.
+//! Values come from the first row that has them, so that a statement finds something.
 
 use super::cql_text::full_name;
-use crate::cql::ResultSet;
-use crate::cql::show::literal;
-use crate::cql::values::name_text;
-use crate::db::Database;
-use crate::marshal::CqlType;
-use crate::schema::{CfDef, TableColumn, TableDef};
+use base::marshal::CqlType;
+use base::schema::show::literal;
+use base::schema::{CfDef, TableColumn, TableDef, name_text};
+use cql::ResultSet;
+use db::Database;
 
 /// Columns besides the key for which statements are made.
 const COLUMNS_MAX: usize = 6;
 /// Clustering columns for which statements are made.
 const CLUSTERING_MAX: usize = 4;
 
-/// A statement, and what it asks for.
+/// A statement, and its purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     pub purpose: String,
@@ -59,7 +58,7 @@ impl Candidates<'_> {
             let at = rows.columns.iter().position(|spec| spec.name == column.name)?;
             rows.rows.iter().find_map(|row| row.get(at)?.as_ref())
         });
-        sample.map_or("?".to_owned(), |value| literal(self.database, &column.cql_type, value))
+        sample.map_or("?".to_owned(), |value| literal(self.database.types(), &column.cql_type, value))
     }
 
     /// Returns an IN relation with two sample values, or with one if there are no more.
@@ -69,7 +68,7 @@ impl Candidates<'_> {
             && let Some(at) = rows.columns.iter().position(|spec| spec.name == column.name)
         {
             for value in rows.rows.iter().filter_map(|row| row.get(at)?.as_ref()) {
-                let value = literal(self.database, &column.cql_type, value);
+                let value = literal(self.database.types(), &column.cql_type, value);
                 if !found.contains(&value) {
                     found.push(value);
                 }
@@ -183,12 +182,12 @@ impl Candidates<'_> {
         let rows = self.sample?;
         let at = rows.columns.iter().position(|spec| spec.name == column.name)?;
         let value = rows.rows.iter().find_map(|row| row.get(at)?.as_ref())?;
-        let form = crate::cql::CollectionForm::Long;
+        let form = base::marshal::CollectionForm::Long;
         let element_value = match &column.cql_type {
-            CqlType::Map { .. } => crate::cql::values::map_from_bytes(value, form)?.into_iter().next()?.1,
-            _ => crate::cql::values::list_from_bytes(value, form)?.into_iter().next()?,
+            CqlType::Map { .. } => base::marshal::map_from_bytes(value, form)?.into_iter().next()?.1,
+            _ => base::marshal::list_from_bytes(value, form)?.into_iter().next()?,
         };
-        let literal = literal(self.database, element, &element_value);
+        let literal = literal(self.database.types(), element, &element_value);
         Some(format!("{} CONTAINS {literal}", name_text(&column.name)))
     }
 

@@ -4,12 +4,11 @@ use bytes::Bytes;
 
 use super::script::Script;
 use super::sketch::OpenSketch;
-use crate::cql::show::literal;
-use crate::cql::values::name_text;
-use crate::cql::{self, Outcome, QueryOptions, QueryState, ResultSet};
-use crate::marshal::{CqlType, Native};
-use crate::schema::{Catalog, CfDef, ColumnKind, TableColumn, TableDef};
-use crate::util::limits::{SKETCH_ROWS, SKETCH_SCRIPT_BYTES_MAX};
+use crate::limits::{SKETCH_ROWS, SKETCH_SCRIPT_BYTES_MAX};
+use base::marshal::{CqlType, Native};
+use base::schema::show::literal;
+use base::schema::{Catalog, CfDef, ColumnKind, TableColumn, TableDef, name_text};
+use cql::{Outcome, QueryOptions, QueryState, ResultSet};
 
 /// Returns the model and its sample data as a script of CQL.
 pub async fn cql_text(open: &OpenSketch, catalog: &Catalog) -> Script {
@@ -90,7 +89,7 @@ async fn rows_text(open: &OpenSketch, cf: &CfDef, script: &mut Script) -> String
 
 /// Returns the statements that write a row: INSERT, or UPDATE for each counter.
 fn statements_of_row(open: &OpenSketch, cf: &CfDef, row: &[(&TableColumn, &Bytes)]) -> Vec<String> {
-    let shown = |column: &TableColumn, value: &Bytes| literal(&open.database, &column.cql_type, value);
+    let shown = |column: &TableColumn, value: &Bytes| literal(open.database.types(), &column.cql_type, value);
     let is_counter = |column: &TableColumn| column.cql_type == CqlType::Native(Native::Counter);
     let is_key =
         |column: &TableColumn| matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering);

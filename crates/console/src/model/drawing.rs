@@ -5,11 +5,11 @@
 //!   partition key a, b  →  clustering column c, descending  →  columns v, m
 //! ```
 
-use crate::marshal::{AbstractType, PACKAGE, unreversed};
-use crate::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
+use base::marshal::{AbstractType, PACKAGE, unreversed};
+use base::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
 
-use crate::admin::present::{escaped, read_as};
-use crate::marshal::Types;
+use crate::present::{escaped, read_as};
+use base::marshal::Types;
 
 /// A level of a drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl LevelPart {
     }
 }
 
-/// Returns the levels of a column family. Those of a CQL table have the names of its columns.
+/// Returns the levels of a column family. The levels of a CQL table have the names of its columns.
 pub fn levels_of(cf: &CfDef, def: &TableDef, types: &Types) -> Vec<Level> {
     if def.layout == Layout::Sparse || def.layout == Layout::CompositeDense {
         return levels_of_table(cf, def);

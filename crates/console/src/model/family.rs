@@ -8,16 +8,16 @@ use super::drawing::{Level, levels_of};
 use super::shown_query::{QueryList, beginning};
 use super::sketch::{Area, OpenSketch, SketchError};
 use super::{cql_queries, cql_text, thrift_queries};
-use crate::admin::present::{CellParts, ShownBytes, ShownCell, escaped};
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::features::releases::NEWEST;
-use crate::cql::{self, ResultSet};
-use crate::db::Error;
-use crate::marshal::{BytesType, TypeRef};
-use crate::model::{Bounds, Cell, Predicate, Row, RowColumns, SliceRange};
-use crate::schema::{CfDef, Layout, TableDef};
-use crate::util::limits::{SKETCH_CELLS, SKETCH_ROWS};
+use crate::limits::{SKETCH_CELLS, SKETCH_ROWS};
+use crate::present::{CellParts, ShownBytes, ShownCell, escaped};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::compat::features::releases::NEWEST;
+use base::marshal::{BytesType, TypeRef};
+use base::model::{Bounds, Cell, Predicate, Row, RowColumns, SliceRange};
+use base::schema::{CfDef, Layout, TableDef};
+use cql::ResultSet;
+use db::Error;
 
 /// Cells that are read of one row.
 const CELLS_OF_ROW: usize = SKETCH_CELLS;
@@ -55,7 +55,7 @@ pub struct ShownHolder {
     pub cells: Vec<ShownPlacedCell>,
 }
 
-/// A cell, and what it is in CQL.
+/// A cell, and its meaning in CQL.
 #[derive(Debug)]
 pub struct ShownPlacedCell {
     pub cell: ShownCell,
@@ -189,14 +189,14 @@ impl RowView<'_> {
         shown
     }
 
-    /// Returns what a cell of a table is in CQL. Cells of other column families say it by themselves.
+    /// Returns the meaning of a table's cell in CQL. Cells of other column families say it by themselves.
     fn meaning(&self, cell: &Cell) -> String {
         let is_whole_name = self.def.clustering.is_empty()
             && self.def.others.values().any(|column| column.cell_name == cell.name);
         if self.def.layout != Layout::Sparse || is_whole_name {
             return String::new();
         }
-        let meaning = cql::show::meaning(&self.open.database, self.def, &cell.name, None);
+        let meaning = base::schema::show::meaning(self.open.database.types(), self.def, &cell.name, None);
         let meaning = escaped(meaning.as_bytes());
         match meaning.char_indices().nth(200) {
             Some((at, _)) => format!("{}…", meaning.get(..at).unwrap_or_default()),

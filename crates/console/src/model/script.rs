@@ -9,7 +9,7 @@ pub struct Script {
     pub anchor: &'static str,
     pub name: &'static str,
     pub text: String,
-    /// What the form cannot hold, as sentences.
+    /// The parts of the model that the form cannot hold, as sentences.
     pub lost: Vec<String>,
 }
 
@@ -18,7 +18,7 @@ impl Script {
         Script { anchor, name, ..Script::default() }
     }
 
-    /// Adds a sentence about what the form cannot hold, once.
+    /// Adds a sentence about a part that the form cannot hold, once.
     pub fn lose(&mut self, what: String) {
         let what = beginning(&what);
         if !self.lost.contains(&what) {

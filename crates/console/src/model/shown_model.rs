@@ -5,7 +5,7 @@ use super::script::Script;
 use super::sketch::{OpenSketch, SketchError};
 use super::{cassandra_cli_text, cql_text, storage_conf_text};
 
-/// What a sketch makes.
+/// The model that a sketch defines, ready to be shown.
 #[derive(Debug, Default)]
 pub struct ShownModel {
     pub errors: Vec<SketchError>,
@@ -15,7 +15,7 @@ pub struct ShownModel {
 }
 
 impl ShownModel {
-    /// Returns a model of which nothing can be shown.
+    /// Returns a model with errors alone, without anything to show.
     pub fn failed(errors: Vec<SketchError>) -> ShownModel {
         ShownModel { errors, ..ShownModel::default() }
     }

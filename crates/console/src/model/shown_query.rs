@@ -1,6 +1,6 @@
 //! A call or statement, and whether a model serves it.
 
-use crate::admin::present::escaped;
+use crate::present::escaped;
 
 /// Characters of a statement and of the words of an error on the page.
 const TEXT_CHARS: usize = 600;
@@ -45,7 +45,7 @@ impl Verdict {
 /// A query that was run on the sample data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownQuery {
-    /// What it asks for.
+    /// The purpose of the query.
     pub purpose: String,
     /// The call or statement.
     pub text: String,

@@ -6,18 +6,18 @@ use serde::Deserialize;
 
 use super::shown_query::beginning;
 
-use crate::compat::Behaviour;
-use crate::compat::features::releases::NEWEST;
-use crate::compat::features::{Language as CqlLanguage, ReportedVersion};
-use crate::config::{self, Config, ConfigError};
-use crate::control::cassandra_cli;
-use crate::cql::{self, QueryOptions, QueryState};
-use crate::db::{Database, DatabaseParts};
-use crate::marshal::Types;
-use crate::schema::Catalog;
-use crate::storage::EmbeddedStore;
-use crate::util::Clock;
-use crate::util::limits::{SKETCH_FAMILIES_MAX, SKETCH_TEXT_BYTES_MAX};
+use crate::limits::{SKETCH_FAMILIES_MAX, SKETCH_TEXT_BYTES_MAX};
+use base::compat::Behaviour;
+use base::compat::features::releases::NEWEST;
+use base::compat::features::{Language as CqlLanguage, ReportedVersion};
+use base::marshal::Types;
+use base::schema::Catalog;
+use base::util::Clock;
+use config::{Config, ConfigError};
+use cql::{QueryOptions, QueryState};
+use db::{Database, DatabaseParts};
+use double::control::cassandra_cli;
+use embedded::EmbeddedStore;
 
 /// The version for which statements are planned: the one that drivers see by default.
 static REPORTED: LazyLock<ReportedVersion> = LazyLock::new(ReportedVersion::default);
@@ -30,7 +30,7 @@ const CREATE_KEYSPACE: &str =
 /// The name of a definition in the messages of its parser.
 const FILE: &str = "storage-conf.xml";
 
-/// The configurations of databases whose definition is a script. Their partitioners are those of the releases to which
+/// The configurations of databases whose definition is a script. They have the partitioners of the releases to which
 /// the languages belong.
 const OF_CASSANDRA_CLI: &str = "<Storage><Partitioner>RandomPartitioner</Partitioner></Storage>";
 const OF_CQL: &str = "<Storage><Partitioner>Murmur3Partitioner</Partitioner></Storage>";
@@ -48,7 +48,7 @@ pub enum Language {
     Cql,
 }
 
-/// What somebody has typed in.
+/// The texts that a visitor has typed in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sketch {
     pub language: Language,
@@ -64,7 +64,7 @@ pub enum Area {
     Data,
 }
 
-/// What is wrong with a sketch, and where.
+/// A mistake in a sketch, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SketchError {
     pub area: Area,
@@ -73,7 +73,7 @@ pub struct SketchError {
     /// Counted from 1; `None` if only the line is known.
     pub column: Option<usize>,
     pub message: String,
-    /// What to do; empty if the message says it.
+    /// Advice how to fix it; empty if the message says it.
     pub help: String,
 }
 
@@ -242,5 +242,6 @@ pub fn state(database: &Arc<Database>) -> QueryState<'_> {
         reported: &REPORTED,
         keyspace: None,
         user: None,
+        sees_new_indexes: false,
     }
 }

@@ -7,9 +7,9 @@ use tokio::sync::Semaphore;
 
 use super::shown_model::ShownModel;
 use super::sketch::{Area, OpenSketch, Sketch, SketchError};
-use crate::marshal::Types;
-use crate::util::limits::{SKETCH_FAMILIES_MAX, SKETCH_MEMORY_BYTES, SKETCH_S, SKETCH_WAIT_S, SKETCHES_MAX};
-use crate::util::meter::{RequestLimits, RequestMemory, RequestMeter, TimeLimits, metered};
+use crate::limits::{SKETCH_FAMILIES_MAX, SKETCH_MEMORY_BYTES, SKETCH_S, SKETCH_WAIT_S, SKETCHES_MAX};
+use base::marshal::Types;
+use base::util::meter::{RequestLimits, RequestMemory, RequestMeter, TimeLimits, metered};
 
 /// The sketches that run now.
 pub struct SketchRuns {

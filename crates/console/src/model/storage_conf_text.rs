@@ -5,9 +5,8 @@
 
 use super::script::Script;
 use super::sketch::OpenSketch;
-use crate::config;
-use crate::marshal::{BytesType, PACKAGE, Types};
-use crate::schema::{Catalog, CfDef, KeyspaceDef};
+use base::marshal::{BytesType, PACKAGE, Types};
+use base::schema::{Catalog, CfDef, KeyspaceDef};
 
 /// The comparators that the sample files of 0.4 to 0.6 list.
 const COMPARATORS: [&str; 6] =
@@ -104,18 +103,18 @@ fn refusal(cf: &CfDef, text: &str, types: &Types) -> Option<String> {
     (!is_same).then(|| "The file cannot hold its name or its comment.".to_owned())
 }
 
-/// Returns what the file says about a column family.
+/// Returns the file's definition of a column family.
 pub(super) fn compared(cf: &CfDef) -> (String, String, Option<String>, Option<String>) {
     let inner = cf.subcomparator().map(|inner| inner.class_name().to_owned());
     let comment = cf.comment.clone().filter(|comment| !comment.is_empty());
     (cf.name.clone(), cf.comparator.class_name().to_owned(), inner, comment)
 }
 
-/// Reports what a column family has besides comparators.
+/// Reports the properties of a column family that are not comparators.
 fn lose_details(cf: &CfDef, script: &mut Script) {
     let name = &cf.name;
     let bytes = BytesType;
-    let is_typed = |class: &str| class != crate::marshal::AbstractType::class_name(&bytes);
+    let is_typed = |class: &str| class != base::marshal::AbstractType::class_name(&bytes);
     let types_of_values = is_typed(cf.default_validator.class_name()) || !cf.column_metadata.is_empty();
     let comparators = std::iter::once(&cf.comparator).chain(cf.subcomparator());
     for comparator in comparators.map(|comparator| class(&**comparator)) {
@@ -146,7 +145,7 @@ fn lose_details(cf: &CfDef, script: &mut Script) {
 }
 
 /// Returns the short name of a comparator.
-fn class(comparator: &dyn crate::marshal::AbstractType) -> String {
+fn class(comparator: &dyn base::marshal::AbstractType) -> String {
     escaped(&comparator.class_name().replace(PACKAGE, ""))
 }
 

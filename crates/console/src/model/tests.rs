@@ -1,4 +1,4 @@
-//! Tests of whole sketches: what a script of a model says is what the model has.
+//! Tests of whole sketches: a script of a model defines the same as the model.
 
 use proptest::prelude::*;
 
@@ -6,12 +6,10 @@ use super::examples::EXAMPLES;
 use super::script::Script;
 use super::shown_model::ShownModel;
 use super::sketch::{Area, Language, OpenSketch, Sketch};
-use super::sketch_runs;
-use super::{family, storage_conf_text};
-use crate::cql;
-use crate::marshal::Types;
-use crate::model::{Cell, RowColumns};
-use crate::util::limits::{SKETCH_FAMILIES_MAX, SKETCH_TEXT_BYTES_MAX};
+use super::{family, sketch_runs, storage_conf_text};
+use crate::limits::{SKETCH_FAMILIES_MAX, SKETCH_TEXT_BYTES_MAX};
+use base::marshal::Types;
+use base::model::{Cell, RowColumns};
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap().block_on(work)
@@ -33,11 +31,11 @@ fn script<'m>(model: &'m ShownModel, anchor: &str) -> &'m Script {
 /// A column family with its cells: one line for its definition, and one for each cell without its timestamp.
 type FamilyText = (String, Vec<String>);
 
-/// What a sketch has, by form.
+/// The contents of a sketch, by form.
 struct Contents {
-    /// What a storage-conf.xml says.
+    /// The definitions of storage-conf.xml.
     of_storage_conf: Vec<String>,
-    /// What cassandra-cli says.
+    /// The definitions and cells of cassandra-cli.
     of_cassandra_cli: Vec<FamilyText>,
     /// The statements of each keyspace, and the rows of each table.
     of_cql: (Vec<String>, Vec<String>),
@@ -52,7 +50,7 @@ fn cell_text(path: &str, cell: &Cell) -> String {
     )
 }
 
-async fn cells_of(open: &OpenSketch, cf: &std::sync::Arc<crate::schema::CfDef>) -> Vec<String> {
+async fn cells_of(open: &OpenSketch, cf: &std::sync::Arc<base::schema::CfDef>) -> Vec<String> {
     let (rows, is_cut) = family::read_rows(open, cf).await.unwrap();
     assert!(!is_cut);
     let mut found = Vec::new();
@@ -248,7 +246,7 @@ fn errors_have_their_place() {
     assert!(message.contains("there is no column family sketch.B"), "{message}");
     let in_xml = Sketch { data_language: Language::StorageConf, ..sketch(Language::Cql, "", "<Storage/>") };
     assert!(place(in_xml).3.contains("holds no data"));
-    // What was defined before the mistake is shown.
+    // Definitions before the mistake are shown.
     assert_eq!(shown(&sketch(Language::Cql, cql, "")).families.len(), 1);
 }
 
@@ -285,7 +283,7 @@ proptest! {
         ),
         texts in prop::collection::vec(any::<String>(), 1..4),
     ) {
-        let hex = |bytes: &[u8]| cql::show::hex(bytes);
+        use base::util::hex;
         let mut data = String::new();
         for (key, name, value) in &cells {
             let (key, name, value) = (hex(key), hex(name), hex(value));

@@ -1,4 +1,4 @@
-//! Which Thrift calls a column family serves: each is run on the sample data, with the checks of a client's call.
+//! The Thrift calls that a column family serves: each is run on the sample data, with the checks of a client's call.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use bytes::Bytes;
 
 use super::shown_query::{ShownQuery, Verdict, beginning};
 use super::sketch::OpenSketch;
-use crate::admin::present::{escaped, read_as};
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::features::releases::NEWEST;
-use crate::db::{
+use crate::present::{escaped, read_as};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::compat::features::releases::NEWEST;
+use base::marshal::{AbstractType, BytesType, TypeRef};
+use base::model::{Cell, Row, RowColumns};
+use base::schema::{CfDef, Layout, TableDef};
+use db::{
     ColumnParent, ColumnPath, Database, Error, IndexClause, IndexExpression, IndexOperator, KeyRange,
     RequestedRange, SlicePredicate,
 };
-use crate::marshal::{AbstractType, BytesType, TypeRef};
-use crate::model::{Cell, Row, RowColumns};
-use crate::schema::{CfDef, Layout, TableDef};
-use crate::storage::RecordingStore;
+use store::RecordingStore;
 
 /// Columns or rows that a call asks for.
 const COUNT: i32 = 100;
@@ -45,7 +45,7 @@ pub async fn thrift_queries(
     shown
 }
 
-/// A call, what it asks for, and its text.
+/// A call, its purpose, and its text.
 struct Call {
     purpose: String,
     text: String,
@@ -333,7 +333,7 @@ async fn run(database: &Database, cf: &CfDef, call: CallRequest) -> Result<(), E
             request.ranges().get_range_slices(&parent(None), &predicate, &range).await.map(drop)
         }
         CallRequest::GetKeyRange { start, finish } => {
-            request.ranges().get_key_range(&column_family, (start, finish), COUNT).await.map(drop)
+            request.ranges().get_key_range(&column_family, start, finish, COUNT).await.map(drop)
         }
         CallRequest::GetIndexedSlices { clause } => {
             let predicate = all(false, COUNT);

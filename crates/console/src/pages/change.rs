@@ -12,18 +12,18 @@ use super::ask::{
     CHANGES_ARE_OFF, LEVELS, ThriftCall, bytes_of, failure, family, follow_schema, level, query, run_call,
     suggestions, text, visible_lines,
 };
-use crate::admin::change_log::Change as LoggedChange;
-use crate::admin::extract::{Form, Query};
-use crate::admin::failure::AdminError;
-use crate::admin::page::{Frame, page};
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::db::{Access, Database};
-use crate::schema::CfDef;
-use crate::traffic::report::Snippet;
-use crate::traffic::{Fields, Value};
+use crate::change_log::Change as LoggedChange;
+use crate::extract::{Form, Query};
+use crate::failure::AdminError;
+use crate::page::{Frame, page};
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::schema::CfDef;
+use db::{Access, Database};
+use traffic::report::Snippet;
+use traffic::{Fields, Value};
 
-/// What a change does.
+/// The operations of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
@@ -123,7 +123,7 @@ pub async fn apply(
     show(&state, &visitor, form, applied)
 }
 
-/// What a change has done, and its call as code.
+/// The effect of a change, and its call as code.
 type Applied = (String, Vec<Snippet>);
 
 fn show(
@@ -222,7 +222,7 @@ impl ChangeFields<'_> {
         Ok(Value::Struct(self.place()?))
     }
 
-    /// Returns what a deletion covers: without a column a whole super column, without both a whole row.
+    /// Returns the path that a deletion covers: without a column a whole super column, without both a whole row.
     fn path(&self) -> Result<Value, AdminError> {
         let mut path = self.place()?;
         if !self.form.column.is_empty() {

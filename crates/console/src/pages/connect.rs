@@ -1,15 +1,15 @@
-//! How clients connect: programs for the usual libraries, with this server's addresses.
+//! Shows how clients connect: programs for the usual libraries, with this server's addresses.
 
 /// A program that connects to this server.
 pub struct Snippet {
     /// The library.
     pub name: &'static str,
-    /// What it is for, and what it needs.
+    /// The purpose of the program, and its requirements.
     pub note: &'static str,
     pub code: String,
 }
 
-/// What the programs connect to.
+/// The addresses to which the programs connect.
 pub struct Connecting {
     pub thrift: (String, u16),
     /// `None` if the native protocol is disabled.
@@ -28,7 +28,7 @@ pub fn snippets(to: &Connecting) -> Vec<Snippet> {
 }
 
 /// Returns a text as a literal of Python and Java. Names of keyspaces have letters, digits and underscores only, except
-/// those of old configurations.
+/// names from old configurations.
 fn literal(text: &str) -> String {
     let escaped = text.chars().flat_map(|letter| match letter {
         '"' | '\\' => vec!['\\', letter],

@@ -1,4 +1,4 @@
-//! `/double`: snapshots, resets, faults and the clock of a server for tests, and what was asked.
+//! `/double`: snapshots, resets, faults and the clock of a server for tests, and its last requests.
 
 mod asked;
 mod form;
@@ -13,19 +13,19 @@ use serde::Deserialize;
 use self::asked::{AskedGroup, asked};
 use self::form::{DoubleForm, ERRORS, OPERATIONS, REPLIES, done, run};
 use super::home::count;
-use crate::admin::extract::{Form, Query};
-use crate::admin::failure::AdminError;
-use crate::admin::page::{Frame, page};
-use crate::admin::present::escaped;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::control::{ClockReply, Control, ControlError, FaultReply, SnapshotReply};
+use crate::extract::{Form, Query};
+use crate::failure::AdminError;
+use crate::page::{Frame, page};
+use crate::present::escaped;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use double::control::{ClockReply, Control, ControlError, FaultReply, SnapshotReply};
 
 #[derive(Template)]
 #[template(path = "pages/double.html")]
 struct DoublePage {
     frame: Frame,
-    /// What was done last, or why it was not done.
+    /// The last action, or the reason why it failed.
     done: &'static str,
     failure: String,
     snapshots: Vec<ShownSnapshot>,

@@ -10,12 +10,12 @@
 //! A Super column family has a box of the super column around the columns. A CQL table has its clustering columns, by
 //! which a partition repeats the regular columns, in place of the super column.
 
-use crate::admin::present::{escaped, read_as};
-use crate::db::Database;
-use crate::marshal::{AbstractType, PACKAGE};
-use crate::schema::{CfDef, ColumnKind, TableColumn, TableDef};
+use crate::present::{escaped, read_as};
+use base::marshal::{AbstractType, PACKAGE};
+use base::schema::{CfDef, ColumnKind, TableColumn, TableDef};
+use db::Database;
 
-/// What repeats in a row.
+/// The titles of the parts that repeat in a row.
 const SUPER_COLUMNS: &str = "super columns";
 const ROWS: &str = "rows, sorted by clustering columns";
 
@@ -35,9 +35,9 @@ pub struct FamilyDrawing {
     /// The drawing in words.
     pub words: String,
     pub key: Vec<Slot>,
-    /// Super columns, or clustering columns: what repeats in a row.
+    /// Super columns, or clustering columns: the part that repeats in a row.
     pub repeats: Vec<Slot>,
-    /// What `repeats` is called.
+    /// The title of `repeats`.
     pub repeats_name: &'static str,
     pub statics: Vec<Slot>,
     pub columns: Vec<Slot>,

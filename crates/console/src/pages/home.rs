@@ -8,15 +8,15 @@ use axum::response::Response;
 
 use super::connect::{Snippet, snippets};
 use super::keyspaces::{may_see, readable};
-use crate::admin::metrics::Readings;
-use crate::admin::page::{Frame, page};
-use crate::admin::present::escaped;
-use crate::admin::served::Served;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::db::is_reserved;
-use crate::storage::EngineStatus;
-use crate::util::metrics::RequestOutcome;
+use crate::metrics::Readings;
+use crate::page::{Frame, page};
+use crate::present::escaped;
+use crate::served::Served;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::util::metrics::RequestOutcome;
+use db::is_reserved;
+use store::EngineStatus;
 
 /// Keyspaces that the page lists. The page of all keyspaces has the others.
 const KEYSPACES_MAX: usize = 50;
@@ -101,7 +101,7 @@ fn keyspaces(state: &AdminState, visitor: &Visitor) -> (Vec<ShownKeyspace>, usiz
     (all.into_iter().take(KEYSPACES_MAX).collect(), left_out)
 }
 
-/// Returns what the server holds and has done.
+/// Returns the numbers of the server's data and work.
 fn numbers(now: &Readings) -> Vec<(&'static str, String)> {
     let mut numbers = Vec::new();
     let mut add = |name, value| numbers.push((name, value));

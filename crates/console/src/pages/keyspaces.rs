@@ -7,15 +7,15 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::family_drawing::FamilyDrawing;
-use crate::admin::extract::Path;
-use crate::admin::failure::AdminError;
-use crate::admin::page::{Frame, page};
-use crate::admin::present::escaped;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::compat::features::releases::NEWEST;
-use crate::db::Access;
-use crate::schema::{CfDef, KeyspaceDef};
+use crate::extract::Path;
+use crate::failure::AdminError;
+use crate::page::{Frame, page};
+use crate::present::escaped;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::compat::features::releases::NEWEST;
+use base::schema::{CfDef, KeyspaceDef};
+use db::Access;
 
 #[derive(Template)]
 #[template(path = "pages/keyspaces.html")]

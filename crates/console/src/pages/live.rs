@@ -18,17 +18,18 @@ use self::clients::{ClientGroup, KindGroup, grouped};
 use self::filter::{LiveFilter, LiveQuery};
 use self::shown_request::ShownRequest;
 use super::home::count;
-use crate::admin::extract::Query;
-use crate::admin::failure::AdminError;
-use crate::admin::page::{Frame, page};
-use crate::admin::present::escaped;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::db::activity::RequestSummary;
-use crate::db::faults::SoughtRequests;
-use crate::db::request_log::RequestLogSwitch;
-use crate::marshal::timestamp_text;
-use crate::util::limits::{LIVE_LIST_MAX, LIVE_REQUESTS_PER_S, LIVE_WATCH_S};
+use crate::extract::Query;
+use crate::failure::AdminError;
+use crate::limits::{LIVE_LIST_MAX, LIVE_WATCH_S};
+use crate::page::{Frame, page};
+use crate::present::escaped;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::marshal::timestamp_text;
+use db::activity::RequestSummary;
+use db::faults::SoughtRequests;
+use db::limits::LIVE_REQUESTS_PER_S;
+use db::request_log::RequestLogSwitch;
 
 /// Requests of the journal that the page shows before others come.
 const JOURNAL_SHOWN: usize = 20;
@@ -41,7 +42,7 @@ struct LivePage {
     /// The path of the stream with the same filter.
     stream: String,
     requests: Vec<ShownRequest>,
-    /// Whether the requests are those of the last seconds.
+    /// Whether the page shows the requests of the last seconds.
     is_watched: bool,
     watch_s: u64,
     per_s: u64,

@@ -10,15 +10,15 @@ use axum::response::{IntoResponse, Redirect, Response};
 use bytes::Bytes;
 use serde::Deserialize;
 
-use crate::admin::connection::AdminConnection;
-use crate::admin::extract::{Form, Query};
-use crate::admin::failure::AdminError;
-use crate::admin::page::{Frame, page};
-use crate::admin::session::SessionId;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::compat::features::releases::NEWEST;
-use crate::db::{Error, User};
+use crate::connection::AdminConnection;
+use crate::extract::{Form, Query};
+use crate::failure::AdminError;
+use crate::page::{Frame, page};
+use crate::session::SessionId;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::compat::features::releases::NEWEST;
+use db::{Error, User};
 
 /// Longest path to which a login returns, in bytes.
 const NEXT_BYTES_MAX: usize = 2048;

@@ -13,3 +13,4 @@ pub mod model;
 pub mod request_log;
 pub mod rows;
 pub mod status;
+pub mod verification;

@@ -8,13 +8,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 
-use crate::admin::extract::{Form, Query};
-use crate::admin::failure::AdminError;
-use crate::admin::model::{Area, EXAMPLES, Example, Language, NewFamily, ShownModel, Sketch, SketchError};
-use crate::admin::page::{Frame, page};
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::marshal::{PACKAGE, Types};
+use crate::extract::{Form, Query};
+use crate::failure::AdminError;
+use crate::model::{Area, EXAMPLES, Example, Language, NewFamily, ShownModel, Sketch, SketchError};
+use crate::page::{Frame, page};
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::marshal::{PACKAGE, Types};
 
 /// Comparators that a new column family is offered with: the built-in ones that sort names.
 const DEFAULT_COMPARATOR: &str = "UTF8Type";
@@ -28,7 +28,7 @@ struct ModelPage {
     example: String,
     /// `None` if nothing was sketched yet.
     model: Option<ShownModel>,
-    /// What the form for a new column family has.
+    /// The fields of the form for a new column family.
     family: NewFamily,
     /// Why the column family was not added.
     refusal: String,

@@ -7,18 +7,18 @@ use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
 use super::live;
-use crate::admin::extract::Form;
-use crate::admin::failure::AdminError;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::db::request_log::RequestLogMode;
+use crate::extract::Form;
+use crate::failure::AdminError;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use db::request_log::RequestLogMode;
 
 /// The form of `POST /log-requests`.
 #[derive(Debug, Deserialize)]
 pub struct RequestLogForm {
     /// As --log-requests has it.
     mode: String,
-    /// The form is that of the page `/live`, which is the reply to it. Programs get the new mode.
+    /// The form comes from the page `/live`, which is the reply to it. Programs get the new mode.
     #[serde(default)]
     page: bool,
 }

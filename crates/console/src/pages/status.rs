@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
 
 /// Answers `GET /status`.
 pub async fn answer(State(state): State<Arc<AdminState>>, _: Visitor) -> String {

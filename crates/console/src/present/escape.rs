@@ -23,7 +23,7 @@ pub(super) fn is_printable(bytes: &[u8]) -> bool {
 }
 
 /// Appends a text with the escapes of `str::escape_debug`, which leaves letters of all languages as they are. Quotes
-/// are no danger in HTML, which has its own escapes.
+/// are harmless in HTML, which has its own escapes.
 fn push_escaped(text: &str, out: &mut String) {
     let mut escaped = text.escape_debug();
     while let Some(c) = escaped.next() {

@@ -1,4 +1,4 @@
-//! How pages show names, values and cells, whatever bytes they have.
+//! Shows names, values and cells on pages, whatever bytes they have.
 //!
 //! ```text
 //!   bytes  --type-->  Reading          the whole text: decoded by the type, or hex

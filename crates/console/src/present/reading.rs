@@ -5,12 +5,12 @@ use uuid::Uuid;
 
 use super::escape::{escaped, is_printable};
 use super::time::date_of_ms;
-use crate::cql::values::to_cql_text;
-use crate::marshal::{
+use base::marshal::{
     AbstractType, CqlType, Native, STATIC_PREFIX, Types, ValueKind, components, composite_parts, unreversed,
 };
+use cql::values::to_cql_text;
 
-/// What a text is.
+/// The form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// There are no bytes.
@@ -217,7 +217,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            for row in crate::marshal::NATIVES {
+            for row in base::marshal::NATIVES {
                 for class in [row.class.to_owned(), format!("CompositeType({},UTF8Type)", row.class), format!("SetType({})", row.class)] {
                     let (text, form, _) = read(&class, &bytes);
                     prop_assert!(text.is_empty() == (form == Form::Empty) || form == Form::Typed);

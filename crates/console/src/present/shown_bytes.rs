@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::reading::{Form, Reading, hex, read_as, read_as_type};
-use crate::marshal::{AbstractType, CqlType, Types};
-use crate::util::limits::ADMIN_SHOWN_CHARS;
+use crate::limits::ADMIN_SHOWN_CHARS;
+use base::marshal::{AbstractType, CqlType, Types};
 
 /// Bytes of at most this length are decoded. Longer ones cannot be shown completely anyway, and decoding takes time.
 const DECODED_BYTES_MAX: usize = 16 * 1024;
@@ -36,7 +36,7 @@ impl ShownBytes {
         ShownBytes::at_most(ADMIN_SHOWN_CHARS, bytes, |bytes| read_as_type(of, bytes))
     }
 
-    /// Shows at most so many characters of bytes, which `read` decodes.
+    /// Shows at most a number of characters of bytes, which `read` decodes.
     pub fn at_most(chars: usize, bytes: &Bytes, read: impl Fn(&Bytes) -> Reading) -> ShownBytes {
         let decoded = bytes.len() <= DECODED_BYTES_MAX.max(chars);
         let reading = if decoded { read(bytes) } else { beginning(bytes, chars, read) };

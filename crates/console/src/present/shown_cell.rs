@@ -2,10 +2,10 @@
 
 use super::shown_bytes::ShownBytes;
 use super::time::{ShownTime, countdown, date_of_seconds};
-use crate::db::{Database, type_of_value};
-use crate::marshal::{AbstractType, CqlType, Native};
-use crate::model::{Cell, CellKind};
-use crate::schema::CfDef;
+use base::marshal::{AbstractType, CqlType, Native};
+use base::model::{Cell, CellKind};
+use base::schema::CfDef;
+use db::{Database, type_of_value};
 
 /// Whether reads return a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Standing {
     }
 }
 
-/// What a cell is shown with.
+/// The parts of a cell, and the context in which it is shown.
 pub struct CellParts<'a> {
     pub database: &'a Database,
     pub cf: &'a CfDef,
@@ -63,7 +63,7 @@ pub struct ShownCell {
     pub time: ShownTime,
     /// When it expires, in seconds since 1970, if it has not expired.
     pub expires_at_s: Option<i32>,
-    /// How long it is until then.
+    /// The time that is left until then.
     pub left: String,
     /// When it expires, expired or was deleted; empty for other cells.
     pub until: String,

@@ -1,6 +1,6 @@
 //! Dates, timestamps and times to live.
 
-use crate::marshal::timestamp_text;
+use base::marshal::timestamp_text;
 
 /// The years that a number must be in to be shown as a date: since a little before the first Cassandra, in the far past
 /// no time stamp was meant as a date.

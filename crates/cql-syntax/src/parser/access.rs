@@ -1,17 +1,16 @@
 //! Parses statements about users, roles and permissions.
 
 use super::Parser;
-use crate::compat::features::syntax;
-use crate::cql::CqlError;
-use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{AccessStatement, Resource, RoleOptions};
+use crate::token::TokenKind;
+use crate::{AccessStatement, Resource, RoleOptions, SyntaxError};
+use base::compat::features::syntax;
 
 const PERMISSIONS: [&str; 8] =
     ["CREATE", "ALTER", "DROP", "SELECT", "MODIFY", "AUTHORIZE", "DESCRIBE", "EXECUTE"];
 
 impl Parser<'_> {
     /// Parses such a statement, or returns `None` if the text begins another one.
-    pub(super) fn access(&mut self) -> Result<Option<AccessStatement>, CqlError> {
+    pub(super) fn access(&mut self) -> Result<Option<AccessStatement>, SyntaxError> {
         if let Some(found) = self.role()? {
             self.needs(syntax::ROLES);
             return Ok(Some(found));
@@ -42,7 +41,7 @@ impl Parser<'_> {
     }
 
     /// Parses a statement about roles, or returns `None`.
-    fn role(&mut self) -> Result<Option<AccessStatement>, CqlError> {
+    fn role(&mut self) -> Result<Option<AccessStatement>, SyntaxError> {
         let found = if self.eat_words(&["CREATE", "ROLE"]) {
             let if_not_exists = self.if_not_exists()?;
             let name = self.user_name()?;
@@ -77,7 +76,7 @@ impl Parser<'_> {
         self.is_word(0, verb) && names_role && self.is_word(2, preposition)
     }
 
-    fn role_options(&mut self) -> Result<RoleOptions, CqlError> {
+    fn role_options(&mut self) -> Result<RoleOptions, SyntaxError> {
         let mut options = RoleOptions::default();
         if !self.eat_word("WITH") {
             return Ok(options);
@@ -107,20 +106,20 @@ impl Parser<'_> {
         }
     }
 
-    fn role_flag(&mut self) -> Result<bool, CqlError> {
+    fn role_flag(&mut self) -> Result<bool, SyntaxError> {
         self.expect_symbol("=")?;
         Ok(self.expect_kind(TokenKind::Boolean, "BOOLEAN")?.eq_ignore_ascii_case("true"))
     }
 
     /// Parses a user name, which keeps its case.
-    fn user_name(&mut self) -> Result<String, CqlError> {
+    fn user_name(&mut self) -> Result<String, SyntaxError> {
         if self.is_name(0) || self.kind(0) == TokenKind::String {
             return Ok(self.take_value());
         }
         Err(self.no_viable(0))
     }
 
-    fn create_user(&mut self) -> Result<AccessStatement, CqlError> {
+    fn create_user(&mut self) -> Result<AccessStatement, SyntaxError> {
         let if_not_exists = self.if_not_exists()?;
         let name = self.user_name()?;
         let password = self.password()?;
@@ -128,14 +127,14 @@ impl Parser<'_> {
         Ok(AccessStatement::CreateUser { name, if_not_exists, password, is_superuser })
     }
 
-    fn alter_user(&mut self) -> Result<AccessStatement, CqlError> {
+    fn alter_user(&mut self) -> Result<AccessStatement, SyntaxError> {
         let name = self.user_name()?;
         let password = self.password()?;
         let is_superuser = self.superuser();
         Ok(AccessStatement::AlterUser { name, password, is_superuser })
     }
 
-    fn password(&mut self) -> Result<Option<String>, CqlError> {
+    fn password(&mut self) -> Result<Option<String>, SyntaxError> {
         if !self.eat_word("WITH") {
             return Ok(None);
         }
@@ -155,7 +154,7 @@ impl Parser<'_> {
     }
 
     /// Parses a permission: its name in capitals, or `ALL`.
-    fn permission(&mut self) -> Result<String, CqlError> {
+    fn permission(&mut self) -> Result<String, SyntaxError> {
         if self.eat_word("ALL") {
             self.eat_word("PERMISSIONS");
             return Ok("ALL".to_owned());
@@ -168,13 +167,13 @@ impl Parser<'_> {
         Ok(permission)
     }
 
-    fn permission_on(&mut self) -> Result<(String, Resource), CqlError> {
+    fn permission_on(&mut self) -> Result<(String, Resource), SyntaxError> {
         let permission = self.permission()?;
         self.expect_word("ON")?;
         Ok((permission, self.resource()?))
     }
 
-    fn resource(&mut self) -> Result<Resource, CqlError> {
+    fn resource(&mut self) -> Result<Resource, SyntaxError> {
         if self.eat_words(&["ALL", "KEYSPACES"]) {
             return Ok(Resource::AllKeyspaces);
         }
@@ -196,7 +195,7 @@ impl Parser<'_> {
         Ok(Resource::Table(self.table_name()?))
     }
 
-    fn list_permissions(&mut self) -> Result<AccessStatement, CqlError> {
+    fn list_permissions(&mut self) -> Result<AccessStatement, SyntaxError> {
         let permission = self.permission()?;
         let resource = if self.eat_word("ON") { Some(self.resource()?) } else { None };
         let of = if self.eat_word("OF") { Some(self.user_name()?) } else { None };

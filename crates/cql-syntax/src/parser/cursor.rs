@@ -1,47 +1,63 @@
 //! The position in the list of tokens, and the basic parsing steps of all statements.
 
+use std::cell::Cell;
 use std::ops::Range;
 
-use crate::compat::Behaviour;
-use crate::compat::features::{Language, LaterFeature, Syntax, syntax};
-use crate::cql::syntax::failure::{self, UnexpectedToken};
-use crate::cql::syntax::token::{Token, TokenKind};
-use crate::cql::syntax::{Term, keywords, lexer};
-use crate::cql::{CqlError, Place};
-use crate::util::Release;
-use crate::util::limits::{MARKERS_MAX, STATEMENT_NESTING_MAX};
+use crate::failure::UnexpectedToken;
+use crate::keyword_name::token_name;
+use crate::limits::{MARKERS_MAX, STATEMENT_ITEM_BYTES, STATEMENT_ITEMS_MAX, STATEMENT_NESTING_MAX};
+use crate::token::{Token, TokenKind, Tokens};
+use crate::{Place, SyntaxError, Term, failure, lexer};
+use base::compat::Behaviour;
+use base::compat::features::{Language, LaterFeature, Syntax, syntax};
+use base::schema::is_reserved;
+use base::util::limits::REQUEST_BYTES_FREE;
+use base::util::{Release, meter};
 
 pub struct Parser<'t> {
-    pub(in crate::cql) text: &'t str,
-    tokens: Vec<Token>,
-    /// The indexes of the tokens that are not hidden; the last is that of `End`.
-    visible: Vec<usize>,
+    pub text: &'t str,
+    tokens: Tokens,
+    /// The index of the next token, which is never a hidden one.
     at: usize,
+    /// A byte of the text and its place: places are mostly asked for in the order of the text.
+    known_place: Cell<KnownPlace>,
     depth: usize,
-    pub(in crate::cql) release: Release,
-    pub(in crate::cql) language: Language,
-    pub(in crate::cql) markers: Vec<Option<String>>,
+    /// Terms, types, selectors and relations that have been parsed.
+    items: usize,
+    /// Memory that is not charged to the request yet, in bytes.
+    uncharged: usize,
+    pub release: Release,
+    pub language: Language,
+    pub markers: Vec<Option<String>>,
     /// See `Parsed`; also for `functions`.
     pub(super) unqualified: Vec<usize>,
     pub(super) functions: Vec<Range<usize>>,
     /// An error after which parsing continued. The old servers report the last error of a text.
-    fault: Option<CqlError>,
+    fault: Option<SyntaxError>,
     /// The syntax error of releases without materialized views, in a statement about one.
     pub before_views: Option<(String, Place)>,
     /// In a statement with a feature that came after 2.1, the syntax error of releases without it.
     pub before_feature: Option<(LaterFeature, String, Place)>,
 }
 
+/// The offset of a byte of the text, and its place.
+#[derive(Debug, Clone, Copy)]
+struct KnownPlace {
+    offset: usize,
+    place: Place,
+}
+
 impl<'t> Parser<'t> {
-    pub fn new(text: &'t str, release: Release) -> Result<Parser<'t>, CqlError> {
+    pub fn new(text: &'t str, release: Release) -> Result<Parser<'t>, SyntaxError> {
         let tokens = lexer::tokens(text)?;
-        let visible = (0..tokens.len()).filter(|at| tokens[*at].kind != TokenKind::Hidden).collect();
         Ok(Parser {
             text,
+            at: tokens.visible(0, 0),
             tokens,
-            visible,
-            at: 0,
+            known_place: Cell::new(KnownPlace { offset: 0, place: Place::START }),
             depth: 0,
+            items: 0,
+            uncharged: 0,
             release,
             language: Language::default(),
             markers: Vec::new(),
@@ -53,35 +69,44 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Returns the index, among all tokens, of the visible token `ahead` positions from here.
+    /// Returns the index of the visible token `ahead` positions from here.
     fn index(&self, ahead: usize) -> usize {
-        let at = (self.at + ahead).min(self.visible.len().saturating_sub(1));
-        self.visible.get(at).copied().unwrap_or_default()
+        self.tokens.visible(self.at, ahead)
     }
 
-    pub(in crate::cql) fn peek(&self, ahead: usize) -> Token {
-        let end = Token { kind: TokenKind::End, start: 0, end: 0, line: 1, column: 0 };
-        self.tokens.get(self.index(ahead)).copied().unwrap_or(end)
+    pub fn peek(&self, ahead: usize) -> Token {
+        let end = Token { kind: TokenKind::End, start: 0, end: 0 };
+        self.tokens.get(self.index(ahead)).unwrap_or(end)
     }
 
-    pub(in crate::cql) fn kind(&self, ahead: usize) -> TokenKind {
+    /// Returns the place of the next token.
+    fn place(&self) -> Place {
+        let start = self.peek(0).start;
+        let known = self.known_place.get();
+        let from = if known.offset <= start { known } else { KnownPlace { offset: 0, place: Place::START } };
+        let place = from.place.behind(self.text.get(from.offset..start).unwrap_or_default());
+        self.known_place.set(KnownPlace { offset: start, place });
+        place
+    }
+
+    pub fn kind(&self, ahead: usize) -> TokenKind {
         self.peek(ahead).kind
     }
 
-    pub(in crate::cql) fn raw(&self, ahead: usize) -> &'t str {
+    pub fn raw(&self, ahead: usize) -> &'t str {
         self.peek(ahead).raw(self.text)
     }
 
-    pub(in crate::cql) fn advance(&mut self) {
-        self.at = (self.at + 1).min(self.visible.len().saturating_sub(1));
+    pub fn advance(&mut self) {
+        self.at = self.index(1);
     }
 
-    pub(in crate::cql) fn is_symbol(&self, ahead: usize, symbol: &str) -> bool {
+    pub fn is_symbol(&self, ahead: usize, symbol: &str) -> bool {
         self.kind(ahead) == TokenKind::Symbol && self.raw(ahead) == symbol
     }
 
     /// Checks whether the token is this keyword.
-    pub(in crate::cql) fn is_word(&self, ahead: usize, keyword: &str) -> bool {
+    pub fn is_word(&self, ahead: usize, keyword: &str) -> bool {
         let is_same = |keyword: &str| self.raw(ahead).eq_ignore_ascii_case(keyword);
         self.kind(ahead) == TokenKind::Word
             && match keyword {
@@ -91,20 +116,20 @@ impl<'t> Parser<'t> {
             }
     }
 
-    pub(in crate::cql) fn are_words(&self, keywords: &[&str]) -> bool {
+    pub fn are_words(&self, keywords: &[&str]) -> bool {
         keywords.iter().enumerate().all(|(ahead, keyword)| self.is_word(ahead, keyword))
     }
 
     /// Checks whether the token can be a name.
-    pub(in crate::cql) fn is_name(&self, ahead: usize) -> bool {
+    pub fn is_name(&self, ahead: usize) -> bool {
         match self.kind(ahead) {
             TokenKind::QuotedName => true,
-            TokenKind::Word => !keywords::is_reserved(self.raw(ahead)),
+            TokenKind::Word => !is_reserved(self.raw(ahead)),
             _ => false,
         }
     }
 
-    pub(in crate::cql) fn eat_symbol(&mut self, symbol: &str) -> bool {
+    pub fn eat_symbol(&mut self, symbol: &str) -> bool {
         let is_there = self.is_symbol(0, symbol);
         if is_there {
             self.advance();
@@ -112,12 +137,12 @@ impl<'t> Parser<'t> {
         is_there
     }
 
-    pub(in crate::cql) fn eat_word(&mut self, keyword: &str) -> bool {
+    pub fn eat_word(&mut self, keyword: &str) -> bool {
         self.eat_words(&[keyword])
     }
 
     /// Consumes all of these keywords, or none.
-    pub(in crate::cql) fn eat_words(&mut self, keywords: &[&str]) -> bool {
+    pub fn eat_words(&mut self, keywords: &[&str]) -> bool {
         let are_there = self.are_words(keywords);
         if are_there {
             keywords.iter().for_each(|_| self.advance());
@@ -125,44 +150,44 @@ impl<'t> Parser<'t> {
         are_there
     }
 
-    pub(in crate::cql) fn expect_symbol(&mut self, symbol: &str) -> Result<(), CqlError> {
+    pub fn expect_symbol(&mut self, symbol: &str) -> Result<(), SyntaxError> {
         if self.eat_symbol(symbol) {
             return Ok(());
         }
         Err(self.mismatched(&format!("'{symbol}'"), self.is_symbol(1, symbol)))
     }
 
-    pub(in crate::cql) fn expect_word(&mut self, keyword: &str) -> Result<(), CqlError> {
+    pub fn expect_word(&mut self, keyword: &str) -> Result<(), SyntaxError> {
         if self.eat_word(keyword) {
             return Ok(());
         }
-        Err(self.mismatched(&keywords::token_name(keyword), self.is_word(1, keyword)))
+        Err(self.mismatched(&token_name(keyword), self.is_word(1, keyword)))
     }
 
-    pub(in crate::cql) fn expect_words(&mut self, keywords: &[&str]) -> Result<(), CqlError> {
+    pub fn expect_words(&mut self, keywords: &[&str]) -> Result<(), SyntaxError> {
         keywords.iter().try_for_each(|keyword| self.expect_word(keyword))
     }
 
     /// Consumes a token of this kind and returns its value.
-    pub(in crate::cql) fn expect_kind(&mut self, kind: TokenKind, name: &str) -> Result<String, CqlError> {
+    pub fn expect_kind(&mut self, kind: TokenKind, name: &str) -> Result<String, SyntaxError> {
         if self.kind(0) == kind {
             return Ok(self.take_value());
         }
         Err(self.mismatched(name, self.kind(1) == kind))
     }
 
-    pub(in crate::cql) fn expect_string(&mut self) -> Result<String, CqlError> {
+    pub fn expect_string(&mut self) -> Result<String, SyntaxError> {
         self.expect_kind(TokenKind::String, "STRING_LITERAL")
     }
 
-    pub(in crate::cql) fn take_value(&mut self) -> String {
+    pub fn take_value(&mut self) -> String {
         let value = self.peek(0).value(self.text);
         self.advance();
         value
     }
 
     /// Parses a name, which is lowercased unless it is quoted.
-    pub(in crate::cql) fn name(&mut self) -> Result<String, CqlError> {
+    pub fn name(&mut self) -> Result<String, SyntaxError> {
         if !self.is_name(0) {
             return Err(self.no_viable(0));
         }
@@ -172,10 +197,10 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses one or more items separated by commas.
-    pub(in crate::cql) fn list<T>(
+    pub fn list<T>(
         &mut self,
-        mut one: impl FnMut(&mut Self) -> Result<T, CqlError>,
-    ) -> Result<Vec<T>, CqlError> {
+        mut one: impl FnMut(&mut Self) -> Result<T, SyntaxError>,
+    ) -> Result<Vec<T>, SyntaxError> {
         let mut list = vec![one(self)?];
         while self.eat_symbol(",") {
             list.push(one(self)?);
@@ -184,10 +209,10 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a list in parentheses.
-    pub(in crate::cql) fn list_in_parentheses<T>(
+    pub fn list_in_parentheses<T>(
         &mut self,
-        one: impl FnMut(&mut Self) -> Result<T, CqlError>,
-    ) -> Result<Vec<T>, CqlError> {
+        one: impl FnMut(&mut Self) -> Result<T, SyntaxError>,
+    ) -> Result<Vec<T>, SyntaxError> {
         self.expect_symbol("(")?;
         let list = self.list(one)?;
         self.expect_symbol(")")?;
@@ -195,7 +220,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses `?` or `:name`, or returns `None`.
-    pub(in crate::cql) fn marker(&mut self) -> Result<Option<usize>, CqlError> {
+    pub fn marker(&mut self) -> Result<Option<usize>, SyntaxError> {
         let name = if self.eat_symbol("?") {
             None
         } else if self.is_symbol(0, ":") && self.is_name(1) {
@@ -207,26 +232,42 @@ impl<'t> Parser<'t> {
             return Ok(None);
         };
         if self.markers.len() >= MARKERS_MAX {
-            return Err(CqlError::invalid(format!("A statement can have {MARKERS_MAX} markers at most")));
+            return Err(SyntaxError::invalid(format!("A statement can have {MARKERS_MAX} markers at most")));
         }
         self.markers.push(name);
         Ok(Some(self.markers.len() - 1))
     }
 
-    pub(in crate::cql) fn marker_term(&mut self) -> Result<Option<Term>, CqlError> {
+    pub fn marker_term(&mut self) -> Result<Option<Term>, SyntaxError> {
         Ok(self.marker()?.map(Term::Marker))
     }
 
-    /// Parses an item that may contain items of the same kind, and limits the nesting depth.
-    pub(in crate::cql) fn nested<T>(
-        &mut self,
-        inner: impl FnOnce(&mut Self) -> Result<T, CqlError>,
-    ) -> Result<T, CqlError> {
-        if self.depth >= STATEMENT_NESTING_MAX {
-            let place = self.peek(0).place();
-            let message = format!("line {}:{} the statement is nested too deeply", place.line, place.column);
-            return Err(CqlError::Syntax { message, place });
+    /// Charges the memory of items of the statement to the request: of their syntax trees and plans.
+    pub(super) fn charge(&mut self, bytes: usize) -> Result<(), SyntaxError> {
+        self.uncharged += bytes;
+        if self.uncharged >= REQUEST_BYTES_FREE {
+            meter::charge(std::mem::take(&mut self.uncharged))?;
         }
+        Ok(())
+    }
+
+    /// Parses an item that may contain items of the same kind, and limits the nesting depth and the number of items.
+    pub fn nested<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, SyntaxError>,
+    ) -> Result<T, SyntaxError> {
+        if self.depth >= STATEMENT_NESTING_MAX {
+            let place = self.place();
+            let message = format!("line {}:{} the statement is nested too deeply", place.line, place.column);
+            return Err(SyntaxError::Syntax { message, place });
+        }
+        self.items += 1;
+        if self.items > STATEMENT_ITEMS_MAX {
+            return Err(SyntaxError::invalid(format!(
+                "A statement can have {STATEMENT_ITEMS_MAX} terms at most: use several statements"
+            )));
+        }
+        self.charge(STATEMENT_ITEM_BYTES)?;
         self.depth += 1;
         let result = inner(self);
         self.depth -= 1;
@@ -234,31 +275,30 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns the error that no alternative begins with this token.
-    pub(in crate::cql) fn no_viable(&self, ahead: usize) -> CqlError {
+    pub fn no_viable(&self, ahead: usize) -> SyntaxError {
         self.no_viable_from(self.at, ahead)
     }
 
     /// Returns the same error for a choice that began earlier. `start` is a result of `position`.
-    pub(in crate::cql) fn no_viable_from(&self, start: usize, ahead: usize) -> CqlError {
+    pub fn no_viable_from(&self, start: usize, ahead: usize) -> SyntaxError {
         let reported = self.index(ahead);
-        let index = self.visible.get(start).copied().unwrap_or(reported);
         let message = format!("no viable alternative at input '{}'", self.shown(ahead));
-        self.failure(UnexpectedToken { reported, index, seen: reported.max(index) }, &message)
+        self.failure(UnexpectedToken { reported, index: start, seen: reported.max(start) }, &message)
     }
 
-    pub(in crate::cql) fn position(&self) -> usize {
+    pub fn position(&self) -> usize {
         self.at
     }
 
     /// Returns the error that another token was expected. `is_next`: that token comes next, so this one is extraneous.
-    pub(in crate::cql) fn mismatched(&self, expected: &str, is_next: bool) -> CqlError {
+    pub fn mismatched(&self, expected: &str, is_next: bool) -> SyntaxError {
         let what = if is_next { "extraneous" } else { "mismatched" };
         let message = format!("{what} input '{}' expecting {expected}", self.shown(0));
         self.failure(self.misfit_here(), &message)
     }
 
     /// Returns the error that the statement should have ended.
-    pub(in crate::cql) fn not_at_end(&self) -> CqlError {
+    pub fn not_at_end(&self) -> SyntaxError {
         if self.kind(1) == TokenKind::End {
             return self.mismatched("EOF", true);
         }
@@ -266,7 +306,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns the error that one or more items were expected.
-    pub(in crate::cql) fn early_exit(&self) -> CqlError {
+    pub fn early_exit(&self) -> SyntaxError {
         let message = format!("required (...)+ loop did not match anything at input '{}'", self.shown(0));
         self.failure(self.misfit_here(), &message)
     }
@@ -287,7 +327,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn failure(&self, misfit: UnexpectedToken, message: &str) -> CqlError {
+    fn failure(&self, misfit: UnexpectedToken, message: &str) -> SyntaxError {
         failure::at_token(
             self.text,
             &self.tokens,
@@ -298,34 +338,33 @@ impl<'t> Parser<'t> {
     }
 
     /// Records an error after which parsing continues. The message names no position.
-    pub(in crate::cql) fn complain(&mut self, message: String) {
-        let Place { line, column } = self.peek(0).place();
-        self.put_off(CqlError::Syntax { message, place: Place { line, column } });
+    pub fn complain(&mut self, message: String) {
+        self.put_off(SyntaxError::Syntax { message, place: self.place() });
     }
 
     /// Records that the syntax just before this position was added in a release. Older languages refuse it.
-    pub(in crate::cql) fn needs(&mut self, syntax: Syntax) {
+    pub fn needs(&mut self, syntax: Syntax) {
         if !self.language.has(syntax.since) {
-            let place = self.peek(0).place();
-            let (line, column) = (place.line, place.column);
+            let place @ Place { line, column } = self.place();
             let Syntax { name, since } = syntax;
             let message = format!(
                 "line {line}:{column} {name} came with Cassandra {since}, and --compat names an older one"
             );
-            self.put_off(CqlError::Syntax { message, place });
+            self.put_off(SyntaxError::Syntax { message, place });
         }
     }
 
     /// Records the syntax error of releases without a feature. The first one of a text counts.
-    pub(super) fn came_with(&mut self, feature: LaterFeature, error: CqlError) {
-        if let (None, CqlError::Syntax { message, place }) = (&self.before_feature, error) {
+    pub(super) fn came_with(&mut self, feature: LaterFeature, error: SyntaxError) {
+        if let (None, SyntaxError::Syntax { message, place }) = (&self.before_feature, error) {
             self.before_feature = Some((feature, message, place));
         }
     }
 
     /// Checks that a comment at the end of the text ends with a newline, as the old servers require.
-    pub(super) fn check_comment(&self) -> Result<(), CqlError> {
-        let [.., comment, end] = &self.tokens[..] else { return Ok(()) };
+    pub(super) fn check_comment(&self) -> Result<(), SyntaxError> {
+        let before_end = self.tokens.count().checked_sub(2).and_then(|at| self.tokens.get(at));
+        let Some(comment) = before_end else { return Ok(()) };
         let raw = comment.raw(self.text);
         let is_comment =
             comment.kind == TokenKind::Hidden && (raw.starts_with("--") || raw.starts_with("//"));
@@ -333,30 +372,31 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         let message = "mismatched character '<EOF>' expecting set null";
-        Err(failure::at_character(end.line, end.column, message))
+        Err(failure::at_character(Place::START.behind(self.text), message))
     }
 
-    /// Refuses `$` in languages without `$$` texts, where `$` is no valid character.
-    pub(super) fn check_dollars(&self) -> Result<(), CqlError> {
+    /// Refuses `$` in languages without `$$` texts, where `$` is not a valid character.
+    pub(super) fn check_dollars(&self) -> Result<(), SyntaxError> {
         let is_dollar =
-            |token: &&Token| token.kind == TokenKind::String && token.raw(self.text).starts_with('$');
+            |token: &Token| token.kind == TokenKind::String && token.raw(self.text).starts_with('$');
         match self.tokens.iter().find(is_dollar) {
             Some(token) if !self.language.has(syntax::DOLLAR_TEXT.since) => {
-                // The old servers report the last one.
+                // The old servers report the last one. Its lines count as one.
+                let begin = Place::START.behind(self.text.get(..token.start).unwrap_or_default());
                 let length = token.raw(self.text).encode_utf16().count();
-                let column = token.column + u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
-                Err(failure::at_character(token.line, column, "no viable alternative at character '$'"))
+                let place = Place { column: begin.column + length.saturating_sub(1), ..begin };
+                Err(failure::at_character(place, "no viable alternative at character '$'"))
             }
             _ => Ok(()),
         }
     }
 
     /// Records an error after which parsing continues.
-    pub(in crate::cql) fn put_off(&mut self, fault: CqlError) {
+    pub fn put_off(&mut self, fault: SyntaxError) {
         self.fault = Some(fault);
     }
 
-    pub(in crate::cql) fn take_fault(&mut self) -> Option<CqlError> {
+    pub fn take_fault(&mut self) -> Option<SyntaxError> {
         self.fault.take()
     }
 }

@@ -1,14 +1,13 @@
 //! Parses CREATE, ALTER and DROP of everything except users and roles.
 
 use super::Parser;
-use crate::compat::features::restrictions::INDEXES_ON_ENTRIES;
-use crate::compat::features::syntax;
-use crate::cql::CqlError;
-use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{AlterType, CreateIndex, IndexTarget, Properties, Statement};
+use crate::token::TokenKind;
+use crate::{AlterType, CreateIndex, IndexTarget, Properties, Statement, SyntaxError};
+use base::compat::features::restrictions::INDEXES_ON_ENTRIES;
+use base::compat::features::syntax;
 
 impl Parser<'_> {
-    pub(super) fn definition(&mut self) -> Result<Statement, CqlError> {
+    pub(super) fn definition(&mut self) -> Result<Statement, SyntaxError> {
         let start = self.position();
         if self.eat_word("CREATE") {
             return self.create(start);
@@ -22,7 +21,7 @@ impl Parser<'_> {
         Err(self.no_viable(0))
     }
 
-    fn create(&mut self, start: usize) -> Result<Statement, CqlError> {
+    fn create(&mut self, start: usize) -> Result<Statement, SyntaxError> {
         if self.eat_word("KEYSPACE") {
             let if_not_exists = self.if_not_exists()?;
             let name = self.name()?;
@@ -62,7 +61,7 @@ impl Parser<'_> {
         if !self.is_word(0, "MATERIALIZED") || !self.is_word(1, "VIEW") {
             return None;
         }
-        if let CqlError::Syntax { message, place } = self.no_viable_from(start, 0) {
+        if let SyntaxError::Syntax { message, place } = self.no_viable_from(start, 0) {
             self.before_views = Some((message, place));
         }
         Some(self.refused(what))
@@ -76,7 +75,7 @@ impl Parser<'_> {
         Statement::Refused(what)
     }
 
-    fn create_index(&mut self, is_custom: bool) -> Result<CreateIndex, CqlError> {
+    fn create_index(&mut self, is_custom: bool) -> Result<CreateIndex, SyntaxError> {
         let if_not_exists = self.if_not_exists()?;
         let name = if self.is_word(0, "ON") { None } else { Some(self.name()?) };
         self.expect_word("ON")?;
@@ -89,7 +88,7 @@ impl Parser<'_> {
         Ok(CreateIndex { name, if_not_exists, table, column, target, is_custom, class, properties })
     }
 
-    fn index_target(&mut self) -> Result<(IndexTarget, String), CqlError> {
+    fn index_target(&mut self) -> Result<(IndexTarget, String), SyntaxError> {
         let targets = [
             (syntax::INDEX_OF_KEYS, IndexTarget::Keys),
             (syntax::INDEX_OF_VALUES, IndexTarget::Values),
@@ -112,7 +111,7 @@ impl Parser<'_> {
         Ok((IndexTarget::Values, self.name()?))
     }
 
-    fn create_type(&mut self) -> Result<Statement, CqlError> {
+    fn create_type(&mut self) -> Result<Statement, SyntaxError> {
         self.needs(syntax::TYPE);
         let if_not_exists = self.if_not_exists()?;
         let name = self.table_name()?;
@@ -128,7 +127,7 @@ impl Parser<'_> {
         Ok(Statement::CreateType { name, if_not_exists, fields })
     }
 
-    fn alter(&mut self, start: usize) -> Result<Statement, CqlError> {
+    fn alter(&mut self, start: usize) -> Result<Statement, SyntaxError> {
         if self.eat_word("KEYSPACE") {
             let name = self.name()?;
             self.expect_word("WITH")?;
@@ -148,7 +147,7 @@ impl Parser<'_> {
         Err(self.no_viable_from(start, 0))
     }
 
-    fn alter_type(&mut self) -> Result<AlterType, CqlError> {
+    fn alter_type(&mut self) -> Result<AlterType, SyntaxError> {
         self.needs(syntax::TYPE);
         if self.eat_word("ALTER") {
             let field = self.name()?;
@@ -165,7 +164,7 @@ impl Parser<'_> {
         Err(self.no_viable(0))
     }
 
-    fn drop_statement(&mut self, start: usize) -> Result<Statement, CqlError> {
+    fn drop_statement(&mut self, start: usize) -> Result<Statement, SyntaxError> {
         if self.eat_word("KEYSPACE") {
             let if_exists = self.if_exists()?;
             return Ok(Statement::DropKeyspace { if_exists, name: self.name()? });

@@ -1,8 +1,7 @@
 //! Parses DESCRIBE.
 
 use super::Parser;
-use crate::cql::CqlError;
-use crate::cql::syntax::{Describe, Described, ElementKind, Statement};
+use crate::{Describe, Described, ElementKind, Statement, SyntaxError};
 
 /// The words that list all elements of a kind.
 const LISTS: [(&str, ElementKind); 5] = [
@@ -25,7 +24,7 @@ const ELEMENTS: [(&[&str], ElementKind); 6] = [
 
 impl Parser<'_> {
     /// Parses DESCRIBE or DESC, or returns `None`.
-    pub(super) fn describe(&mut self) -> Result<Option<Statement>, CqlError> {
+    pub(super) fn describe(&mut self) -> Result<Option<Statement>, SyntaxError> {
         if !self.eat_word("DESCRIBE") && !self.eat_word("DESC") {
             return Ok(None);
         }
@@ -37,7 +36,7 @@ impl Parser<'_> {
         Ok(Some(Statement::Describe(Describe { what, with_internals })))
     }
 
-    fn described(&mut self) -> Result<Described, CqlError> {
+    fn described(&mut self) -> Result<Described, SyntaxError> {
         if self.eat_last_word("CLUSTER") {
             return Ok(Described::Cluster);
         }

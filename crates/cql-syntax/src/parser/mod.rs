@@ -18,18 +18,18 @@ use std::collections::HashMap;
 
 use super::token::TokenKind;
 use super::{Parsed, Statement, TableName};
-use crate::compat::features::releases::NEWEST;
-use crate::compat::features::{Language, syntax};
-use crate::cql::CqlError;
-use crate::util::Release;
+use crate::SyntaxError;
+use base::compat::features::releases::NEWEST;
+use base::compat::features::{Language, syntax};
+use base::util::Release;
 
 /// Parses a statement in the newest language, with the messages of 2.1.
-pub fn parse(text: &str) -> Result<Parsed, CqlError> {
+pub fn parse(text: &str) -> Result<Parsed, SyntaxError> {
     parse_as(text, NEWEST, Language::default())
 }
 
 /// Parses a statement in a language, with the messages of a release.
-pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Parsed, CqlError> {
+pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Parsed, SyntaxError> {
     let mut parser = Parser::new(text, release)?;
     parser.language = language;
     parser.check_comment()?;
@@ -65,7 +65,7 @@ fn last_named(directions: impl IntoIterator<Item = (String, bool)>) -> Vec<(Stri
 }
 
 impl Parser<'_> {
-    fn statement(&mut self) -> Result<Statement, CqlError> {
+    fn statement(&mut self) -> Result<Statement, SyntaxError> {
         if self.is_word(0, "SELECT") {
             return Ok(Statement::Select(self.select()?));
         }
@@ -99,8 +99,8 @@ impl Parser<'_> {
     }
 
     /// Parses `[keyspace.]name`; without a keyspace the name is in the session's keyspace.
-    pub(in crate::cql) fn table_name(&mut self) -> Result<TableName, CqlError> {
-        let start = self.peek(0).start as usize;
+    pub fn table_name(&mut self) -> Result<TableName, SyntaxError> {
+        let start = self.peek(0).start;
         let name = self.qualified_name()?;
         if name.keyspace.is_none() {
             self.unqualified.push(start);
@@ -109,7 +109,7 @@ impl Parser<'_> {
     }
 
     /// Parses `[keyspace.]name`.
-    fn qualified_name(&mut self) -> Result<TableName, CqlError> {
+    fn qualified_name(&mut self) -> Result<TableName, SyntaxError> {
         let name = self.name()?;
         if self.eat_symbol(".") {
             return Ok(TableName { keyspace: Some(name), name: self.name()? });
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(TableName { keyspace: None, name })
     }
 
-    fn if_not_exists(&mut self) -> Result<bool, CqlError> {
+    fn if_not_exists(&mut self) -> Result<bool, SyntaxError> {
         let is_there = self.eat_word("IF");
         if is_there {
             self.expect_words(&["NOT", "EXISTS"])?;
@@ -126,7 +126,7 @@ impl Parser<'_> {
         Ok(is_there)
     }
 
-    fn if_exists(&mut self) -> Result<bool, CqlError> {
+    fn if_exists(&mut self) -> Result<bool, SyntaxError> {
         let is_there = self.eat_word("IF");
         if is_there {
             self.expect_word("EXISTS")?;

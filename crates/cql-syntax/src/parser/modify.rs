@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Parser;
-use crate::compat::features::syntax;
-use crate::cql::CqlError;
-use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{
-    Assignment, Batch, BatchKind, Change, Conditions, ConstantKind, Deletion, Modify, Operation, Term,
+use crate::limits::{BATCH_STATEMENT_BYTES, BATCH_STATEMENTS_MAX};
+use crate::token::TokenKind;
+use crate::{
+    Assignment, Batch, BatchKind, Change, Conditions, ConstantKind, Deletion, Modify, Operation, SyntaxError,
+    Term,
 };
-use crate::util::limits::BATCH_STATEMENTS_MAX;
+use base::compat::features::syntax;
 
 /// The attributes of a USING clause.
 #[derive(Default)]
@@ -20,7 +20,7 @@ struct Using {
 
 impl Parser<'_> {
     /// Parses an INSERT, UPDATE or DELETE, or returns `None`.
-    pub(super) fn modification(&mut self) -> Result<Option<Modify>, CqlError> {
+    pub(super) fn modification(&mut self) -> Result<Option<Modify>, SyntaxError> {
         if self.eat_word("INSERT") {
             return self.insert().map(Some);
         }
@@ -33,7 +33,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    pub(super) fn batch(&mut self) -> Result<Batch, CqlError> {
+    pub(super) fn batch(&mut self) -> Result<Batch, SyntaxError> {
         let kind = if self.eat_word("UNLOGGED") {
             BatchKind::Unlogged
         } else if self.eat_word("COUNTER") {
@@ -46,10 +46,11 @@ impl Parser<'_> {
         let mut statements = Vec::new();
         while let Some(statement) = self.modification()? {
             if statements.len() >= BATCH_STATEMENTS_MAX {
-                return Err(CqlError::invalid(format!(
+                return Err(SyntaxError::invalid(format!(
                     "A batch can have {BATCH_STATEMENTS_MAX} statements at most"
                 )));
             }
+            self.charge(BATCH_STATEMENT_BYTES)?;
             statements.push(statement);
             self.eat_symbol(";");
         }
@@ -57,7 +58,7 @@ impl Parser<'_> {
         Ok(Batch { kind, timestamp: using.timestamp, ttl: using.ttl, statements })
     }
 
-    fn using(&mut self, may_expire: bool) -> Result<Using, CqlError> {
+    fn using(&mut self, may_expire: bool) -> Result<Using, SyntaxError> {
         let mut using = Using::default();
         if !self.eat_word("USING") {
             return Ok(using);
@@ -77,7 +78,7 @@ impl Parser<'_> {
         }
     }
 
-    fn insert(&mut self) -> Result<Modify, CqlError> {
+    fn insert(&mut self) -> Result<Modify, SyntaxError> {
         self.expect_word("INTO")?;
         let table = self.table_name()?;
         let change = if self.eat_word("JSON") {
@@ -85,7 +86,7 @@ impl Parser<'_> {
             let json = match (self.marker_term()?, self.kind(0)) {
                 (Some(marker), _) => marker,
                 (None, TokenKind::String) => {
-                    Term::Constant { kind: ConstantKind::String, text: self.take_value() }
+                    Term::Constant { kind: ConstantKind::String, text: self.take_value().into() }
                 }
                 (None, _) => return Err(self.no_viable(0)),
             };
@@ -105,7 +106,7 @@ impl Parser<'_> {
         Ok(Modify { table, timestamp, ttl, conditions, change })
     }
 
-    fn update(&mut self) -> Result<Modify, CqlError> {
+    fn update(&mut self) -> Result<Modify, SyntaxError> {
         let table = self.table_name()?;
         let Using { timestamp, ttl } = self.using(true)?;
         self.expect_word("SET")?;
@@ -116,7 +117,7 @@ impl Parser<'_> {
         Ok(Modify { table, timestamp, ttl, conditions, change: Change::Update { assignments, relations } })
     }
 
-    fn delete(&mut self) -> Result<Modify, CqlError> {
+    fn delete(&mut self) -> Result<Modify, SyntaxError> {
         let deletions = if self.is_word(0, "FROM") { Vec::new() } else { self.list(Self::deletion)? };
         self.expect_word("FROM")?;
         let table = self.table_name()?;
@@ -127,12 +128,12 @@ impl Parser<'_> {
         Ok(Modify { table, timestamp, ttl, conditions, change: Change::Delete { deletions, relations } })
     }
 
-    fn deletion(&mut self) -> Result<Deletion, CqlError> {
+    fn deletion(&mut self) -> Result<Deletion, SyntaxError> {
         let column = self.name()?;
         Ok(Deletion { column, part: self.part(|parser| parser.mismatched("K_FROM", false))? })
     }
 
-    fn conditions(&mut self) -> Result<Conditions, CqlError> {
+    fn conditions(&mut self) -> Result<Conditions, SyntaxError> {
         if !self.eat_word("IF") {
             return Ok(Conditions::None);
         }
@@ -145,7 +146,7 @@ impl Parser<'_> {
     }
 
     /// Parses the assignments. A column may be changed twice, unless one of the changes sets it or both set one field.
-    fn assignments(&mut self) -> Result<Vec<Assignment>, CqlError> {
+    fn assignments(&mut self) -> Result<Vec<Assignment>, SyntaxError> {
         let mut is_set_by_column = HashMap::new();
         let mut fields = HashSet::new();
         self.list(|parser| {
@@ -165,7 +166,7 @@ impl Parser<'_> {
         })
     }
 
-    fn assignment(&mut self) -> Result<Assignment, CqlError> {
+    fn assignment(&mut self) -> Result<Assignment, SyntaxError> {
         let column = self.name()?;
         if let Some(key) = self.element()? {
             self.expect_symbol("=")?;
@@ -202,7 +203,7 @@ impl Parser<'_> {
         self.is_symbol(ahead, "+") || self.is_symbol(ahead, "-") || self.kind(ahead) == TokenKind::Integer
     }
 
-    fn step(&mut self, column: &str) -> Result<Operation, CqlError> {
+    fn step(&mut self, column: &str) -> Result<Operation, SyntaxError> {
         let of = self.name()?;
         let sign = if self.is_symbol(0, "-") || self.raw(0).starts_with('-') { '-' } else { '+' };
         let has_sign = self.kind(0) == TokenKind::Symbol;
@@ -218,7 +219,7 @@ impl Parser<'_> {
         Ok(if has_sign && sign == '-' { Operation::Subtract(term) } else { Operation::Add(term) })
     }
 
-    fn set_or_prepend(&mut self, column: &str) -> Result<Operation, CqlError> {
+    fn set_or_prepend(&mut self, column: &str) -> Result<Operation, SyntaxError> {
         let term = self.term()?;
         if !self.eat_symbol("+") {
             return Ok(Operation::Set(term));

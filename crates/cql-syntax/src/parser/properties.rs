@@ -1,14 +1,13 @@
 //! Parses the properties after WITH.
 
 use super::Parser;
-use crate::compat::features::syntax;
-use crate::cql::CqlError;
-use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{Properties, PropertyValue, Term};
-use crate::util::limits::PROPERTIES_MAX;
+use crate::limits::PROPERTIES_MAX;
+use crate::token::TokenKind;
+use crate::{Properties, PropertyValue, SyntaxError, Term};
+use base::compat::features::syntax;
 
 impl Parser<'_> {
-    pub(super) fn properties(&mut self) -> Result<Properties, CqlError> {
+    pub(super) fn properties(&mut self) -> Result<Properties, SyntaxError> {
         let mut properties = Properties::default();
         loop {
             self.property(&mut properties)?;
@@ -18,7 +17,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn property(&mut self, properties: &mut Properties) -> Result<(), CqlError> {
+    pub(super) fn property(&mut self, properties: &mut Properties) -> Result<(), SyntaxError> {
         let name = self.name()?;
         self.expect_symbol("=")?;
         let value = match self.property_value()? {
@@ -33,7 +32,7 @@ impl Parser<'_> {
             self.needs(syntax::CACHING_MAP);
         }
         if properties.0.len() >= PROPERTIES_MAX {
-            return Err(CqlError::invalid(format!("There can be {PROPERTIES_MAX} properties at most")));
+            return Err(SyntaxError::invalid(format!("There can be {PROPERTIES_MAX} properties at most")));
         }
         if properties.0.iter().any(|(earlier, _)| *earlier == name) {
             self.complain(format!("Multiple definition for property '{name}'"));
@@ -42,9 +41,9 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn property_value(&mut self) -> Result<Option<String>, CqlError> {
+    fn property_value(&mut self) -> Result<Option<String>, SyntaxError> {
         if let Some(Term::Constant { text, .. }) = self.constant() {
-            return Ok(Some(text));
+            return Ok(Some(text.into()));
         }
         if self.kind(0) == TokenKind::Word && self.is_name(0) {
             return Ok(Some(self.take_value()));
@@ -52,7 +51,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    fn property_map(&mut self) -> Result<Vec<(String, String)>, CqlError> {
+    fn property_map(&mut self) -> Result<Vec<(String, String)>, SyntaxError> {
         let mut map = Vec::new();
         self.expect_symbol("{")?;
         if self.eat_symbol("}") {
@@ -63,7 +62,9 @@ impl Parser<'_> {
             self.expect_symbol(":")?;
             let value = self.term()?;
             if map.len() >= PROPERTIES_MAX {
-                return Err(CqlError::invalid(format!("There can be {PROPERTIES_MAX} properties at most")));
+                return Err(SyntaxError::invalid(format!(
+                    "There can be {PROPERTIES_MAX} properties at most"
+                )));
             }
             self.add_entry(&mut map, &name, &value);
             if !self.eat_symbol(",") {
@@ -83,8 +84,8 @@ impl Parser<'_> {
         match (name, value) {
             (Term::Constant { text: name, .. }, Term::Constant { text: value, .. }) => {
                 // The last value counts, as in the old servers' map.
-                map.retain(|(earlier, _)| earlier != name);
-                map.push((name.clone(), value.clone()));
+                map.retain(|(earlier, _)| **earlier != **name);
+                map.push((name.to_string(), value.to_string()));
             }
             (Term::Constant { .. }, _) => {
                 let about = about_markers(value);

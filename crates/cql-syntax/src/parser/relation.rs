@@ -1,11 +1,10 @@
 //! Parses the conditions of WHERE and IF.
 
 use super::Parser;
-use crate::compat::features::restrictions::MULTI_CELL_USER_TYPES;
-use crate::compat::features::syntax;
-use crate::cql::CqlError;
-use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{Condition, InValues, Operator, Part, Relation, Term, Test};
+use crate::token::TokenKind;
+use crate::{Condition, InValues, Operator, Part, Relation, SyntaxError, Term, Test};
+use base::compat::features::restrictions::MULTI_CELL_USER_TYPES;
+use base::compat::features::syntax;
 
 /// The words that can follow a condition. After an invalid condition, parsing continues there.
 const FOLLOWING: [&str; 9] = ["AND", "ORDER", "LIMIT", "ALLOW", "IF", "APPLY", "INSERT", "UPDATE", "DELETE"];
@@ -15,13 +14,13 @@ const FAULTS_MAX: usize = 20;
 
 impl Parser<'_> {
     /// Parses the conditions after WHERE.
-    pub(super) fn relations(&mut self) -> Result<Vec<Relation>, CqlError> {
+    pub(super) fn relations(&mut self) -> Result<Vec<Relation>, SyntaxError> {
         let mut relations = Vec::new();
         let mut faults = 0;
         loop {
             match self.relation() {
                 Ok(relation) => relations.push(relation),
-                Err(fault @ CqlError::Syntax { .. }) if faults < FAULTS_MAX => {
+                Err(fault @ SyntaxError::Syntax { .. }) if faults < FAULTS_MAX => {
                     faults += 1;
                     self.put_off(fault);
                     self.skip_condition();
@@ -43,11 +42,11 @@ impl Parser<'_> {
         }
     }
 
-    fn relation(&mut self) -> Result<Relation, CqlError> {
+    fn relation(&mut self) -> Result<Relation, SyntaxError> {
         self.nested(Self::any_relation)
     }
 
-    fn any_relation(&mut self) -> Result<Relation, CqlError> {
+    fn any_relation(&mut self) -> Result<Relation, SyntaxError> {
         if self.eat_word("TOKEN") {
             let columns = self.list_in_parentheses(Self::name)?;
             let operator = self.operator()?;
@@ -68,7 +67,7 @@ impl Parser<'_> {
         self.relation_of_column()
     }
 
-    fn relation_of_column(&mut self) -> Result<Relation, CqlError> {
+    fn relation_of_column(&mut self) -> Result<Relation, SyntaxError> {
         let start = self.position();
         let column = self.name()?;
         if self.eat_word("IN") {
@@ -93,7 +92,7 @@ impl Parser<'_> {
     }
 
     /// Parses `[key]`, or returns `None`.
-    pub(super) fn element(&mut self) -> Result<Option<Term>, CqlError> {
+    pub(super) fn element(&mut self) -> Result<Option<Term>, SyntaxError> {
         if !self.eat_symbol("[") {
             return Ok(None);
         }
@@ -103,7 +102,10 @@ impl Parser<'_> {
     }
 
     /// Parses `[key]` or `.field`, or returns `None`. `refused` returns the error of releases without fields here.
-    pub(super) fn part(&mut self, refused: impl Fn(&Self) -> CqlError) -> Result<Option<Part>, CqlError> {
+    pub(super) fn part(
+        &mut self,
+        refused: impl Fn(&Self) -> SyntaxError,
+    ) -> Result<Option<Part>, SyntaxError> {
         if let Some(field) = self.field(refused)? {
             return Ok(Some(Part::Field(field)));
         }
@@ -111,7 +113,10 @@ impl Parser<'_> {
     }
 
     /// Parses `.field`, or returns `None`.
-    pub(super) fn field(&mut self, refused: impl Fn(&Self) -> CqlError) -> Result<Option<String>, CqlError> {
+    pub(super) fn field(
+        &mut self,
+        refused: impl Fn(&Self) -> SyntaxError,
+    ) -> Result<Option<String>, SyntaxError> {
         if !self.is_symbol(0, ".") {
             return Ok(None);
         }
@@ -121,7 +126,7 @@ impl Parser<'_> {
         self.name().map(Some)
     }
 
-    fn relation_of_columns(&mut self) -> Result<Relation, CqlError> {
+    fn relation_of_columns(&mut self) -> Result<Relation, SyntaxError> {
         let columns = self.list_in_parentheses(Self::name)?;
         if self.eat_word("IN") {
             let values = match self.marker()? {
@@ -134,7 +139,7 @@ impl Parser<'_> {
         Ok(Relation::Columns { columns, operator, value: self.tuple_or_marker()? })
     }
 
-    fn tuple_or_marker(&mut self) -> Result<Term, CqlError> {
+    fn tuple_or_marker(&mut self) -> Result<Term, SyntaxError> {
         if let Some(marker) = self.marker_term()? {
             return Ok(marker);
         }
@@ -147,8 +152,8 @@ impl Parser<'_> {
     /// Parses a list in parentheses that may be empty.
     fn list_or_nothing(
         &mut self,
-        one: impl FnMut(&mut Self) -> Result<Term, CqlError>,
-    ) -> Result<Vec<Term>, CqlError> {
+        one: impl FnMut(&mut Self) -> Result<Term, SyntaxError>,
+    ) -> Result<Vec<Term>, SyntaxError> {
         if self.is_symbol(0, "(") && self.is_symbol(1, ")") {
             self.needs(syntax::EMPTY_IN);
             self.advance();
@@ -158,7 +163,7 @@ impl Parser<'_> {
         self.list_in_parentheses(one)
     }
 
-    fn in_values(&mut self) -> Result<InValues, CqlError> {
+    fn in_values(&mut self) -> Result<InValues, SyntaxError> {
         if let Some(marker) = self.marker()? {
             self.needs(syntax::IN_MARKER);
             return Ok(InValues::Marker(marker));
@@ -169,7 +174,7 @@ impl Parser<'_> {
         Ok(InValues::List(self.list_or_nothing(Self::term)?))
     }
 
-    fn operator(&mut self) -> Result<Operator, CqlError> {
+    fn operator(&mut self) -> Result<Operator, SyntaxError> {
         self.operator_here().ok_or_else(|| self.no_viable(0))
     }
 
@@ -191,7 +196,7 @@ impl Parser<'_> {
     }
 
     /// Parses the conditions after IF.
-    pub(super) fn if_conditions(&mut self) -> Result<Vec<Condition>, CqlError> {
+    pub(super) fn if_conditions(&mut self) -> Result<Vec<Condition>, SyntaxError> {
         let mut conditions = vec![self.condition()?];
         while self.eat_word("AND") {
             conditions.push(self.condition()?);
@@ -199,7 +204,7 @@ impl Parser<'_> {
         Ok(conditions)
     }
 
-    fn condition(&mut self) -> Result<Condition, CqlError> {
+    fn condition(&mut self) -> Result<Condition, SyntaxError> {
         let start = self.position();
         let column = self.name()?;
         let part = self.part(|parser| parser.no_viable_from(start, 0))?;

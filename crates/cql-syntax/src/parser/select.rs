@@ -1,15 +1,14 @@
 //! Parses SELECT.
 
 use super::{Parser, last_named};
-use crate::compat::Behaviour;
-use crate::compat::features::syntax;
-use crate::cql::CqlError;
-use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{Select, Selected, Selection, Selector};
-use crate::util::limits::STATEMENT_NESTING_MAX;
+use crate::limits::STATEMENT_NESTING_MAX;
+use crate::token::TokenKind;
+use crate::{Select, Selected, Selection, Selector, SyntaxError};
+use base::compat::Behaviour;
+use base::compat::features::syntax;
 
 impl Parser<'_> {
-    pub(super) fn select(&mut self) -> Result<Select, CqlError> {
+    pub(super) fn select(&mut self) -> Result<Select, SyntaxError> {
         self.expect_word("SELECT")?;
         let is_json = self.is_modifier("JSON") && self.eat_word("JSON");
         if is_json {
@@ -68,7 +67,7 @@ impl Parser<'_> {
         [",", ".", "("].iter().any(|symbol| self.is_symbol(ahead, symbol))
     }
 
-    fn selection(&mut self) -> Result<Selection, CqlError> {
+    fn selection(&mut self) -> Result<Selection, SyntaxError> {
         if self.eat_symbol("*") {
             return Ok(Selection::All);
         }
@@ -83,7 +82,7 @@ impl Parser<'_> {
     }
 
     /// Parses `count(*)` or `count(1)`.
-    fn count(&mut self) -> Result<Selector, CqlError> {
+    fn count(&mut self) -> Result<Selector, SyntaxError> {
         self.advance();
         self.expect_symbol("(")?;
         let counted = self.take_value();
@@ -94,7 +93,7 @@ impl Parser<'_> {
         Ok(Selector::CountRows)
     }
 
-    fn alias(&mut self) -> Result<Option<String>, CqlError> {
+    fn alias(&mut self) -> Result<Option<String>, SyntaxError> {
         if !self.eat_word("AS") {
             return Ok(None);
         }
@@ -102,12 +101,12 @@ impl Parser<'_> {
         self.name().map(Some)
     }
 
-    fn selected(&mut self) -> Result<Selected, CqlError> {
+    fn selected(&mut self) -> Result<Selected, SyntaxError> {
         let selector = self.selector()?;
         Ok(Selected { selector, alias: self.alias()? })
     }
 
-    fn selector(&mut self) -> Result<Selector, CqlError> {
+    fn selector(&mut self) -> Result<Selector, SyntaxError> {
         self.nested(|parser| {
             let mut selector = parser.whole_selector()?;
             let mut fields = 0;
@@ -124,13 +123,13 @@ impl Parser<'_> {
         })
     }
 
-    fn whole_selector(&mut self) -> Result<Selector, CqlError> {
+    fn whole_selector(&mut self) -> Result<Selector, SyntaxError> {
         let of_column = |parser: &mut Self| {
             parser.advance();
             parser.expect_symbol("(")?;
             let column = parser.name()?;
             parser.expect_symbol(")")?;
-            Ok::<_, CqlError>(column)
+            Ok::<_, SyntaxError>(column)
         };
         let counts_rows = self.is_symbol(2, "*") || self.kind(2) == TokenKind::Integer;
         if self.is_word(0, "COUNT") && self.is_symbol(1, "(") && counts_rows {
@@ -148,7 +147,7 @@ impl Parser<'_> {
         }
         if let Some((keyspace, name)) = self.function_name()? {
             if self.language.lacks_function(&name) {
-                self.put_off(CqlError::invalid(format!("Unknown function '{name}'")));
+                self.put_off(SyntaxError::invalid(format!("Unknown function '{name}'")));
             }
             return Ok(Selector::Function { keyspace, name, arguments: self.selector_arguments()? });
         }
@@ -156,7 +155,7 @@ impl Parser<'_> {
     }
 
     /// Parses `CAST(selector AS type)`.
-    fn cast_selector(&mut self) -> Result<Selector, CqlError> {
+    fn cast_selector(&mut self) -> Result<Selector, SyntaxError> {
         self.advance();
         self.expect_symbol("(")?;
         let of = Box::new(self.selector()?);
@@ -166,7 +165,7 @@ impl Parser<'_> {
         Ok(Selector::Cast { of, cql_type })
     }
 
-    fn selector_arguments(&mut self) -> Result<Vec<Selector>, CqlError> {
+    fn selector_arguments(&mut self) -> Result<Vec<Selector>, SyntaxError> {
         let start = self.position();
         // The old parser already refuses a constant when it chooses between `()` and arguments.
         if !self.is_symbol(1, ")") && !self.is_name(1) && !self.is_word(1, "TOKEN") {
@@ -178,7 +177,7 @@ impl Parser<'_> {
         Ok(arguments)
     }
 
-    fn ordering(&mut self) -> Result<(String, bool), CqlError> {
+    fn ordering(&mut self) -> Result<(String, bool), SyntaxError> {
         let column = self.name()?;
         let is_backwards = self.eat_word("DESC");
         if !is_backwards {

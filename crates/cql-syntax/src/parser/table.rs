@@ -1,13 +1,12 @@
 //! Parses CREATE TABLE and ALTER TABLE.
 
 use super::{Parser, last_named};
-use crate::compat::features::syntax;
-use crate::cql::CqlError;
-use crate::cql::syntax::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties};
+use crate::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties, SyntaxError};
+use base::compat::features::syntax;
 
 impl Parser<'_> {
     /// Parses the rest of CREATE TABLE.
-    pub(super) fn create_table(&mut self) -> Result<CreateTable, CqlError> {
+    pub(super) fn create_table(&mut self) -> Result<CreateTable, SyntaxError> {
         let if_not_exists = self.if_not_exists()?;
         let mut made = CreateTable {
             table: self.table_name()?,
@@ -36,7 +35,7 @@ impl Parser<'_> {
         Ok(made)
     }
 
-    fn definition_of_column(&mut self, made: &mut CreateTable) -> Result<(), CqlError> {
+    fn definition_of_column(&mut self, made: &mut CreateTable) -> Result<(), SyntaxError> {
         if self.eat_word("PRIMARY") {
             self.expect_word("KEY")?;
             made.primary_keys.push(self.primary_key()?);
@@ -61,7 +60,7 @@ impl Parser<'_> {
         is_static
     }
 
-    fn primary_key(&mut self) -> Result<PrimaryKey, CqlError> {
+    fn primary_key(&mut self) -> Result<PrimaryKey, SyntaxError> {
         self.expect_symbol("(")?;
         let partition_key = match self.is_symbol(0, "(") {
             true => self.list_in_parentheses(Self::name)?,
@@ -74,7 +73,7 @@ impl Parser<'_> {
 
     /// Parses a column name of CLUSTERING ORDER BY. The old servers continue after an unexpected parenthesis, so they
     /// report the last one.
-    fn clustering_name(&mut self) -> Result<String, CqlError> {
+    fn clustering_name(&mut self) -> Result<String, SyntaxError> {
         if self.is_symbol(0, "(") && self.is_name(1) {
             let fault = self.no_viable(0);
             self.put_off(fault);
@@ -83,7 +82,7 @@ impl Parser<'_> {
         self.name()
     }
 
-    fn table_property(&mut self, made: &mut CreateTable) -> Result<(), CqlError> {
+    fn table_property(&mut self, made: &mut CreateTable) -> Result<(), SyntaxError> {
         if self.eat_words(&["COMPACT", "STORAGE"]) {
             made.is_compact = true;
         } else if self.eat_words(&["CLUSTERING", "ORDER"]) {
@@ -96,7 +95,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn clustering(&mut self) -> Result<(String, bool), CqlError> {
+    fn clustering(&mut self) -> Result<(String, bool), SyntaxError> {
         let column = self.name()?;
         if self.eat_word("ASC") {
             return Ok((column, false));
@@ -108,7 +107,10 @@ impl Parser<'_> {
     }
 
     /// Parses one step, or several in parentheses.
-    fn steps(&mut self, one: impl FnMut(&mut Self) -> Result<Alter, CqlError>) -> Result<Alter, CqlError> {
+    fn steps(
+        &mut self,
+        one: impl FnMut(&mut Self) -> Result<Alter, SyntaxError>,
+    ) -> Result<Alter, SyntaxError> {
         let mut one = one;
         if self.is_symbol(0, "(") {
             self.needs(syntax::COLUMN_LIST);
@@ -125,7 +127,7 @@ impl Parser<'_> {
     }
 
     /// Parses the rest of ALTER TABLE, after the name of the table.
-    pub(super) fn alter_table(&mut self) -> Result<Alter, CqlError> {
+    pub(super) fn alter_table(&mut self) -> Result<Alter, SyntaxError> {
         if self.eat_word("ALTER") {
             let column = self.name()?;
             self.expect_word("TYPE")?;
@@ -152,7 +154,7 @@ impl Parser<'_> {
     }
 
     /// Parses `a TO b AND c TO d`.
-    pub(super) fn renamings(&mut self) -> Result<Vec<(String, String)>, CqlError> {
+    pub(super) fn renamings(&mut self) -> Result<Vec<(String, String)>, SyntaxError> {
         let mut renamings = Vec::new();
         loop {
             let from = self.name()?;

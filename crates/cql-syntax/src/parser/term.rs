@@ -1,17 +1,17 @@
 //! Parses values.
 
 use super::Parser;
-use crate::compat::features::syntax;
-use crate::cql::CqlError;
-use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{ConstantKind, Term};
+use crate::limits::FUNCTION_CALL_BYTES;
+use crate::token::TokenKind;
+use crate::{ConstantKind, FunctionCall, SyntaxError, Term};
+use base::compat::features::syntax;
 
 impl Parser<'_> {
-    pub(super) fn term(&mut self) -> Result<Term, CqlError> {
+    pub(super) fn term(&mut self) -> Result<Term, SyntaxError> {
         self.nested(Self::any_term)
     }
 
-    fn any_term(&mut self) -> Result<Term, CqlError> {
+    fn any_term(&mut self) -> Result<Term, SyntaxError> {
         if let Some(constant) = self.constant() {
             return Ok(constant);
         }
@@ -49,7 +49,7 @@ impl Parser<'_> {
         if kind == ConstantKind::Duration {
             self.needs(syntax::DURATION);
         }
-        Some(Term::Constant { kind, text: self.take_value() })
+        Some(Term::Constant { kind, text: self.take_value().into() })
     }
 
     /// Checks for an ISO duration such as `P1Y` or `PT1H`, which is not followed by a function's parenthesis.
@@ -71,22 +71,27 @@ impl Parser<'_> {
         }
         self.needs(syntax::NOT_FINITE);
         let sign = if is_negative { "-" } else { "" };
-        Some(Term::Constant { kind: ConstantKind::Float, text: format!("{sign}{}", self.take_value()) })
+        Some(Term::Constant {
+            kind: ConstantKind::Float,
+            text: format!("{sign}{}", self.take_value()).into(),
+        })
     }
 
     /// Parses an integer or a marker, for LIMIT, TIMESTAMP and TTL.
-    pub(super) fn integer(&mut self) -> Result<Term, CqlError> {
+    pub(super) fn integer(&mut self) -> Result<Term, SyntaxError> {
         if let Some(marker) = self.marker_term()? {
             self.needs(syntax::MARKER_ANYWHERE);
             return Ok(marker);
         }
         match self.kind(0) {
-            TokenKind::Integer => Ok(Term::Constant { kind: ConstantKind::Integer, text: self.take_value() }),
+            TokenKind::Integer => {
+                Ok(Term::Constant { kind: ConstantKind::Integer, text: self.take_value().into() })
+            }
             _ => Err(self.no_viable(0)),
         }
     }
 
-    fn list_literal(&mut self) -> Result<Term, CqlError> {
+    fn list_literal(&mut self) -> Result<Term, SyntaxError> {
         self.expect_symbol("[")?;
         let elements = if self.is_symbol(0, "]") { Vec::new() } else { self.list(Self::term)? };
         self.expect_symbol("]")?;
@@ -94,7 +99,7 @@ impl Parser<'_> {
     }
 
     /// Parses a set, a map or a value of a user-defined type.
-    fn braces(&mut self) -> Result<Term, CqlError> {
+    fn braces(&mut self) -> Result<Term, SyntaxError> {
         self.expect_symbol("{")?;
         if self.eat_symbol("}") {
             return Ok(Term::Set(Vec::new()));
@@ -113,7 +118,7 @@ impl Parser<'_> {
         Ok(literal)
     }
 
-    fn set_or_map(&mut self) -> Result<Term, CqlError> {
+    fn set_or_map(&mut self) -> Result<Term, SyntaxError> {
         let first = self.term()?;
         if !self.eat_symbol(":") {
             let mut elements = vec![first];
@@ -133,17 +138,17 @@ impl Parser<'_> {
         Ok(Term::Map(entries))
     }
 
-    /// Checks whether a parenthesis contains a type instead of the elements of a tuple: a name alone is no term.
+    /// Checks whether a parenthesis contains a type instead of the elements of a tuple: a name alone is not a term.
     fn is_cast(&self) -> bool {
         self.is_name(1) && !self.is_symbol(2, "(") && !self.is_function_of_keyspace(1)
             || self.is_word(1, "SET") && self.is_symbol(2, "<")
     }
 
-    fn cast(&mut self) -> Result<Term, CqlError> {
+    fn cast(&mut self) -> Result<Term, SyntaxError> {
         self.expect_symbol("(")?;
         let cql_type = self.type_name()?;
         self.expect_symbol(")")?;
-        Ok(Term::Cast { cql_type, term: Box::new(self.term()?) })
+        Ok(Term::Cast { cql_type: Box::new(cql_type), term: Box::new(self.term()?) })
     }
 
     fn is_function_of_keyspace(&self, ahead: usize) -> bool {
@@ -153,24 +158,25 @@ impl Parser<'_> {
             && self.is_symbol(ahead + 3, "(")
     }
 
-    fn function_call(&mut self) -> Result<Term, CqlError> {
+    fn function_call(&mut self) -> Result<Term, SyntaxError> {
         let Some((keyspace, name)) = self.function_name()? else {
-            // A quoted name is no function name, so the old parser stops at it and not after it.
+            // A quoted name is not a function name, so the old parser stops at it and not after it.
             let is_word = self.is_name(0) && self.kind(0) == TokenKind::Word;
             return Err(self.no_viable_from(self.position(), usize::from(is_word)));
         };
         if self.language.lacks_function(&name) {
-            self.put_off(CqlError::invalid(format!("Unknown CQL3 function {name} called")));
+            self.put_off(SyntaxError::invalid(format!("Unknown CQL3 function {name} called")));
         }
+        self.charge(FUNCTION_CALL_BYTES)?;
         self.expect_symbol("(")?;
         let arguments = if self.is_symbol(0, ")") { Vec::new() } else { self.list(Self::term)? };
         self.expect_symbol(")")?;
-        Ok(Term::Function { keyspace, name, arguments })
+        Ok(Term::Function(Box::new(FunctionCall { keyspace, name, arguments })))
     }
 
     /// Parses the name of a function and its keyspace, or returns `None` if no parenthesis follows. The name keeps its
     /// case.
-    pub(super) fn function_name(&mut self) -> Result<Option<(Option<String>, String)>, CqlError> {
+    pub(super) fn function_name(&mut self) -> Result<Option<(Option<String>, String)>, SyntaxError> {
         if self.is_function_of_keyspace(0) {
             let keyspace = self.name()?;
             self.needs(syntax::KEYSPACE_FUNCTION);
@@ -185,7 +191,7 @@ impl Parser<'_> {
             return Ok(Some((None, "token".to_owned())));
         }
         let token = self.peek(0);
-        self.functions.push(token.start as usize..token.end as usize);
+        self.functions.push(token.start..token.end);
         Ok(Some((None, self.take_value())))
     }
 }

@@ -1,11 +1,17 @@
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::*;
-use crate::cql::syntax::{
+use crate::limits::{
+    BATCH_STATEMENTS_MAX, PROPERTIES_MAX, STATEMENT_BYTES_MAX, STATEMENT_ITEM_BYTES, STATEMENT_ITEMS_MAX,
+    STATEMENT_TOKENS_MAX,
+};
+use crate::{
     Assignment, Change, Conditions, ConstantKind, InValues, Modify, Operation, Operator, Relation, Selection,
     Selector, Term, hint,
 };
-use crate::util::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX};
+use base::util::meter::{RequestLimits, RequestMemory, RequestMeter, TimeLimits, metered};
 
 fn read(text: &str) -> Parsed {
     parse(text).unwrap_or_else(|fault| panic!("{text}: {fault}"))
@@ -57,7 +63,7 @@ fn value(literal: &str) -> Term {
 }
 
 fn integer(text: &str) -> Term {
-    Term::Constant { kind: ConstantKind::Integer, text: text.to_owned() }
+    Term::Constant { kind: ConstantKind::Integer, text: text.into() }
 }
 
 /// Statements of every kind, in all their forms.
@@ -172,8 +178,8 @@ fn markers_are_listed_in_their_order() {
 
 #[test]
 fn values_are_parsed() {
-    let text = |text: &str| Term::Constant { kind: ConstantKind::String, text: text.to_owned() };
-    let float = |text: &str| Term::Constant { kind: ConstantKind::Float, text: text.to_owned() };
+    let text = |text: &str| Term::Constant { kind: ConstantKind::String, text: text.into() };
+    let float = |text: &str| Term::Constant { kind: ConstantKind::Float, text: text.into() };
     assert_eq!(value("'it''s'"), text("it's"));
     assert_eq!(value("$$it's$$"), text("it's"));
     assert_eq!(value("-7"), integer("-7"));
@@ -182,11 +188,11 @@ fn values_are_parsed() {
     assert_eq!(value("1e5"), float("1e5"));
     assert_eq!(value("nan"), float("nan"));
     assert_eq!(value("-Infinity"), float("-Infinity"));
-    assert_eq!(value("0xCAFE"), Term::Constant { kind: ConstantKind::Hex, text: "0xCAFE".to_owned() });
-    assert_eq!(value("TRUE"), Term::Constant { kind: ConstantKind::Boolean, text: "TRUE".to_owned() });
+    assert_eq!(value("0xCAFE"), Term::Constant { kind: ConstantKind::Hex, text: "0xCAFE".into() });
+    assert_eq!(value("TRUE"), Term::Constant { kind: ConstantKind::Boolean, text: "TRUE".into() });
     assert_eq!(value("NULL"), Term::Null);
     let uuid = "b3a76c6b-7c7f-4af6-964f-803a9283c401";
-    assert_eq!(value(uuid), Term::Constant { kind: ConstantKind::Uuid, text: uuid.to_owned() });
+    assert_eq!(value(uuid), Term::Constant { kind: ConstantKind::Uuid, text: uuid.into() });
     assert_eq!(value("{}"), Term::Set(Vec::new()));
     assert_eq!(value("[]"), Term::List(Vec::new()));
     assert_eq!(value("{1: 2}"), Term::Map(vec![(integer("1"), integer("2"))]));
@@ -196,7 +202,7 @@ fn values_are_parsed() {
     assert!(matches!(value("(int)3"), Term::Cast { .. }));
     assert!(matches!(value("(set<int>){}"), Term::Cast { .. }));
     assert!(matches!(value("(now(), 1)"), Term::Tuple(_)));
-    assert!(matches!(value("minTimeUUID('x')"), Term::Function { name, .. } if name == "minTimeUUID"));
+    assert!(matches!(value("minTimeUUID('x')"), Term::Function(call) if call.name == "minTimeUUID"));
 }
 
 #[test]
@@ -208,7 +214,7 @@ fn operations_are_distinguished() {
     assert_eq!(operation("c = c-5"), Operation::Add(integer("-5")));
     assert_eq!(operation("l = [1] + l"), Operation::Prepend(Term::List(vec![integer("1")])));
     assert_eq!(operation("l = ? + l"), Operation::Prepend(Term::Marker(0)));
-    assert!(matches!(operation("c = now()"), Operation::Set(Term::Function { .. })));
+    assert!(matches!(operation("c = now()"), Operation::Set(Term::Function(_))));
 }
 
 #[test]
@@ -294,7 +300,7 @@ fn syntax_errors_have_position_and_context() {
 fn the_last_wrong_condition_is_reported() {
     let text = "SELECT * FROM t WHERE a = \"us\" AND b = \"x\" AND c = 1 LIMIT 10;";
     assert_eq!(fault(text), "line 1:39 no viable alternative at input 'x' (...= \"us\" AND b = [\"]...)");
-    let Err(CqlError::Syntax { place, .. }) = parse(text) else { panic!() };
+    let Err(SyntaxError::Syntax { place, .. }) = parse(text) else { panic!() };
     assert!(hint(text, place).is_some());
 }
 
@@ -342,6 +348,31 @@ fn the_nesting_depth_is_limited() {
     fault(&format!("SELECT {}a FROM t", "f(".repeat(100_000)));
     fault(&format!("SELECT a{} FROM t", ".b".repeat(100_000)));
     fault(&format!("ALTER TABLE t ADD c {}int", "list<".repeat(100_000)));
+}
+
+#[test]
+fn the_number_of_terms_of_a_statement_is_limited() {
+    let list = |terms: usize| format!("INSERT INTO t (k, l) VALUES (1, [{}])", vec!["1"; terms].join(","));
+    // The key and the list are terms too.
+    parse(&list(STATEMENT_ITEMS_MAX - 2)).unwrap();
+    let why = parse(&list(STATEMENT_ITEMS_MAX - 1)).unwrap_err().to_string();
+    assert!(why.contains("A statement can have 524280 terms at most"), "{why}");
+}
+
+#[tokio::test]
+async fn a_long_statement_is_charged_before_it_is_parsed() {
+    let limits = RequestLimits { memory: Arc::new(RequestMemory::new(0)), times: TimeLimits::default() };
+    for (terms, is_refused) in [(1_000, false), (100_000, true)] {
+        let meter = Arc::new(RequestMeter::new(&limits, Arc::default()));
+        let text = format!("SELECT v FROM t WHERE k IN ({})", vec!["1"; terms].join(","));
+        let parsed = metered(meter.clone(), async { parse(&text) }).await;
+        assert_eq!(parsed.is_err(), is_refused, "{terms}");
+        assert!(
+            meter.used() >= (terms * STATEMENT_ITEM_BYTES).min(limits.memory.share()),
+            "{}",
+            meter.used()
+        );
+    }
 }
 
 #[test]
@@ -396,9 +427,9 @@ proptest! {
         "TABLE", "set", "<", ">", "é", "日", "--", "/*", "$$", "'", "\"", ";", "count", "*", "GRANT", "BEGIN", "BATCH",
     ]), 0..30)) {
         let text = words.join(" ");
-        if let Err(CqlError::Syntax { place, .. }) = parse(&text) {
+        if let Err(SyntaxError::Syntax { place, .. }) = parse(&text) {
             let _ = hint(&text, place);
-            let _ = crate::cql::syntax::show_place(&text, place);
+            let _ = crate::show_place(&text, place);
         }
     }
 
@@ -414,9 +445,9 @@ proptest! {
         let end = (at + gone).min(chars.len());
         chars.splice(at..end, new.chars());
         let text: String = chars.into_iter().collect();
-        if let Err(CqlError::Syntax { place, .. }) = parse(&text) {
+        if let Err(SyntaxError::Syntax { place, .. }) = parse(&text) {
             let _ = hint(&text, place);
-            let _ = crate::cql::syntax::show_place(&text, place);
+            let _ = crate::show_place(&text, place);
         }
     }
 }

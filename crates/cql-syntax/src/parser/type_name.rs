@@ -1,17 +1,16 @@
 //! Parses types.
 
 use super::Parser;
-use crate::compat::features::syntax;
-use crate::cql::CqlError;
-use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{TableName, TypeName};
+use crate::token::TokenKind;
+use crate::{SyntaxError, TableName, TypeName};
+use base::compat::features::syntax;
 
 impl Parser<'_> {
-    pub(super) fn type_name(&mut self) -> Result<TypeName, CqlError> {
+    pub(super) fn type_name(&mut self) -> Result<TypeName, SyntaxError> {
         self.nested(Self::any_type)
     }
 
-    fn any_type(&mut self) -> Result<TypeName, CqlError> {
+    fn any_type(&mut self) -> Result<TypeName, SyntaxError> {
         if self.kind(0) == TokenKind::String {
             return Ok(TypeName::Custom(self.take_value()));
         }
@@ -52,7 +51,7 @@ impl Parser<'_> {
         Ok(TypeName::Named { keyspace, name })
     }
 
-    fn parameter(&mut self) -> Result<TypeName, CqlError> {
+    fn parameter(&mut self) -> Result<TypeName, SyntaxError> {
         self.expect_symbol("<")?;
         let parameter = self.type_name()?;
         self.expect_symbol(">")?;

@@ -5,10 +5,10 @@ mod roles;
 mod rows;
 mod users;
 
-use super::syntax::AccessStatement;
 use super::{CqlError, Outcome, QueryState, system};
-use crate::compat::texts;
-use crate::db::{self, Permission, Resource, RoleKeeper, Roles};
+use base::compat::texts;
+use cql_syntax::AccessStatement;
+use db::{Permission, Resource, RoleKeeper, Roles};
 
 /// The error if a statement would change users that are defined in files.
 const IN_FILES: &str = "this server reads users from its passwd file and rights from its access file: change the \
@@ -71,7 +71,7 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 }
 
 /// Executes a statement about users, roles or permissions. Statements about users use the messages of 2.1; statements
-/// about roles, which 2.2 added, use those of 2.2.
+/// about roles, which 2.2 added, use the messages of 2.2.
 pub async fn run(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome, CqlError> {
     let Some(keeper) = state.database.logins().roles() else { return refuse(state, statement) };
     let Some(user) = state.user else { return unauthorized(texts::not_logged_in(state.behaviour)) };

@@ -1,11 +1,10 @@
 //! GRANT, REVOKE and LIST of permissions.
 
 use super::{AccessRequest, invalid, rows, unauthorized};
-use crate::compat::features::releases::NEWEST;
-use crate::compat::texts;
-use crate::cql::syntax;
-use crate::cql::{CqlError, Outcome};
-use crate::db::{Permission, PermissionSet, Resource, Roles};
+use crate::{CqlError, Outcome};
+use base::compat::features::releases::NEWEST;
+use base::compat::texts;
+use db::{Permission, PermissionSet, Resource, Roles};
 
 /// The change of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,20 +46,24 @@ fn class(resource: &Resource) -> &'static str {
 }
 
 /// Returns the resource that a statement names. It must exist.
-fn found(desk: &AccessRequest<'_>, roles: &Roles, named: &syntax::Resource) -> Result<Resource, CqlError> {
+fn found(
+    desk: &AccessRequest<'_>,
+    roles: &Roles,
+    named: &cql_syntax::Resource,
+) -> Result<Resource, CqlError> {
     let catalog = desk.state.database.catalog();
     let (resource, is_there) = match named {
-        syntax::Resource::AllKeyspaces => (Resource::AllKeyspaces, true),
-        syntax::Resource::AllRoles => (Resource::AllRoles, true),
-        syntax::Resource::Keyspace(keyspace) => {
+        cql_syntax::Resource::AllKeyspaces => (Resource::AllKeyspaces, true),
+        cql_syntax::Resource::AllRoles => (Resource::AllRoles, true),
+        cql_syntax::Resource::Keyspace(keyspace) => {
             (Resource::Keyspace(keyspace.clone()), catalog.keyspace(keyspace).is_some())
         }
-        syntax::Resource::Table(table) => {
+        cql_syntax::Resource::Table(table) => {
             let keyspace = desk.state.keyspace_of(table.keyspace.as_deref())?;
             let is_there = catalog.column_family(keyspace, &table.name).is_some();
             (Resource::Table(keyspace.to_owned(), table.name.clone()), is_there)
         }
-        syntax::Resource::Role(role) => (Resource::Role(role.clone()), roles.contains(role)),
+        cql_syntax::Resource::Role(role) => (Resource::Role(role.clone()), roles.contains(role)),
     };
     if is_there { Ok(resource) } else { invalid(format!("{resource} doesn't exist")) }
 }
@@ -74,7 +77,7 @@ pub async fn change(
     desk: &AccessRequest<'_>,
     change: Change,
     permission: &str,
-    resource: &syntax::Resource,
+    resource: &cql_syntax::Resource,
     role: &str,
 ) -> Result<Outcome, CqlError> {
     not_without_authorizer(desk, if change == Change::Grant { "GRANT" } else { "REVOKE" })?;
@@ -101,11 +104,12 @@ pub async fn change(
     desk.change(edit).await
 }
 
-/// Executes LIST PERMISSIONS. Superusers see the permissions of all roles, other users those of their own roles.
+/// Executes LIST PERMISSIONS. Superusers see the permissions of all roles, other users the permissions of their own
+/// roles.
 pub fn list(
     desk: &AccessRequest<'_>,
     permission: &str,
-    resource: Option<&syntax::Resource>,
+    resource: Option<&cql_syntax::Resource>,
     of: Option<&str>,
     is_recursive: bool,
 ) -> Result<Outcome, CqlError> {

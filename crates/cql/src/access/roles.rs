@@ -1,9 +1,9 @@
 //! The statements about roles.
 
 use super::{AccessRequest, invalid, rows, unauthorized};
-use crate::cql::syntax::RoleOptions;
-use crate::cql::{CqlError, Outcome};
-use crate::db::{Permission, Resource, Role, Roles};
+use crate::{CqlError, Outcome};
+use cql_syntax::RoleOptions;
+use db::{Permission, Resource, Role, Roles};
 
 fn exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
     if roles.contains(name) { Ok(()) } else { invalid(format!("{name} doesn't exist")) }

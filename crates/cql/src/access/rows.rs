@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use crate::cql::system::AUTH;
-use crate::cql::{ColumnSpec, Outcome, ResultSet};
-use crate::marshal::{CqlType, Native};
+use crate::system::AUTH;
+use crate::{ColumnSpec, Outcome, ResultSet};
+use base::marshal::{CqlType, Native};
 
 fn text_type() -> CqlType {
     CqlType::Native(Native::Text)

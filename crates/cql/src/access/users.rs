@@ -1,10 +1,10 @@
 //! The statements about users. A user is a role that can log in.
 
 use super::{AccessRequest, invalid, rows, unauthorized};
-use crate::compat::features::releases::NEWEST;
-use crate::compat::texts;
-use crate::cql::{CqlError, Outcome};
-use crate::db::{Resource, Role, Roles};
+use crate::{CqlError, Outcome};
+use base::compat::features::releases::NEWEST;
+use base::compat::texts;
+use db::{Resource, Role, Roles};
 
 pub async fn create(
     desk: &AccessRequest<'_>,

@@ -5,11 +5,11 @@ use bytes::Bytes;
 use super::lookup::{Family, check_name};
 use super::outcome::Cql2Outcome;
 use super::statement::{Change2, Changes, Command2, NewValue, Values};
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::features::releases::CQL_2;
-use crate::compat::texts;
-use crate::cql::{CqlError, QueryState};
-use crate::db::{
+use crate::{CqlError, QueryState};
+use base::compat::features::ConsistencyLevel;
+use base::compat::features::releases::CQL_2;
+use base::compat::texts;
+use db::{
     Access, ColumnOrSuper, CounterColumn, Deletion, MutationRequest, NewColumn, RowBatch, SlicePredicate,
 };
 

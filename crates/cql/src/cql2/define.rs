@@ -6,11 +6,11 @@ use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
 use super::statement::{Term2, Values};
-use crate::compat::texts;
-use crate::cql::syntax::TableName;
-use crate::cql::{CqlError, QueryState};
-use crate::db::{Access, KsRequest, Resource};
-use crate::schema::IndexKind;
+use crate::{CqlError, QueryState};
+use base::compat::texts;
+use base::schema::IndexKind;
+use cql_syntax::TableName;
+use db::{Access, KsRequest};
 
 pub async fn create_keyspace(
     state: &QueryState<'_>,
@@ -45,8 +45,7 @@ pub async fn create_keyspace(
             table: String::new(),
         });
     }
-    state.database.schema_changes(state.behaviour).add_keyspace(request).await?;
-    state.database.logins().grant_to_maker(state.user, &Resource::Keyspace(name.to_owned())).await?;
+    state.database.schema_changes(state.behaviour).by(state.user).add_keyspace(request).await?;
     Ok(Cql2Outcome::Void)
 }
 
@@ -82,7 +81,7 @@ pub async fn create_index(
     found.index_kind = Some(IndexKind::Keys);
     found.index_name = name.map(str::to_owned);
     drop(family);
-    state.database.schema_changes(state.behaviour).update_column_family_in_cql(request).await?;
+    state.database.schema_changes(state.behaviour).update_column_family(request).await?;
     Ok(Cql2Outcome::Void)
 }
 
@@ -107,6 +106,6 @@ pub async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcom
         return Err(CqlError::invalid(texts::unknown_index(state.behaviour, name, keyspace)));
     };
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: request.name.as_bytes() })?;
-    state.database.schema_changes(state.behaviour).update_column_family_in_cql(request).await?;
+    state.database.schema_changes(state.behaviour).update_column_family(request).await?;
     Ok(Cql2Outcome::Void)
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::compat::features::releases::CQL_2;
-use crate::compat::texts;
-use crate::cql::syntax::TableName;
-use crate::cql::{CqlError, QueryState};
-use crate::marshal::{self, AbstractType, PACKAGE, TypeRef};
-use crate::schema::CfDef;
-use crate::util::limits::NAME_BYTES_MAX;
+use crate::{CqlError, QueryState};
+use base::compat::features::releases::CQL_2;
+use base::compat::texts;
+use base::marshal;
+use base::marshal::{AbstractType, PACKAGE, TypeRef};
+use base::schema::CfDef;
+use cql_syntax::TableName;
+use db::limits::NAME_BYTES_MAX;
 
 /// The default name of the row key.
 const KEY: &str = "KEY";

@@ -16,13 +16,14 @@ pub use properties::request_of;
 use statement::{Statement2, Values};
 
 use super::journal_arguments::note_query;
-use super::syntax::StatementTarget;
 use super::system::SYSTEM;
 use super::{CqlError, QueryState};
-use crate::compat::features::releases::CQL_2;
-use crate::compat::texts;
-use crate::util::meter::{self, RequestKind};
+use base::compat::features::releases::CQL_2;
+use base::compat::texts;
+use base::util::meter;
+use base::util::meter::RequestKind;
 use bytes::Bytes;
+use cql_syntax::StatementTarget;
 
 /// A parsed statement, which can be executed many times.
 #[derive(Debug, Clone)]

@@ -4,13 +4,12 @@ use super::statement::{
     Alter2, Change2, Changes, Columns2, Command2, CreateTable2, NewValue, Relation2, Select2, Statement2,
     Term2, Using2,
 };
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::features::releases::CQL_2;
-use crate::cql::CqlError;
-use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{Parser, TableName};
-use crate::db::IndexOperator;
-use crate::util::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX};
+use base::compat::features::ConsistencyLevel;
+use base::compat::features::releases::CQL_2;
+use cql_syntax::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX};
+use cql_syntax::token::TokenKind;
+use cql_syntax::{Parser, SyntaxError, TableName};
+use db::IndexOperator;
 
 /// The default maximum number of rows of a result.
 const LIMIT: i32 = 10_000;
@@ -22,7 +21,7 @@ const RESERVED: [&str; 23] = [
 ];
 
 /// Parses a statement. Returns it with its number of markers.
-pub fn parse(text: &str) -> Result<(Statement2, usize), CqlError> {
+pub fn parse(text: &str) -> Result<(Statement2, usize), SyntaxError> {
     // Error messages of CQL 2 never show the words around the error.
     let mut reader = Reader(Parser::new(text, CQL_2)?);
     let statement = reader.statement()?;
@@ -39,7 +38,7 @@ pub fn parse(text: &str) -> Result<(Statement2, usize), CqlError> {
 struct Reader<'t>(Parser<'t>);
 
 impl Reader<'_> {
-    fn statement(&mut self) -> Result<Statement2, CqlError> {
+    fn statement(&mut self) -> Result<Statement2, SyntaxError> {
         let start = self.0.position();
         if self.0.eat_word("SELECT") {
             return Ok(Statement2::Select(self.select()?));
@@ -71,7 +70,7 @@ impl Reader<'_> {
     }
 
     /// Parses a name, which keeps its case.
-    fn name(&mut self) -> Result<String, CqlError> {
+    fn name(&mut self) -> Result<String, SyntaxError> {
         let is_name = match self.0.kind(0) {
             TokenKind::String | TokenKind::Integer => true,
             _ => self.is_word(),
@@ -84,7 +83,7 @@ impl Reader<'_> {
             && !RESERVED.iter().any(|word| self.0.is_word(0, word))
     }
 
-    fn table_name(&mut self) -> Result<TableName, CqlError> {
+    fn table_name(&mut self) -> Result<TableName, SyntaxError> {
         let name = self.name()?;
         if self.0.eat_symbol(".") {
             return Ok(TableName { keyspace: Some(name), name: self.name()? });
@@ -92,7 +91,7 @@ impl Reader<'_> {
         Ok(TableName { keyspace: None, name })
     }
 
-    fn term(&mut self) -> Result<Term2, CqlError> {
+    fn term(&mut self) -> Result<Term2, SyntaxError> {
         if self.0.is_symbol(0, "?")
             && let Some(marker) = self.0.marker()?
         {
@@ -107,7 +106,7 @@ impl Reader<'_> {
         if is_term { Ok(Term2::Text(self.0.take_value())) } else { Err(self.0.no_viable(0)) }
     }
 
-    fn terms(&mut self) -> Result<Vec<Term2>, CqlError> {
+    fn terms(&mut self) -> Result<Vec<Term2>, SyntaxError> {
         let mut terms = vec![self.term()?];
         while self.0.eat_symbol(",") {
             terms.push(self.term()?);
@@ -115,19 +114,19 @@ impl Reader<'_> {
         Ok(terms)
     }
 
-    fn terms_in_parentheses(&mut self) -> Result<Vec<Term2>, CqlError> {
+    fn terms_in_parentheses(&mut self) -> Result<Vec<Term2>, SyntaxError> {
         self.0.expect_symbol("(")?;
         let terms = self.terms()?;
         self.0.expect_symbol(")")?;
         Ok(terms)
     }
 
-    fn integer<N: std::str::FromStr>(&mut self) -> Result<N, CqlError> {
+    fn integer<N: std::str::FromStr>(&mut self) -> Result<N, SyntaxError> {
         let text = self.0.expect_kind(TokenKind::Integer, "INTEGER")?;
-        text.parse().map_err(|_| CqlError::invalid(format!("{text} is not a number that fits here")))
+        text.parse().map_err(|_| SyntaxError::invalid(format!("{text} is not a number that fits here")))
     }
 
-    fn level(&mut self) -> Result<ConsistencyLevel, CqlError> {
+    fn level(&mut self) -> Result<ConsistencyLevel, SyntaxError> {
         let levels = [
             ("ONE", ConsistencyLevel::One),
             ("QUORUM", ConsistencyLevel::Quorum),
@@ -146,7 +145,7 @@ impl Reader<'_> {
         Ok(level)
     }
 
-    fn select(&mut self) -> Result<Select2, CqlError> {
+    fn select(&mut self) -> Result<Select2, SyntaxError> {
         let first = if self.0.eat_word("FIRST") { Some(self.integer()?) } else { None };
         let is_reversed = self.0.eat_word("REVERSED");
         let columns = self.columns()?;
@@ -162,7 +161,7 @@ impl Reader<'_> {
         Ok(Select2 { table, columns, first, is_reversed, consistency, relations, limit })
     }
 
-    fn columns(&mut self) -> Result<Columns2, CqlError> {
+    fn columns(&mut self) -> Result<Columns2, SyntaxError> {
         if self.0.eat_symbol("*") {
             return Ok(Columns2::All);
         }
@@ -190,7 +189,7 @@ impl Reader<'_> {
         Ok(Columns2::Names(names))
     }
 
-    fn relations(&mut self) -> Result<Vec<Relation2>, CqlError> {
+    fn relations(&mut self) -> Result<Vec<Relation2>, SyntaxError> {
         let mut relations = vec![self.relation()?];
         while self.0.eat_word("AND") {
             relations.push(self.relation()?);
@@ -198,7 +197,7 @@ impl Reader<'_> {
         Ok(relations)
     }
 
-    fn relation(&mut self) -> Result<Relation2, CqlError> {
+    fn relation(&mut self) -> Result<Relation2, SyntaxError> {
         let name = self.term()?;
         if self.0.eat_word("IN") {
             return Ok(Relation2::In { name, values: self.terms_in_parentheses()? });
@@ -215,7 +214,7 @@ impl Reader<'_> {
         Ok(Relation2::Compare { name, operator, value: self.term()? })
     }
 
-    fn using(&mut self) -> Result<Using2, CqlError> {
+    fn using(&mut self) -> Result<Using2, SyntaxError> {
         let mut using = Using2::default();
         if !self.0.eat_word("USING") {
             return Ok(using);
@@ -238,13 +237,13 @@ impl Reader<'_> {
         }
     }
 
-    fn batch(&mut self) -> Result<Changes, CqlError> {
+    fn batch(&mut self) -> Result<Changes, SyntaxError> {
         self.0.expect_word("BATCH")?;
         let using = self.using()?;
         let mut statements = Vec::new();
         while let Some(statement) = self.change()? {
             if statements.len() >= BATCH_STATEMENTS_MAX {
-                return Err(CqlError::invalid(format!(
+                return Err(SyntaxError::invalid(format!(
                     "A batch can have {BATCH_STATEMENTS_MAX} statements at most"
                 )));
             }
@@ -256,7 +255,7 @@ impl Reader<'_> {
     }
 
     /// Parses an INSERT, UPDATE or DELETE, or returns `None`.
-    fn change(&mut self) -> Result<Option<Change2>, CqlError> {
+    fn change(&mut self) -> Result<Option<Change2>, SyntaxError> {
         if self.0.eat_word("INSERT") {
             return self.insert().map(Some);
         }
@@ -269,7 +268,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    fn insert(&mut self) -> Result<Change2, CqlError> {
+    fn insert(&mut self) -> Result<Change2, SyntaxError> {
         self.0.expect_word("INTO")?;
         let table = self.table_name()?;
         self.0.expect_symbol("(")?;
@@ -285,7 +284,7 @@ impl Reader<'_> {
         let mut values = self.terms_in_parentheses()?;
         let using = self.using()?;
         if names.len() != values.len() {
-            return Err(CqlError::invalid("unmatched column names/values"));
+            return Err(SyntaxError::invalid("unmatched column names/values"));
         }
         let (key_name, key) = (names.remove(0), values.remove(0));
         let columns =
@@ -293,7 +292,7 @@ impl Reader<'_> {
         Ok(Change2 { table, using, key_name: Some(key_name), keys: vec![key], what: Command2::Set(columns) })
     }
 
-    fn update(&mut self) -> Result<Change2, CqlError> {
+    fn update(&mut self) -> Result<Change2, SyntaxError> {
         let table = self.table_name()?;
         let using = self.using()?;
         self.0.expect_word("SET")?;
@@ -306,7 +305,7 @@ impl Reader<'_> {
         Ok(Change2 { table, using, key_name: Some(key_name), keys, what: Command2::Set(columns) })
     }
 
-    fn assignment(&mut self) -> Result<(Term2, NewValue), CqlError> {
+    fn assignment(&mut self) -> Result<(Term2, NewValue), SyntaxError> {
         let name = self.term()?;
         self.0.expect_symbol("=")?;
         let value = self.term()?;
@@ -323,7 +322,7 @@ impl Reader<'_> {
         Ok((name, NewValue::Delta(if is_minus { delta.wrapping_neg() } else { delta })))
     }
 
-    fn keys(&mut self) -> Result<(Term2, Vec<Term2>), CqlError> {
+    fn keys(&mut self) -> Result<(Term2, Vec<Term2>), SyntaxError> {
         let name = self.term()?;
         if self.0.eat_word("IN") {
             return Ok((name, self.terms_in_parentheses()?));
@@ -332,7 +331,7 @@ impl Reader<'_> {
         Ok((name, vec![self.term()?]))
     }
 
-    fn delete(&mut self) -> Result<Change2, CqlError> {
+    fn delete(&mut self) -> Result<Change2, SyntaxError> {
         let columns = if self.0.is_word(0, "FROM") { Vec::new() } else { self.terms()? };
         self.0.expect_word("FROM")?;
         let table = self.table_name()?;
@@ -345,7 +344,7 @@ impl Reader<'_> {
         Ok(Change2 { table, using, key_name: found.0, keys: found.1, what: Command2::Delete(columns) })
     }
 
-    fn create(&mut self, start: usize) -> Result<Statement2, CqlError> {
+    fn create(&mut self, start: usize) -> Result<Statement2, SyntaxError> {
         if self.0.eat_word("KEYSPACE") {
             let name = self.name()?;
             self.0.expect_word("WITH")?;
@@ -374,7 +373,7 @@ impl Reader<'_> {
         Err(self.0.no_viable_from(start, 0))
     }
 
-    fn column(&mut self) -> Result<(Term2, String, bool), CqlError> {
+    fn column(&mut self) -> Result<(Term2, String, bool), SyntaxError> {
         let name = self.term()?;
         let class = self.name()?;
         let is_key = self.0.eat_word("PRIMARY");
@@ -385,7 +384,7 @@ impl Reader<'_> {
     }
 
     /// Parses `a = b AND c:d = e`.
-    fn properties(&mut self) -> Result<Vec<(String, String)>, CqlError> {
+    fn properties(&mut self) -> Result<Vec<(String, String)>, SyntaxError> {
         let mut properties = Vec::new();
         loop {
             let mut name = self.name()?;
@@ -394,10 +393,12 @@ impl Reader<'_> {
             }
             self.0.expect_symbol("=")?;
             let Term2::Text(value) = self.term()? else {
-                return Err(CqlError::invalid("a property cannot be bound"));
+                return Err(SyntaxError::invalid("a property cannot be bound"));
             };
             if properties.len() >= PROPERTIES_MAX {
-                return Err(CqlError::invalid(format!("There can be {PROPERTIES_MAX} properties at most")));
+                return Err(SyntaxError::invalid(format!(
+                    "There can be {PROPERTIES_MAX} properties at most"
+                )));
             }
             properties.push((name, value));
             if !self.0.eat_word("AND") {
@@ -406,7 +407,7 @@ impl Reader<'_> {
         }
     }
 
-    fn drop_statement(&mut self, start: usize) -> Result<Statement2, CqlError> {
+    fn drop_statement(&mut self, start: usize) -> Result<Statement2, SyntaxError> {
         if self.0.eat_word("KEYSPACE") {
             return Ok(Statement2::DropKeyspace(self.name()?));
         }
@@ -419,7 +420,7 @@ impl Reader<'_> {
         Err(self.0.no_viable_from(start, 0))
     }
 
-    fn alter(&mut self) -> Result<Alter2, CqlError> {
+    fn alter(&mut self) -> Result<Alter2, SyntaxError> {
         if self.0.eat_word("ALTER") {
             let column = self.term()?;
             self.0.expect_word("TYPE")?;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::compat::features::FieldKind;
-use crate::cql::{CqlError, QueryState};
-use crate::db::{CfRequest, ColumnRequest};
-use crate::marshal::{Native, PACKAGE};
-use crate::schema::{CfDef, Setting};
+use crate::{CqlError, QueryState};
+use base::compat::features::FieldKind;
+use base::marshal::{Native, PACKAGE};
+use base::schema::{CfDef, Setting};
+use db::{CfRequest, ColumnRequest};
 
 /// Properties whose setting has another name.
 const RENAMED: [(&str, &str); 3] = [

@@ -7,11 +7,9 @@ use bytes::Bytes;
 use super::lookup::{Family, check_name, short_name};
 use super::outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 use super::statement::{Columns2, Relation2, Select2, Term2, Values};
-use crate::cql::{CqlError, QueryState};
-use crate::db::{
-    Access, ColumnParent, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate,
-};
-use crate::model::{Cell, Row, RowColumns};
+use crate::{CqlError, QueryState};
+use base::model::{Cell, Row, RowColumns};
+use db::{Access, ColumnParent, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate};
 
 /// The default maximum number of columns of each row, without FIRST.
 const COLUMNS: i32 = 10_000;

@@ -3,11 +3,11 @@
 use bytes::Bytes;
 
 use super::time_text;
-use crate::compat::features::ConsistencyLevel;
-use crate::cql::syntax::{StatementTarget, TableName};
-use crate::cql::{CqlError, QueryState};
-use crate::db::IndexOperator;
-use crate::marshal::AbstractType;
+use crate::{CqlError, QueryState};
+use base::compat::features::ConsistencyLevel;
+use base::marshal::AbstractType;
+use cql_syntax::{StatementTarget, TableName};
+use db::IndexOperator;
 
 /// A name or a value, which is converted by its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Term2 {
     Marker(usize),
 }
 
-/// What terms need to become bytes: the values of a statement's markers, and the session's state.
+/// The context that terms need to become bytes: the values of a statement's markers, and the session's state.
 #[derive(Clone, Copy)]
 pub struct Values<'a> {
     pub bound: &'a [Bytes],

@@ -6,11 +6,11 @@ use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
 use super::statement::{Alter2, CreateTable2, Term2, Values};
-use crate::compat::texts;
-use crate::cql::syntax::TableName;
-use crate::cql::{CqlError, QueryState};
-use crate::db::{Access, CfRequest, ColumnRequest, Resource};
-use crate::marshal::BytesType;
+use crate::{CqlError, QueryState};
+use base::compat::texts;
+use base::marshal::BytesType;
+use cql_syntax::TableName;
+use db::{Access, CfRequest, ColumnRequest};
 
 /// The default name of the row key.
 const KEY: &str = "KEY";
@@ -58,9 +58,7 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql
         });
     }
     drop(catalog);
-    let made = Resource::Table(request.keyspace.clone(), request.name.clone());
-    state.database.schema_changes(state.behaviour).add_column_family(request).await?;
-    state.database.logins().grant_to_maker(state.user, &made).await?;
+    state.database.schema_changes(state.behaviour).by(state.user).add_column_family(request).await?;
     Ok(Cql2Outcome::Void)
 }
 
@@ -108,7 +106,7 @@ pub async fn alter(
         }
     }
     drop(family);
-    state.database.schema_changes(state.behaviour).update_column_family_in_cql(request).await?;
+    state.database.schema_changes(state.behaviour).update_column_family(request).await?;
     Ok(Cql2Outcome::Void)
 }
 

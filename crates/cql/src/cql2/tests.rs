@@ -4,13 +4,13 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
-use crate::compat::Behaviour;
-use crate::compat::features::{Language, ReportedVersion};
-use crate::db::{Database, DatabaseParts};
-use crate::partitioner::Murmur3Partitioner;
-use crate::schema::Catalog;
-use crate::storage::EmbeddedStore;
-use crate::util::{Clock, Release};
+use base::compat::Behaviour;
+use base::compat::features::{Language, ReportedVersion};
+use base::partitioner::Murmur3Partitioner;
+use base::schema::Catalog;
+use base::util::{Clock, Release};
+use db::{Database, DatabaseParts};
+use embedded::EmbeddedStore;
 
 struct Session {
     database: Arc<Database>,
@@ -42,6 +42,7 @@ impl Session {
             language: Language::Newest,
             keyspace: self.keyspace.as_deref(),
             user: None,
+            sees_new_indexes: false,
         };
         let values: Vec<Bytes> = values.iter().map(|value| Bytes::copy_from_slice(value)).collect();
         let outcome = run(&state, &prepare(text)?, &values).await?;

@@ -4,10 +4,10 @@
 
 use bytes::Bytes;
 
-use crate::compat::texts;
-use crate::cql::values::{append_uuid, uuid_of_ms};
-use crate::cql::{CqlError, QueryState};
-use crate::marshal::{AbstractType, PACKAGE, is_date_of, parse_date};
+use crate::values::{append_uuid, uuid_of_ms};
+use crate::{CqlError, QueryState};
+use base::compat::texts;
+use base::marshal::{AbstractType, PACKAGE, is_date_of, parse_date};
 
 /// Length of a UUID as text.
 const UUID_CHARS: usize = 36;

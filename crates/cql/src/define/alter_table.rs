@@ -7,21 +7,22 @@ use bytes::Bytes;
 use super::compatible::{keeps_order, may_replace, takes_elements};
 use super::index::indexed_part;
 use super::modern::in_old_words;
-use super::names::{configuration, invalid, keyspace_of, syntax};
-use super::{comparator, options, sizes, table_changed};
-use crate::compat::features::ReportedVersion;
-use crate::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
-use crate::compat::rules::CqlRules;
-use crate::compat::texts;
-use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
-use crate::cql::values::TypeScope;
-use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::Access;
-use crate::marshal::{CqlType, Types};
-use crate::schema::{
+use super::names::{configuration, configured, invalid, keyspace_of, syntax};
+use super::{options, sizes, table_changed};
+use crate::values::TypeScope;
+use crate::{ChangeKind, CqlError, Outcome, QueryState};
+use base::compat::features::ReportedVersion;
+use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
+use base::compat::rules::CqlRules;
+use base::compat::texts;
+use base::marshal::{CqlType, Types};
+use base::schema::{
     CfDef, ColumnDef, ColumnKind, CompactNames, DroppedColumn, KeyspaceDef, Layout, TableColumn, TableDef,
+    table_types,
 };
-use crate::util::Release;
+use base::util::Release;
+use cql_syntax::{Alter, Properties, TableName, TypeName};
+use db::Access;
 
 pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
@@ -84,8 +85,8 @@ impl Change<'_> {
     /// Returns the column family with a changed definition of a non-compact table.
     fn redeclared(&self, table: TableDef) -> Result<CfDef, CqlError> {
         let mut cf = self.old.clone();
-        cf.comparator = comparator::comparator(&table, Some(self.old), self.types)?;
-        cf.key_validator = Some(comparator::key_validator(&table, self.types)?);
+        cf.comparator = configured(table_types::comparator(&table, Some(self.old), self.types))?;
+        cf.key_validator = Some(configured(table_types::key_validator(&table, self.types))?);
         if let [key] = &table.partition_key[..] {
             cf.key_alias = Some(key.cell_name.clone());
         }
@@ -144,7 +145,7 @@ impl Change<'_> {
             }
             return invalid("Cannot use non-frozen collections with a non-composite PRIMARY KEY");
         }
-        let before = comparator::collections_of(self.old);
+        let before = table_types::collections_of(self.old);
         match before.iter().find(|(known, _)| known == name.as_bytes()) {
             Some((_, known)) if !takes_elements(cql_type, known) => invalid(format!(
                 "Cannot add a collection with the name {name} because a collection with the same name and a different \
@@ -263,9 +264,9 @@ impl Change<'_> {
                 }
             }
         }
-        cf.key_validator = Some(comparator::key_validator(&table, self.types)?);
+        cf.key_validator = Some(configured(table_types::key_validator(&table, self.types))?);
         if matches!(table.layout, Layout::Dense | Layout::CompositeDense) {
-            cf.comparator = comparator::comparator(&table, None, self.types)?;
+            cf.comparator = configured(table_types::comparator(&table, None, self.types))?;
         }
         Ok(cf)
     }

@@ -1,7 +1,7 @@
 //! Decides which type may replace another type if values already exist.
 
-use crate::compat::rules::CqlRules;
-use crate::marshal::{CqlType, Native, widens};
+use base::compat::rules::CqlRules;
+use base::marshal::{CqlType, Native, widens};
 
 /// Checks whether values keep their order, and the bytes that they are stored and looked up by.
 pub fn keeps_order(new: &CqlType, old: &CqlType) -> bool {

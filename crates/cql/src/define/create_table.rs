@@ -6,17 +6,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::modern::in_old_words;
-use super::names::{check_table, configuration, invalid, keyspace_of};
-use super::{comparator, options, sizes, table_changed};
-use crate::compat::texts;
-use crate::cql::syntax::{CreateTable, PrimaryKey};
-use crate::cql::values::TypeScope;
-use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::{Access, Resource, check_families};
-use crate::marshal::{CqlType, Types};
-use crate::schema::{
+use super::names::{check_table, configuration, configured, invalid, keyspace_of};
+use super::{options, sizes, table_changed};
+use crate::values::TypeScope;
+use crate::{ChangeKind, CqlError, Outcome, QueryState};
+use base::compat::texts;
+use base::marshal::{CqlType, Types};
+use base::schema::{
     Catalog, CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, Setting, TableColumn, TableDef,
+    table_types,
 };
+use cql_syntax::{CreateTable, PrimaryKey};
+use db::{Access, check_families};
 
 /// The speculative retry of a table whose statement has none.
 const SPECULATIVE_RETRY: &str = "99.0PERCENTILE";
@@ -58,11 +59,8 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outc
         keyspace.column_families.insert(name.clone(), Arc::new(cf));
         Ok(true)
     };
-    let is_made = state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
-    if is_made {
-        let made = Resource::Table(keyspace.to_owned(), name.clone());
-        state.database.logins().grant_to_maker(state.user, &made).await?;
-    }
+    let changes = state.database.schema_changes(state.behaviour).by(state.user);
+    let is_made = changes.edit_keyspace(keyspace, edit).await?;
     Ok(if is_made { table_changed(ChangeKind::Created, keyspace, name) } else { Outcome::Void })
 }
 
@@ -79,8 +77,8 @@ pub fn column_family(create: &CreateTable, scope: &TypeScope<'_>) -> Result<CfDe
     let table = table_of(create, scope)?;
     let types = scope.types;
     let mut cf = CfDef::new(&scope.keyspace.name, &create.table.name);
-    cf.comparator = comparator::comparator(&table, None, types)?;
-    cf.key_validator = Some(comparator::key_validator(&table, types)?);
+    cf.comparator = configured(table_types::comparator(&table, None, types))?;
+    cf.key_validator = Some(configured(table_types::key_validator(&table, types))?);
     if let [key] = &table.partition_key[..] {
         cf.key_alias = Some(key.cell_name.clone());
     }

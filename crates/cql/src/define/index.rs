@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use super::names::{configuration, invalid, keyspace_of};
 use super::table_changed;
-use crate::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, INDEXES_ON_STATIC_COLUMNS};
-use crate::compat::texts;
-use crate::cql::syntax::{CreateIndex, IndexTarget, TableName};
-use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::{Access, Error, INDEX_ENTRIES, INDEX_KEYS};
-use crate::marshal::{CqlType, PACKAGE, Types};
-use crate::schema::{
+use crate::{ChangeKind, CqlError, Outcome, QueryState};
+use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, INDEXES_ON_STATIC_COLUMNS};
+use base::compat::texts;
+use base::marshal::{CqlType, PACKAGE, Types};
+use base::schema::{
     CfDef, ColumnDef, ColumnKind, IndexDef, IndexKind, KeyspaceDef, Layout, TableColumn, TableDef,
 };
+use cql_syntax::{CreateIndex, IndexTarget, TableName};
+use db::{Access, Error, INDEX_ENTRIES, INDEX_KEYS};
 
 /// The package of Cassandra's own index classes.
 const OWN_CLASSES: &str = "org.apache.cassandra.db.index.";

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::changed;
 use super::names::{check_keyspace, check_not_system, configuration, syntax};
 use super::options::{check_known, is_true};
-use crate::compat::texts;
-use crate::cql::syntax::{Properties, PropertyValue};
-use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::{Access, Error, KsRequest, Resource};
+use crate::{ChangeKind, CqlError, Outcome, QueryState};
+use base::compat::texts;
+use cql_syntax::{Properties, PropertyValue};
+use db::{Access, Error, KsRequest};
 
 const PROPERTIES: [&str; 2] = ["replication", "durable_writes"];
 
@@ -70,14 +70,12 @@ pub async fn create(
     let is_made = state
         .database
         .schema_changes(state.behaviour)
+        .by(state.user)
         .put_keyspace(&request, true)
         .await
         .map_err(as_configuration)?;
     match (is_made, if_not_exists) {
-        (true, _) => {
-            state.database.logins().grant_to_maker(state.user, &Resource::Keyspace(name.to_owned())).await?;
-            Ok(changed(ChangeKind::Created, name, None))
-        }
+        (true, _) => Ok(changed(ChangeKind::Created, name, None)),
         (false, true) => Ok(Outcome::Void),
         (false, false) => Err(CqlError::AlreadyExists {
             message: texts::existing_keyspace(state.behaviour, name),

@@ -1,7 +1,6 @@
 //! Statements that change the schema, and TRUNCATE.
 
 mod alter_table;
-mod comparator;
 mod compatible;
 mod create_table;
 mod index;
@@ -14,13 +13,12 @@ mod sizes;
 mod table;
 mod user_type;
 
-pub use comparator::{collections_of_class, comparator, key_validator};
 pub use compatible::{accepts_values, keeps_order};
 pub use create_table::column_family;
 pub use modern::in_old_words;
 
-use super::syntax::{CreateIndex, Statement};
 use super::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, SchemaChange};
+use cql_syntax::{CreateIndex, Statement};
 
 /// Makes the checks of a schema statement or TRUNCATE that the old servers make when they prepare it: the keyspace of its
 /// names (`prepareKeyspace`), and a CREATE TABLE by itself. The other checks are made when it is executed.

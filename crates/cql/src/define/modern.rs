@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::compat::features::ReportedVersion;
-use crate::cql::syntax::{Properties, PropertyValue};
+use base::compat::features::ReportedVersion;
+use cql_syntax::{Properties, PropertyValue};
 
 /// Properties of later releases that have no effect here.
 const LATER: [&str; 5] = ["additional_write_policy", "cdc", "crc_check_chance", "extensions", "read_repair"];

@@ -1,10 +1,12 @@
 //! Checks the names of keyspaces and tables, and which keyspaces may be changed.
 
-use crate::compat::features::releases::NEWEST;
-use crate::compat::texts;
-use crate::cql::system::is_system;
-use crate::cql::{CqlError, Place, QueryState};
-use crate::util::limits::SCHEMA_NAME_CHARS_MAX;
+use crate::system::is_system;
+use crate::{CqlError, QueryState};
+use base::compat::features::releases::NEWEST;
+use base::compat::texts;
+use base::marshal::TypeError;
+use cql_syntax::Place;
+use db::limits::SCHEMA_NAME_CHARS_MAX;
 
 fn is_word(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -58,6 +60,11 @@ pub fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result
 /// Returns an error that the old servers report as a syntax error although it has no position.
 pub fn syntax(message: impl Into<String>) -> CqlError {
     CqlError::Syntax { message: message.into(), place: Place { line: 0, column: 0 } }
+}
+
+/// Returns a type, or the error for a class that does not exist.
+pub fn configured<T>(found: Result<T, TypeError>) -> Result<T, CqlError> {
+    found.or_else(|error| configuration(error.to_string()))
 }
 
 pub fn configuration<T>(message: impl Into<String>) -> Result<T, CqlError> {

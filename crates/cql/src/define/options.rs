@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::names::{configuration, syntax};
-use crate::cql::CqlError;
-use crate::cql::syntax::{Properties, PropertyValue};
-use crate::schema::{CfDef, Setting};
-use crate::util::limits::TTL_MAX_S;
+use crate::CqlError;
+use base::schema::{CfDef, Setting};
+use cql_syntax::{Properties, PropertyValue};
+use db::limits::TTL_MAX_S;
 
 const TABLE: [&str; 14] = [
     "comment",

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::marshal::{CqlType, UserType};
+use base::marshal::{CqlType, UserType};
 
 /// A map by user type, identified by its address. The map keeps the types alive, so that no other type can get the same
 /// address.
@@ -112,7 +112,7 @@ impl Renewal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::Native;
+    use base::marshal::Native;
 
     fn user(name: &str, fields: &[(&str, CqlType)]) -> Arc<UserType> {
         let fields = fields.iter().map(|(name, of)| ((*name).to_owned(), of.clone())).collect();

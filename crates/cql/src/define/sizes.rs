@@ -1,10 +1,11 @@
 //! Limits on the sizes of definitions.
 
 use super::names::invalid;
-use crate::cql::CqlError;
-use crate::marshal::{CqlType, UserType};
-use crate::schema::TableDef;
-use crate::util::limits::{TABLE_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
+use crate::CqlError;
+use crate::limits::TABLE_TYPES_TEXT_BYTES_MAX;
+use base::marshal::{CqlType, UserType};
+use base::schema::TableDef;
+use base::util::limits::TABLE_COLUMNS_MAX;
 
 /// Checks that the full text of a user type is not too long.
 pub fn check_user_type(user: &UserType) -> Result<(), CqlError> {

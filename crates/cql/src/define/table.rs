@@ -2,10 +2,10 @@
 
 use super::names::{invalid, keyspace_of};
 use super::table_changed;
-use crate::compat::texts;
-use crate::cql::syntax::TableName;
-use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::Access;
+use crate::{ChangeKind, CqlError, Outcome, QueryState};
+use base::compat::texts;
+use cql_syntax::TableName;
+use db::Access;
 
 /// Checks whether a table exists. It is an error if its keyspace does not exist.
 fn is_there(state: &QueryState<'_>, keyspace: &str, table: &str) -> Result<bool, CqlError> {

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use super::define;
-use crate::compat::Behaviour;
-use crate::compat::features::{Language, ReportedVersion};
-use crate::cql::syntax::{
+use crate::{CqlError, Outcome, QueryState};
+use base::compat::Behaviour;
+use base::compat::features::{Language, ReportedVersion};
+use base::marshal::PACKAGE;
+use base::partitioner::RandomPartitioner;
+use base::schema::{Catalog, CfDef};
+use base::util::{Clock, Release};
+use cql_syntax::{
     Alter, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties, PropertyValue,
     Statement, TableName, TypeName,
 };
-use crate::cql::{CqlError, Outcome, QueryState};
-use crate::db::{Database, DatabaseParts};
-use crate::marshal::PACKAGE;
-use crate::partitioner::RandomPartitioner;
-use crate::schema::{Catalog, CfDef};
-use crate::storage::EmbeddedStore;
-use crate::util::{Clock, Release};
+use db::{Database, DatabaseParts};
+use embedded::EmbeddedStore;
 
 pub fn database() -> Arc<Database> {
     let clock = Arc::new(Clock::system());
@@ -38,6 +38,7 @@ pub async fn run(database: &Arc<Database>, statement: Statement) -> Result<Outco
         language: Language::Newest,
         keyspace: Some("k"),
         user: None,
+        sees_new_indexes: false,
     };
     define(&state, &statement).await
 }

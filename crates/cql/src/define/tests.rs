@@ -1,13 +1,13 @@
 use super::testing::*;
-use crate::compat::Behaviour;
-use crate::cql::CqlError;
-use crate::cql::syntax::{
+use crate::CqlError;
+use crate::limits::USER_TYPES_MAX;
+use base::compat::Behaviour;
+use base::marshal::PACKAGE;
+use base::schema::{KeyspaceDef, TableDef};
+use base::util::Release;
+use cql_syntax::{
     Alter, AlterType, CreateIndex, CreateTable, IndexTarget, Properties, PropertyValue, Statement,
 };
-use crate::marshal::PACKAGE;
-use crate::schema::{KeyspaceDef, TableDef};
-use crate::util::Release;
-use crate::util::limits::USER_TYPES_MAX;
 
 #[tokio::test]
 async fn keyspaces_are_created_once_and_dropped() {

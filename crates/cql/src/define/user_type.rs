@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::compatible::keeps_order;
-use super::names::{invalid, keyspace_of};
+use super::names::{configured, invalid, keyspace_of};
 use super::renewal::{Renewal, Users};
-use super::{changed, comparator, sizes};
-use crate::cql::syntax::{AlterType, TableName, TypeName};
-use crate::cql::values::TypeScope;
-use crate::cql::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState};
-use crate::db::Access;
-use crate::marshal::{CqlType, TypeRef, Types, UserType};
-use crate::schema::{CfDef, KeyspaceDef, Layout, TableDef};
-use crate::util::Release;
-use crate::util::limits::USER_TYPES_MAX;
+use super::{changed, sizes};
+use crate::limits::USER_TYPES_MAX;
+use crate::values::TypeScope;
+use crate::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState};
+use base::marshal::{CqlType, TypeRef, Types, UserType};
+use base::schema::{CfDef, KeyspaceDef, Layout, TableDef, table_types};
+use base::util::Release;
+use cql_syntax::{AlterType, TableName, TypeName};
+use db::Access;
 
 fn outcome(change: ChangeKind, keyspace: &str, name: &str) -> Outcome {
     changed(change, keyspace, Some(ChangedTarget::Type(name.to_owned())))
@@ -192,7 +192,7 @@ fn renewed_family(
     }
     sizes::check_table(&table)?;
     let mut cf = cf.clone();
-    cf.key_validator = Some(comparator::key_validator(&table, types)?);
+    cf.key_validator = Some(configured(table_types::key_validator(&table, types))?);
     let mut validator = |old: &TypeRef| {
         let old = CqlType::of(old);
         renewal.changes(&old).then(|| renewal.of_type(&old).type_ref(types))
@@ -207,11 +207,11 @@ fn renewed_family(
     }
     match table.layout {
         Layout::Sparse => {
-            cf.comparator = comparator::comparator(&table, Some(&cf), types)?;
+            cf.comparator = configured(table_types::comparator(&table, Some(&cf), types))?;
             cf.table = Some(Arc::new(table));
         }
         Layout::Dense | Layout::CompositeDense => {
-            cf.comparator = comparator::comparator(&table, None, types)?
+            cf.comparator = configured(table_types::comparator(&table, None, types))?
         }
         Layout::StaticCompact | Layout::Super => {}
     }

@@ -3,10 +3,9 @@
 use bytes::Bytes;
 
 use super::spec;
-use crate::cql::system::is_system;
-use crate::cql::values::{list_to_bytes, map_to_bytes};
-use crate::cql::{CollectionForm, CqlError, Outcome, QueryState, ResultSet};
-use crate::marshal::{CqlType, Native};
+use crate::system::is_system;
+use crate::{CqlError, Outcome, QueryState, ResultSet};
+use base::marshal::{CollectionForm, CqlType, Native, list_to_bytes, map_to_bytes};
 
 /// The port between nodes, which this server does not use.
 const STORAGE_PORT: u16 = 7000;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::cql::syntax::ElementKind;
-use crate::cql::{CqlError, QueryState};
-use crate::marshal::{CqlType, UserType};
-use crate::schema::{CfDef, ColumnDef, KeyspaceDef};
+use crate::{CqlError, QueryState};
+use base::marshal::{CqlType, UserType};
+use base::schema::{CfDef, ColumnDef, KeyspaceDef};
+use cql_syntax::ElementKind;
 
 use super::table_text::{self, Detail};
 use super::text;

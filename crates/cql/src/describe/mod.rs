@@ -1,4 +1,4 @@
-//! DESCRIBE: prints the schema as the statements that create it. Rows and messages are those of Cassandra 4.0.
+//! DESCRIBE: prints the schema as the statements that create it. Rows and messages are the same as in Cassandra 4.0.
 
 mod cluster;
 mod elements;
@@ -10,12 +10,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::syntax::{Describe, Described, ElementKind};
 use super::system::{self, is_system};
-use super::values::name_text;
 use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
-use crate::marshal::{CqlType, Native};
-use crate::schema::KeyspaceDef;
+use base::marshal::{CqlType, Native};
+use base::schema::{KeyspaceDef, name_text};
+use cql_syntax::{Describe, Described, ElementKind};
 use elements::Element;
 use table_text::Detail;
 

@@ -7,7 +7,7 @@
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use uuid::Uuid;
 
-use crate::cql::{CqlError, QueryOptions, QueryState};
+use crate::{CqlError, QueryOptions, QueryState};
 
 const VERSION: u8 = 1;
 

@@ -1,15 +1,15 @@
 //! The CREATE TABLE statement of a table.
 
 use super::text::{column_type, map, quoted};
-use crate::compat::features::ReportedVersion;
-use crate::cql::QueryState;
-use crate::cql::define::{column_family, in_old_words};
-use crate::cql::syntax::{CreateTable, Statement, parse};
-use crate::cql::system::{TableOptions, VIRTUAL, table_id};
-use crate::cql::values::{TypeScope, name_text};
-use crate::schema::{CfDef, ColumnKind, KeyspaceDef, Layout, TableColumn, TableDef};
+use crate::QueryState;
+use crate::define::{column_family, in_old_words};
+use crate::system::{TableOptions, VIRTUAL, table_id};
+use crate::values::TypeScope;
+use base::compat::features::ReportedVersion;
+use base::schema::{CfDef, ColumnKind, KeyspaceDef, Layout, TableColumn, TableDef, name_text};
+use cql_syntax::{CreateTable, Statement, parse};
 
-/// Which properties a statement has.
+/// The properties that a statement has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
     /// Those that differ from the default.
@@ -34,7 +34,7 @@ pub(super) fn table(state: &QueryState<'_>, keyspace: &KeyspaceDef, cf: &CfDef, 
     let mut properties = layout_properties(cf, &def, detail);
     let mut options = options(state.reported, cf);
     if detail == Detail::Changed {
-        // The defaults of column families of Thrift clients are not all those of CREATE TABLE.
+        // Column families of Thrift clients have some other defaults than CREATE TABLE.
         let without = made_by(&statement(&name, &columns, &properties), state, keyspace);
         let defaults = self::options(state.reported, &without.unwrap_or_else(|| CfDef::new("", "")));
         options.retain(|option| !defaults.contains(option));
@@ -174,7 +174,7 @@ fn older_options(options: &TableOptions) -> Options {
 }
 
 /// Checks whether the statement creates a column family with the same cells, by comparing the result. Column families
-/// of Thrift clients may have super columns, names that are no texts, or types for values that CQL cannot define.
+/// of Thrift clients may have super columns, names that are not texts, or types for values that CQL cannot define.
 fn is_made_by(
     text: &str,
     state: &QueryState<'_>,
@@ -206,8 +206,8 @@ fn cells_of(cf: &CfDef) -> Vec<String> {
     let key = cf.key_validator.as_ref().map_or(bytes, |validator| validator.class_name());
     let subcomparator = cf.subcomparator().map(|sub| sub.class_name()).unwrap_or_default();
     let types = [cf.comparator.class_name(), cf.default_validator.class_name(), key, subcomparator];
-    let column = |column: &crate::schema::ColumnDef| {
-        format!("{} {}", crate::cql::show::hex(&column.name), column.validator.class_name())
+    let column = |column: &base::schema::ColumnDef| {
+        format!("{} {}", base::util::hex(&column.name), column.validator.class_name())
     };
     let types = types.iter().map(|name| (*name).to_owned());
     types.chain(cf.column_metadata.values().map(column)).collect()

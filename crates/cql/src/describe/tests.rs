@@ -3,13 +3,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use proptest::prelude::*;
 
-use crate::compat::Behaviour;
-use crate::compat::features::{Language, ReportedVersion};
-use crate::cql::define::testing::database;
-use crate::cql::show::hex;
-use crate::cql::{Outcome, QueryOptions, QueryState, definitions_of, query, statements};
-use crate::db::Database;
-use crate::util::Release;
+use crate::define::testing::database;
+use crate::{Outcome, QueryOptions, QueryState, definitions_of, query};
+use base::compat::Behaviour;
+use base::compat::features::{Language, ReportedVersion};
+use base::util::{Release, hex};
+use cql_syntax::statements;
+use db::Database;
 
 async fn run(database: &Arc<Database>, release: &str, text: &str) -> Result<Vec<Vec<String>>, String> {
     let (behaviour, reported) = (Behaviour::of(Release::V2_1), ReportedVersion::new(release).unwrap());
@@ -20,6 +20,7 @@ async fn run(database: &Arc<Database>, release: &str, text: &str) -> Result<Vec<
         language: Language::Newest,
         keyspace: None,
         user: None,
+        sees_new_indexes: false,
     };
     let text_of = |value: Option<Bytes>| String::from_utf8(value.unwrap_or_default().to_vec()).unwrap();
     match query(&state, text, &QueryOptions::default()).await {
@@ -34,8 +35,8 @@ async fn run(database: &Arc<Database>, release: &str, text: &str) -> Result<Vec<
 /// Returns everything that defines the names and values of the cells in a keyspace's tables.
 fn cells(database: &Database) -> Vec<String> {
     let catalog = database.catalog();
-    let of_table = |cf: &Arc<crate::schema::CfDef>| {
-        let column = |column: &crate::schema::ColumnDef| {
+    let of_table = |cf: &Arc<base::schema::CfDef>| {
+        let column = |column: &base::schema::ColumnDef| {
             format!("{} {} {:?}", hex(&column.name), column.validator.class_name(), column.index)
         };
         let columns: Vec<String> = cf.column_metadata.values().map(column).collect();
@@ -50,7 +51,15 @@ fn cells(database: &Database) -> Vec<String> {
 fn short_definitions(database: &Arc<Database>, release: &str) -> Vec<String> {
     let (behaviour, reported) = (Behaviour::of(Release::V2_1), ReportedVersion::new(release).unwrap());
     let language = Language::Newest;
-    let state = QueryState { database, behaviour, reported: &reported, language, keyspace: None, user: None };
+    let state = QueryState {
+        database,
+        behaviour,
+        reported: &reported,
+        language,
+        keyspace: None,
+        user: None,
+        sees_new_indexes: false,
+    };
     let catalog = database.catalog();
     let texts = catalog.keyspaces.values().flat_map(|keyspace| definitions_of(&state, keyspace));
     texts
@@ -204,13 +213,13 @@ async fn definitions_without_a_statement_are_described_in_comments() {
     let keyspace =
         "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
     run(&database, "4.0.11", keyspace).await.unwrap();
-    let edit = |_: &_, keyspace: &mut crate::schema::KeyspaceDef| -> Result<bool, crate::cql::CqlError> {
-        let mut cf = crate::schema::CfDef::new("k", "supers");
-        let resolve = |class: &str| crate::marshal::Types::builtin().resolve(class).unwrap();
-        cf.column_type = crate::schema::ColumnType::Super { subcomparator: resolve("LongType") };
+    let edit = |_: &_, keyspace: &mut base::schema::KeyspaceDef| -> Result<bool, crate::CqlError> {
+        let mut cf = base::schema::CfDef::new("k", "supers");
+        let resolve = |class: &str| base::marshal::Types::builtin().resolve(class).unwrap();
+        cf.column_type = base::schema::ColumnType::Super { subcomparator: resolve("LongType") };
         cf.comment = Some("ends */ here".to_owned());
         keyspace.column_families.insert("supers".to_owned(), Arc::new(cf));
-        let mut cf = crate::schema::CfDef::new("k", "plain");
+        let mut cf = base::schema::CfDef::new("k", "plain");
         cf.comparator = resolve("LongType");
         keyspace.column_families.insert("plain".to_owned(), Arc::new(cf));
         Ok(true)

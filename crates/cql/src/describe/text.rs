@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::cql::system::{VIRTUAL, index_target, replication, type_text};
-use crate::cql::values::name_text;
-use crate::marshal::{CqlType, Native, PACKAGE, UserType};
-use crate::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, TableDef};
-use crate::util::Release;
+use crate::system::{VIRTUAL, index_target, replication, type_text};
+use base::marshal::{CqlType, Native, PACKAGE, UserType};
+use base::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, TableDef, name_text};
+use base::util::Release;
 
 const STRATEGIES: &str = "org.apache.cassandra.locator.";
 
@@ -22,7 +21,7 @@ pub(super) fn map(entries: &BTreeMap<String, String>) -> String {
 }
 
 /// Returns a type as text that is parsed to the same type. Timestamps of old column families sort differently from
-/// those of CQL, so they are written as their class.
+/// CQL's, so they are written as their class.
 pub(super) fn column_type(cql_type: &CqlType) -> String {
     match cql_type {
         CqlType::Native(Native::OldTimestamp) => format!("'{PACKAGE}{}'", Native::OldTimestamp.class()),

@@ -8,8 +8,9 @@ use serde_json::value::RawValue;
 
 use super::names::name_of_key;
 use super::read::from_json;
-use crate::cql::{BoundValue, CqlError, TypesOf};
-use crate::schema::TableDef;
+use crate::{CqlError, TypesOf};
+use base::model::BoundValue;
+use base::schema::TableDef;
 
 /// Keys and values, in the order of the text.
 #[derive(Debug)]

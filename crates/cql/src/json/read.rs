@@ -8,9 +8,10 @@ use serde_json::value::RawValue;
 use super::kind::Kind;
 use super::names::name_of_key;
 use super::object::JsonObject;
-use crate::cql::values::{list_to_bytes, map_to_bytes, tuple_to_bytes};
-use crate::cql::{CollectionForm, TypesOf};
-use crate::marshal::{CqlType, Native, UserType, ValueKind, at};
+use crate::TypesOf;
+use base::marshal::{
+    CollectionForm, CqlType, Native, UserType, ValueKind, at, list_to_bytes, map_to_bytes, tuple_to_bytes,
+};
 
 /// Decodes a value; `None` is null. Collections have long lengths. The error is the message of the old servers.
 pub fn from_json(cql_type: &CqlType, json: &RawValue, types: TypesOf<'_>) -> Result<Option<Bytes>, String> {
@@ -122,7 +123,7 @@ fn blob(kind: &Kind<'_>) -> Result<Bytes, String> {
     let Some(digits) = text.strip_prefix("0x") else {
         return Err(invalid(format!("String representation of blob is missing 0x prefix: {text}")));
     };
-    let parsed = crate::marshal::AbstractType::parse_text(&crate::marshal::BytesType, digits);
+    let parsed = base::marshal::AbstractType::parse_text(&base::marshal::BytesType, digits);
     parsed.map(Bytes::from).map_err(|error| invalid(error.0))
 }
 

@@ -3,11 +3,13 @@
 use bytes::Bytes;
 
 use super::names::key_of_name;
-use crate::cql::values::{list_from_bytes, map_from_bytes, tuple_from_bytes};
-use crate::cql::{CollectionForm, TypesOf};
-use crate::marshal::{AbstractType, BytesType, CqlType, Native, ValueKind, at, timestamp_text};
+use crate::TypesOf;
+use base::marshal::{
+    AbstractType, BytesType, CollectionForm, CqlType, Native, ValueKind, at, list_from_bytes, map_from_bytes,
+    timestamp_text, tuple_from_bytes,
+};
 
-/// Returns a value as JSON; `None` is null. Collections have long lengths. Bytes that are no valid value of the type
+/// Returns a value as JSON; `None` is null. Collections have long lengths. Bytes that are not a valid value of the type
 /// are written as a blob.
 pub fn to_json(cql_type: &CqlType, value: Option<&Bytes>, types: TypesOf<'_>) -> String {
     let Some(value) = value else { return "null".to_owned() };

@@ -1,13 +1,13 @@
 //! USING TIMESTAMP and TTL.
 
 use super::terms::Terms;
-use crate::cql::syntax::Term;
-use crate::cql::values::{TypedTerm, Value};
-use crate::cql::{CqlError, QueryOptions, QueryState};
-use crate::db::{Database, check_expiry};
-use crate::marshal::{CqlType, Native};
-use crate::schema::CfDef;
-use crate::util::limits::TTL_MAX_S;
+use crate::values::{TypedTerm, Value};
+use crate::{CqlError, QueryOptions, QueryState};
+use base::marshal::{CqlType, Native};
+use base::schema::CfDef;
+use cql_syntax::Term;
+use db::limits::TTL_MAX_S;
+use db::{Database, check_expiry};
 
 /// The attributes of a USING clause.
 #[derive(Debug)]

@@ -11,14 +11,15 @@ use super::conditional;
 use super::plan::{ModifyPlan, check_consistency};
 use super::step::Step;
 use super::terms::Terms;
-use crate::compat::rules::CqlRules;
-use crate::compat::{Behaviour, texts};
-use crate::cql::syntax::{Batch, BatchKind};
-use crate::cql::values::{Markers, TableOf};
-use crate::cql::{CqlError, Outcome, QueryOptions, QueryState};
-use crate::model::{CfMutation, Change, Mutation};
-use crate::schema::CfDef;
-use crate::util::Release;
+use crate::values::{Markers, TableOf};
+use crate::{CqlError, Outcome, QueryOptions, QueryState};
+use base::compat::rules::CqlRules;
+use base::compat::{Behaviour, texts};
+use base::model::{CfMutation, Change, Mutation};
+use base::schema::CfDef;
+use base::util::meter::MeterError;
+use base::util::{Release, allocation};
+use cql_syntax::{Batch, BatchKind};
 
 /// Maximum number of partitions of an unlogged batch without a warning: Cassandra's default.
 const UNWARNED_PARTITIONS_MAX: usize = 10;
@@ -121,7 +122,7 @@ async fn run_steps(
         let cf = &plan.table.cf;
         check_consistency(options.consistency, cf, state.behaviour)?;
         for (key, changes) in plan.changes(state, own, now).await? {
-            gathered.add(cf, key, changes);
+            gathered.add(cf, key, changes)?;
         }
     }
     let warning = if kind == BatchKind::Unlogged { gathered.warning() } else { None };
@@ -229,9 +230,13 @@ impl KeyspaceMutations {
         ))
     }
 
-    fn add(&mut self, cf: &Arc<CfDef>, key: Bytes, changes: Vec<Change>) {
+    /// Adds the changes of a row.
+    ///
+    /// # Errors
+    /// `OutOfMemory` if the list of a row, which grows with each statement, cannot grow further.
+    fn add(&mut self, cf: &Arc<CfDef>, key: Bytes, changes: Vec<Change>) -> Result<(), MeterError> {
         if changes.is_empty() {
-            return;
+            return Ok(());
         }
         let found = self.keyspaces.iter().position(|(keyspace, _)| *keyspace == cf.keyspace);
         let keyspace = found.unwrap_or_else(|| {
@@ -245,8 +250,12 @@ impl KeyspaceMutations {
         });
         let families = &mut mutations[at].families;
         match families.iter_mut().find(|family| Arc::ptr_eq(&family.cf, cf) || family.cf.name == cf.name) {
-            Some(family) => family.changes.extend(changes),
+            Some(family) => {
+                allocation::make_room(&mut family.changes, changes.len())?;
+                family.changes.extend(changes);
+            }
             None => families.push(CfMutation { cf: cf.clone(), changes }),
         }
+        Ok(())
     }
 }

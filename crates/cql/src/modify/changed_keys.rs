@@ -7,18 +7,18 @@ use super::keys::{Keys, Prefix};
 use super::operation::Operation;
 use super::plan::{Kind, ModifyPlan, RowTest};
 use super::terms::Terms;
-use crate::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, IN_ON_ANY_KEY_COLUMN};
-use crate::cql::select::{ChangedRows, RowSet};
-use crate::cql::syntax::Relation;
-use crate::cql::{CqlError, QueryOptions, QueryState};
-use crate::schema::{ColumnKind, Layout, TableColumn};
+use crate::select::{ChangedRows, RowSet};
+use crate::{CqlError, QueryOptions, QueryState};
+use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, IN_ON_ANY_KEY_COLUMN};
+use base::schema::{ColumnKind, Layout, TableColumn};
+use cql_syntax::Relation;
 
 const RANGE_OF_COLUMNS: &str = "Range deletions are not supported for specific columns";
 
-/// How a statement specifies its rows.
+/// The ways in which a statement specifies its rows.
 #[derive(Debug)]
 pub(super) enum ChangedKeys {
-    /// By the values of key columns: those of an INSERT, and up to 2.2 all.
+    /// By the values of key columns: in an INSERT, and up to 2.2 in all statements.
     Listed(Keys),
     /// By a WHERE clause of 3.0 and later.
     Restricted(Box<ChangedRows>),

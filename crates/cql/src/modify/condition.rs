@@ -7,16 +7,17 @@ use bytes::Bytes;
 use super::current::{CurrentRow, Element, collection_bytes};
 use super::row_writer::index_of;
 use super::terms::Terms;
-use crate::compat::features::releases::NEWEST;
-use crate::cql::syntax::{Condition, InValues, Operator, Part, Term, Test, operator_text};
-use crate::cql::values::{
-    TypedTerm, Value, list_from_bytes, map_from_bytes, tuple_from_bytes, tuple_to_bytes,
+use crate::values::{TypedTerm, Value};
+use crate::{CqlError, QueryOptions};
+use base::compat::features::releases::NEWEST;
+use base::marshal;
+use base::marshal::{
+    CollectionForm, CqlType, TypeRef, list_from_bytes, map_from_bytes, tuple_from_bytes, tuple_to_bytes,
 };
-use crate::cql::{CollectionForm, CqlError, QueryOptions};
-use crate::db::Database;
-use crate::marshal::{self, CqlType, TypeRef};
-use crate::schema::{ColumnKind, TableColumn, TableDef};
-use crate::util::Release;
+use base::schema::{ColumnKind, TableColumn, TableDef};
+use base::util::Release;
+use cql_syntax::{Condition, InValues, Operator, Part, Term, Test, operator_text};
+use db::Database;
 
 /// The right side of a condition on a column or on one of its elements.
 #[derive(Debug)]
@@ -165,7 +166,7 @@ impl ColumnCondition {
                 }
                 Ok(false)
             }
-            // A collection inside a list is frozen; its bytes equal those of the stored collection.
+            // A collection inside a list is frozen; its bytes equal the bytes of the stored collection.
             Comparand::InMarker(term) => match value(term)? {
                 Value::List(list) if is_collection => Ok(list.iter().any(|one| Some(one) == found.as_ref())),
                 Value::List(list) => {

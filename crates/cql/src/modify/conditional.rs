@@ -11,11 +11,12 @@ use super::current::CurrentRow;
 use super::keys::Prefix;
 use super::plan::RowTest;
 use super::step::Step;
-use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, Table};
-use crate::marshal::{self, CqlType, Native};
-use crate::model::{Change, Mutation};
-use crate::schema::{ColumnKind, TableColumn, row_key_parts};
-use crate::util::Release;
+use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, Table};
+use base::marshal;
+use base::marshal::{CqlType, Native};
+use base::model::{Change, Mutation};
+use base::schema::{ColumnKind, TableColumn, row_key_parts};
+use base::util::Release;
 
 /// All conditions on one row.
 struct ConditionalRow<'p> {
@@ -43,8 +44,8 @@ struct Request<'p> {
     steps: Vec<(Step<'p>, Prefix)>,
 }
 
-/// Executes statements of which some have conditions: all of them if all conditions hold, otherwise none. `options` has
-/// the consistency levels.
+/// Executes statements, some with conditions: all of them if all conditions hold, otherwise none. `options` has the
+/// consistency levels.
 pub(super) async fn run(
     state: &QueryState<'_>,
     options: &QueryOptions,

@@ -4,13 +4,14 @@ use bytes::Bytes;
 
 use super::keys::Prefix;
 use super::row_writer::Lists;
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
-use crate::cql::values::{list_to_bytes, map_to_bytes, whole_from_fields};
-use crate::cql::{CollectionForm, CqlError, QueryState, Table};
-use crate::marshal::{CqlType, STATIC_PREFIX, push_component};
-use crate::model::{Cell, Predicate, RowColumns, SliceRange};
-use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
+use crate::{CqlError, QueryState, Table};
+use base::compat::features::ConsistencyLevel;
+use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
+use base::marshal::{
+    CollectionForm, CqlType, STATIC_PREFIX, list_to_bytes, map_to_bytes, push_component, whole_from_fields,
+};
+use base::model::{Cell, Predicate, RowColumns, SliceRange};
+use base::schema::{ColumnKind, Layout, TableColumn, TableDef};
 
 /// The live cells of one row, or the static cells of a partition.
 #[derive(Debug)]
@@ -143,7 +144,7 @@ impl CurrentRow {
         !self.cells.is_empty()
     }
 
-    /// Returns the clustering values as they are stored, which may be other bytes than those of the statement, as 1.0 and
+    /// Returns the clustering values as they are stored, which may differ in bytes from the statement's, as 1.0 and
     /// 1.00 of a decimal are. `None` for a row without cells, and in a layout whose cell names have no clustering.
     pub fn stored_clustering(&self, def: &TableDef) -> Option<Vec<Bytes>> {
         let place = def.place_of(&self.cells.first()?.name)?;

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use super::plan::{Body, insert};
 use super::terms::Terms;
-use crate::cql::json::decode_object;
-use crate::cql::syntax::{ConstantKind, Term};
-use crate::cql::values::TypedTerm;
-use crate::cql::{BoundValue, CqlError, QueryOptions, QueryState, Table, TypesOf};
-use crate::marshal::{CqlType, Native};
+use crate::json::decode_object;
+use crate::values::TypedTerm;
+use crate::{CqlError, QueryOptions, QueryState, Table, TypesOf};
+use base::marshal::{CqlType, Native};
+use base::model::BoundValue;
+use cql_syntax::{ConstantKind, Term};
 
 /// The JSON text, and where its values are bound.
 #[derive(Debug)]

@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use bytes::Bytes;
 
 use super::terms::Terms;
-use crate::compat::features::releases::NEWEST;
-use crate::compat::texts;
-use crate::cql::syntax::{InValues, Operator, Relation, operator_text};
-use crate::cql::values::{TypedTerm, Value, combined, term_text};
-use crate::cql::{CqlError, QueryOptions, Table};
-use crate::db::Database;
-use crate::schema::{ColumnKind, TableColumn, TableDef, row_key};
-use crate::util::Release;
-use crate::util::limits::NAME_BYTES_MAX;
+use crate::values::{TypedTerm, Value, combined, term_text};
+use crate::{CqlError, QueryOptions, Table};
+use base::compat::features::releases::NEWEST;
+use base::compat::texts;
+use base::schema::{ColumnKind, TableColumn, TableDef, row_key};
+use base::util::Release;
+use cql_syntax::{InValues, Operator, Relation, operator_text};
+use db::Database;
+use db::limits::NAME_BYTES_MAX;
 
 /// The row, or rows, of a partition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -190,7 +190,7 @@ impl Keys {
         for (column, part) in def.partition_key.iter().zip(&self.partition) {
             let Some(part) = part else { return Err(missing(column)) };
             let values = part.values(column, options, database)?;
-            each = combined(&each, &values.into_iter().map(|value| vec![value]).collect::<Vec<_>>())?;
+            each = combined(&each, values.into_iter().map(|value| vec![value]).collect())?;
         }
         let mut known = HashSet::new();
         each.retain(|values| known.insert(values.clone()));

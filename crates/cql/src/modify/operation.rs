@@ -1,12 +1,12 @@
 //! The operations of a statement on one column.
 
 use super::terms::Terms;
-use crate::compat::Behaviour;
-use crate::cql::CqlError;
-use crate::cql::syntax::{self, Deletion, Part, Term};
-use crate::cql::values::{TypedTerm, term_text};
-use crate::marshal::CqlType;
-use crate::schema::TableColumn;
+use crate::CqlError;
+use crate::values::{TypedTerm, term_text};
+use base::compat::Behaviour;
+use base::marshal::CqlType;
+use base::schema::TableColumn;
+use cql_syntax::{Deletion, Part, Term};
 
 /// The kind of an operation, by how it writes cells.
 #[derive(Debug)]
@@ -125,14 +125,14 @@ impl Operation {
 
     /// Analyzes one assignment of an UPDATE.
     pub fn assign(
-        operation: &syntax::Operation,
+        operation: &cql_syntax::Operation,
         column: &TableColumn,
         terms: &mut Terms<'_>,
     ) -> Result<Operation, CqlError> {
         let name = &column.name;
         let action = match operation {
-            syntax::Operation::Set(term) => return Operation::set(term, column, terms),
-            syntax::Operation::SetElement { key, value } => {
+            cql_syntax::Operation::Set(term) => return Operation::set(term, column, terms),
+            cql_syntax::Operation::SetElement { key, value } => {
                 let text = || format!("{name}[{}] = {}", term_text(key), term_text(value));
                 match shape(&column.cql_type) {
                     Shape::Counter | Shape::Value => return Err(refused(&text(), "non collection", column)),
@@ -148,7 +148,7 @@ impl Operation {
                     },
                 }
             }
-            syntax::Operation::SetField { field, value } => {
+            cql_syntax::Operation::SetField { field, value } => {
                 let CqlType::User { user, is_frozen } = &column.cql_type else {
                     let text = format!("{name}.{field} = {}", term_text(value));
                     return Err(refused(&text, "non-UDT", column));
@@ -161,7 +161,7 @@ impl Operation {
                 let of_field = user.fields[at].1.clone();
                 Action::SetField { at, value: terms.named(value, format!("{name}.{field}"), of_field)? }
             }
-            syntax::Operation::Add(term) => {
+            cql_syntax::Operation::Add(term) => {
                 let value = terms.of_column(term, column)?;
                 let text = || format!("{name} = {name} + {}", term_text(term));
                 match shape(&column.cql_type) {
@@ -172,8 +172,8 @@ impl Operation {
                     Shape::Set(_) | Shape::Map(..) => Action::Put(value),
                 }
             }
-            syntax::Operation::Subtract(term) => Self::subtract(term, column, terms)?,
-            syntax::Operation::Prepend(term) => {
+            cql_syntax::Operation::Subtract(term) => Self::subtract(term, column, terms)?,
+            cql_syntax::Operation::Prepend(term) => {
                 let value = terms.of_column(term, column)?;
                 // The minus sign in the message is Cassandra's.
                 let text = || format!("{name} = {} - {name}", term_text(term));

@@ -15,17 +15,18 @@ use super::operation::Operation;
 use super::row_writer::{Lists, RowWriter, WriteContext};
 use super::step::Step;
 use super::terms::Terms;
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::{Behaviour, texts};
-use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
-use crate::cql::syntax::{Change as Written, Operation as Assigned};
-use crate::cql::system::is_system;
-use crate::cql::values::{Markers, TableOf, check_combinations};
-use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
-use crate::db::{Access, check_counter_level};
-use crate::model::{CfMutation, Change, Mutation};
-use crate::schema::{CfDef, ColumnKind, Layout, TableColumn};
-use crate::util::limits::CONDITIONS_MAX;
+use crate::limits::CONDITIONS_MAX;
+use crate::system::is_system;
+use crate::values::{Markers, TableOf, check_combinations};
+use crate::{CqlError, Outcome, QueryOptions, QueryState, Table};
+use base::compat::features::ConsistencyLevel;
+use base::compat::{Behaviour, texts};
+use base::model::{CfMutation, Change, Mutation};
+use base::schema::{CfDef, ColumnKind, Layout, TableColumn};
+use cql_syntax::{
+    Assignment, Change as Written, Conditions, Deletion, Modify, Operation as Assigned, Relation, Term,
+};
+use db::{Access, check_counter_level};
 
 /// The kind of the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

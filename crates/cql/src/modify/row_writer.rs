@@ -6,16 +6,15 @@ use bytes::Bytes;
 
 use super::keys::Prefix;
 use super::operation::{Action, Operation};
-use crate::compat::Behaviour;
-use crate::compat::Line;
-use crate::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
-use crate::cql::values::{TypedTerm, Value, append_uuid, prepend_uuids};
-use crate::cql::{CqlError, QueryOptions, Table};
-use crate::db::{Database, INDEX_ENTRIES, entry_value};
-use crate::model::{Cell, Change, DeletionTime, RangeTombstone};
-use crate::schema::{ColumnKind, Layout, TableColumn};
-use crate::util::Release;
-use crate::util::limits::NAME_BYTES_MAX;
+use crate::values::{TypedTerm, Value, append_uuid, prepend_uuids};
+use crate::{CqlError, QueryOptions, Table};
+use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
+use base::compat::{Behaviour, Line};
+use base::model::{Cell, Change, DeletionTime, RangeTombstone};
+use base::schema::{ColumnKind, Layout, TableColumn};
+use base::util::Release;
+use db::limits::NAME_BYTES_MAX;
+use db::{Database, INDEX_ENTRIES, entry_value};
 
 /// The cells of list columns that were read before the write, by column name.
 pub(super) type Lists = BTreeMap<Bytes, Vec<Cell>>;

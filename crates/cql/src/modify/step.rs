@@ -1,12 +1,12 @@
 //! A statement of a batch, with its own bound values.
 
 use super::plan::ModifyPlan;
-use crate::cql::QueryOptions;
+use crate::QueryOptions;
 
 /// One of the statements of a batch.
 #[derive(Clone, Copy)]
 pub struct Step<'a> {
     pub plan: &'a ModifyPlan,
-    /// The bound values. The consistency levels and the timestamp are those of the batch.
+    /// The bound values. The consistency levels and the timestamp come from the batch.
     pub options: &'a QueryOptions,
 }

@@ -1,10 +1,10 @@
 //! Types the terms of one statement.
 
-use crate::cql::syntax::Term;
-use crate::cql::values::{Markers, TypeScope, TypedTerm};
-use crate::cql::{ColumnSpec, CqlError, Table};
-use crate::marshal::{CqlType, Native};
-use crate::schema::TableColumn;
+use crate::values::{Markers, TypeScope, TypedTerm};
+use crate::{ColumnSpec, CqlError, Table};
+use base::marshal::{CqlType, Native};
+use base::schema::TableColumn;
+use cql_syntax::Term;
 
 /// Gives terms the types of their receivers, and markers their names.
 pub(super) struct Terms<'a> {

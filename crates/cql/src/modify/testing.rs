@@ -6,18 +6,20 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{BatchPlan, ModifyPlan};
-use crate::compat::Behaviour;
-use crate::compat::features::{ConsistencyLevel, Language, ReportedVersion};
-use crate::cql::define::define;
-use crate::cql::syntax::{Statement, parse_as};
-use crate::cql::values::Markers;
-use crate::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState};
-use crate::db::{Database, DatabaseParts};
-use crate::model::{Cell, CellKind, Predicate, RowColumns, SliceRange};
-use crate::partitioner::{PartitionerRef, RandomPartitioner};
-use crate::schema::Catalog;
-use crate::storage::{EmbeddedStore, Store};
-use crate::util::{Clock, Release};
+use crate::define::define;
+use crate::values::Markers;
+use crate::{CqlError, Outcome, QueryOptions, QueryState};
+use base::compat::Behaviour;
+use base::compat::features::{ConsistencyLevel, Language, ReportedVersion};
+use base::marshal::CollectionForm;
+use base::model::{Cell, CellKind, Predicate, RowColumns, SliceRange};
+use base::partitioner::{PartitionerRef, RandomPartitioner};
+use base::schema::Catalog;
+use base::util::{Clock, Release};
+use cql_syntax::{Statement, parse_as};
+use db::{Database, DatabaseParts};
+use embedded::EmbeddedStore;
+use store::Store;
 
 /// A database with the keyspace `k`, and a session in it.
 pub(super) struct Bench {
@@ -97,6 +99,7 @@ impl Bench {
             language: Language::Newest,
             keyspace: Some("k"),
             user: None,
+            sees_new_indexes: false,
         };
         let mut markers = Markers::new(parsed.markers.len());
         match &parsed.statement {

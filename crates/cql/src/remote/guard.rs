@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use super::statement::RemoteStatement;
-use crate::compat::features::releases::NEWEST;
-use crate::compat::texts;
-use crate::cql::syntax::{Conditions, Modify, Parser, Statement, TableName};
-use crate::cql::{CqlError, QueryState, system};
-use crate::db::{Access, is_reserved};
-use crate::schema::CfDef;
-use crate::storage::{RemoteCql, index_name};
+use crate::{CqlError, QueryState, system};
+use base::compat::features::releases::NEWEST;
+use base::compat::texts;
+use base::schema::CfDef;
+use cql_syntax::{Conditions, Modify, Parser, Statement, TableName};
+use db::{Access, is_reserved};
+use store::{RemoteCql, index_name};
 
 /// The tables of `system` that every user may read, as in Cassandra (5.0, `ClientState`): drivers need them.
 const EVERYBODYS: [&str; 5] = ["local", "peers", "peers_v2", "size_estimates", "table_estimates"];

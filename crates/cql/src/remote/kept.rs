@@ -6,8 +6,10 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::RemoteStatement;
-use crate::cql::{ColumnSpec, CqlError, StatementId};
-use crate::util::limits::{PREPARED_BYTES_MAX, PREPARED_STATEMENT_BYTES_MAX};
+use crate::limits::PREPARED_STATEMENT_BYTES_MAX;
+use crate::{ColumnSpec, CqlError, unprepared};
+use base::model::StatementId;
+use base::util::limits::PREPARED_BYTES_MAX;
 
 /// A parsed statement that the cluster has prepared.
 #[derive(Debug)]
@@ -53,7 +55,7 @@ impl RemoteStatements {
 
     /// Returns a prepared statement.
     pub fn get(&self, id: StatementId) -> Result<Arc<RemotePrepared>, CqlError> {
-        self.cache.get(&id).ok_or_else(|| id.unknown())
+        self.cache.get(&id).ok_or_else(|| unprepared(&id))
     }
 }
 

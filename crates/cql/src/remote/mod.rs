@@ -17,11 +17,11 @@ pub use kept::{RemotePrepared, RemoteStatements};
 use statement::{RemoteStatement, Route};
 use values::{column, result, sent_form};
 
-use super::syntax::StatementTarget;
-use super::{BoundValue, CqlError, Outcome, QueryOptions, QueryState, StatementId, access};
-use crate::compat::texts;
-use crate::db;
-use crate::storage::{RemoteCql, RemoteLevels};
+use super::{CqlError, Outcome, QueryOptions, QueryState, access};
+use base::compat::texts;
+use base::model::{BoundValue, StatementId};
+use cql_syntax::StatementTarget;
+use store::{RemoteCql, RemoteLevels};
 
 /// Executes a statement without values.
 pub async fn query(

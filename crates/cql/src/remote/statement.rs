@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::compat::features::releases::NEWEST;
-use crate::cql::CqlError;
-use crate::cql::syntax::{
+use crate::CqlError;
+use base::compat::features::releases::NEWEST;
+use cql_syntax::{
     AccessStatement, Parsed, Parser, Relation, Select, Selected, Selection, Selector, Statement,
     StatementTarget, parse,
 };
@@ -60,7 +60,7 @@ impl RemoteStatement {
                 return RemoteStatement::foreign(text, CqlError::Syntax { message, place });
             }
             Ok(parsed) => parsed,
-            Err(why) => return RemoteStatement::foreign(text, why),
+            Err(why) => return RemoteStatement::foreign(text, why.into()),
         };
         let route = match &parsed.statement {
             Statement::Use(name) => Route::LocalStatement(LocalStatement::Use(name.clone())),
@@ -136,7 +136,7 @@ impl RemoteStatement {
     }
 }
 
-/// Whether the first word is that of a schema change.
+/// Whether the first word begins a schema change.
 fn begins_as_definition(text: &str) -> Result<bool, CqlError> {
     let parser = Parser::new(text, NEWEST)?;
     Ok(FOREIGN.iter().any(|(verb, _)| parser.is_word(0, verb)))

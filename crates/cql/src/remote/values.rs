@@ -3,12 +3,13 @@
 use bytes::Bytes;
 
 use super::statement::RemoteStatement;
-use crate::compat::Behaviour;
-use crate::cql::values::{list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes};
-use crate::cql::{CollectionForm, ColumnSpec, CqlError, Outcome, QueryState, ResultSet};
-use crate::marshal::{CqlType, Native};
-use crate::storage::{RemoteColumn, RemoteOutcome};
-use crate::util::Release;
+use crate::{ColumnSpec, CqlError, Outcome, QueryState, ResultSet};
+use base::compat::Behaviour;
+use base::marshal::{
+    CollectionForm, CqlType, Native, list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes,
+};
+use base::util::Release;
+use store::{RemoteColumn, RemoteOutcome};
 
 /// Returns a cluster's result with the types and names of the session's release.
 pub fn result(
@@ -38,7 +39,7 @@ pub fn column(column: RemoteColumn, release: Release) -> ColumnSpec {
     ColumnSpec { keyspace, table, name, cql_type, is_field: false }
 }
 
-/// Replaces timestamps by those of releases before 2.0.
+/// Replaces timestamps by the timestamp type of releases before 2.0.
 fn old_type(cql_type: CqlType) -> CqlType {
     let old = |held: Box<CqlType>| Box::new(old_type(*held));
     match cql_type {

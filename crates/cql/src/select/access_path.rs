@@ -1,12 +1,12 @@
-//! How a SELECT finds its rows.
+//! The access path of a SELECT: the way in which it finds its rows.
 
 use bytes::Bytes;
 
 use super::keys::Partitions;
 use super::plan::SelectPlan;
 use super::reach::Extent;
-use crate::cql::{CqlError, QueryOptions, QueryState};
-use crate::model::Bounds;
+use crate::{CqlError, QueryOptions, QueryState};
+use base::model::Bounds;
 
 /// The partitions that a SELECT reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct PathIndex {
     pub value: Bytes,
 }
 
-/// How a SELECT finds its rows, as its plan decides before the first read.
+/// The way in which a SELECT finds its rows, as its plan decides before the first read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessPath {
     pub partitions: PathPartitions,

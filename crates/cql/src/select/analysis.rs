@@ -6,15 +6,15 @@ use super::element_condition::ElementCondition;
 use super::messages::{NOT_ON_TOKEN, relation_text};
 use super::operands::{Operand, Operands};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
-use crate::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, IN_ON_ANY_KEY_COLUMN};
-use crate::compat::rules::CqlRules;
-use crate::compat::texts;
-use crate::cql::syntax::{InValues, Operator, Relation, Select, Selection, Term, operator_text};
-use crate::cql::values::{Markers, TypeScope, TypedTerm};
-use crate::cql::{ColumnSpec, CqlError, QueryState};
-use crate::marshal::CqlType;
-use crate::schema::{ColumnKind, TableColumn};
-use crate::util::Release;
+use crate::values::{Markers, TypeScope, TypedTerm};
+use crate::{ColumnSpec, CqlError, QueryState};
+use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, IN_ON_ANY_KEY_COLUMN};
+use base::compat::rules::CqlRules;
+use base::compat::texts;
+use base::marshal::CqlType;
+use base::schema::{ColumnKind, TableColumn};
+use base::util::Release;
+use cql_syntax::{InValues, Operator, Relation, Select, Selection, Term, operator_text};
 
 /// The state of the analysis of a WHERE clause.
 pub(super) struct Analysis<'a> {
@@ -234,7 +234,7 @@ impl<'a> Analysis<'a> {
         match operator {
             Operator::Eq => {
                 check_beside(self.existing(column), operator, name)?;
-                let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
+                let operand = Operand::One(TypedTerm::new(value, &spec, &self.scope, markers)?);
                 self.set(column, RestrictionKind::Eq(operand))
             }
             Operator::Neq if self.state.is_in_words_of_2_1() => {
@@ -257,7 +257,7 @@ impl<'a> Analysis<'a> {
                     }
                     None => self.set(column, RestrictionKind::Slice(Slice::default()))?,
                 }
-                let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
+                let operand = Operand::One(TypedTerm::new(value, &spec, &self.scope, markers)?);
                 let restriction = self.existing_mut(column);
                 set_end(restriction, operator, operand, name)
             }

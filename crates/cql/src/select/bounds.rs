@@ -1,6 +1,7 @@
 //! Turns restrictions on clustering columns into the slices of cells that contain the rows.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -8,11 +9,12 @@ use super::filter::present;
 use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
 use super::tuple_slices::{ColumnSlice, column_slices};
-use crate::compat::features::releases::NEWEST;
-use crate::cql::CqlError;
-use crate::cql::values::combined;
-use crate::marshal::{self, AbstractType, STATIC_PREFIX, TypeRef, push_component};
-use crate::schema::{Layout, TableDef};
+use crate::CqlError;
+use crate::values::combined;
+use base::compat::features::releases::NEWEST;
+use base::marshal;
+use base::marshal::{AbstractType, STATIC_PREFIX, TypeRef, push_component};
+use base::schema::{Layout, TableDef};
 
 /// A range of cell names in the comparator's order. An empty end is open. The ends are inclusive unless they are
 /// skipped.
@@ -35,7 +37,8 @@ pub(super) struct SuperSlice {
 #[derive(Debug, Clone)]
 pub(super) enum Reads {
     Names(Vec<Bytes>),
-    Cells(Vec<CellSlice>),
+    /// Shared by the partitions: there may be `IN_COMBINATIONS_MAX` slices.
+    Cells(Arc<[CellSlice]>),
     Supers(Vec<SuperSlice>),
 }
 
@@ -43,7 +46,7 @@ impl Reads {
     /// Whether no cell can be read, because the bounds exclude each other.
     pub fn is_empty(&self) -> bool {
         match self {
-            // The table may have no columns but those of its key.
+            // The table may have only the columns of its key.
             Reads::Names(_) => false,
             Reads::Cells(slices) => slices.is_empty(),
             Reads::Supers(slices) => slices.is_empty(),
@@ -110,15 +113,15 @@ impl<'a> Slicing<'a> {
         }
         let rest = restrictions.of_clustering.iter().enumerate();
         let rest = rest.filter(|(at, _)| !prefixes.answered.contains(at)).map(|(_, rest)| rest).collect();
-        let mut slices: Vec<CellSlice> = Vec::new();
+        let mut slices: Vec<CellSlice> = Vec::with_capacity(prefixes.each.len());
         let mixed = self.mixed_slices(&prefixes)?;
-        for prefix in &prefixes.each {
+        for prefix in prefixes.each {
             if let Some(parts) = &mixed {
-                slices.extend(parts.iter().map(|part| self.column_slice(prefix, part)));
+                slices.extend(parts.iter().map(|part| self.column_slice(&prefix, part)));
             } else if def.layout == Layout::Dense {
-                slices.extend(dense_slice(prefix, (&start, &finish), is_reversed(def, 0)));
+                slices.extend(dense_slice(&prefix, (&start, &finish), is_reversed(def, 0)));
             } else {
-                slices.push(composite_slice(def, prefix, &start, &finish));
+                slices.push(composite_slice(def, &prefix, &start, &finish));
             }
         }
         slices.retain(|slice| {
@@ -126,14 +129,15 @@ impl<'a> Slicing<'a> {
                 || slice.finish.is_empty()
                 || comparator.compare(&slice.start, &slice.finish) != Ordering::Greater
         });
-        slices.sort_by(|a, b| comparator.compare(&a.start, &b.start));
+        // In place: of equal values with different bytes any can stay, as both are the same bound.
+        slices.sort_unstable_by(|a, b| comparator.compare(&a.start, &b.start));
         // Different bytes can be equal values: the decimals 1.0 and 1.00.
         let is_same = |one: &Bytes, other: &Bytes| {
             one == other || !one.is_empty() && !other.is_empty() && comparator.compare(one, other).is_eq()
         };
         slices
             .dedup_by(|one, other| is_same(&one.start, &other.start) && is_same(&one.finish, &other.finish));
-        Ok(SlicePlan { reads: Reads::Cells(slices), rest })
+        Ok(SlicePlan { reads: Reads::Cells(slices.into()), rest })
     }
 
     /// Returns the slices of single columns for a slice of several columns whose directions differ, as 2.2 and later
@@ -190,7 +194,7 @@ impl<'a> Slicing<'a> {
                 }
                 RestrictionKind::In(operands) => {
                     let values = operands.values(self.bound)?.into_iter().map(|values| present(values, null));
-                    found.each = combined(&found.each, &values.collect::<Result<Vec<_>, _>>()?)?;
+                    found.each = combined(&found.each, values.collect::<Result<Vec<_>, _>>()?)?;
                 }
                 RestrictionKind::Slice(slice) => {
                     found.slice = Some((slice, restriction));

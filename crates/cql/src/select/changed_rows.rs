@@ -1,5 +1,5 @@
-//! The WHERE clause of an UPDATE or DELETE as 3.0 and later analyze it: like that of a SELECT, without filtering
-//! (`StatementRestrictions`).
+//! The WHERE clause of an UPDATE or DELETE as 3.0 and later analyze it: like the WHERE clause of a SELECT, without
+//! filtering (`StatementRestrictions`).
 
 use std::collections::HashSet;
 
@@ -10,11 +10,11 @@ use super::bounds::{CellSlice, Reads, Slicing, static_slice};
 use super::keys::{Partitions, partitions};
 use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
-use crate::cql::syntax::{Relation, Select, Selection, TableName};
-use crate::cql::values::{Markers, TypeScope};
-use crate::cql::{CqlError, QueryOptions, QueryState, Table};
-use crate::marshal;
-use crate::schema::{Layout, TableColumn};
+use crate::values::{Markers, TypeScope};
+use crate::{CqlError, QueryOptions, QueryState, Table};
+use base::marshal;
+use base::schema::{Layout, TableColumn};
+use cql_syntax::{Relation, Select, Selection, TableName};
 
 /// The rows of a partition that a statement changes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -175,7 +175,7 @@ impl ChangedRows {
 
     /// Returns the keys of the partitions.
     pub fn row_keys(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
-        let bound = Bound { options, database: state.database, line: state.line() };
+        let bound = Bound { options, database: state.database, line: state.line(), sees_new_indexes: false };
         match partitions(&self.target, &self.restrictions, bound, state.behaviour)? {
             Partitions::Keys(keys) => Ok(keys),
             Partitions::Range(_) => Ok(Vec::new()),
@@ -188,7 +188,7 @@ impl ChangedRows {
         let slicing = Slicing {
             target: &self.target,
             restrictions: &self.restrictions,
-            bound: Bound { options, database: state.database, line: state.line() },
+            bound: Bound { options, database: state.database, line: state.line(), sees_new_indexes: false },
             is_in_words_of_2_1: false,
         };
         if !self.slices_clustering() {
@@ -208,7 +208,7 @@ impl ChangedRows {
         }
         let statics = static_slice(def).filter(|_| def.layout == Layout::Sparse);
         let range = |slice: CellSlice| {
-            // The names of static cells come before those of all rows.
+            // The names of static cells come before the names of all rows.
             let after_statics = statics.as_ref().map(|statics| statics.finish.clone());
             let start = if slice.start.is_empty() { after_statics.unwrap_or_default() } else { slice.start };
             RowSet::Range { start, finish: slice.finish }
@@ -217,6 +217,6 @@ impl ChangedRows {
         let has_names = |slice: &CellSlice| {
             def.layout == Layout::Dense || slice.start.is_empty() || slice.start != slice.finish
         };
-        Ok(slices.into_iter().filter(has_names).map(range).collect())
+        Ok(slices.iter().filter(|slice| has_names(slice)).cloned().map(range).collect())
     }
 }

@@ -4,13 +4,13 @@ use super::analysis::Analysis;
 use super::messages::{NEEDS_FILTERING, NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
 use super::restrictions::{RestrictionKind, Restrictions};
 use super::selection::Projection;
-use crate::compat::features::restrictions::{FILTERING_BY_VALUES, IN_ON_ANY_KEY_COLUMN};
-use crate::compat::rules::{KEY_INDEX_NEEDS_OPEN_KEY, STRICT_BOUNDS_ARE_REFUSED};
-use crate::compat::texts;
-use crate::cql::CqlError;
-use crate::cql::column_text::column_text;
-use crate::cql::syntax::{Operator, Relation, Selection, Selector};
-use crate::schema::{ColumnKind, Layout, TableColumn};
+use crate::CqlError;
+use crate::column_text::column_text;
+use base::compat::features::restrictions::{FILTERING_BY_VALUES, IN_ON_ANY_KEY_COLUMN};
+use base::compat::rules::{KEY_INDEX_NEEDS_OPEN_KEY, STRICT_BOUNDS_ARE_REFUSED};
+use base::compat::texts;
+use base::schema::{ColumnKind, Layout, TableColumn};
+use cql_syntax::{Operator, Relation, Selection, Selector};
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::invalid(why))

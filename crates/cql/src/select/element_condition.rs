@@ -5,13 +5,14 @@ use bytes::Bytes;
 use super::operands::Bound;
 use super::restrictions::IndexedBy;
 use super::rows::ColumnCells;
-use crate::cql::syntax::{Operator, operator_text};
-use crate::cql::values::{TypedTerm, list_from_bytes, map_from_bytes};
-use crate::cql::{CollectionForm, CqlError, QueryOptions};
-use crate::db::entry_value;
-use crate::marshal::{self, CqlType, TypeRef};
-use crate::schema::TableColumn;
-use crate::util::Release;
+use crate::values::TypedTerm;
+use crate::{CqlError, QueryOptions};
+use base::marshal;
+use base::marshal::{CollectionForm, CqlType, TypeRef, list_from_bytes, map_from_bytes};
+use base::schema::TableColumn;
+use base::util::Release;
+use cql_syntax::{Operator, operator_text};
+use db::entry_value;
 
 /// A condition, with the terms of the statement.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub(super) enum ElementCondition {
     /// `m CONTAINS KEY x`.
     Key(TypedTerm),
     /// `m[x] = y`.
-    Entry { key: TypedTerm, value: TypedTerm },
+    Entry { key: TypedTerm, value: TypedTerm, value_type: CqlType },
 }
 
 impl ElementCondition {
@@ -29,7 +30,7 @@ impl ElementCondition {
     pub fn is_unset(&self, options: &QueryOptions) -> bool {
         match self {
             ElementCondition::Value(term) | ElementCondition::Key(term) => term.is_unset(options),
-            ElementCondition::Entry { key, value } => key.is_unset(options) || value.is_unset(options),
+            ElementCondition::Entry { key, value, .. } => key.is_unset(options) || value.is_unset(options),
         }
     }
 
@@ -67,10 +68,10 @@ impl ElementCondition {
         Ok(match self {
             ElementCondition::Value(term) => WantedElement::Value(present(term, "value for indexed")?),
             ElementCondition::Key(term) => WantedElement::Key(present(term, "value for indexed")?),
-            ElementCondition::Entry { key, value } => WantedElement::Entry {
+            ElementCondition::Entry { key, value, value_type } => WantedElement::Entry {
                 key: present(key, "map key for")?,
                 value: present(value, "map value for")?,
-                comparator: value.cql_type().type_ref(bound.database.types()),
+                comparator: value_type.type_ref(bound.database.types()),
                 release,
             },
         })
@@ -94,7 +95,8 @@ impl WantedElement {
         }
     }
 
-    /// Checks the elements of a collection with a cell for each element. Those of a set are the names of the cells.
+    /// Checks the elements of a collection with a cell for each element. The elements of a set are the names of the
+    /// cells.
     pub fn is_in(&self, cells: Option<&ColumnCells>, is_set: bool) -> bool {
         let Some(ColumnCells::Many(elements)) = cells else { return false };
         elements.iter().any(|(name, cell)| match self {
@@ -107,8 +109,8 @@ impl WantedElement {
         })
     }
 
-    /// Checks a frozen collection. Returns `None` if the value is no valid collection. There are no conditions on the
-    /// entries of a frozen map.
+    /// Checks a frozen collection. Returns `None` if the value is not a valid collection. There are no conditions on
+    /// the entries of a frozen map.
     pub fn is_in_frozen(&self, cql_type: &CqlType, value: &Bytes) -> Option<bool> {
         if let CqlType::Map { .. } = cql_type {
             let entries = map_from_bytes(value, CollectionForm::Long)?;

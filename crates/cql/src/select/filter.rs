@@ -8,11 +8,12 @@ use super::element_condition::WantedElement;
 use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, SliceEnd};
 use super::rows::{CellColumns, Place, Row};
-use crate::compat::texts;
-use crate::cql::CqlError;
-use crate::marshal::{self, CqlType, Native, TypeRef};
-use crate::schema::{ColumnKind, TableColumn};
-use crate::util::Release;
+use crate::CqlError;
+use base::compat::texts;
+use base::marshal;
+use base::marshal::{CqlType, Native, TypeRef};
+use base::schema::{ColumnKind, TableColumn};
+use base::util::Release;
 
 /// A column that a condition restricts.
 #[derive(Debug)]

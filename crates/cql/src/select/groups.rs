@@ -8,8 +8,8 @@ use super::operands::Bound;
 use super::rows::{Place, Row};
 use super::selection::Projection;
 use super::walk::memory_of;
-use crate::cql::CqlError;
-use crate::cql::values::Tally;
+use crate::CqlError;
+use crate::values::Tally;
 
 /// The state of one group.
 #[derive(Debug)]

@@ -5,11 +5,11 @@ use bytes::Bytes;
 use super::filter::present;
 use super::operands::Bound;
 use super::restrictions::{IndexedBy, Restriction, RestrictionKind};
-use crate::compat::texts;
-use crate::cql::CqlError;
-use crate::cql::syntax::{Operator, operator_text};
-use crate::schema::TableColumn;
-use crate::util::Release;
+use crate::CqlError;
+use base::compat::texts;
+use base::schema::TableColumn;
+use base::util::Release;
+use cql_syntax::{Operator, operator_text};
 
 /// Returns the value to look up in an index, or `None` if the index does not support the restriction.
 pub(super) fn indexed_value(

@@ -8,16 +8,16 @@ use super::filter::present;
 use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, SliceEnd, Target};
 use super::token::{token_before, token_of_value};
-use crate::compat::features::releases::NEWEST;
-use crate::compat::{Behaviour, texts};
-use crate::cql::CqlError;
-use crate::cql::values::combined;
-use crate::marshal;
-use crate::model::Bounds;
-use crate::partitioner::TokenForm;
-use crate::schema::row_key;
-use crate::util::Release;
-use crate::util::limits::NAME_BYTES_MAX;
+use crate::CqlError;
+use crate::values::{check_combinations, combined};
+use base::compat::features::releases::NEWEST;
+use base::compat::{Behaviour, texts};
+use base::marshal;
+use base::model::Bounds;
+use base::partitioner::TokenForm;
+use base::schema::row_key;
+use base::util::Release;
+use db::limits::NAME_BYTES_MAX;
 
 /// A range of the ring: the bounds for the store, and the exact token limits that are checked afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,42 +91,49 @@ fn keys(
     bound: Bound<'_>,
     release: Release,
 ) -> Result<Vec<Bytes>, CqlError> {
+    let is_sorted = Behaviour::of(release).cql.in_keys_are_sorted;
     let columns = &target.def.partition_key;
-    let mut each: Vec<Vec<Bytes>> = vec![Vec::new()];
+    let mut values_of_columns = Vec::with_capacity(columns.len());
     for (column, restriction) in columns.iter().zip(&restrictions.keys) {
         let null = |_| match restrictions.is_later {
             true => format!("Invalid null value in condition for column {}", column.name),
             false => format!("Invalid null value for partition key part {}", column.name),
         };
-        let values = match restriction.as_ref().map(|restriction| &restriction.asked) {
+        let mut values = match restriction.as_ref().map(|restriction| &restriction.asked) {
             Some(RestrictionKind::Eq(operand)) => present(operand.values(bound)?, null)?,
-            Some(RestrictionKind::In(operands)) => {
-                present(operands.values(bound)?.into_iter().flatten().collect(), null)?
-            }
+            Some(RestrictionKind::In(operands)) => present(operands.column_values(bound)?, null)?,
             _ => Vec::new(),
         };
-        each = combined(&each, &values.into_iter().map(|value| vec![value]).collect::<Vec<_>>())?;
+        if is_sorted {
+            // From 2.1 on the keys are sorted by value and duplicates are removed. Of equal values with different bytes, as
+            // the decimals 1.0 and 1.00 are, the first is read. Combinations of sorted values are sorted.
+            let comparator = column.cql_type.type_ref(bound.database.types());
+            let view = marshal::at(&*comparator, release);
+            values.sort_by(|a, b| view.compare(a, b));
+            values.dedup_by(|later, earlier| view.compare(later, earlier).is_eq());
+        }
+        values_of_columns.push(values);
     }
-    if Behaviour::of(release).cql.in_keys_are_sorted {
-        // From 2.1 on the keys are sorted by value and duplicates are removed.
-        let types = bound.database.types();
-        let comparators: Vec<_> = columns.iter().map(|column| column.cql_type.type_ref(types)).collect();
-        let compare = |a: &[Bytes], b: &[Bytes]| {
-            let orders = comparators.iter().zip(a.iter().zip(b));
-            let mut orders =
-                orders.map(|(comparator, (a, b))| marshal::at(&**comparator, release).compare(a, b));
-            orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-        };
-        each.sort_by(|a, b| compare(a, b));
-        // Of equal values with different bytes, as the decimals 1.0 and 1.00 are, the first is read.
-        each.dedup_by(|later, earlier| compare(later, earlier).is_eq());
-    }
-    let keys = each.iter().map(|values| row_key(values));
+    let each = each_key(values_of_columns)?;
     match restrictions.uses_index {
         // Real servers read ranges then, in which no empty key is.
-        true => Ok(keys.filter(|key| !key.is_empty()).collect()),
-        false => keys.map(checked).collect(),
+        true => Ok(each.into_iter().filter(|key| !key.is_empty()).collect()),
+        false => each.into_iter().map(checked).collect(),
     }
+}
+
+/// Returns the row keys of all combinations of the columns' values.
+fn each_key(mut values_of_columns: Vec<Vec<Bytes>>) -> Result<Vec<Bytes>, CqlError> {
+    if values_of_columns.len() == 1 {
+        let values = values_of_columns.pop().unwrap_or_default();
+        check_combinations(values.len(), 1)?;
+        return Ok(values.into_iter().map(|value| row_key(&[value])).collect());
+    }
+    let mut each: Vec<Vec<Bytes>> = vec![Vec::new()];
+    for values in values_of_columns {
+        each = combined(&each, values.into_iter().map(|value| vec![value]).collect())?;
+    }
+    Ok(each.iter().map(|values| row_key(values)).collect())
 }
 
 fn checked(key: Bytes) -> Result<Bytes, CqlError> {

@@ -5,13 +5,13 @@ use super::analysis::Analysis;
 use super::messages::NEEDS_FILTERING;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions};
 use super::selection::Projection;
-use crate::compat::features::LaterFeature;
-use crate::compat::features::restrictions::{
+use crate::CqlError;
+use base::compat::features::LaterFeature;
+use base::compat::features::restrictions::{
     CHANGES_OF_SEVERAL_ROWS, FILTERING_BY_CLUSTERING, FILTERING_BY_PARTITION_KEY, FILTERING_BY_VALUES,
 };
-use crate::compat::texts;
-use crate::cql::CqlError;
-use crate::schema::{ColumnKind, Layout, TableColumn};
+use base::compat::texts;
+use base::schema::{ColumnKind, Layout, TableColumn};
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::invalid(why))

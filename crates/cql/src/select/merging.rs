@@ -6,13 +6,13 @@ use super::element_condition::ElementCondition;
 use super::messages::{NOT_ON_TOKEN, relation_text};
 use super::operands::{Operand, Operands};
 use super::restrictions::{Restriction, RestrictionKind, Slice, SliceEnd};
-use crate::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, FILTERING_BY_PARTITION_KEY};
-use crate::compat::texts;
-use crate::cql::syntax::{InValues, Operator, Relation, Term, operator_text};
-use crate::cql::values::{Markers, TypedTerm};
-use crate::cql::{ColumnSpec, CqlError};
-use crate::marshal::CqlType;
-use crate::schema::{ColumnKind, TableColumn};
+use crate::values::{Markers, TypedTerm};
+use crate::{ColumnSpec, CqlError};
+use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, FILTERING_BY_PARTITION_KEY};
+use base::compat::texts;
+use base::marshal::CqlType;
+use base::schema::{ColumnKind, TableColumn};
+use cql_syntax::{InValues, Operator, Relation, Term, operator_text};
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::invalid(why))
@@ -110,7 +110,7 @@ impl Analysis<'_> {
                 _ => "Slice restrictions are not supported on collections containing durations",
             });
         }
-        let operand = Operand::one(TypedTerm::new(value, &self.target.spec(column), &self.scope, markers)?);
+        let operand = Operand::One(TypedTerm::new(value, &self.target.spec(column), &self.scope, markers)?);
         Ok(match operator {
             Operator::Eq => RestrictionKind::Eq(operand),
             _ => sliced(operator, operand),
@@ -148,7 +148,8 @@ impl Analysis<'_> {
             TypedTerm::new(term, &spec, &self.scope, markers)
         };
         let key = typed(key, "key", of_keys)?;
-        Ok(ElementCondition::Entry { key, value: typed(value, "value", of_values)? })
+        let value = typed(value, "value", of_values)?;
+        Ok(ElementCondition::Entry { key, value, value_type: (**of_values).clone() })
     }
 
     fn one_in(

@@ -1,8 +1,8 @@
 //! Relations as error messages quote them.
 
-use crate::cql::syntax::{InValues, Operator, Relation, operator_text};
-use crate::cql::values::term_text;
-use crate::util::Release;
+use crate::values::term_text;
+use base::util::Release;
+use cql_syntax::{InValues, Operator, Relation, operator_text};
 
 pub(super) const NEEDS_FILTERING: &str = "Cannot execute this query as it might involve data filtering and thus may have \
      unpredictable performance. If you want to execute this query despite the performance unpredictability, use ALLOW \

@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 
-use crate::compat::Line;
-use crate::cql::syntax::{InValues, Term};
-use crate::cql::values::{Markers, TypeScope, TypedTerm, Value, term_text, tuple_from_bytes};
-use crate::cql::{ColumnSpec, CqlError, QueryOptions};
-use crate::db::Database;
-use crate::marshal::CqlType;
+use crate::values::{Markers, TypeScope, TypedTerm, Value, check_combinations, term_text};
+use crate::{ColumnSpec, CqlError, QueryOptions};
+use base::compat::Line;
+use base::marshal::{CqlType, tuple_from_bytes};
+use cql_syntax::{InValues, Term};
+use db::Database;
 
 /// The bound values of one execution, and the database whose types they have.
 #[derive(Clone, Copy)]
@@ -16,6 +16,8 @@ pub(super) struct Bound<'a> {
     pub database: &'a Database,
     /// The release whose words errors have.
     pub line: Line,
+    /// See `Request::sees_new_indexes`.
+    pub sees_new_indexes: bool,
 }
 
 impl Bound<'_> {
@@ -28,16 +30,14 @@ impl Bound<'_> {
 /// Values for some columns, one for each.
 #[derive(Debug)]
 pub(super) enum Operand {
+    /// The value of one column.
+    One(TypedTerm),
     Each(Vec<TypedTerm>),
     /// A tuple bound to one marker, and the number of its fields.
-    Whole(TypedTerm, usize),
+    Whole(Box<TypedTerm>, usize),
 }
 
 impl Operand {
-    pub fn one(term: TypedTerm) -> Operand {
-        Operand::Each(vec![term])
-    }
-
     /// Analyzes the operand of a multi-column relation.
     pub fn tuple(
         term: &Term,
@@ -47,7 +47,7 @@ impl Operand {
     ) -> Result<Operand, CqlError> {
         let Term::Tuple(terms) = term else {
             let whole = TypedTerm::new(term, &tuple_spec(columns), scope, markers)?;
-            return Ok(Operand::Whole(whole, columns.len()));
+            return Ok(Operand::Whole(Box::new(whole), columns.len()));
         };
         if terms.len() != columns.len() {
             return Err(CqlError::invalid(format!(
@@ -65,6 +65,7 @@ impl Operand {
     /// Returns the text of the value as 2.1 prints terms that it has analyzed.
     pub fn noted_text(&self) -> String {
         match self {
+            Operand::One(term) => term.noted_text(),
             Operand::Each(terms) => terms.iter().map(TypedTerm::noted_text).collect::<Vec<_>>().join(", "),
             Operand::Whole(term, _) => term.noted_text(),
         }
@@ -72,6 +73,7 @@ impl Operand {
 
     pub fn values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
+            Operand::One(term) => Ok(vec![bound.bytes(term)?]),
             Operand::Each(terms) => terms.iter().map(|term| bound.bytes(term)).collect(),
             Operand::Whole(term, width) => match bound.bytes(term)? {
                 Some(bytes) => split_tuple(&bytes, *width),
@@ -127,8 +129,9 @@ impl Operands {
     ) -> Result<Operands, CqlError> {
         match values {
             InValues::List(terms) => {
+                check_combinations(terms.len(), 1)?;
                 let each = terms.iter().map(|term| TypedTerm::new(term, column, scope, markers));
-                Ok(Operands::Each(each.map(|term| term.map(Operand::one)).collect::<Result<_, _>>()?))
+                Ok(Operands::Each(each.map(|term| term.map(Operand::One)).collect::<Result<_, _>>()?))
             }
             InValues::Marker(at) => {
                 let list = list_spec(column, format!("in({})", column.name));
@@ -146,6 +149,7 @@ impl Operands {
     ) -> Result<Operands, CqlError> {
         match values {
             InValues::List(terms) => {
+                check_combinations(terms.len(), 1)?;
                 let each = terms.iter().map(|term| Operand::tuple(term, columns, scope, markers));
                 Ok(Operands::Each(each.collect::<Result<_, _>>()?))
             }
@@ -163,26 +167,43 @@ impl Operands {
         matches!(self, Operands::Each(each) if each.len() == 1)
     }
 
+    /// Returns the values for the only column.
+    pub fn column_values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+        match self {
+            Operands::Each(each) => {
+                let value = |operand: &Operand| match operand {
+                    Operand::One(term) => bound.bytes(term),
+                    other => Ok(other.values(bound)?.into_iter().next().flatten()),
+                };
+                each.iter().map(value).collect()
+            }
+            Operands::Whole(term, _) => Ok(elements(term, bound)?.into_iter().map(Some).collect()),
+        }
+    }
+
     pub fn values(&self, bound: Bound<'_>) -> Result<Vec<Vec<Option<Bytes>>>, CqlError> {
         match self {
             Operands::Each(each) => each.iter().map(|operand| operand.values(bound)).collect(),
             Operands::Whole(term, width) => {
-                let elements = match term.value(bound.options, bound.database)? {
-                    Value::List(elements) => elements,
-                    Value::Unset => {
-                        return Err(CqlError::invalid(format!(
-                            "Invalid unset value for column {}",
-                            term.receiver()
-                        )));
-                    }
-                    _ => return Err(CqlError::invalid("Invalid null value for IN restriction")),
-                };
+                let elements = elements(term, bound)?;
                 match width {
                     Some(width) => elements.iter().map(|element| split_tuple(element, *width)).collect(),
                     None => Ok(elements.into_iter().map(|element| vec![Some(element)]).collect()),
                 }
             }
         }
+    }
+}
+
+/// Returns the elements of a list that is bound to the marker after IN.
+fn elements(term: &TypedTerm, bound: Bound<'_>) -> Result<Vec<Bytes>, CqlError> {
+    match term.value(bound.options, bound.database)? {
+        Value::List(elements) => {
+            check_combinations(elements.len(), 1)?;
+            Ok(elements)
+        }
+        Value::Unset => Err(CqlError::invalid(format!("Invalid unset value for column {}", term.receiver()))),
+        _ => Err(CqlError::invalid("Invalid null value for IN restriction")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Accounts for the memory of the pages from which a slice takes its rows.
 
-use crate::util::meter;
+use base::util::meter;
 
 /// Bytes that were counted when pages were read and are not released yet. A row is counted as part of the result when
 /// it is taken, and its cells are freed then. If both were counted until the end of the page, a large result would be
@@ -34,7 +34,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::util::meter::{RequestLimits, RequestMeter, metered};
+    use base::util::meter::{RequestLimits, RequestMeter, metered};
 
     #[tokio::test]
     async fn memory_of_a_finished_row_is_released_from_the_oldest_pages() {

@@ -7,7 +7,7 @@
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-use crate::cql::CqlError;
+use crate::CqlError;
 
 const VERSION: u8 = 2;
 

@@ -12,12 +12,13 @@ use super::restrictions::Clustering;
 use super::rows::{Columns, Grouped, Grouping, Row};
 use super::run::SliceCursor;
 use super::walk::Walk;
-use crate::cql::CqlError;
-use crate::marshal::{self, AbstractType};
-use crate::model::{Cell, Predicate, RowColumns, SliceRange, SuperColumn};
-use crate::schema::{Layout, row_key_parts};
-use crate::util::limits::ROW_WORK;
-use crate::util::meter;
+use crate::CqlError;
+use base::marshal;
+use base::marshal::AbstractType;
+use base::model::{Cell, Predicate, RowColumns, SliceRange, SuperColumn};
+use base::schema::{Layout, row_key_parts};
+use base::util::meter;
+use db::limits::ROW_WORK;
 
 /// Super columns per page. Each super column is read whole.
 const SUPERS_PER_PAGE: usize = 16;
@@ -161,16 +162,10 @@ impl Walk<'_> {
         }
     }
 
-    async fn slices(
-        &mut self,
-        partition: &mut Partition,
-        mut slices: Vec<CellSlice>,
-    ) -> Result<(), CqlError> {
-        if self.is_reversed {
-            slices.reverse();
-        }
+    async fn slices(&mut self, partition: &mut Partition, slices: Arc<[CellSlice]>) -> Result<(), CqlError> {
         let mut grouping = Grouping::new(self.cells, self.is_reversed, partition.statics.is_none());
-        for slice in &slices {
+        for at in 0..slices.len() {
+            let slice = &slices[if self.is_reversed { slices.len() - 1 - at } else { at }];
             let mut run = SliceCursor::new(slice, self.is_reversed);
             if let Some(position) = &partition.resume {
                 let (comparator, is_reversed) = (self.comparator(), self.is_reversed);
@@ -326,7 +321,7 @@ impl Walk<'_> {
             };
             page.retain(|cell| !is_skipped(cell));
             let column =
-                SuperColumn { name: name.clone(), deletion: crate::model::DeletionTime::LIVE, cells: page };
+                SuperColumn { name: name.clone(), deletion: base::model::DeletionTime::LIVE, cells: page };
             if self.take_super(partition, column)? {
                 return Ok(true);
             }

@@ -16,15 +16,15 @@ use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
 use super::rows::CellColumns;
 use super::selection::Projection;
 use super::walk::{ByIndex, ResultRow, Walk};
-use crate::compat::Behaviour;
-use crate::cql::syntax::{Select, Term};
-use crate::cql::system;
-use crate::cql::values::{Markers, TableOf, TypedTerm};
-use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
-use crate::db::{Access, Error};
-use crate::marshal::{self, CqlType, Native};
-use crate::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
-use crate::util::Release;
+use crate::values::{Markers, TableOf, TypedTerm};
+use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, system};
+use base::compat::Behaviour;
+use base::marshal;
+use base::marshal::{CqlType, Native};
+use base::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
+use base::util::Release;
+use cql_syntax::{Select, Term};
+use db::{Access, Error};
 
 #[derive(Debug)]
 pub struct SelectPlan {
@@ -63,7 +63,7 @@ impl SelectPlan {
     ) -> Result<SelectPlan, CqlError> {
         let target = target(state, select)?;
         let catalog = state.database.catalog();
-        let made_up = crate::schema::KeyspaceDef::new(&target.keyspace);
+        let made_up = base::schema::KeyspaceDef::new(&target.keyspace);
         let keyspace = catalog.keyspace(&target.keyspace).unwrap_or(&made_up);
         let scope = state.type_scope(keyspace);
         let cells = CellColumns::new(target.def.clone(), state.database.types());
@@ -485,7 +485,7 @@ impl SelectPlan {
                 continue;
             };
             is_supported = true;
-            if bound.database.indexes().is_usable(cf, &column.cell_name) {
+            if bound.database.indexes().is_usable(cf, &column.cell_name, bound.sees_new_indexes) {
                 return Ok(Some(ByIndex { column: column.cell_name.clone(), value }));
             }
         }
@@ -502,7 +502,7 @@ impl SelectPlan {
 }
 
 fn bound_of<'a>(state: &QueryState<'a>, options: &'a QueryOptions) -> Bound<'a> {
-    Bound { options, database: state.database, line: state.line() }
+    Bound { options, database: state.database, line: state.line(), sees_new_indexes: state.sees_new_indexes }
 }
 
 fn limit_of(term: &TypedTerm, bound: Bound<'_>) -> Result<usize, CqlError> {

@@ -1,13 +1,12 @@
-//! How much a SELECT may read: its limits, and what a data model should avoid.
+//! The reach of a SELECT: the limits of its reads, and reads that a data model should avoid.
 
 use super::bounds::Reads;
 use super::keys::Partitions;
 use super::plan::{Execution, SelectPlan, Start};
 use super::restrictions::{Restriction, RestrictionKind};
 use super::walk::CELLS_PER_PAGE;
-use crate::cql::values::name_text;
-use crate::cql::{CqlError, QueryOptions, QueryState};
-use crate::schema::{ColumnKind, TableColumn};
+use crate::{CqlError, QueryOptions, QueryState};
+use base::schema::{ColumnKind, TableColumn, name_text};
 
 /// The most that a SELECT reads, as far as its text and the table say; `None`: no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub struct Reach {
     pub rows: Option<usize>,
     /// Live cells, with those that are read to see that a row is complete.
     pub cells: Option<usize>,
-    /// What makes the statement slow on much data.
+    /// The reasons why the statement is slow on much data.
     pub warnings: Vec<String>,
 }
 

@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use super::element_condition::ElementCondition;
 use super::operands::{Operand, Operands};
-use crate::cql::syntax::Operator;
-use crate::cql::{ColumnSpec, CqlError, QueryOptions};
-use crate::db::{INDEX_ENTRIES, INDEX_KEYS};
-use crate::schema::{CfDef, TableColumn, TableDef};
+use crate::{ColumnSpec, CqlError, QueryOptions};
+use base::schema::{CfDef, TableColumn, TableDef};
+use cql_syntax::Operator;
+use db::{INDEX_ENTRIES, INDEX_KEYS};
 
 /// The table of a SELECT.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ impl Target {
         self.spec_of(&column.name, column.cql_type.clone())
     }
 
-    pub fn spec_of(&self, name: &str, cql_type: crate::marshal::CqlType) -> ColumnSpec {
+    pub fn spec_of(&self, name: &str, cql_type: base::marshal::CqlType) -> ColumnSpec {
         ColumnSpec {
             keyspace: self.keyspace.clone(),
             table: self.name.clone(),
@@ -98,6 +98,7 @@ impl RestrictionKind {
     /// Whether the value of an equality, or an element of CONTAINS, is bound as unset.
     pub fn is_unset(&self, options: &QueryOptions) -> bool {
         match self {
+            RestrictionKind::Eq(Operand::One(term)) => term.is_unset(options),
             RestrictionKind::Eq(Operand::Each(terms)) => terms.iter().any(|term| term.is_unset(options)),
             RestrictionKind::Contains(elements) => elements.iter().any(|one| one.is_unset(options)),
             RestrictionKind::Eq(Operand::Whole(..)) | RestrictionKind::In(_) | RestrictionKind::Slice(_) => {

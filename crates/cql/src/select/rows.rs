@@ -6,9 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::restrictions::Clustering;
-use crate::marshal::{TypeRef, Types};
-use crate::model::{Cell, SuperColumn};
-use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
+use base::marshal::{TypeRef, Types};
+use base::model::{Cell, SuperColumn};
+use base::schema::{ColumnKind, Layout, TableColumn, TableDef};
 
 /// The cells of a row for a static or regular column.
 #[derive(Debug, Clone)]

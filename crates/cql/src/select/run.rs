@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::bounds::CellSlice;
-use crate::model::{Predicate, SliceRange};
+use base::model::{Predicate, SliceRange};
 
 /// A slice in the direction of the read.
 #[derive(Debug, Clone)]

@@ -8,19 +8,18 @@ use bytes::Bytes;
 use super::operands::Bound;
 use super::restrictions::Target;
 use super::rows::{CellColumns, ColumnCells, Place, Row};
-use crate::compat::Behaviour;
-use crate::cql::json::{column_key, to_json};
-use crate::cql::syntax::{Operator, Relation, Select, Selection, Selector};
-use crate::cql::values::{
-    Aggregate, Function, ResolvedFunction, Tally, find_function, list_to_bytes, map_to_bytes,
-    tuple_from_bytes, whole_from_fields,
+use crate::json::{column_key, to_json};
+use crate::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
+use crate::values::{Aggregate, Function, ResolvedFunction, Tally, find_function};
+use crate::{ColumnSpec, CqlError, QueryState, Table, TypesOf};
+use base::compat::Behaviour;
+use base::marshal::{
+    CollectionForm, CqlType, Native, list_to_bytes, map_to_bytes, tuple_from_bytes, whole_from_fields,
 };
-use crate::cql::{CollectionForm, ColumnSpec, CqlError, QueryState, Table, TypesOf};
-use crate::marshal::{CqlType, Native};
-use crate::model::{Cell, CellKind};
-use crate::schema::{ColumnKind, TableColumn, TableDef};
-use crate::util::Release;
-use crate::util::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
+use base::model::{Cell, CellKind};
+use base::schema::{ColumnKind, TableColumn, TableDef};
+use base::util::Release;
+use cql_syntax::{Operator, Relation, Select, Selection, Selector};
 
 /// The source of one column of the result.
 #[derive(Debug)]

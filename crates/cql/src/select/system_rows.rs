@@ -8,11 +8,11 @@ use super::keys::Partitions;
 use super::paging::{PagingState, Position};
 use super::rows::{ColumnCells, Row};
 use super::walk::Walk;
-use crate::cql::CqlError;
-use crate::cql::system::{self, RequestedTables, SystemRow};
-use crate::marshal::components;
-use crate::model::Cell;
-use crate::schema::row_key;
+use crate::system::{RequestedTables, SystemRow};
+use crate::{CqlError, system};
+use base::marshal::components;
+use base::model::Cell;
+use base::schema::row_key;
 
 impl Walk<'_> {
     /// Takes the rows of a system table that meet the conditions, starting where the previous page ended.

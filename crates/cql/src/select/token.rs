@@ -1,7 +1,7 @@
 //! Tokens as CQL values: the result of `token()` and the values that it is compared with.
 
-use crate::cql::CqlError;
-use crate::partitioner::{Partitioner, TokenForm};
+use crate::CqlError;
+use base::partitioner::{Partitioner, TokenForm};
 
 /// Returns a token in its stored form for its CQL value.
 pub(super) fn token_of_value(partitioner: &dyn Partitioner, value: &[u8]) -> Result<Vec<u8>, CqlError> {
@@ -45,7 +45,7 @@ pub(super) fn token_before(token: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partitioner::{Murmur3Partitioner, RandomPartitioner};
+    use base::partitioner::{Murmur3Partitioner, RandomPartitioner};
 
     #[test]
     fn values_of_tokens_are_numbers() {

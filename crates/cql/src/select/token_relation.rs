@@ -4,10 +4,10 @@ use super::analysis::{Analysis, check_beside, set_end};
 use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
 use super::operands::Operand;
 use super::restrictions::{Restriction, RestrictionKind, Slice};
-use crate::cql::CqlError;
-use crate::cql::syntax::{Operator, Relation, Term, operator_text};
-use crate::cql::values::{Markers, TypedTerm, token_type};
-use crate::schema::ColumnKind;
+use crate::CqlError;
+use crate::values::{Markers, TypedTerm, token_type};
+use base::schema::ColumnKind;
+use cql_syntax::{Operator, Relation, Term, operator_text};
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::invalid(why))
@@ -46,7 +46,7 @@ impl Analysis<'_> {
     fn token_operand(&self, value: &Term, markers: &mut Markers) -> Result<Operand, CqlError> {
         let token = token_type(self.state.database.partitioner().class_name());
         let spec = self.target.spec_of("partition key token", token);
-        Ok(Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?))
+        Ok(Operand::One(TypedTerm::new(value, &spec, &self.scope, markers)?))
     }
 
     /// Adds a relation on the token, as 2.2 does.

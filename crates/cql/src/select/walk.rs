@@ -15,13 +15,14 @@ use super::restrictions::Clustering;
 use super::rows::{CellColumns, Row};
 use super::selection::Projection;
 use super::token::token_before;
-use crate::cql::{CqlError, QueryState};
-use crate::db::Request;
-use crate::model::{Bounds, Predicate, SliceRange};
-use crate::partitioner::TokenForm;
-use crate::schema::CfDef;
-use crate::util::limits::{REQUEST_CHUNK_BYTES, RESULT_BYTES_MAX};
-use crate::util::meter::{self, MemoryMark};
+use crate::{CqlError, QueryState};
+use base::model::{Bounds, Predicate, SliceRange};
+use base::partitioner::TokenForm;
+use base::schema::CfDef;
+use base::util::limits::{REQUEST_CHUNK_BYTES, RESULT_BYTES_MAX};
+use base::util::meter;
+use base::util::meter::MemoryMark;
+use db::Request;
 
 /// Maximum number of cells per read of a partition.
 pub(super) const CELLS_PER_PAGE: usize = 1024;
@@ -299,10 +300,12 @@ impl Walk<'_> {
             after = Some(resume.key);
         }
         while !self.is_full() {
-            let asked = (&index.column, &index.value[..]);
-            let page = (after.as_ref(), PARTITIONS_PER_PAGE);
+            let (column, value) = (&index.column, &index.value[..]);
             let before = (meter::mark(), self.answered_memory);
-            let keys = self.request().index_reads().indexed_keys(&self.cf, asked, page).await?;
+            let request = self.request();
+            let reads = request.index_reads();
+            let keys =
+                reads.indexed_keys(&self.cf, column, value, after.as_ref(), PARTITIONS_PER_PAGE).await?;
             let is_last = keys.len() < PARTITIONS_PER_PAGE;
             for key in &keys {
                 if self.is_full() {
@@ -315,7 +318,7 @@ impl Walk<'_> {
                 self.partition(key.clone(), None, None).await?;
                 if self.count == before {
                     // No row with the value was found: the index entry may be stale.
-                    self.request().index_reads().remove_stale_entries(&self.cf, asked, key).await?;
+                    self.request().index_reads().remove_stale_entries(&self.cf, column, value, key).await?;
                 }
             }
             self.holds_only_answers(before);

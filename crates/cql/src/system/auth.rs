@@ -2,8 +2,8 @@
 //! shown.
 
 use super::row::Row;
-use crate::cql::QueryState;
-use crate::db::{PermissionSet, Resource, Role, Roles};
+use crate::QueryState;
+use db::{PermissionSet, Resource, Role, Roles};
 
 /// Returns the rows of a table of the keyspace, or none if the store has no roles.
 pub fn rows(state: &QueryState<'_>, table: &str) -> Vec<Row> {

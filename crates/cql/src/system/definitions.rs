@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use crate::compat::features::ReportedVersion;
-use crate::compat::{Line, Span};
-use crate::cql::define::column_family;
-use crate::cql::syntax::{Statement, parse};
-use crate::cql::values::TypeScope;
-use crate::marshal::Types;
-use crate::schema::{CfDef, KeyspaceDef};
-use crate::util::SharedMap;
+use crate::define::column_family;
+use crate::values::TypeScope;
+use base::compat::features::ReportedVersion;
+use base::compat::{Line, Span};
+use base::marshal::Types;
+use base::schema::{CfDef, KeyspaceDef};
+use base::util::SharedMap;
+use cql_syntax::{Statement, parse};
 
 /// The node, and the schema in the tables of releases before 3.0.
 pub const SYSTEM: &str = "system";

@@ -6,10 +6,9 @@ use md5::{Digest, Md5};
 use uuid::Uuid;
 
 use super::shown::ShownSettings;
-use crate::cql::values::name_text;
-use crate::db::{INDEX_ENTRIES, INDEX_KEYS};
-use crate::marshal::CqlType;
-use crate::schema::{CfDef, KeyspaceDef, Setting, TableColumn};
+use base::marshal::CqlType;
+use base::schema::{CfDef, KeyspaceDef, Setting, TableColumn, name_text};
+use db::{INDEX_ENTRIES, INDEX_KEYS};
 
 type Map = BTreeMap<String, String>;
 
@@ -176,7 +175,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::marshal::{Native, UserType};
+    use base::marshal::{Native, UserType};
 
     #[test]
     fn options_have_the_names_of_newer_releases() {

@@ -2,7 +2,7 @@
 
 use super::row::Row;
 use super::{RequestedTables, for_each_keyspace};
-use crate::cql::QueryState;
+use crate::QueryState;
 
 /// Returns the built indexes. In releases before 3.0 their names begin with the table.
 pub fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {

@@ -4,11 +4,11 @@ use super::element::{replication, table_id};
 use super::row::Row;
 use super::shown::ShownSettings;
 use super::{RequestedTables, for_each_keyspace, for_each_table};
-use crate::compat::features::ReportedVersion;
-use crate::cql::QueryState;
-use crate::cql::column_text::{class_text, component_index, index_of, index_type};
-use crate::marshal::{CqlType, Native, PACKAGE};
-use crate::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
+use crate::QueryState;
+use crate::column_text::{class_text, component_index, index_of, index_type};
+use base::compat::features::ReportedVersion;
+use base::marshal::{CqlType, Native, PACKAGE};
+use base::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
 
 fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! The system keyspaces: virtual tables that are generated from the server's state when they are read.
 //!
-//! Clients such as cqlsh, drivers and cassandra-cli read the node and the schema from them. Which tables they query
-//! depends on `ReportedVersion`. `system_auth` shows the roles to superusers.
+//! Clients such as cqlsh, drivers and cassandra-cli read the node and the schema from them. The tables that they query
+//! depend on `ReportedVersion`. `system_auth` shows the roles to superusers.
 
 mod auth;
 mod definitions;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::QueryState;
-use crate::marshal::{CqlType, Native};
-use crate::schema::{CfDef, KeyspaceDef, TableColumn, TableDef};
+use base::marshal::{CqlType, Native};
+use base::schema::{CfDef, KeyspaceDef, TableColumn, TableDef};
 use row::Row;
 
 pub use definitions::{AUTH, SCHEMA, SYSTEM, TRACES, VIRTUAL, definition, is_system, keyspaces};

@@ -4,9 +4,9 @@ use super::definitions::VIRTUAL;
 use super::element::{TableOptions, replication, table_id, type_text};
 use super::row::Row;
 use super::{RequestedTables, for_each_keyspace, for_each_table, keyspaces as system_keyspaces};
-use crate::cql::QueryState;
-use crate::marshal::CqlType;
-use crate::schema::{CfDef, ColumnKind, IndexKind, Layout, TableColumn, TableDef};
+use crate::QueryState;
+use base::marshal::CqlType;
+use base::schema::{CfDef, ColumnKind, IndexKind, Layout, TableColumn, TableDef};
 
 pub fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();

@@ -1,12 +1,12 @@
-//! `system.local` and `system.peers`: the node, and its peers, of which there are none.
+//! `system.local` and `system.peers`: the node, and its peers: there are none.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use md5::{Digest, Md5};
 
 use super::row::Row;
-use crate::compat::features::api_version;
-use crate::cql::QueryState;
+use crate::QueryState;
+use base::compat::features::api_version;
 
 /// The port between nodes, which this server does not use.
 const STORAGE_PORT: i32 = 7000;

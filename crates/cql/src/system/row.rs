@@ -5,8 +5,7 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 
-use crate::cql::CollectionForm;
-use crate::cql::values::map_to_bytes;
+use base::marshal::{CollectionForm, map_to_bytes};
 
 /// Values by column name. Columns that are not set are null.
 #[derive(Debug, Default)]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::compat::features::releases::NEWEST;
-use crate::schema::{CfDef, Setting};
-use crate::util::Release;
+use base::compat::features::releases::NEWEST;
+use base::schema::{CfDef, Setting};
+use base::util::Release;
 
 /// The settings of a column family as a release shows them: those that were not set have the defaults of that release.
 #[derive(Clone, Copy)]

@@ -1,9 +1,9 @@
 use super::*;
-use crate::compat::Behaviour;
-use crate::compat::features::{Language, ReportedVersion};
-use crate::cql::define::testing::{compact, create, database_with_keyspace, done, ordered};
-use crate::cql::syntax::Statement;
-use crate::util::Release;
+use crate::define::testing::{compact, create, database_with_keyspace, done, ordered};
+use base::compat::Behaviour;
+use base::compat::features::{Language, ReportedVersion};
+use base::util::Release;
+use cql_syntax::Statement;
 
 /// Returns the rows of a table, each as `column=text` of some columns; null is empty.
 async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec<String> {
@@ -20,6 +20,7 @@ async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec
         language: Language::Newest,
         keyspace: None,
         user: None,
+        sees_new_indexes: false,
     };
     let table = definition(reported, "system", table).unwrap();
     let names: Vec<String> =

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::RequestedTables;
 use super::row::Row;
-use crate::cql::QueryState;
-use crate::db::Trace;
+use crate::QueryState;
+use db::Trace;
 
 fn wanted_traces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Arc<Trace>> {
     let mut traces = state.database.traces().all();

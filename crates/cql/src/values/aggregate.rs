@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::number::Number;
-use crate::cql::{CqlError, TypesOf};
-use crate::marshal::{CqlType, NATIVES, Native, TypeRef, at};
+use crate::{CqlError, TypesOf};
+use base::marshal::{CqlType, NATIVES, Native, TypeRef, at};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
@@ -37,7 +37,7 @@ pub struct Tally {
 }
 
 impl Aggregate {
-    /// Whether a name is that of an aggregate function.
+    /// Whether a name belongs to an aggregate function.
     pub fn is_named(name: &str) -> bool {
         NAMES.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }

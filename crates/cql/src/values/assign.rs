@@ -4,10 +4,10 @@
 use super::field_literals::field_parts;
 use super::function::{Function, accepts};
 use super::{TypeScope, constant, term_text};
-use crate::cql::syntax::{Term, TypeName};
-use crate::cql::{ColumnSpec, CqlError};
-use crate::marshal::CqlType;
-use crate::schema::TableDef;
+use crate::{ColumnSpec, CqlError};
+use base::marshal::CqlType;
+use base::schema::TableDef;
+use cql_syntax::{Term, TypeName};
 
 /// Checks whether the term can be assigned to the type.
 pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, receiver: &ColumnSpec) -> bool {
@@ -34,10 +34,10 @@ pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, recei
             of.is_none_or(|(_, of)| fits(term, of, scope, receiver))
         }),
         // The error for an unknown function is reported when the call itself is analyzed.
-        (Term::Function { keyspace, name, .. }, _) => {
+        (Term::Function(call), _) => {
             // All functions of one name return the same type.
             let receiver = ColumnSpec { cql_type: cql_type.clone(), ..receiver.clone() };
-            functions_of(keyspace.as_deref(), name, &receiver, scope)
+            functions_of(call.keyspace.as_deref(), &call.name, &receiver, scope)
                 .first()
                 .is_none_or(|function| accepts(cql_type, function.return_type()))
         }
@@ -56,8 +56,8 @@ pub(super) fn is_exact(
     receiver: &ColumnSpec,
 ) -> bool {
     match term {
-        Term::Function { keyspace, name, .. } => {
-            let functions = functions_of(keyspace.as_deref(), name, receiver, scope);
+        Term::Function(call) => {
+            let functions = functions_of(call.keyspace.as_deref(), &call.name, receiver, scope);
             functions.first().is_some_and(|function| function.return_type() == cql_type)
         }
         Term::Cast { cql_type: cast, .. } => scope.resolve(cast).is_ok_and(|cast| cast == *cql_type),

@@ -4,9 +4,9 @@ use bytes::Bytes;
 
 use super::moment;
 use super::number::Number;
-use crate::cql::TypesOf;
-use crate::cql::json::to_json;
-use crate::marshal::{CqlType, Native, ValueKind};
+use crate::TypesOf;
+use crate::json::to_json;
+use base::marshal::{CqlType, Native, ValueKind};
 
 fn is_number(native: Native) -> bool {
     native.kind().is_number()
@@ -38,7 +38,7 @@ pub(super) fn cast(from: Native, to: Native, value: &[u8], types: TypesOf<'_>) -
         return Some(whole());
     }
     if is_text(to) {
-        // The text is that of JSON, without quotes.
+        // The text is the same as in JSON, without quotes.
         let json = to_json(&CqlType::Native(from), Some(&whole()), types);
         return Some(Bytes::from(json.trim_matches('"').to_owned()));
     }

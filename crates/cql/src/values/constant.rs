@@ -3,10 +3,10 @@
 use bytes::Bytes;
 
 use super::TypeScope;
-use crate::compat::{Behaviour, texts};
-use crate::cql::syntax::ConstantKind;
-use crate::cql::{ColumnSpec, CqlError};
-use crate::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
+use crate::{ColumnSpec, CqlError};
+use base::compat::{Behaviour, texts};
+use base::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
+use cql_syntax::ConstantKind;
 
 /// Checks whether a constant of a kind can be assigned to a type. Custom classes and tuples accept any text, as in
 /// Cassandra, and in releases before 3.6 user-defined types do too.

@@ -2,14 +2,15 @@
 
 use bytes::Bytes;
 
-use super::collections::{list_from_bytes, map_from_bytes, tuple_from_bytes};
-use crate::compat::features::releases::NEWEST;
-use crate::cql::CollectionForm;
-use crate::cql::syntax::is_reserved;
-use crate::marshal::{AbstractType, BytesType, CqlType, Native, Types, ValueKind, at};
+use base::compat::features::releases::NEWEST;
+use base::marshal::{
+    AbstractType, BytesType, CollectionForm, CqlType, Native, Types, ValueKind, at, list_from_bytes,
+    map_from_bytes, tuple_from_bytes,
+};
+use base::schema::name_text;
 
 /// Returns a value as a CQL literal that can be parsed back to the same value. Collections have long lengths. Bytes
-/// that are no valid value of the type are written as a blob.
+/// that are not a valid value of the type are written as a blob.
 pub fn to_cql_text(cql_type: &CqlType, value: &Bytes) -> String {
     text_of(cql_type, value).unwrap_or_else(|| blob(value))
 }
@@ -20,14 +21,6 @@ fn blob(value: &[u8]) -> String {
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
-}
-
-/// Returns a name, in quotes if CQL could not parse it without them.
-pub fn name_text(name: &str) -> String {
-    let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-        && !is_reserved(name);
-    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
 fn text_of(cql_type: &CqlType, value: &Bytes) -> Option<String> {
@@ -108,7 +101,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::marshal::{NATIVES, UserType};
+    use base::marshal::{NATIVES, UserType};
     use proptest::prelude::*;
 
     fn native(native: Native) -> CqlType {

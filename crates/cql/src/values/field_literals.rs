@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::typed_term::{Node, TypedTerm, part_of, refused};
 use super::{Markers, TypeScope, assign};
-use crate::cql::syntax::Term;
-use crate::cql::{ColumnSpec, CqlError};
-use crate::marshal::CqlType;
+use crate::{ColumnSpec, CqlError};
+use base::marshal::CqlType;
+use cql_syntax::Term;
 
 /// Returns the names and types of the fields of a tuple or user-defined type.
 pub(super) fn field_parts(receiver: &ColumnSpec) -> Option<Vec<ColumnSpec>> {

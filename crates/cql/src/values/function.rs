@@ -4,14 +4,14 @@ use bytes::Bytes;
 
 use super::cast;
 use super::function_table::{FUNCTIONS, FunctionCall, FunctionRow, Run, as_blob, cast_value, to_json_text};
-use crate::compat::features::is_function_of_2_2;
-use crate::compat::features::releases::NEWEST;
-use crate::cql::json::from_json;
-use crate::cql::{CqlError, Table, TypesOf};
-use crate::db::Database;
-use crate::marshal::{AbstractType, BytesType, CqlType, Native, TypeRef, Types, at};
-use crate::schema::{TableDef, row_key};
-use crate::util::Release;
+use crate::json::from_json;
+use crate::{CqlError, Table, TypesOf};
+use base::compat::features::is_function_of_2_2;
+use base::compat::features::releases::NEWEST;
+use base::marshal::{AbstractType, BytesType, CqlType, Native, TypeRef, Types, at};
+use base::schema::{TableDef, row_key};
+use base::util::Release;
+use db::Database;
 
 /// A function signature: name, arguments and return type.
 #[derive(Debug, Clone)]

@@ -7,10 +7,10 @@ use bytes::Bytes;
 
 use super::function::ResolvedFunction;
 use super::{cast, moment, time_uuid};
-use crate::cql::json::to_json;
-use crate::cql::{CqlError, TypesOf};
-use crate::db::Database;
-use crate::marshal::{CqlType, Native};
+use crate::json::to_json;
+use crate::{CqlError, TypesOf};
+use base::marshal::{CqlType, Native};
+use db::Database;
 
 /// Evaluates a call. Most functions return null for a null argument.
 pub(super) type Run = fn(&FunctionCall<'_>) -> Result<Option<Bytes>, CqlError>;

@@ -1,7 +1,7 @@
 //! The receivers of a statement's markers.
 
-use crate::cql::ColumnSpec;
-use crate::schema::{TableColumn, TableDef};
+use crate::ColumnSpec;
+use base::schema::{TableColumn, TableDef};
 
 /// A table with its name.
 #[derive(Debug)]

@@ -3,7 +3,6 @@
 mod aggregate;
 mod assign;
 mod cast;
-mod collections;
 mod combinations;
 mod constant;
 mod cql_text;
@@ -20,12 +19,8 @@ mod typed_term;
 mod value;
 
 pub use aggregate::{Aggregate, Tally};
-pub use collections::{
-    list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, short_form, tuple_from_bytes,
-    tuple_to_bytes, whole_from_fields,
-};
 pub use combinations::{check_combinations, combined};
-pub use cql_text::{name_text, to_cql_text};
+pub use cql_text::to_cql_text;
 pub use function::{Function, ResolvedFunction, accepts, find_function, token_type};
 pub use markers::{Markers, TableOf};
 pub use term_text::term_text;

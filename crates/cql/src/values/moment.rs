@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::time_uuid;
-use crate::marshal::Native;
+use base::marshal::Native;
 
 const MS_PER_DAY: i64 = 86_400_000;
 

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 use num_bigint::{BigInt, Sign};
 
-use crate::marshal::{AbstractType, DecimalType, Native, ValueKind};
-use crate::util::limits::DECIMAL_BYTES_MAX;
+use base::marshal::{AbstractType, DecimalType, Native, ValueKind};
+use base::util::limits::DECIMAL_BYTES_MAX;
 
 /// The number of bits in the largest double.
 const FLOAT_BITS_MAX: u64 = 1024;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::db::Database;
+use db::Database;
 
 /// The time from the start of the UUID clock, in 1582, to 1970, in units of 100 ns.
 const UUID_EPOCH: u64 = 0x01B2_1DD2_1381_4000;

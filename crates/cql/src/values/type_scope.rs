@@ -1,14 +1,14 @@
 //! Resolves the names of types.
 
-use crate::compat::Behaviour;
-use crate::compat::features::releases::NEWEST;
-use crate::cql::column_text::column_text;
-use crate::cql::syntax::TypeName;
-use crate::cql::{ColumnSpec, CqlError, Place};
-use crate::marshal::{CqlType, Native, TypeError, Types};
-use crate::schema::{KeyspaceDef, TableDef};
-use crate::util::Release;
-use crate::util::limits::TYPE_NESTING_MAX;
+use crate::column_text::column_text;
+use crate::{ColumnSpec, CqlError};
+use base::compat::Behaviour;
+use base::compat::features::releases::NEWEST;
+use base::marshal::{CqlType, Native, TypeError, Types};
+use base::schema::{KeyspaceDef, TableDef};
+use base::util::Release;
+use base::util::limits::TYPE_NESTING_MAX;
+use cql_syntax::{Place, TypeName};
 
 /// The scope in which the names of types are resolved.
 #[derive(Clone, Copy)]
@@ -17,7 +17,7 @@ pub struct TypeScope<'a> {
     pub keyspace: &'a KeyspaceDef,
     pub types: &'a Types,
     pub release: Release,
-    /// Whether messages about values use the words of 2.1 instead of those of a later release.
+    /// Whether messages about values use the words of 2.1 instead of a later release's.
     pub is_in_words_of_2_1: bool,
     /// Whether user types may be used without `frozen<>`.
     pub has_multi_cell_user_types: bool,

@@ -3,25 +3,43 @@
 use bytes::Bytes;
 
 use super::assign::{self, Cast};
-use super::collections::{
-    list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, tuple_from_bytes, tuple_to_bytes,
-};
-use super::constant;
 use super::field_literals::{tuple_node, user_node};
 use super::function::{ResolvedFunction, chosen};
-use super::{Markers, TypeScope, Value};
-use crate::compat::features::releases::NEWEST;
-use crate::compat::texts;
-use crate::cql::syntax::Term;
-use crate::cql::{BoundValue, CollectionForm, ColumnSpec, CqlError, QueryOptions};
-use crate::db::Database;
-use crate::marshal::{CqlType, TypeRef, at};
-use crate::util::Release;
-use crate::util::limits::CQL_ELEMENT_BYTES_MAX;
+use super::{Markers, TypeScope, Value, constant};
+use crate::limits::CQL_ELEMENT_BYTES_MAX;
+use crate::{ColumnSpec, CqlError, QueryOptions};
+use base::compat::features::releases::NEWEST;
+use base::compat::texts;
+use base::marshal::{
+    CollectionForm, CqlType, TypeRef, at, list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes,
+    tuple_from_bytes, tuple_to_bytes,
+};
+use base::model::BoundValue;
+use base::util::Release;
+use cql_syntax::{FunctionCall, Term};
+use db::Database;
 
 /// A term that has been checked against its receiver.
 #[derive(Debug, Clone)]
-pub struct TypedTerm {
+pub struct TypedTerm(Content);
+
+/// The content of a term. A long list has a hundred thousand constants, so they are stored without their type, and short
+/// ones in place.
+#[derive(Debug, Clone)]
+enum Content {
+    Short { bytes: [u8; SHORT_BYTES], length: u8 },
+    Long(Box<Bytes>),
+    Evaluated(Box<EvaluatedTerm>),
+}
+
+/// Bytes of a short constant: a UUID fits.
+const SHORT_BYTES: usize = 22;
+
+const _: () = assert!(size_of::<TypedTerm>() == 24);
+
+/// A term whose value is computed in each execution.
+#[derive(Debug, Clone)]
+struct EvaluatedTerm {
     cql_type: CqlType,
     /// The types of a collection's keys and elements.
     held: Vec<TypeRef>,
@@ -41,11 +59,10 @@ pub(super) struct Marker {
     class: TypeRef,
 }
 
-/// The structure of a term.
+/// The structure of a term that is not constant.
 #[derive(Debug, Clone)]
 pub(super) enum Node {
     Null,
-    Bytes(Bytes),
     /// The timestamp `'now'`.
     Now,
     Marker(Marker),
@@ -57,25 +74,6 @@ pub(super) enum Node {
     Call(Box<ResolvedFunction>, Vec<TypedTerm>),
 }
 
-impl Node {
-    /// Returns the bytes of a constant, or of conversions of one between a blob and another type. `None` for other terms.
-    /// The old servers evaluate such calls when they prepare a statement, and so refuse invalid bytes there
-    /// (`FunctionCall.Raw.prepare`).
-    fn converted(&self) -> Result<Option<Bytes>, CqlError> {
-        match self {
-            Node::Bytes(bytes) => Ok(Some(bytes.clone())),
-            Node::Call(function, arguments) => match &arguments[..] {
-                [argument] => match argument.node.converted()? {
-                    Some(bytes) => function.convert(&bytes),
-                    None => Ok(None),
-                },
-                _ => Ok(None),
-            },
-            _ => Ok(None),
-        }
-    }
-}
-
 impl TypedTerm {
     /// Checks a term, and records the receivers of its markers.
     pub fn new(
@@ -85,9 +83,10 @@ impl TypedTerm {
         markers: &mut Markers,
     ) -> Result<TypedTerm, CqlError> {
         let node = match term {
-            Term::Constant { kind, text } => {
-                constant::bytes_of((*kind, text), receiver, scope)?.map_or(Node::Now, Node::Bytes)
-            }
+            Term::Constant { kind, text } => match constant::bytes_of((*kind, text), receiver, scope)? {
+                Some(bytes) => return Ok(TypedTerm::constant(bytes)),
+                None => Node::Now,
+            },
             Term::Null if receiver.cql_type.is_counter() => {
                 return Err(CqlError::invalid("Invalid null value for counter increment/decrement"));
             }
@@ -106,15 +105,26 @@ impl TypedTerm {
             Term::Map(entries) => map_node(entries, receiver, scope, markers)?,
             Term::Tuple(fields) => tuple_node(fields, receiver, scope, markers)?,
             Term::User(fields) => user_node(fields, receiver, scope, markers)?,
-            Term::Function { keyspace, name, arguments } => {
-                call_node((keyspace.as_deref(), name, arguments), receiver, scope, markers)?
-            }
+            Term::Function(call) => call_node(call, receiver, scope, markers)?,
             Term::Cast { cql_type, term } => {
                 Cast { cql_type, term }.check(receiver, scope)?;
                 return TypedTerm::new(term, receiver, scope, markers);
             }
         };
         Ok(TypedTerm::of(node, &receiver.cql_type, scope))
+    }
+
+    fn constant(bytes: Bytes) -> TypedTerm {
+        let mut short = [0; SHORT_BYTES];
+        match short.get_mut(..bytes.len()) {
+            Some(place) => {
+                place.copy_from_slice(&bytes);
+                #[expect(clippy::cast_possible_truncation, reason = "at most SHORT_BYTES")]
+                let length = bytes.len() as u8;
+                TypedTerm(Content::Short { bytes: short, length })
+            }
+            None => TypedTerm(Content::Long(Box::new(bytes))),
+        }
     }
 
     fn of(node: Node, cql_type: &CqlType, scope: &TypeScope<'_>) -> TypedTerm {
@@ -126,38 +136,64 @@ impl TypedTerm {
             CqlType::Map { key, value, .. } if has_held => vec![class(key), class(value)],
             _ => Vec::new(),
         };
-        TypedTerm { cql_type: cql_type.clone(), held, release: scope.release, node }
+        let evaluated = EvaluatedTerm { cql_type: cql_type.clone(), held, release: scope.release, node };
+        match evaluated.folded() {
+            Some(bytes) => TypedTerm::constant(bytes),
+            None => TypedTerm(Content::Evaluated(Box::new(evaluated))),
+        }
     }
 
-    /// Returns the type of its value.
-    pub fn cql_type(&self) -> &CqlType {
-        &self.cql_type
+    /// Returns its structure; `None` for a constant.
+    fn node(&self) -> Option<&Node> {
+        match &self.0 {
+            Content::Evaluated(term) => Some(&term.node),
+            Content::Short { .. } | Content::Long(_) => None,
+        }
+    }
+
+    /// Returns the bytes of a constant.
+    fn constant_bytes(&self) -> Option<Bytes> {
+        match &self.0 {
+            Content::Short { bytes, length } => bytes.get(..usize::from(*length)).map(Bytes::copy_from_slice),
+            Content::Long(bytes) => Some(Bytes::clone(bytes)),
+            Content::Evaluated(_) => None,
+        }
+    }
+
+    /// Returns the bytes of a constant, or of conversions of one between a blob and another type. `None` for other
+    /// terms. The old servers evaluate such calls when they prepare a statement, and so refuse invalid bytes there
+    /// (`FunctionCall.Raw.prepare`).
+    fn converted(&self) -> Result<Option<Bytes>, CqlError> {
+        match self.node() {
+            Some(node) => node.converted(),
+            None => Ok(self.constant_bytes()),
+        }
     }
 
     /// Whether it was written as `null`.
     pub fn is_null(&self) -> bool {
-        matches!(self.node, Node::Null)
+        matches!(self.node(), Some(Node::Null))
     }
 
     /// Returns the text that 2.1 prints in messages for a checked term: constants in hex. For most other terms 2.1
     /// prints an object's address, which cannot be imitated.
     pub fn noted_text(&self) -> String {
-        match &self.node {
-            Node::Null => "null".to_owned(),
-            Node::Bytes(bytes) => crate::cql::show::hex(bytes),
-            _ => "?".to_owned(),
+        match (self.constant_bytes(), self.is_null()) {
+            (Some(bytes), _) => base::util::hex(&bytes),
+            (None, true) => "null".to_owned(),
+            (None, false) => "?".to_owned(),
         }
     }
 
     /// Whether it contains a marker.
     pub fn has_markers(&self) -> bool {
-        match &self.node {
-            Node::Null | Node::Bytes(_) | Node::Now => false,
-            Node::Marker(_) => true,
-            Node::Elements(terms) | Node::Fields(terms) | Node::Call(_, terms) => {
+        match self.node() {
+            None | Some(Node::Null | Node::Now) => false,
+            Some(Node::Marker(_)) => true,
+            Some(Node::Elements(terms) | Node::Fields(terms) | Node::Call(_, terms)) => {
                 terms.iter().any(TypedTerm::has_markers)
             }
-            Node::Entries(entries) => {
+            Some(Node::Entries(entries)) => {
                 entries.iter().any(|(key, value)| key.has_markers() || value.has_markers())
             }
         }
@@ -165,9 +201,85 @@ impl TypedTerm {
 
     /// Returns its value in one execution.
     pub fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value, CqlError> {
+        match &self.0 {
+            Content::Evaluated(term) => term.value(options, database),
+            Content::Short { .. } | Content::Long(_) => {
+                Ok(self.constant_bytes().map_or(Value::Null, Value::Single))
+            }
+        }
+    }
+
+    /// Returns its value as the bytes of one cell; `None` is null or unset. Collections have long lengths.
+    pub fn bytes(&self, options: &QueryOptions, database: &Database) -> Result<Option<Bytes>, CqlError> {
+        Ok(self.value(options, database)?.into_bytes())
+    }
+
+    /// Returns the same bytes if the value must be set. `what` names the receiver in the error.
+    pub fn set_bytes(
+        &self,
+        options: &QueryOptions,
+        database: &Database,
+        what: impl Fn() -> String,
+    ) -> Result<Option<Bytes>, CqlError> {
+        match self.value(options, database)? {
+            Value::Unset => Err(CqlError::invalid(format!("Invalid unset value for {}", what()))),
+            value => Ok(value.into_bytes()),
+        }
+    }
+
+    /// Whether it is a marker whose value is unset.
+    pub fn is_unset(&self, options: &QueryOptions) -> bool {
+        matches!(self.node(), Some(Node::Marker(marker)) if options.values.get(marker.at) == Some(&BoundValue::Unset))
+    }
+
+    /// Returns the column that receives a marker's value, also if the marker is a list of values for IN.
+    pub fn receiver(&self) -> &str {
+        match self.node() {
+            Some(Node::Marker(Marker { receiver, .. })) => {
+                let inner = receiver.strip_prefix("in(").and_then(|rest| rest.strip_suffix(')'));
+                inner.unwrap_or(receiver)
+            }
+            _ => "",
+        }
+    }
+}
+
+impl Node {
+    /// See `TypedTerm::converted`.
+    fn converted(&self) -> Result<Option<Bytes>, CqlError> {
+        let Node::Call(function, arguments) = self else { return Ok(None) };
+        let [argument] = &arguments[..] else { return Ok(None) };
+        argument.converted()?.map_or(Ok(None), |bytes| function.convert(&bytes))
+    }
+}
+
+impl EvaluatedTerm {
+    /// Returns the bytes of a literal that is a single value and has only constants, as the old servers evaluate it when
+    /// they prepare a statement. `None` for other terms, and for a literal with an invalid part, which fails when it is
+    /// executed.
+    fn folded(&self) -> Option<Bytes> {
+        if self.cql_type.is_multi_cell() {
+            return None;
+        }
+        let value = match &self.node {
+            Node::Elements(elements) => {
+                self.elements(elements.iter().map(TypedTerm::constant_bytes).collect::<Option<_>>()?)
+            }
+            Node::Entries(entries) => {
+                let bytes = |(key, value): &(TypedTerm, TypedTerm)| {
+                    Some((key.constant_bytes()?, value.constant_bytes()?))
+                };
+                self.entries(entries.iter().map(bytes).collect::<Option<_>>()?)
+            }
+            _ => return None,
+        };
+        value.ok()?.into_bytes()
+    }
+
+    /// Returns its value in one execution.
+    fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value, CqlError> {
         match &self.node {
             Node::Null => Ok(Value::Null),
-            Node::Bytes(bytes) => Ok(Value::Single(bytes.clone())),
             Node::Now => {
                 let ms = database.next_micros() / 1000;
                 Ok(Value::Single(Bytes::copy_from_slice(&ms.to_be_bytes())))
@@ -213,40 +325,6 @@ impl TypedTerm {
                     None => Ok(Value::Null),
                 }
             }
-        }
-    }
-
-    /// Returns its value as the bytes of one cell; `None` is null or unset. Collections have long lengths.
-    pub fn bytes(&self, options: &QueryOptions, database: &Database) -> Result<Option<Bytes>, CqlError> {
-        Ok(self.value(options, database)?.into_bytes())
-    }
-
-    /// Returns the same bytes if the value must be set. `what` names the receiver in the error.
-    pub fn set_bytes(
-        &self,
-        options: &QueryOptions,
-        database: &Database,
-        what: impl Fn() -> String,
-    ) -> Result<Option<Bytes>, CqlError> {
-        match self.value(options, database)? {
-            Value::Unset => Err(CqlError::invalid(format!("Invalid unset value for {}", what()))),
-            value => Ok(value.into_bytes()),
-        }
-    }
-
-    /// Whether it is a marker whose value is unset.
-    pub fn is_unset(&self, options: &QueryOptions) -> bool {
-        matches!(&self.node, Node::Marker(marker) if options.values.get(marker.at) == Some(&BoundValue::Unset))
-    }
-
-    /// Returns the column that receives a marker's value, also if the marker is a list of values for IN.
-    pub fn receiver(&self) -> &str {
-        match &self.node {
-            Node::Marker(Marker { receiver, .. }) => {
-                let inner = receiver.strip_prefix("in(").and_then(|rest| rest.strip_suffix(')'));
-                inner.unwrap_or(receiver)
-            }
-            _ => "",
         }
     }
 
@@ -451,7 +529,7 @@ fn map_node(
 }
 
 fn call_node(
-    (keyspace, name, arguments): (Option<&str>, &str, &[Term]),
+    FunctionCall { keyspace, name, arguments }: &FunctionCall,
     receiver: &ColumnSpec,
     scope: &TypeScope<'_>,
     markers: &mut Markers,
@@ -461,7 +539,7 @@ fn call_node(
             "toJson() may only be used within the selection clause of SELECT statements",
         ));
     }
-    let functions = assign::functions_of(keyspace, name, receiver, scope);
+    let functions = assign::functions_of(keyspace.as_deref(), name, receiver, scope);
     let fit = |at: usize, expected: &CqlType| match arguments.get(at) {
         Some(term) => {
             let part = part_of(receiver, String::new(), expected);
@@ -500,15 +578,15 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::compat::features::ConsistencyLevel;
-    use crate::cql::syntax::{ConstantKind, TypeName};
-    use crate::cql::values::to_cql_text;
-    use crate::db::DatabaseParts;
-    use crate::marshal::{Native, Types, UserType};
-    use crate::partitioner;
-    use crate::schema::{Catalog, KeyspaceDef};
-    use crate::storage::EmbeddedStore;
-    use crate::util::Clock;
+    use crate::values::to_cql_text;
+    use base::compat::features::ConsistencyLevel;
+    use base::marshal::{Native, Types, UserType};
+    use base::partitioner;
+    use base::schema::{Catalog, KeyspaceDef};
+    use base::util::Clock;
+    use cql_syntax::{ConstantKind, TypeName};
+    use db::DatabaseParts;
+    use embedded::EmbeddedStore;
     use proptest::prelude::*;
 
     fn database() -> Database {
@@ -568,15 +646,15 @@ mod tests {
     }
 
     fn string(text: &str) -> Term {
-        Term::Constant { kind: ConstantKind::String, text: text.to_owned() }
+        Term::Constant { kind: ConstantKind::String, text: text.into() }
     }
 
     fn integer(number: i64) -> Term {
-        Term::Constant { kind: ConstantKind::Integer, text: number.to_string() }
+        Term::Constant { kind: ConstantKind::Integer, text: number.to_string().into() }
     }
 
     fn call(name: &str, arguments: Vec<Term>) -> Term {
-        Term::Function { keyspace: None, name: name.to_owned(), arguments }
+        Term::Function(Box::new(FunctionCall { keyspace: None, name: name.to_owned(), arguments }))
     }
 
     fn scope<'a>(keyspace: &'a KeyspaceDef, types: &'a Types, release: Release) -> TypeScope<'a> {
@@ -658,7 +736,7 @@ mod tests {
             refused(&string("not a date"), &name("timestamp")),
             "unable to coerce 'not a date' to a  formatted date (long)"
         );
-        let digits = Term::Constant { kind: ConstantKind::Integer, text: "9".repeat(20) };
+        let digits = Term::Constant { kind: ConstantKind::Integer, text: "9".repeat(20).into() };
         assert_eq!(
             refused(&digits, &name("timestamp")),
             "unable to make long (for date) from: '99999999999999999999'"
@@ -669,9 +747,9 @@ mod tests {
         );
         assert_eq!(refused(&string("x"), &name("inet")), "unable to make inetaddress from 'x'");
         let version_4 = "99051fe9-6a9c-46c2-b949-38ef78858dd0".to_owned();
-        let uuid = Term::Constant { kind: ConstantKind::Uuid, text: version_4 };
+        let uuid = Term::Constant { kind: ConstantKind::Uuid, text: version_4.into() };
         assert_eq!(refused(&uuid, &name("timeuuid")), "TimeUUID supports only version 1 UUIDs");
-        let odd = Term::Constant { kind: ConstantKind::Hex, text: "0xab1".to_owned() };
+        let odd = Term::Constant { kind: ConstantKind::Hex, text: "0xab1".into() };
         assert_eq!(refused(&odd, &name("blob")), "cannot parse 'ab1' as hex bytes");
     }
 
@@ -733,7 +811,7 @@ mod tests {
         assert_eq!(minimum, single(b"\x13\x81\x40\0\x1d\xd2\x11\xb2\x80\x80\x80\x80\x80\x80\x80\x80"));
         let blob = call("intAsBlob", vec![integer(3)]);
         assert_eq!(value(&blob, &name("blob")).unwrap(), single(&[0, 0, 0, 3]));
-        let hex = Term::Constant { kind: ConstantKind::Hex, text: "0x01".to_owned() };
+        let hex = Term::Constant { kind: ConstantKind::Hex, text: "0x01".into() };
         assert_eq!(
             refused(&call("blobAsBigint", vec![hex]), &name("bigint")),
             "In call to function blobasbigint, value 0x01 is not a valid binary representation for type bigint"

@@ -2,8 +2,7 @@
 
 use bytes::Bytes;
 
-use super::collections::{list_to_bytes, map_to_bytes, tuple_to_bytes};
-use crate::cql::CollectionForm;
+use base::marshal::{CollectionForm, list_to_bytes, map_to_bytes, tuple_to_bytes};
 
 /// A value with the type of its receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The errors that clients got, by their text.
 //!
 //! Clients influence these texts, some of them before a login: a name that they send is part of many. So the number of
-//! texts is bounded, and a client that makes new texts only replaces those of the same method:
+//! texts is bounded, and a client that makes new texts only replaces texts of the same method:
 //!
 //! ```text
 //!   method        texts      a new text of "login" replaces
@@ -19,15 +19,15 @@ use parking_lot::Mutex;
 
 use super::now_ms;
 use super::summary::cut;
-use crate::util::limits::{ERROR_TEXTS_MAX, SUMMARY_CHARS_MAX};
-use crate::util::without_statement;
+use crate::limits::{ERROR_TEXTS_MAX, SUMMARY_CHARS_MAX};
+use base::util::without_statement;
 
-/// How often clients got an error.
+/// An error text that clients got, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedError {
     /// The text of the error, or its beginning.
     pub text: String,
-    /// How many requests got it.
+    /// The number of requests that got it.
     pub count: u64,
     /// When it came last, in milliseconds since 1970.
     pub last_ms: i64,
@@ -54,12 +54,13 @@ struct State {
 
 impl State {
     /// Removes a text to make room for a new one of a method.
-    fn forget_one(&mut self, new: (&'static str, &'static str)) {
+    fn forget_one(&mut self, protocol: &'static str, method: &'static str) {
+        let new = (protocol, method);
         let mut texts = HashMap::from([(new, 1)]);
         for error in self.by_text.values() {
             *texts.entry((error.protocol, error.method)).or_insert(0) += 1;
         }
-        // Of two methods with as many texts that of the new text gives one up.
+        // Of two methods with equally many texts, the method of the new text loses one.
         let largest = texts.into_iter().max_by_key(|(method, count)| (*count, *method == new));
         let Some((method, _)) = largest else { return };
         let of_method = self.by_text.values().filter(|error| (error.protocol, error.method) == method);
@@ -77,14 +78,14 @@ impl ErrorCounts {
     }
 
     /// Counts an error that a client got.
-    pub fn add(&self, (protocol, method): (&'static str, &'static str), error: &dyn Display) {
+    pub fn add(&self, protocol: &'static str, method: &'static str, error: &dyn Display) {
         if !self.is_on.load(Ordering::Relaxed) {
             return;
         }
         let text = cut(without_statement(error.to_string()), SUMMARY_CHARS_MAX);
         let mut state = self.state.lock();
         if state.by_text.len() >= ERROR_TEXTS_MAX && !state.by_text.contains_key(&text) {
-            state.forget_one((protocol, method));
+            state.forget_one(protocol, method);
         }
         let counted = state.by_text.entry(text).or_insert_with_key(|text| CountedError {
             text: text.clone(),
@@ -110,16 +111,14 @@ impl ErrorCounts {
 mod tests {
     use super::*;
 
-    const GET: (&str, &str) = ("thrift", "get");
-
     #[test]
     fn errors_are_counted_by_their_text() {
         let errors = ErrorCounts::default();
-        errors.add(GET, &"before");
+        errors.add("thrift", "get", &"before");
         errors.begin();
-        errors.add(GET, &"no keyspace A");
-        errors.add(("native", "QUERY"), &"no keyspace A");
-        errors.add(GET, &"x".repeat(100_000));
+        errors.add("thrift", "get", &"no keyspace A");
+        errors.add("native", "QUERY", &"no keyspace A");
+        errors.add("thrift", "get", &"x".repeat(100_000));
         let (listed, forgotten) = errors.list();
         assert_eq!((listed.len(), forgotten), (2, 0));
         let counted = listed.iter().find(|error| error.text == "no keyspace A").unwrap();
@@ -132,11 +131,11 @@ mod tests {
         let errors = ErrorCounts::default();
         errors.begin();
         for number in 0..20 {
-            errors.add(GET, &format_args!("no column {number}"));
+            errors.add("thrift", "get", &format_args!("no column {number}"));
         }
         for number in 0..10 * ERROR_TEXTS_MAX {
-            errors.add(("thrift", "login"), &format_args!("no user {number}"));
-            errors.add(("native", "unknown"), &format_args!("Unknown opcode {number}"));
+            errors.add("thrift", "login", &format_args!("no user {number}"));
+            errors.add("native", "unknown", &format_args!("Unknown opcode {number}"));
         }
         let (listed, forgotten) = errors.list();
         let of_get = listed.iter().filter(|error| error.method == "get").count();
@@ -149,7 +148,7 @@ mod tests {
         let errors = ErrorCounts::default();
         errors.begin();
         for number in 0..ERROR_TEXTS_MAX + 10 {
-            errors.add(GET, &format_args!("no keyspace {number}"));
+            errors.add("thrift", "get", &format_args!("no keyspace {number}"));
         }
         let (listed, forgotten) = errors.list();
         assert_eq!((listed.len(), forgotten), (ERROR_TEXTS_MAX, 10));

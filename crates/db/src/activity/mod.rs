@@ -1,4 +1,4 @@
-//! What the console shows of past requests: the slowest of the last hour, and the errors.
+//! The past requests that the console shows: the slowest of the last hour, and the errors.
 //!
 //! Most requests must not pay for it. A request is compared with one number, which is as high as the slowest requests of
 //! the current minute are:
@@ -24,7 +24,7 @@ pub use error_counts::{CountedError, ErrorCounts};
 pub use slow_requests::SlowRequests;
 pub use summary::{RequestSummary, kind_of};
 
-use crate::util::limits::SLOW_MINUTE_S;
+use crate::limits::SLOW_MINUTE_S;
 
 /// Past requests of a database. Nothing is collected before `begin`.
 #[derive(Debug, Default)]

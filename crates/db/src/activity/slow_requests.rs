@@ -8,7 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::summary::RequestSummary;
-use crate::util::limits::{SLOW_MINUTES_MAX, SLOW_REQUESTS_OF_MINUTE};
+use crate::limits::{SLOW_MINUTES_MAX, SLOW_REQUESTS_OF_MINUTE};
 
 /// The slowest requests of each minute of the last hour. So the slowest of the hour are among them.
 #[derive(Debug)]

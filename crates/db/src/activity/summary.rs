@@ -4,12 +4,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::now_ms;
-use crate::compat::features::ApiGeneration;
-use crate::db::faults::{JournalEntry, JournalResult};
-use crate::db::request_log::hide_passwords;
-use crate::util::limits::SUMMARY_CHARS_MAX;
-use crate::util::metrics::RequestOutcome;
-use crate::util::without_statement;
+use crate::faults::{JournalEntry, JournalResult};
+use crate::limits::SUMMARY_CHARS_MAX;
+use crate::request_log::hide_passwords;
+use base::compat::features::ApiGeneration;
+use base::util::metrics::RequestOutcome;
 
 /// The text of `Error::NotFound`.
 const NOT_FOUND: &str = "not found";
@@ -28,7 +27,7 @@ const KEY_FIELDS: [&str; 6] = ["key", "keys", "row", "mutation_map", "batch_muta
 /// The fields of a key, and of an object that has one.
 const KEY_PARTS: [&str; 4] = ["key", "start_key", "start_token", "row_key"];
 
-/// A request that has ended: what one line of the console shows.
+/// A request that has ended, as one line of the console.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RequestSummary {
     /// When it ended, in milliseconds since 1970.
@@ -53,7 +52,7 @@ pub struct RequestSummary {
     pub result: String,
     /// The text of the error; for a slow request only its kind.
     pub error: String,
-    /// How long it took, in microseconds.
+    /// The duration in microseconds.
     pub micros: u64,
 }
 
@@ -88,19 +87,19 @@ impl RequestSummary {
     /// Returns the summary of an entry of the journal, whose passwords are not hidden yet.
     pub fn without_passwords(entry: &JournalEntry) -> RequestSummary {
         let mut entry = entry.clone();
-        hide_passwords(&mut entry.arguments);
-        entry.error = entry.error.map(without_statement);
+        hide_passwords(&mut entry.arguments, &mut entry.error);
         RequestSummary::of(&entry)
     }
 
-    /// Returns the same summary with what the arguments of the request say. Credentials are hidden.
+    /// Returns the same summary with the arguments of the request. Credentials are hidden.
     #[must_use]
     pub fn with_arguments(self, arguments: Map<String, Value>) -> RequestSummary {
         let mut arguments = Value::Object(arguments);
-        hide_passwords(&mut arguments);
         let RequestSummary {
             at_ms: _, protocol, method, generation, client, keyspace, error, micros, ..
         } = self;
+        let mut error = Some(error);
+        hide_passwords(&mut arguments, &mut error);
         let entry = JournalEntry {
             number: 0,
             protocol,
@@ -114,7 +113,7 @@ impl RequestSummary {
             arguments,
             rows: Vec::new(),
             result: None,
-            error: Some(error),
+            error,
             faults: Vec::new(),
             micros,
         };
@@ -230,7 +229,7 @@ mod tests {
 
     #[test]
     fn nothing_found_is_no_error() {
-        assert_eq!(crate::db::Error::NotFound.to_string(), NOT_FOUND);
+        assert_eq!(crate::Error::NotFound.to_string(), NOT_FOUND);
         assert_eq!(kind_of(RequestOutcome::NotFound), NOT_FOUND);
         let get = RequestSummary { error: NOT_FOUND.to_owned(), ..RequestSummary::default() };
         let shown = get.with_arguments(Map::new());

@@ -1,13 +1,13 @@
 //! Descriptions of the cluster and its schema for clients.
 
 use super::system::system_keyspace;
-use crate::compat::features::{api_version, cql3_version};
-use crate::compat::{Behaviour, texts};
-use crate::db::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, TRACES_KEYSPACE, is_reserved};
-use crate::db::validate::Validation;
-use crate::db::{Database, Error, table_cells};
-use crate::schema::{CfDef, KeyspaceDef};
-use crate::util::Release;
+use crate::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, TRACES_KEYSPACE, is_reserved};
+use crate::validate::Validation;
+use crate::{Database, Error, table_cells};
+use base::compat::features::{api_version, cql3_version};
+use base::compat::{Behaviour, texts};
+use base::schema::{CfDef, KeyspaceDef};
+use base::util::Release;
 
 /// The properties of a column family in describe_keyspace of 0.4 to 0.6, each with its value.
 pub type ColumnFamilyDescription = Vec<(&'static str, String)>;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::compat::Behaviour;
-use crate::compat::features::{FieldDefault, SYSTEM_COLUMN_FAMILIES, SystemFamily};
-use crate::db::reserved::SYSTEM_KEYSPACE;
-use crate::marshal::{BytesType, TypeRef, Types};
-use crate::schema::{CfDef, ColumnDef, ColumnType, KeyspaceDef, Setting};
-use crate::util::Release;
+use crate::reserved::SYSTEM_KEYSPACE;
+use base::compat::Behaviour;
+use base::compat::features::{FieldDefault, SYSTEM_COLUMN_FAMILIES, SystemFamily};
+use base::marshal::{BytesType, TypeRef, Types};
+use base::schema::{CfDef, ColumnDef, ColumnType, KeyspaceDef, Setting};
+use base::util::Release;
 
 /// Returns `system` with the column families that a release has in it. Only describe calls show them: this server stores
 /// no such data.

@@ -1,8 +1,8 @@
 //! Arguments of a request as JSON of a limited size, for the journal.
 
 use super::key_text::bytes_text;
-use crate::marshal::TypeRef;
-use crate::util::limits::{JOURNAL_ARGUMENTS_CHARS_MAX, JOURNAL_ELEMENTS_MAX, JOURNAL_TEXT_CHARS_MAX};
+use crate::limits::{JOURNAL_ARGUMENTS_CHARS_MAX, JOURNAL_ELEMENTS_MAX, JOURNAL_TEXT_CHARS_MAX};
+use base::marshal::TypeRef;
 
 /// Makes the texts of a request's arguments. Texts are cut, and elements left out, when there are too many.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ fn utf8_prefix(bytes: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     #[test]
     fn bytes_have_the_text_of_their_type() {

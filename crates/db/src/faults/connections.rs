@@ -16,13 +16,13 @@ pub struct ClientConnection {
     pub client: SocketAddr,
 }
 
-/// What happens to connections.
+/// The faults of connections.
 #[derive(Default)]
 pub struct FaultyConnections {
     opened: AtomicU64,
     is_refusing: AtomicBool,
     restarts: watch::Sender<u64>,
-    /// What else a restart forgets.
+    /// Functions that remove the other state that a restart forgets.
     forgotten: Mutex<Vec<Box<dyn Fn() + Send + Sync>>>,
 }
 
@@ -48,13 +48,13 @@ impl FaultyConnections {
         self.is_refusing.load(Ordering::Relaxed)
     }
 
-    /// Adds what a restart does besides closing connections.
+    /// Adds a function that a restart calls in addition to closing connections.
     pub fn at_restart(&self, forget: impl Fn() + Send + Sync + 'static) {
         self.forgotten.lock().push(Box::new(forget));
     }
 
-    /// Does what clients see of a restart: closes all open connections, each when its current request is answered, and
-    /// forgets what is only in the memory of a server.
+    /// Does the part of a restart that clients see: closes all open connections, each when its current request is
+    /// answered, and forgets the state that is only in the memory of a server.
     pub fn restart(&self) {
         self.forgotten.lock().iter().for_each(|forget| forget());
         self.restarts.send_modify(|number| *number += 1);

@@ -1,4 +1,4 @@
-//! The journal: what was asked last, for tests that check what their application asks.
+//! The journal: the last requests, for tests that check what their application asks.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use tokio::sync::broadcast;
 
 use super::contains;
 use super::rule::{Condition, Operation, RequestFacts};
-use crate::compat::features::ApiGeneration;
-use crate::util::limits::{JOURNAL_ENTRIES_MAX, STREAM_BEHIND_MAX};
+use crate::limits::{JOURNAL_ENTRIES_MAX, STREAM_BEHIND_MAX};
+use base::compat::features::ApiGeneration;
 
-/// A part of a request: what it did with one row, or with a range of rows.
+/// A part of a request: its operation on one row, or on a range of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JournalRow {
-    /// What was done.
+    /// The operation.
     pub operation: Operation,
     /// The name of the column family or table.
     pub column_family: String,
@@ -58,7 +58,7 @@ pub struct JournalEntry {
     /// and values are in the text of their types, else as UTF-8, else in hexadecimal digits. Long ones are cut.
     #[serde(default, skip_serializing_if = "has_none")]
     pub arguments: Value,
-    /// What it did with rows, in order: the first sixteen.
+    /// The operations on rows, in order: the first sixteen.
     #[serde(default)]
     pub rows: Vec<JournalRow>,
     /// The size of its result.
@@ -70,7 +70,7 @@ pub struct JournalEntry {
     /// The names of the rules that had an effect on it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
-    /// How long it took, in microseconds.
+    /// The duration in microseconds.
     pub micros: u64,
 }
 
@@ -78,7 +78,7 @@ fn has_none(arguments: &Value) -> bool {
     arguments.is_null() || arguments.as_object().is_some_and(Map::is_empty)
 }
 
-/// What a request has returned to its client.
+/// The size of the result that a request has returned to its client.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JournalResult {
     /// The number of rows.
@@ -138,12 +138,12 @@ impl KeptEntry {
     }
 }
 
-/// Which requests of the journal are meant.
+/// The requests of the journal to find.
 #[derive(Debug, Clone, Default)]
 pub struct SoughtRequests {
     /// The condition that they meet.
     pub when: Condition,
-    /// What their arguments have: objects have at least these fields, lists these elements in this order.
+    /// The arguments that they contain: objects have at least these fields, lists these elements in this order.
     pub arguments: Option<Value>,
 }
 

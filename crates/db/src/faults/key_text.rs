@@ -1,8 +1,8 @@
 //! Row keys as text, for conditions and the journal.
 
-use crate::marshal::{AbstractType, BytesType, TypeRef};
-use crate::schema::CfDef;
-use crate::util::limits::JOURNAL_TEXT_CHARS_MAX;
+use crate::limits::JOURNAL_TEXT_CHARS_MAX;
+use base::marshal::{AbstractType, BytesType, TypeRef};
+use base::schema::CfDef;
 
 /// Returns whether a condition's text means this key: as UTF-8, in the text of the key's type, or in hexadecimal
 /// digits.
@@ -37,7 +37,7 @@ pub fn bytes_text(of_type: Option<&TypeRef>, bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     #[test]
     fn keys_are_shown_and_compared_in_the_text_of_their_type() {

@@ -1,7 +1,7 @@
-//! Faults that tests inject, and the journal of what was asked: for a server whose client is under test.
+//! Faults that tests inject, and the journal of requests: for a server whose client is under test.
 //!
-//! A rule says which requests it is for and what happens to them. Most of what a rule can ask about a request is only
-//! known when the request reads or writes rows. So rules are compared there, whichever protocol the request came by:
+//! A rule says which requests it is for and what happens to them. Most properties that a rule can check of a request
+//! are only known when the request reads or writes rows. So rules are compared there, for all protocols:
 //!
 //! ```text
 //!   protocol     begins a WatchedRequest                     "thrift", "insert", connection 3

@@ -1,11 +1,11 @@
-//! What the layers add to the request that runs, when they know it.
+//! The facts that the layers add to the request that runs, when they know them.
 
 use serde_json::{Map, Value};
 
 use super::journal::JournalResult;
 use super::watched_request::with_state;
-use crate::compat::features::ConsistencyLevel;
-use crate::db::Database;
+use crate::Database;
+use base::compat::features::ConsistencyLevel;
 
 /// Adds the first word of a CQL statement to the request that runs here.
 pub fn note_statement(database: &Database, statement: &'static str) {
@@ -29,7 +29,7 @@ pub fn note_result(database: &Database, result: impl FnOnce() -> Option<JournalR
 }
 
 /// Adds keyspace and consistency level to the request that runs here.
-pub(in crate::db) fn note_request(keyspace: &[u8], consistency: ConsistencyLevel) {
+pub(crate) fn note_request(keyspace: &[u8], consistency: ConsistencyLevel) {
     with_state(|state| {
         state.keyspace = Some(String::from_utf8_lossy(keyspace).into_owned());
         state.consistency = Some(consistency);

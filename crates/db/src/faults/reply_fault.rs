@@ -1,9 +1,9 @@
-//! What a fault does to the bytes of a reply.
+//! The effect of a fault on the bytes of a reply.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What happens to the reply of a request that was carried out.
+/// The effect on the reply of a request that was carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyFault {

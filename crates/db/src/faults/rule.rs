@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ReplyFault;
-use crate::compat::features::ApiGeneration;
-use crate::db::Error;
+use crate::Error;
+use base::compat::features::ApiGeneration;
 
 /// Longest delay of a request, in milliseconds.
 const DELAY_MS_MAX: u64 = 3_600_000;
 
-/// What a request does with rows.
+/// An operation of a request on rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -24,7 +24,7 @@ pub enum Operation {
     Truncate,
 }
 
-/// Which requests a rule is for: those that meet all that is given.
+/// The condition of a rule: it applies to requests that have all given properties.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Condition {
@@ -43,7 +43,7 @@ pub struct Condition {
     /// The first word of the CQL statement, such as `SELECT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statement: Option<String>,
-    /// What the request does with rows.
+    /// The operation of the request on rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<Operation>,
     /// The name of the keyspace.
@@ -60,7 +60,7 @@ pub struct Condition {
     pub consistency: Option<String>,
 }
 
-/// What conditions ask about a request as a whole.
+/// The properties of a request as a whole that conditions check.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RequestFacts<'a> {
     pub protocol: &'a str,
@@ -92,7 +92,7 @@ impl Condition {
         self.operation.is_some() || self.column_family.is_some() || self.key.is_some()
     }
 
-    /// Returns whether what is known before a request runs decides whether a request meets the condition.
+    /// Returns whether the properties that are known before a request runs decide whether it meets the condition.
     pub fn needs_origin_only(&self) -> bool {
         !self.needs_rows()
             && self.statement.is_none()
@@ -152,11 +152,11 @@ impl FaultError {
     }
 }
 
-/// A rule: which requests it is for, and what happens to these.
+/// A rule: a condition of requests, and the effects on these.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
-    /// Which requests; all if nothing is given.
+    /// The condition of the requests; all requests if nothing is given.
     #[serde(default)]
     pub when: Condition,
     /// A delay in milliseconds, or `[least, most]`.
@@ -171,13 +171,13 @@ pub struct FaultRule {
     /// Whether the request is carried out before it gets the error.
     #[serde(default)]
     pub applied: bool,
-    /// What happens to the reply. The request is carried out.
+    /// The effect on the reply. The request is carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<ReplyFault>,
-    /// How many requests that meet the condition are left alone at first.
+    /// The number of requests that meet the condition and are left alone at first.
     #[serde(default)]
     pub skip: u64,
-    /// How often the rule has an effect; any number of times if it is not given.
+    /// The number of times that the rule has an effect; no limit if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
     /// The probability of an effect, from 0 to 1.
@@ -198,10 +198,10 @@ fn always() -> f64 {
 pub struct RuleError(pub String);
 
 impl FaultRule {
-    /// Checks what the types do not.
+    /// Checks the constraints that the types do not express.
     ///
     /// # Errors
-    /// What is wrong, and what is allowed.
+    /// Describes the mistake, and the allowed values.
     pub fn check(&self) -> Result<(), RuleError> {
         let refused = |why: &str| Err(RuleError(why.to_owned()));
         if self.delay_ms.is_none() && self.error.is_none() && self.reply.is_none() {

@@ -9,8 +9,8 @@ use tokio::sync::watch;
 
 use super::rule::{Delay, FaultRule, RuleError};
 use super::{FaultyConnections, Journal};
-use crate::util::SplitMix64;
-use crate::util::limits::FAULT_RULES_MAX;
+use crate::limits::FAULT_RULES_MAX;
+use base::util::SplitMix64;
 
 /// Rules, journal and connection faults of a server that tests control.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Faults {
     next_number: AtomicU64,
     /// Changes when all rules are removed.
     cleared: watch::Sender<u64>,
-    /// What was asked.
+    /// The requests so far.
     pub journal: Journal,
     /// Faults of all connections.
     pub connections: FaultyConnections,
@@ -29,7 +29,7 @@ pub struct Faults {
 /// A rule that is set.
 #[derive(Debug)]
 pub(super) struct SetRule {
-    /// Differs from that of every other rule, also of those with the same name.
+    /// Differs from the numbers of all other rules, also of rules with the same name.
     pub number: u64,
     pub name: String,
     pub rule: FaultRule,
@@ -39,7 +39,7 @@ pub(super) struct SetRule {
     hits: AtomicU64,
 }
 
-/// A rule and what it has done.
+/// A rule and its effects so far.
 #[derive(Debug, Clone)]
 pub struct RuleState {
     /// The name by which it is removed.

@@ -1,4 +1,4 @@
-//! A request of a server with faults: what is known of it, and what the rules have decided.
+//! A request of a server with faults: its known properties, and the decisions of the rules.
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -14,10 +14,10 @@ use super::argument_text::ArgumentText;
 use super::journal::{JournalEntry, JournalResult, JournalRow};
 use super::rule::{Condition, FaultRule, Operation, RequestFacts};
 use super::{ClientConnection, Faults, ReplyFault, key_text};
-use crate::compat::features::{ApiGeneration, ConsistencyLevel};
-use crate::db::request_log::{RequestLogSwitch, WatchPurpose};
-use crate::db::{Database, Error};
-use crate::schema::CfDef;
+use crate::request_log::{RequestLogSwitch, WatchPurpose};
+use crate::{Database, Error};
+use base::compat::features::{ApiGeneration, ConsistencyLevel};
+use base::schema::CfDef;
 
 /// Rows of a request that the journal lists.
 const JOURNAL_ROWS_MAX: usize = 16;
@@ -26,14 +26,14 @@ tokio::task_local! {
     static REQUEST: Arc<WatchedRequest>;
 }
 
-/// What a request does with a row, or with a range of rows.
+/// The operation of a request on a row, or on a range of rows.
 pub(super) struct RowAccess<'a> {
     pub operation: Operation,
     pub cf: &'a CfDef,
     pub key: Option<&'a Bytes>,
 }
 
-/// What is known of a request before it runs.
+/// The properties of a request that are known before it runs.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestOrigin {
     /// `thrift` or `native`.
@@ -88,7 +88,7 @@ pub(super) struct State {
     reply: Option<ReplyFault>,
 }
 
-/// What the rules do to a request at some time.
+/// The effects of the rules on a request at some time.
 #[derive(Default)]
 pub(super) struct Effects {
     pub delay: Duration,
@@ -110,12 +110,12 @@ impl Effects {
 }
 
 /// Returns the request that runs here, if it is watched.
-pub(in crate::db) fn current() -> Option<Arc<WatchedRequest>> {
+pub(crate) fn current() -> Option<Arc<WatchedRequest>> {
     REQUEST.try_with(Arc::clone).ok()
 }
 
 /// Runs work of a watched request on another task.
-pub(in crate::db) async fn run_for<F: Future>(request: Option<Arc<WatchedRequest>>, work: F) -> F::Output {
+pub(crate) async fn run_for<F: Future>(request: Option<Arc<WatchedRequest>>, work: F) -> F::Output {
     match request {
         Some(request) => REQUEST.scope(request, work).await,
         None => work.await,
@@ -206,7 +206,7 @@ impl WatchedRequest {
         outcome
     }
 
-    /// Returns what happens to the reply.
+    /// Returns the effect on the reply.
     pub fn take_reply_fault(&self) -> Option<ReplyFault> {
         self.state.lock().reply.take()
     }

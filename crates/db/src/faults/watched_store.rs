@@ -7,13 +7,13 @@ use bytes::Bytes;
 
 use super::rule::Operation;
 use super::watched_request::{Effects, RowAccess, Stage, WatchedRequest, current};
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::db::Error;
-use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
-use crate::schema::{Catalog, CfDef};
-use crate::storage::{
-    Capabilities, Dump, DumpCommand, Store, StoreError, StoreFuture, StoreStatus, StoredSlice,
+use crate::Error;
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use base::schema::CfDef;
+use store::{
+    Capabilities, Dump, DumpCommand, Store, StoreChange, StoreError, StoreFuture, StoreStatus, StoredSlice,
     StoredSliceCommand,
 };
 
@@ -23,8 +23,8 @@ pub struct WatchedStore {
 }
 
 impl WatchedStore {
-    /// Watches a store. It must be one that only stores cells, as a store in memory: what a store does by itself is not
-    /// watched.
+    /// Watches a store. It must be one that only stores cells, as a store in memory: operations that a store does by
+    /// itself are not watched.
     pub fn new(inner: Arc<dyn Store>) -> WatchedStore {
         WatchedStore { inner }
     }
@@ -68,7 +68,8 @@ impl WatchedStore {
     fn row<'a, T: Send + 'a>(
         &'a self,
         operation: Operation,
-        (cf, key): (Arc<CfDef>, Option<Bytes>),
+        cf: Arc<CfDef>,
+        key: Option<Bytes>,
         forward: impl FnOnce(&'a dyn Store) -> StoreFuture<'a, T> + Send + 'a,
     ) -> StoreFuture<'a, T> {
         let Some(request) = current().filter(|_| !cf.is_index()) else { return forward(&*self.inner) };
@@ -105,8 +106,8 @@ impl Store for WatchedStore {
         command: ReadCommand,
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns> {
-        let row = (command.cf.clone(), Some(key.clone()));
-        self.row(Operation::Read, row, move |store| store.read(key, command, consistency))
+        let (cf, row) = (command.cf.clone(), Some(key.clone()));
+        self.row(Operation::Read, cf, row, move |store| store.read(key, command, consistency))
     }
 
     fn count(
@@ -115,13 +116,14 @@ impl Store for WatchedStore {
         command: ReadCommand,
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, usize> {
-        let row = (command.cf.clone(), Some(key.clone()));
-        self.row(Operation::Read, row, move |store| store.count(key, command, consistency))
+        let (cf, row) = (command.cf.clone(), Some(key.clone()));
+        self.row(Operation::Read, cf, row, move |store| store.count(key, command, consistency))
     }
 
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        let rows = (command.read.cf.clone(), None);
-        self.row(Operation::Scan, rows, move |store| store.scan(command, consistency))
+        self.row(Operation::Scan, command.read.cf.clone(), None, move |store| {
+            store.scan(command, consistency)
+        })
     }
 
     fn dump(&self, command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {
@@ -140,24 +142,16 @@ impl Store for WatchedStore {
         self.inner.splits(start, end, keys_per_split)
     }
 
-    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.row(Operation::Truncate, (cf.clone(), None), move |store| store.truncate(cf))
-    }
-
-    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.inner.drop_family(cf)
-    }
-
     fn records(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
         self.inner.records()
     }
 
-    fn put_records(&self, records: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        self.inner.put_records(records)
-    }
-
-    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        self.inner.alter(catalog)
+    /// Only a truncate of a column family is watched.
+    fn change_schema(&self, change: StoreChange) -> StoreFuture<'_, ()> {
+        match change.truncated.iter().find(|cf| !cf.is_index()).cloned() {
+            Some(cf) => self.row(Operation::Truncate, cf, None, move |store| store.change_schema(change)),
+            None => self.inner.change_schema(change),
+        }
     }
 
     fn status(&self) -> StoreStatus {

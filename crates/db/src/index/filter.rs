@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::indexes::{index_key, is_exact, meets};
-use crate::db::args::{IndexExpression, IndexOperator};
-use crate::db::ring_order::RingRange;
-use crate::db::{Error, Request};
-use crate::marshal::{self, AbstractType, PACKAGE};
-use crate::model::{
+use super::indexes::{index_key, meets};
+use crate::args::{IndexExpression, IndexOperator};
+use crate::limits::ROW_WORK;
+use crate::ring_order::RingRange;
+use crate::{Error, Request};
+use base::marshal;
+use base::marshal::{AbstractType, PACKAGE};
+use base::model::{
     Bounds, Cell, CellKind, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange,
 };
-use crate::schema::{CfDef, ColumnDef};
-use crate::storage::IndexLookup;
-use crate::util::limits::ROW_WORK;
-use crate::util::meter;
+use base::schema::{CfDef, ColumnDef};
+use base::util::meter;
+use store::IndexLookup;
 
 /// The minimum and maximum number of rows or index entries that are read at a time.
 const PAGE: (usize, usize) = (16, 1024);
@@ -46,11 +47,9 @@ impl<'a> Filter<'a> {
     fn index(&self) -> Option<(&'a IndexExpression, ColumnDef, Arc<CfDef>)> {
         let cf = &self.read.cf;
         self.expressions.iter().find_map(|expression| {
-            let name = &expression.column_name;
-            let (column, index) = (cf.column_metadata.get(name)?, cf.index_families.get(name)?);
-            let helps = expression.operator == IndexOperator::Eq
-                && is_exact(column)
-                && !self.request.database.indexes().is_being_built(index);
+            let (indexes, sees_new) = (self.request.database.indexes(), self.request.sees_new_indexes);
+            let (column, index) = indexes.usable(cf, &expression.column_name, sees_new)?;
+            let helps = expression.operator == IndexOperator::Eq;
             helps.then(|| (expression, column.clone(), index.clone()))
         })
     }
@@ -98,7 +97,7 @@ impl<'a> Filter<'a> {
                 // The smallest name after the last one.
                 start = [&last.name[..], &[0]].concat().into();
                 let is_last_page = entries.len() < page;
-                let is_over = self.take_entries(&entries, &key, (expression, &index), &range).await?;
+                let is_over = self.take_entries(&entries, &key, expression, &index, &range).await?;
                 meter::release(held_for_a_while);
                 if is_last_page || is_over {
                     break;
@@ -113,7 +112,8 @@ impl<'a> Filter<'a> {
         &mut self,
         entries: &[Cell],
         key: &Bytes,
-        (expression, index): (&IndexExpression, &Arc<CfDef>),
+        expression: &IndexExpression,
+        index: &Arc<CfDef>,
         range: &RingRange,
     ) -> Result<bool, Error> {
         let index_reads = self.request.index_reads();
@@ -157,7 +157,7 @@ impl<'a> Filter<'a> {
             let command = self.conditions();
             let columns = index_reads.read(entry.value.clone(), command).await?;
             if !self.is_current(&columns, expression) {
-                index_reads.remove_entry((index, key), entry).await;
+                index_reads.remove_entry(index, key, entry).await;
             }
         }
         Ok(is_over)

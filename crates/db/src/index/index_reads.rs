@@ -3,10 +3,10 @@
 use bytes::Bytes;
 
 use super::filter::Filter;
-use crate::db::args::{ColumnParent, IndexClause, IndexExpression, SlicePredicate};
-use crate::db::{Error, Request};
-use crate::model::{Bounds, ReadCommand, Row, RowColumns};
-use crate::storage::StoreError;
+use crate::args::{ColumnParent, IndexClause, IndexExpression, SlicePredicate};
+use crate::{Error, Request};
+use base::model::{Bounds, ReadCommand, Row, RowColumns};
+use store::StoreError;
 
 /// Reads through secondary indexes.
 #[derive(Clone, Copy)]
@@ -15,7 +15,7 @@ pub struct IndexReads<'a> {
 }
 
 impl<'a> IndexReads<'a> {
-    pub(in crate::db) fn new(request: &'a Request<'a>) -> IndexReads<'a> {
+    pub(crate) fn new(request: &'a Request<'a>) -> IndexReads<'a> {
         IndexReads { request }
     }
 
@@ -42,7 +42,7 @@ impl<'a> IndexReads<'a> {
     }
 
     /// Returns the rows of a range that meet all conditions, through an index if there is one.
-    pub(in crate::db) async fn rows_that_meet(
+    pub(crate) async fn rows_that_meet(
         &self,
         expressions: &[IndexExpression],
         bounds: Bounds,

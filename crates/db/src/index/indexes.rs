@@ -9,14 +9,15 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::table_index;
-use crate::db::Database;
-use crate::marshal::StoredOrder;
-use crate::model::{Cell, CellKind, CfMutation, Change, Mutation};
-use crate::schema::{CfDef, ColumnDef};
+use crate::Database;
+use base::marshal::StoredOrder;
+use base::model::{Cell, CellKind, CfMutation, Change, Mutation};
+use base::schema::{CfDef, ColumnDef};
 
 /// The first byte of every index row's key, because a key must not be empty but a value may be.
 const KEY_PREFIX: u8 = b'v';
@@ -47,16 +48,26 @@ impl Database {
 }
 
 impl Indexes<'_> {
-    /// Returns whether reads can use the index on a column.
-    pub fn is_usable(&self, cf: &CfDef, column: &Bytes) -> bool {
-        let index = cf.index_families.get(column);
-        let definition = cf.column_metadata.get(column);
-        definition.is_some_and(is_exact) && index.is_some_and(|index| !self.is_being_built(index))
+    /// Returns whether reads can use the index on a column. `sees_new` is the request's `sees_new_indexes`.
+    pub fn is_usable(&self, cf: &CfDef, column: &Bytes, sees_new: bool) -> bool {
+        self.usable(cf, column, sees_new).is_some()
+    }
+
+    /// Returns a column and its index if reads can use the index. No query uses an index that this does not return.
+    pub(super) fn usable<'c>(
+        &self,
+        cf: &'c CfDef,
+        column: &Bytes,
+        sees_new: bool,
+    ) -> Option<(&'c ColumnDef, &'c Arc<CfDef>)> {
+        let (definition, index) = cf.column_metadata.get(column).zip(cf.index_families.get(column))?;
+        let is_used = self.is_built(cf, column) || sees_new && self.is_new(index);
+        (is_exact(definition) && is_used).then_some((definition, index))
     }
 
     /// Adds to the mutations the index entries of the columns that they write. Each column is applied together with
     /// its entries.
-    pub(in crate::db) fn add_entries(&self, mutations: &mut Vec<Mutation>) {
+    pub(crate) fn add_entries(&self, mutations: &mut Vec<Mutation>) {
         let is_indexed = |family: &CfMutation| !family.cf.index_families.is_empty();
         if !mutations.iter().any(|mutation| mutation.families.iter().any(is_indexed)) {
             return;
@@ -114,12 +125,12 @@ impl Indexes<'_> {
 }
 
 /// Returns whether a value that compares so with the value of a condition meets the condition.
-pub(super) fn meets(operator: crate::db::IndexOperator, order: Ordering) -> bool {
+pub(super) fn meets(operator: crate::IndexOperator, order: Ordering) -> bool {
     match operator {
-        crate::db::IndexOperator::Eq => order.is_eq(),
-        crate::db::IndexOperator::Gte => order.is_ge(),
-        crate::db::IndexOperator::Gt => order.is_gt(),
-        crate::db::IndexOperator::Lte => order.is_le(),
-        crate::db::IndexOperator::Lt => order.is_lt(),
+        crate::IndexOperator::Eq => order.is_eq(),
+        crate::IndexOperator::Gte => order.is_ge(),
+        crate::IndexOperator::Gt => order.is_gt(),
+        crate::IndexOperator::Lte => order.is_le(),
+        crate::IndexOperator::Lt => order.is_lt(),
     }
 }

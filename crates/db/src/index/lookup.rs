@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use super::index_reads::IndexReads;
 use super::indexes::index_key;
-use crate::db::Error;
-use crate::model::{Bounds, Predicate, RowColumns, SliceRange};
-use crate::schema::CfDef;
-use crate::storage::IndexLookup;
+use crate::Error;
+use base::model::{Bounds, Predicate, RowColumns, SliceRange};
+use base::schema::CfDef;
+use store::IndexLookup;
 
 impl IndexReads<'_> {
     /// Returns at most `count` keys of rows that may hold an indexed value, in ring order after a given key; fewer
@@ -17,8 +17,10 @@ impl IndexReads<'_> {
     pub async fn indexed_keys(
         &self,
         cf: &Arc<CfDef>,
-        (column, value): (&Bytes, &[u8]),
-        (after, count): (Option<&Bytes>, usize),
+        column: &Bytes,
+        value: &[u8],
+        after: Option<&Bytes>,
+        count: usize,
     ) -> Result<Vec<Bytes>, Error> {
         let ring = self.request.database.ring_order();
         if let Some(indexes) = self.request.store().capabilities().indexes {

@@ -8,7 +8,7 @@ mod lookup;
 mod stale_entries;
 mod table_index;
 
-pub(super) use build::{Unfinished, build_record, start_building};
+pub(super) use build::{Build, build_record, start_building};
 pub use index_reads::IndexReads;
 pub use indexes::Indexes;
 pub use table_index::{INDEX_ENTRIES, INDEX_KEYS, entry_value};

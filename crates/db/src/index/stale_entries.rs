@@ -7,12 +7,12 @@ use bytes::Bytes;
 use super::index_reads::IndexReads;
 use super::indexes::index_key;
 use super::table_index;
-use crate::compat::features::ConsistencyLevel;
-use crate::db::ring_order::RingOrder;
-use crate::db::{Error, Request};
-use crate::model::{Cell, Change, Mutation, Predicate, RowColumns, SliceRange};
-use crate::schema::CfDef;
-use crate::storage::StoreError;
+use crate::ring_order::RingOrder;
+use crate::{Error, Request};
+use base::compat::features::ConsistencyLevel;
+use base::model::{Cell, Change, Mutation, Predicate, RowColumns, SliceRange};
+use base::schema::CfDef;
+use store::StoreError;
 
 /// The number of entries of one partition that are read at a time.
 const STALE_PAGE: usize = 256;
@@ -26,7 +26,7 @@ impl IndexReads<'_> {
 
     /// Removes a stale entry. A newer entry of the same name stays; an older write of the column loses to the
     /// column's current value. If the removal fails, the entry stays for another time.
-    pub(super) async fn remove_entry(&self, (index, key): (&Arc<CfDef>, &Bytes), entry: &Cell) {
+    pub(super) async fn remove_entry(&self, index: &Arc<CfDef>, key: &Bytes, entry: &Cell) {
         let dead = Cell::tombstone(entry.name.clone(), entry.timestamp, self.request.database.now_s());
         let change = Change::Cell { super_column: None, cell: dead };
         let mutation = Mutation::of(key.clone(), index.clone(), vec![change]);
@@ -43,7 +43,8 @@ impl IndexReads<'_> {
     pub async fn remove_stale_entries(
         &self,
         cf: &Arc<CfDef>,
-        (column, value): (&Bytes, &[u8]),
+        column: &Bytes,
+        value: &[u8],
         row: &Bytes,
     ) -> Result<(), Error> {
         let Some((definition, index)) = cf.column_metadata.get(column).zip(cf.index_families.get(column))
@@ -86,7 +87,7 @@ impl IndexReads<'_> {
             })
         };
         for entry in entries.iter().filter(|entry| !is_held(entry)) {
-            self.remove_entry((index, &key), entry).await;
+            self.remove_entry(index, &key, entry).await;
         }
         Ok(())
     }

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use crate::marshal::{CqlType, push_component};
-use crate::model::Cell;
-use crate::schema::{CellPlace, CfDef, ColumnDef, TableColumn, TableDef, row_key_parts};
+use base::marshal::{CqlType, push_component};
+use base::model::Cell;
+use base::schema::{CellPlace, CfDef, ColumnDef, TableColumn, TableDef, row_key_parts};
 
 /// The option of an index on the keys of a map, with the old servers' name.
 pub const INDEX_KEYS: &str = "index_keys";
@@ -48,8 +48,8 @@ pub(super) fn indexed_values<'a>(
     found
 }
 
-/// Returns what an index on a column indexes of one of its cells: the value, or for a collection the elements, the keys
-/// or the entries.
+/// Returns the parts of a cell that an index on its column indexes: the value, or for a collection the elements, the
+/// keys or the entries.
 fn value_of(table: &TableDef, column: &ColumnDef, place: &CellPlace, cell: &Cell) -> Option<Bytes> {
     let options = column.index.as_ref().and_then(|index| index.options.as_ref());
     let is_of = |option: &str| options.is_some_and(|options| options.contains_key(option));

@@ -1,10 +1,10 @@
-//! What a call of 0.7 or later accesses, and the messages of refusals.
+//! The resources that calls of 0.7 and later access, and the messages of refusals.
 
 use super::roles::Permission;
-use crate::compat::{Behaviour, texts};
-use crate::db::Error;
-use crate::db::validate::text_of;
-use crate::util::Release;
+use crate::Error;
+use crate::validate::text_of;
+use base::compat::{Behaviour, texts};
+use base::util::Release;
 
 /// The operation of a call and the resource it accesses. Names are as the client sent them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -60,7 +60,7 @@ fn names(users: &str, user: &str) -> bool {
 }
 
 impl AccessFile {
-    /// Reads a file; the error is that of the operating system.
+    /// Reads a file; the error comes from the operating system.
     pub fn read(path: &Path) -> std::io::Result<AccessFile> {
         properties::read(path).map(|lines| AccessFile { lines })
     }
@@ -99,7 +99,7 @@ impl AccessFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::Access;
+    use crate::Access;
 
     const FILE: &str = "\
         <modify-keyspaces>=root\n\

@@ -8,16 +8,16 @@ use md5::{Digest, Md5};
 use super::access_file::AccessFile;
 use super::properties;
 use super::user::{RightsSource, User};
-use crate::db::Error;
+use crate::Error;
 
-use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
-use crate::compat::texts;
-use crate::util::Release;
+use base::compat::features::releases::LOGIN_TO_KEYSPACE;
+use base::compat::texts;
+use base::util::Release;
 
 /// A credential of a login: its name, such as "username", and its value.
 pub type Credential = (Bytes, Bytes);
 
-/// How the user of a connection is authenticated.
+/// The ways to authenticate the user of a connection.
 #[derive(Debug, Clone)]
 pub enum Authenticator {
     /// No login is required, and every login succeeds.
@@ -91,7 +91,7 @@ impl SimpleAuthenticator {
         Ok(User { name, standing })
     }
 
-    /// Checks name and password and returns the name. From 1.2 on the messages are those of PasswordAuthenticator.
+    /// Checks name and password and returns the name. From 1.2 on the messages come from PasswordAuthenticator.
     fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<String, Error> {
         let user = required(credentials, "username", release)?;
         let password = required(credentials, "password", release)?;

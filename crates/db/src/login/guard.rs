@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::db::{Credential, Database, Error, Logins};
-use crate::util::limits::{
+use crate::limits::{
     LOGIN_ADDRESSES_MAX, LOGIN_FAILURES_KEPT, LOGIN_FAILURES_MAX, LOGIN_NAMES_MAX, LOGIN_REFUSED_MAX,
     LOGIN_REFUSED_MIN,
 };
+use crate::{Credential, Database, Error, Logins};
 
 /// Counts failed logins, and refuses logins after too many.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ struct Address {
 struct Count {
     failures: u32,
     last_failure: Option<Instant>,
-    /// How many times logins have been suspended, and when the current suspension ends.
+    /// The number of times that logins have been suspended, and the end of the current suspension.
     refusals: u32,
     refused_until: Option<Instant>,
     /// Permits for logins in progress. Further logins wait, so that a burst of connections gets no more guesses than

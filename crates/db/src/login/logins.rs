@@ -7,11 +7,12 @@ use bytes::Bytes;
 use super::authenticate::{Authenticator, Credential};
 use super::roles::{Permission, Resource, RoleKeeper, Roles};
 use super::user::{RightsSource, User};
-use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
-use crate::compat::texts;
-use crate::db::schema::{Attempts, disagreement};
-use crate::db::{Database, Error};
-use crate::util::Release;
+use crate::schema::{Attempts, disagreement};
+use crate::{Database, Error};
+use base::compat::features::releases::LOGIN_TO_KEYSPACE;
+use base::compat::texts;
+use base::util::Release;
+use store::StoreChange;
 
 /// Logins and the roles of a database.
 #[derive(Clone, Copy)]
@@ -102,7 +103,7 @@ impl<'a> Logins<'a> {
 
     /// Loads the stored roles, and creates the first one if users are kept in the store. Roles are loaded in any case,
     /// so that a drop while no login is required also removes the grants on what is dropped.
-    pub(in crate::db) async fn load_roles(&self, records: &[(String, Bytes)]) -> Result<(), Error> {
+    pub(crate) async fn load_roles(&self, records: &[(String, Bytes)]) -> Result<(), Error> {
         if self.database.stored_schema().is_shared() {
             self.database.roles.load_readable(records);
         } else {
@@ -123,13 +124,25 @@ impl<'a> Logins<'a> {
     /// came in between: the edit changes a copy of the current roles. If it fails, nothing has changed.
     pub async fn change_roles<T, E: From<Error>>(
         &self,
-        mut edit: impl FnMut(&mut Roles) -> Result<T, E>,
+        edit: impl FnMut(&mut Roles) -> Result<T, E>,
     ) -> Result<T, E> {
         let _changing = self.database.changing.lock().await;
+        self.change_roles_alone(edit).await
+    }
+
+    /// Does the same for a caller that holds `changing`.
+    pub(crate) async fn change_roles_alone<T, E: From<Error>>(
+        &self,
+        mut edit: impl FnMut(&mut Roles) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut attempts = Attempts::begin();
         loop {
             self.database.stored_schema().load_newest().await?;
-            let edited = self.database.roles.try_change(&**self.database.store(), &mut edit).await?;
+            let edited = self
+                .database
+                .roles
+                .try_change(&**self.database.store(), StoreChange::default(), &mut edit)
+                .await?;
             let outcome = edited.ok_or_else(disagreement);
             if !attempts.go_on_after(&outcome).await {
                 return Ok(outcome?);
@@ -137,23 +150,13 @@ impl<'a> Logins<'a> {
         }
     }
 
-    /// Grants the creator of a new resource all permissions on it. Only roles can have grants.
-    pub async fn grant_to_maker(&self, maker: Option<&User>, made: &Resource) -> Result<(), Error> {
-        let Some(maker) = maker.filter(|_| self.enforces_permissions()) else { return Ok(()) };
-        let grant = |roles: &mut Roles| {
-            roles.grant(&maker.name, made, made.applicable());
-            Ok(())
-        };
-        self.change_roles(grant).await
-    }
-
-    /// Removes all grants on a dropped resource.
-    pub(in crate::db) async fn forget_grants(&self, dropped: &Resource) -> Result<(), Error> {
+    /// Removes all grants on a dropped resource, together with the other changes of the drop in the store.
+    pub(crate) async fn forget_grants(&self, dropped: &Resource, drop: StoreChange) -> Result<(), Error> {
         let forget = |roles: &mut Roles| {
             roles.forget(dropped);
-            Ok(())
+            Ok::<(), Error>(())
         };
-        self.database.roles.change(&**self.database.store(), forget).await
+        self.database.roles.try_change(&**self.database.store(), drop, forget).await?.ok_or_else(disagreement)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
-use crate::util::limits::USERS_FILE_BYTES_MAX;
+use crate::limits::USERS_FILE_BYTES_MAX;
 
 /// A key and its value.
 pub struct Pair {

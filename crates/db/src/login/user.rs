@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::access::Access;
 use super::rights::Rights;
 use super::roles::RoleKeeper;
-use crate::db::Error;
-use crate::util::Release;
+use crate::Error;
+use base::util::Release;
 
 /// A user who has logged in.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub(super) enum RightsSource {
 }
 
 impl User {
-    /// Returns a user who may do everything, whoever may log in: the person who runs the server.
+    /// Returns a user who may do everything, whatever authentication is set: the person who runs the server.
     pub fn operator() -> User {
         User { name: "operator".to_owned(), standing: RightsSource::Everything }
     }

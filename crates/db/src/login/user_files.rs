@@ -18,7 +18,7 @@ impl SimpleAuthenticator {
     pub fn check_files(&self) -> Result<(), String> {
         let users = read("--passwd", &self.passwd_file)?;
         for pair in &users {
-            let wrong = |what: &str| at_line(("--passwd", &self.passwd_file), pair, what, PASSWD_FORM);
+            let wrong = |what: &str| at_line("--passwd", &self.passwd_file, pair, what, PASSWD_FORM);
             check_pair(pair).map_err(|what| wrong(&what))?;
             self.check_password(&pair.value)
                 .map_err(|what| wrong(&format!("user {} has {what}", pair.key)))?;
@@ -29,7 +29,7 @@ impl SimpleAuthenticator {
         }
         let Some(file) = &self.access_file else { return Ok(()) };
         for pair in &read("--access", file)? {
-            let wrong = |what: &str| at_line(("--access", file), pair, what, ACCESS_FORM);
+            let wrong = |what: &str| at_line("--access", file, pair, what, ACCESS_FORM);
             check_pair(pair).map_err(|what| wrong(&what))?;
             if !access_file::is_well_formed(&pair.key) {
                 return Err(wrong(&format!("{} names neither a keyspace nor a right", pair.key)));
@@ -68,7 +68,7 @@ fn check_pair(pair: &Pair) -> Result<(), String> {
     }
 }
 
-fn at_line((option, file): (&str, &Path), pair: &Pair, what: &str, form: &str) -> String {
+fn at_line(option: &str, file: &Path, pair: &Pair, what: &str, form: &str) -> String {
     format!("{option} {}, line {}: {what}; a line is {form}", file.display(), pair.line)
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Ranges, Reads};
-use crate::db::Error;
-use crate::model::{Bounds, Predicate, RangeCommand, Row, RowColumns, SliceRange};
-use crate::schema::CfDef;
+use crate::Error;
+use base::model::{Bounds, Predicate, RangeCommand, Row, RowColumns, SliceRange};
+use base::schema::CfDef;
 
 impl Reads<'_> {
     /// Reads columns of one row, or of a super column in it.

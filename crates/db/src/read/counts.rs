@@ -9,13 +9,13 @@ use bytes::Bytes;
 
 use super::Reads;
 use super::unchecked_slice::UncheckedSlice;
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::rules::CountBy;
-use crate::db::Error;
-use crate::db::args::{ColumnParent, RequestedRange, SlicePredicate};
-use crate::model::{Predicate, ReadCommand, SliceRange};
-use crate::util::limits::ROW_WORK;
-use crate::util::meter;
+use crate::Error;
+use crate::args::{ColumnParent, RequestedRange, SlicePredicate};
+use crate::limits::ROW_WORK;
+use base::compat::features::ConsistencyLevel;
+use base::compat::rules::CountBy;
+use base::model::{Predicate, ReadCommand, SliceRange};
+use base::util::meter;
 
 /// The minimum number of columns in a page.
 const PAGE_MIN: i32 = 2;
@@ -119,7 +119,7 @@ impl Reads<'_> {
     }
 
     /// Returns the number of columns that a read finds.
-    pub(in crate::db) async fn count_columns(
+    pub(crate) async fn count_columns(
         &self,
         key: &Bytes,
         command: ReadCommand,
@@ -149,15 +149,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::compat::Behaviour;
-    use crate::db::args::{ColumnPath, NewColumn};
-    use crate::db::{Database, DatabaseParts};
-    use crate::marshal::{Types, push_component};
-    use crate::partitioner;
-    use crate::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
-    use crate::storage::EmbeddedStore;
-    use crate::util::Clock;
-    use crate::util::Release;
+    use crate::args::{ColumnPath, NewColumn};
+    use crate::{Database, DatabaseParts};
+    use base::compat::Behaviour;
+    use base::marshal::{Types, push_component};
+    use base::partitioner;
+    use base::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
+    use base::util::{Clock, Release};
+    use embedded::EmbeddedStore;
 
     const ONE: ConsistencyLevel = ConsistencyLevel::One;
     const KEY: Bytes = Bytes::from_static(b"k");

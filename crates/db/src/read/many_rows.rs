@@ -4,16 +4,16 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::Reads;
-use crate::db::Error;
-use crate::model::{ReadCommand, RowColumns};
-use crate::storage::within_limit;
-use crate::util::limits::ROW_WORK;
-use crate::util::meter;
+use crate::Error;
+use crate::limits::ROW_WORK;
+use base::model::{ReadCommand, RowColumns};
+use base::util::meter;
+use store::within_limit;
 
 impl Reads<'_> {
     /// Reads the same columns of many rows, in the order of the keys. Fails at the first error, and if the response
     /// of a cluster is too large.
-    pub(in crate::db) async fn read_each(
+    pub(crate) async fn read_each(
         &self,
         keys: Vec<Bytes>,
         command: &ReadCommand,

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::Reads;
-use crate::db::Error;
-use crate::db::args::ColumnParent;
-use crate::model::{Cell, Predicate, RowColumns, SliceRange};
+use crate::Error;
+use crate::args::ColumnParent;
+use base::model::{Cell, Predicate, RowColumns, SliceRange};
 
 /// The arguments of get_multi_slice. An empty bound is open.
 #[derive(Debug, Clone)]

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::db::{Error, Request};
-use crate::marshal::{self, AbstractType, MarshalError};
-use crate::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
-use crate::schema::CfDef;
-use crate::util::limits::NAME_BYTES_MAX;
-use crate::util::meter;
+use crate::limits::NAME_BYTES_MAX;
+use crate::{Error, Request};
+use base::marshal;
+use base::marshal::{AbstractType, MarshalError};
+use base::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
+use base::schema::CfDef;
+use base::util::meter;
 
 /// The number of rows per request to the store if the length of the scan is unknown.
 const ROWS_PER_PAGE: usize = 256;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::pages::Pages;
-use crate::compat::features::ConsistencyLevel;
-use crate::db::args::{ColumnParent, KeyRange, SlicePredicate};
-use crate::db::{Error, Request};
-use crate::model::{Bounds, Predicate, RangeCommand, Row, SliceRange};
-use crate::partitioner::Partitioner;
-use crate::schema::CfDef;
+use crate::args::{ColumnParent, KeyRange, SlicePredicate};
+use crate::{Error, Request};
+use base::compat::features::ConsistencyLevel;
+use base::model::{Bounds, Predicate, RangeCommand, Row, SliceRange};
+use base::partitioner::Partitioner;
+use base::schema::CfDef;
 
 /// Reads of ranges of rows.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
-    pub(in crate::db) fn new(request: &'a Request<'a>) -> Ranges<'a> {
+    pub(crate) fn new(request: &'a Request<'a>) -> Ranges<'a> {
         Ranges { request }
     }
 
@@ -114,7 +114,8 @@ impl<'a> Ranges<'a> {
     pub async fn get_key_range(
         &self,
         family: &[u8],
-        (start, finish): (Bytes, Bytes),
+        start: Bytes,
+        finish: Bytes,
         count: i32,
     ) -> Result<Vec<Bytes>, Error> {
         let keyspace = self.request.keyspace;
@@ -130,11 +131,7 @@ impl<'a> Ranges<'a> {
 
     /// Returns the keys in a range that have live columns in any column family of a table, in the order of the keys
     /// (0.3).
-    pub async fn get_table_keys(
-        &self,
-        (start, finish): (Bytes, Bytes),
-        count: i32,
-    ) -> Result<Vec<Bytes>, Error> {
+    pub async fn get_table_keys(&self, start: Bytes, finish: Bytes, count: i32) -> Result<Vec<Bytes>, Error> {
         let Request { keyspace: table, ref catalog, .. } = *self.request;
         let ring = self.request.database.ring_order();
         let max_rows = self.keys_wanted(count)?;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::db::args::{ColumnParent, ColumnPath, SlicePredicate};
-use crate::db::write::{Compared, compared};
-use crate::db::{Error, Request};
-use crate::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn};
-use crate::schema::CfDef;
+use crate::args::{ColumnParent, ColumnPath, SlicePredicate};
+use crate::write::{Compared, compared};
+use crate::{Error, Request};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn};
+use base::schema::CfDef;
 
 /// The result of get.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub struct Reads<'a> {
 }
 
 impl<'a> Reads<'a> {
-    pub(in crate::db) fn new(request: &'a Request<'a>) -> Reads<'a> {
+    pub(crate) fn new(request: &'a Request<'a>) -> Reads<'a> {
         Reads { request }
     }
 

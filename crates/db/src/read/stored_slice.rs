@@ -5,10 +5,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Ranges, Reads};
-use crate::db::Error;
-use crate::model::{Bounds, Cell, DeletionTime, Predicate, RowColumns, SliceRange, SuperColumn};
-use crate::schema::CfDef;
-use crate::storage::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
+use crate::Error;
+use base::model::{Bounds, Cell, DeletionTime, Predicate, RowColumns, SliceRange, SuperColumn};
+use base::schema::CfDef;
+use store::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
 
 /// Rows to read as they are stored.
 #[derive(Debug, Clone)]

@@ -6,13 +6,13 @@
 
 use bytes::Bytes;
 
-use crate::db::Error;
-use crate::db::args::RequestedRange;
-use crate::db::validate::Validation;
-use crate::marshal::{AbstractType, MarshalError};
-use crate::model::{Cell, RowColumns, SuperColumn};
-use crate::schema::CfDef;
-use crate::util::limits::NAME_BYTES_MAX;
+use crate::Error;
+use crate::args::RequestedRange;
+use crate::limits::NAME_BYTES_MAX;
+use crate::validate::Validation;
+use base::marshal::{AbstractType, MarshalError};
+use base::model::{Cell, RowColumns, SuperColumn};
+use base::schema::CfDef;
 
 /// The columns between two bounds that may be any bytes, in a super column of any name if one is given.
 pub(super) struct UncheckedSlice<'a> {

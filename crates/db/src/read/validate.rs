@@ -1,22 +1,21 @@
 //! Validates the arguments of reads: slices, ranges of keys, conditions.
 
-use crate::compat::texts;
-use crate::db::Error;
-use crate::db::args::{
-    IndexClause, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate,
-};
-use crate::db::validate::{Validation, hex};
-use crate::marshal;
-use crate::model::{Predicate, SliceRange};
-use crate::partitioner::Partitioner;
-use crate::schema::CfDef;
-use crate::util::limits::NAME_BYTES_MAX;
+use crate::Error;
+use crate::args::{IndexClause, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate};
+use crate::limits::NAME_BYTES_MAX;
+use crate::validate::Validation;
+use base::compat::texts;
+use base::marshal;
+use base::model::{Predicate, SliceRange};
+use base::partitioner::Partitioner;
+use base::schema::CfDef;
+use base::util::hex;
 
 use bytes::Bytes;
 
 impl Validation<'_> {
     /// Validates the range of a slice and converts it.
-    pub(in crate::db) fn range(
+    pub(crate) fn range(
         &self,
         cf: &CfDef,
         in_super: bool,
@@ -35,7 +34,7 @@ impl Validation<'_> {
         }
         for (bound, which) in [(start, "start"), (finish, "finish")] {
             comparator.validate(bound).map_err(|error| Error::invalid(error.0))?;
-            // 0.6 fails with an internal error or lets the client wait; the message is that of 1.2.
+            // 0.6 fails with an internal error or lets the client wait; the message comes from 1.2.
             bound_length(bound, which)?;
         }
         let count = count_of()?;

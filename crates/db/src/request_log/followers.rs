@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use tokio::sync::broadcast;
 
-use crate::db::faults::JournalEntry;
-use crate::util::limits::{LIVE_REQUESTS_PER_S, STREAM_BEHIND_MAX};
+use crate::faults::JournalEntry;
+use crate::limits::{LIVE_REQUESTS_PER_S, STREAM_BEHIND_MAX};
 
 /// Sends requests that have ended to followers. It sends a limited number in a second, so that followers cost nothing
 /// measurable on a busy server, and counts the others.

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::db::faults::JournalEntry;
-use crate::marshal::timestamp_text;
+use crate::faults::JournalEntry;
+use base::marshal::timestamp_text;
 
 /// A line: when the request ended, and the request.
 #[derive(Serialize)]

@@ -13,7 +13,7 @@
 //!   errors        all                  at the end         those that failed
 //! ```
 //!
-//! [`WatchedRequest`]: crate::db::faults::WatchedRequest
+//! [`WatchedRequest`]: crate::faults::WatchedRequest
 
 mod followers;
 mod line;

@@ -1,10 +1,10 @@
-//! Which requests are logged.
+//! The mode of the request log.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Which requests are logged.
+/// The requests that are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum RequestLogMode {
     /// None.

@@ -12,8 +12,8 @@ use super::followers::{Followers, LiveRequests};
 use super::line::line_of;
 use super::mode::RequestLogMode;
 use super::redact::{Redactor, hide_passwords};
-use crate::db::faults::JournalEntry;
-use crate::util::{LineWriter, SplitMix64, without_statement};
+use crate::faults::JournalEntry;
+use base::util::{LineWriter, SplitMix64};
 
 /// Where the lines are written to.
 #[derive(Debug, Default)]
@@ -166,9 +166,8 @@ impl RequestLogSwitch {
 
     /// Writes a request that has ended to the log and to followers, as far as its purpose says. `at_ms` is the time in
     /// milliseconds since 1970.
-    pub(in crate::db) fn record(&self, mut entry: JournalEntry, purpose: WatchPurpose, at_ms: i64) {
-        hide_passwords(&mut entry.arguments);
-        entry.error = entry.error.map(without_statement);
+    pub(crate) fn record(&self, mut entry: JournalEntry, purpose: WatchPurpose, at_ms: i64) {
+        hide_passwords(&mut entry.arguments, &mut entry.error);
         let time = Duration::from_micros(entry.micros);
         if purpose.is_for_log && self.selects(time, entry.error.is_some()) {
             let mut logged = entry.clone();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::db::Error;
+use crate::Error;
 
 /// The maximum number of attempts, and the time after the first one in which another may begin.
 const ATTEMPTS: u32 = 8;
@@ -12,19 +12,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const REST: Duration = Duration::from_millis(20);
 
 /// Counts the attempts that have been made.
-pub(in crate::db) struct Attempts {
+pub(crate) struct Attempts {
     began: Instant,
     made: u32,
 }
 
 impl Attempts {
-    pub(in crate::db) fn begin() -> Attempts {
+    pub(crate) fn begin() -> Attempts {
         Attempts { began: Instant::now(), made: 0 }
     }
 
     /// Waits and returns true if the change should be tried again after this outcome: that is, if another server's
     /// change interrupted the attempt and it was not the last one. Any other outcome is final.
-    pub(in crate::db) async fn go_on_after<T>(&mut self, outcome: &Result<T, Error>) -> bool {
+    pub(crate) async fn go_on_after<T>(&mut self, outcome: &Result<T, Error>) -> bool {
         self.made += 1;
         let was_last = self.made == ATTEMPTS || self.began.elapsed() > PATIENCE;
         if was_last || !matches!(outcome, Err(Error::SchemaDisagreement(_))) {

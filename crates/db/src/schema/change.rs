@@ -1,30 +1,29 @@
 //! Changes of the schema by clients (0.7 and later).
 //!
 //! Definitions made by clients are stored in metadata records (`records.rs`). Keyspaces of the configuration file are
-//! not among them: they are changed in that file. A change is recorded first, then the store prepares for it, then
-//! requests see it; a drop first hides what it drops (`drop.rs`). If several servers share a store, the order is
-//! different (`shared_change.rs`).
+//! not among them: they are changed in that file. A change is one change of the store, definitions and data together; then
+//! requests see it. A drop first hides what it drops (`drop.rs`, `index_changes.rs`). If several servers share a store,
+//! a change has several steps (`shared_change.rs`).
 
 use std::pin::Pin;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::attempts::Attempts;
 use super::check::SchemaCheck;
+use super::drop::own_copy;
+use super::index_changes::{AddedIndex, IndexChanges};
 use super::limits::{check_families, check_keyspaces};
-use super::records::{Records, changed_records};
+use super::records::changed_records;
 use super::request::{CfRequest, KsRequest};
 use super::stored::StoredSchema;
-use crate::compat::{Behaviour, texts};
-use crate::db::index::{Unfinished, build_record, start_building};
-use crate::db::validate::Validation;
-use crate::db::{Database, Error};
-use crate::schema::{Catalog, CfDef, KeyspaceDef};
-use crate::storage::StoreError;
-
-/// The name of an indexed column, and the column family that holds its index.
-type NamedIndex = (Bytes, Arc<CfDef>);
+use crate::database::CatalogNow;
+use crate::index::start_building;
+use crate::login::{Resource, Roles, User};
+use crate::validate::Validation;
+use crate::{Database, Error};
+use base::compat::{Behaviour, texts};
+use base::schema::{Catalog, CfDef, KeyspaceDef};
+use store::{StoreChange, StoreError};
 
 /// The future of a change of the schema.
 type Change<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
@@ -34,16 +33,25 @@ type Change<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
 pub struct SchemaChanges<'a> {
     pub(super) database: &'a Arc<Database>,
     pub(super) behaviour: &'static Behaviour,
+    /// The user who gets all permissions on the keyspaces and column families that a change creates. `None` if
+    /// permissions are not enforced.
+    maker: Option<&'a User>,
 }
 
 impl Database {
     /// Returns the changes of the schema with the rules of a release.
     pub fn schema_changes(self: &Arc<Self>, behaviour: &'static Behaviour) -> SchemaChanges<'_> {
-        SchemaChanges { database: self, behaviour }
+        SchemaChanges { database: self, behaviour, maker: None }
     }
 }
 
 impl<'a> SchemaChanges<'a> {
+    /// Returns the changes of a user. Only roles can have grants.
+    #[must_use]
+    pub fn by(self, user: Option<&'a User>) -> SchemaChanges<'a> {
+        SchemaChanges { maker: user.filter(|_| self.database.logins().enforces_permissions()), ..self }
+    }
+
     pub(super) fn stored(&self) -> StoredSchema<'a> {
         self.database.stored_schema()
     }
@@ -95,7 +103,7 @@ impl<'a> SchemaChanges<'a> {
             // If two have the same name, the last one wins, as in the map of the old servers.
             keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
         }
-        self.change(&catalog, keyspace, Vec::new(), &[]).await
+        self.change(catalog, keyspace).await
     }
 
     /// Changes a keyspace's replication. Its column families do not change.
@@ -114,7 +122,7 @@ impl<'a> SchemaChanges<'a> {
         let mut keyspace = check.keyspace(request)?;
         keyspace.column_families = old.column_families.clone();
         keyspace.user_types = old.user_types.clone();
-        self.change(&catalog, keyspace, Vec::new(), &[]).await
+        self.change(catalog, keyspace).await
     }
 
     /// Creates a column family in a keyspace.
@@ -138,24 +146,16 @@ impl<'a> SchemaChanges<'a> {
             return Err(already_there(&request.keyspace, &request.name));
         }
         check_families(&catalog, 1)?;
-        self.change(&catalog, keyspace, Vec::new(), &[]).await
+        self.change(catalog, keyspace).await
     }
 
     /// Changes a column family. Properties that the request omits return to their defaults; types of names do not
     /// change.
     pub async fn update_column_family(&self, request: CfRequest) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_update_family(&request, Unfinished::Avoided))).await
+        self.change_newest(|| Box::pin(self.try_update_family(&request))).await
     }
 
-    /// Does the same for a CQL 2 statement, whose new indexes are used by reads at once.
-    pub async fn update_column_family_in_cql(&self, request: CfRequest) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_update_family(&request, Unfinished::Asked))).await
-    }
-
-    async fn try_update_family(&self, request: &CfRequest, unfinished: Unfinished) -> Result<(), Error> {
-        if unfinished == Unfinished::Asked {
-            self.database.indexes().until_built().await;
-        }
+    async fn try_update_family(&self, request: &CfRequest) -> Result<(), Error> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         if self.behaviour.schema.update_finds_family_first {
@@ -176,69 +176,56 @@ impl<'a> SchemaChanges<'a> {
         }
         let new = CfDef { id: old.id, names: old.names.clone(), ..check.column_family(request, Some(&old))? };
         check.compatible(&old, &new)?;
-        let (added, dropped) = self.own_index_changes(&old, &new);
-        let new = Arc::new(new);
-        keyspace.column_families.insert(new.name.clone(), new.clone());
-        let record = |index: &Arc<CfDef>, value| (build_record(index), value);
-        let mut records: Records = dropped.iter().map(|index| record(index, None)).collect();
-        records.extend(added.iter().map(|(_, index)| record(index, Some(Bytes::from_static(b"building")))));
-        for (_, index) in &added {
-            self.database.building.write().insert(build_record(index), unfinished);
-        }
-        let before = Arc::downgrade(&catalog);
-        self.change(&catalog, keyspace, records, &dropped).await?;
-        drop(catalog);
-        self.drop_indexes(&new, dropped, &before).await?;
-        for (column, _) in added {
-            start_building(self.database, new.clone(), column, Some(before.clone()), unfinished);
-        }
-        Ok(())
+        keyspace.column_families.insert(new.name.clone(), Arc::new(new));
+        self.change(catalog, keyspace).await
     }
 
-    /// Records a changed keyspace and publishes it to requests. Indexes that it no longer has stay in the store,
-    /// because requests with the previous schema still write to them.
-    pub(super) async fn change(
-        &self,
-        catalog: &Catalog,
-        keyspace: KeyspaceDef,
-        records: Records,
-        dropped: &[Arc<CfDef>],
-    ) -> Result<(), Error> {
-        if self.stored().is_shared() {
-            return self.change_shared(catalog, keyspace, records).await;
-        }
-        let mut with = catalog.clone();
-        let mut records = records;
+    /// Changes a keyspace in the store: its definition, the column families that it adds, its indexes, and what the maker
+    /// is granted, in one change. Then publishes the keyspace to requests and builds the new indexes. If the change
+    /// fails, nothing has changed.
+    pub(super) async fn change(&self, catalog: CatalogNow, keyspace: KeyspaceDef) -> Result<(), Error> {
         let before = catalog.keyspace(&keyspace.name);
-        records.extend(changed_records(before, Some(&keyspace)));
-        let (before, after) = (before.cloned(), keyspace.clone());
-        with.keyspaces.insert(keyspace.name.clone(), keyspace);
-        let mut for_store = with.clone();
-        for_store.retained.extend(dropped.iter().cloned());
-        let with = Arc::new(with);
-        self.stored().put_records(records).await?;
-        if let Err(error) = self.database.store().alter(Arc::new(for_store)).await {
-            if let Err(error) =
-                self.database.store().put_records(changed_records(Some(&after), before.as_ref())).await
+        let made = made_resources(before, &keyspace);
+        let grant = |roles: &mut Roles| {
+            for (maker, made) in
+                self.maker.iter().flat_map(|maker| made.iter().map(move |made| (maker, made)))
             {
-                tracing::error!(
-                    "a schema change has failed, and its metadata records could not be restored: {error}"
-                );
+                roles.grant(&maker.name, made, made.applicable());
             }
-            return Err(refusal(error));
+            Ok::<(), Error>(())
+        };
+        if self.stored().is_shared() {
+            self.change_shared(&catalog, keyspace).await?;
+            return match self.maker {
+                Some(_) => self.database.logins().change_roles_alone(grant).await,
+                None => Ok(()),
+            };
         }
-        self.stored().publish(with);
+        let indexes = IndexChanges::between(before, &keyspace);
+        let records = changed_records(before, Some(&keyspace));
+        let mut with = Catalog::clone(&catalog);
+        with.keyspaces.insert(keyspace.name.clone(), keyspace);
+        // This change would wait for itself.
+        drop(catalog);
+        let marks = self.hide_indexes(&indexes).await;
+        let mut change = StoreChange { records, ..StoreChange::to_catalog(own_copy(&with)) };
+        indexes.add_to(&mut change);
+        let changed = self.database.roles.try_change(&**self.database.store(), change, grant).await;
+        if let Err(error) = changed {
+            self.restore_marks(marks);
+            return Err(error);
+        }
+        let before = self.stored().publish(Arc::new(with));
+        self.remove_marks(&indexes);
+        for AddedIndex { cf, column, .. } in indexes.added {
+            start_building(self.database, cf, column, Some(before.clone()));
+        }
         Ok(())
     }
 
     /// Returns the column families that hold the indexes of a column family, if this server maintains them itself.
     pub(super) fn own_indexes<'c>(&self, cf: &'c CfDef) -> impl Iterator<Item = &'c Arc<CfDef>> {
         cf.index_families.values().filter(|_| !self.stored().is_shared())
-    }
-
-    /// Returns the indexes to build and those to drop, among the indexes that this server maintains itself.
-    pub(super) fn own_index_changes(&self, old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
-        if self.stored().is_shared() { Default::default() } else { index_changes(old, new) }
     }
 }
 
@@ -254,21 +241,14 @@ pub(super) fn refusal(error: StoreError) -> Error {
     }
 }
 
-fn already_there(keyspace: &str, name: &str) -> Error {
-    Error::invalid(format!("Cannot add already existing column family \"{name}\" to keyspace \"{keyspace}\""))
+/// Returns the keyspace if it is new, or its new column families.
+fn made_resources(before: Option<&KeyspaceDef>, after: &KeyspaceDef) -> Vec<Resource> {
+    let Some(before) = before else { return vec![Resource::Keyspace(after.name.clone())] };
+    let changes = after.column_families.changes_since(&before.column_families, Arc::ptr_eq);
+    let new = changes.into_iter().filter(|(_, before, _)| before.is_none());
+    new.map(|(name, ..)| Resource::Table(after.name.clone(), name.clone())).collect()
 }
 
-/// Returns the indexes that are new in a definition, and those that it no longer has. An index whose values have a
-/// new type is in both lists.
-fn index_changes(old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
-    let is_in = |cf: &CfDef, column: &Bytes, other: &CfDef| {
-        let validator = |cf: &CfDef| cf.value_validator(column).class_name().to_owned();
-        other.index_families.contains_key(column) && validator(cf) == validator(other)
-    };
-    let added = new.index_families.iter().filter(|(column, _)| !is_in(new, column, old));
-    let dropped = old.index_families.iter().filter(|(column, _)| !is_in(old, column, new));
-    (
-        added.map(|(column, index)| (column.clone(), index.clone())).collect(),
-        dropped.map(|(_, index)| index.clone()).collect(),
-    )
+fn already_there(keyspace: &str, name: &str) -> Error {
+    Error::invalid(format!("Cannot add already existing column family \"{name}\" to keyspace \"{keyspace}\""))
 }

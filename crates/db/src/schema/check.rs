@@ -6,17 +6,15 @@ use std::sync::Arc;
 use super::limits::check_columns;
 use super::request::{CfRequest, ColumnRequest, KsRequest};
 use super::settings;
-use crate::compat::rules::SchemaRules;
-use crate::compat::{Behaviour, texts};
-use crate::db::Error;
-use crate::db::reserved::SYSTEM_KEYSPACE;
-use crate::db::reserved::is_reserved;
-use crate::db::validate::hex;
-use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeError, TypeRef, Types, may_succeed};
-use crate::schema::{Catalog, CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef};
-use crate::storage::Capabilities;
-use crate::util::Release;
-use crate::util::limits::SCHEMA_NAME_CHARS_MAX;
+use crate::Error;
+use crate::limits::SCHEMA_NAME_CHARS_MAX;
+use crate::reserved::{SYSTEM_KEYSPACE, is_reserved};
+use base::compat::rules::SchemaRules;
+use base::compat::{Behaviour, texts};
+use base::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeError, TypeRef, Types, may_succeed};
+use base::schema::{Catalog, CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef};
+use base::util::{Release, hex};
+use store::Capabilities;
 
 /// The package of replica placement strategies.
 const STRATEGY_PACKAGE: &str = "org.apache.cassandra.locator.";
@@ -155,7 +153,7 @@ impl SchemaCheck<'_> {
         let mut cf = CfDef::new(&request.keyspace, &request.name);
         cf.column_type = self.column_type(request)?;
         cf.comparator = self.type_or_bytes(request.comparator_type.as_deref())?;
-        // The order of mistakes is that of `CFMetaData.fromThrift`.
+        // The order of mistakes is the same as in `CFMetaData.fromThrift`.
         let reads_columns_first = self.rules().columns_are_read_before_settings;
         if reads_columns_first {
             self.columns(&mut cf, request, old)?;
@@ -208,7 +206,7 @@ impl SchemaCheck<'_> {
 
     fn column(&self, cf: &CfDef, request: &ColumnRequest, old: Option<&CfDef>) -> Result<ColumnDef, Error> {
         let comparator = cf.subcomparator().unwrap_or(&cf.comparator);
-        let comparator = crate::marshal::at(&**comparator, self.release);
+        let comparator = base::marshal::at(&**comparator, self.release);
         if comparator.validate(&request.name).is_err() {
             return Err(Error::invalid(format!(
                 "Column name {} is not valid for comparator {}",
@@ -234,7 +232,7 @@ impl SchemaCheck<'_> {
     /// Returns the default name of an index, as the old servers do: `Family_column_idx`, reduced to letters, digits
     /// and underscores.
     fn default_index_name(&self, cf: &CfDef, column: &[u8]) -> String {
-        let comparator = crate::marshal::at(&*cf.comparator, self.release);
+        let comparator = base::marshal::at(&*cf.comparator, self.release);
         let text = format!("{}_{}_idx", cf.name, comparator.to_text(column));
         text.chars().filter(|character| character.is_ascii_alphanumeric() || *character == '_').collect()
     }

@@ -5,14 +5,15 @@ use std::time::{Duration, Instant};
 
 use super::change::SchemaChanges;
 use super::records::{KEYSPACE_RECORD, Records, changed_records, keyspace_record};
-use crate::compat::texts;
-use crate::db::Error;
-use crate::db::index::build_record;
-use crate::db::login::Resource;
-use crate::db::reserved::SYSTEM_KEYSPACE;
-use crate::schema::{Catalog, CfDef};
+use crate::Error;
+use crate::index::build_record;
+use crate::login::Resource;
+use crate::reserved::SYSTEM_KEYSPACE;
+use base::compat::texts;
+use base::schema::{Catalog, CfDef};
+use store::StoreChange;
 
-/// How long a change waits for requests that still use the previous schema, and how often it checks.
+/// The time that a change waits for requests that still use the previous schema, and the interval of its checks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const ASK_EVERY: Duration = Duration::from_millis(1);
 
@@ -71,29 +72,8 @@ impl SchemaChanges<'_> {
         self.drop_families(without, vec![cf], records, dropped).await
     }
 
-    /// Removes the data of indexes that are no longer defined, once no request writes to them.
-    pub(super) async fn drop_indexes(
-        &self,
-        cf: &CfDef,
-        dropped: Vec<Arc<CfDef>>,
-        before: &Weak<Catalog>,
-    ) -> Result<(), Error> {
-        if dropped.is_empty() {
-            return Ok(());
-        }
-        until_unused(before).await;
-        for index in dropped {
-            if cf.index_families.values().any(|other| other.name == index.name) {
-                self.database.store().truncate(index).await?;
-            } else {
-                self.database.store().drop_family(index).await?;
-            }
-        }
-        Ok(self.database.store().alter(own_copy(&self.database.catalog())).await?)
-    }
-
-    /// Hides column families, then removes the permissions on them, then their data. If the server stops in between and
-    /// the data is served again, no user has permissions on it, not even those who had them before.
+    /// Hides column families, then drops them when no request uses them any more: their definitions, the permissions on
+    /// them and their data, in one change of the store. If the change fails, nothing is dropped.
     async fn drop_families(
         &self,
         without: Catalog,
@@ -104,19 +84,18 @@ impl SchemaChanges<'_> {
         if self.stored().is_shared() {
             return self.drop_shared(without, &families, records, &dropped).await;
         }
-        let without = Arc::new(without);
-        let before = self.stored().publish(without.clone());
-        self.database.logins().forget_grants(&dropped).await?;
-        until_unused(&before).await;
-        for cf in families {
-            for index in self.own_indexes(&cf) {
-                self.database.store().drop_family(index.clone()).await?;
-                records.push((build_record(index), None));
-            }
-            self.database.store().drop_family(cf).await?;
+        let with = own_copy(&self.database.catalog());
+        let catalog = Some(own_copy(&without));
+        until_unused(&self.stored().publish(Arc::new(without))).await;
+        let indexes: Vec<_> = families.iter().flat_map(|cf| cf.index_families.values().cloned()).collect();
+        records.extend(indexes.iter().map(|index| (build_record(index), None)));
+        let dropped_families = [indexes, families].concat();
+        let change = StoreChange { records, dropped: dropped_families, catalog, ..StoreChange::default() };
+        let outcome = self.database.logins().forget_grants(&dropped, change).await;
+        if outcome.is_err() {
+            self.stored().publish(with);
         }
-        self.stored().put_records(records).await?;
-        Ok(self.database.store().alter(own_copy(&without)).await?)
+        outcome
     }
 }
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
-use crate::db::Database;
-use crate::schema::{Catalog, SchemaChange};
+use crate::Database;
+use base::schema::{Catalog, SchemaChange};
 
-/// How many changes a listener may lag behind before it misses some.
+/// The number of changes that a listener may lag behind before it misses some.
 const BEHIND_MAX: usize = 256;
 
 /// The channel of schema changes.
-pub(in crate::db) struct SchemaEvents(broadcast::Sender<Arc<[SchemaChange]>>);
+pub(crate) struct SchemaEvents(broadcast::Sender<Arc<[SchemaChange]>>);
 
 impl Default for SchemaEvents {
     fn default() -> SchemaEvents {
@@ -30,8 +30,8 @@ impl SchemaEvents {
 }
 
 impl Database {
-    /// Returns a receiver of all changes of the schema from now on, whichever client or language makes them. The
-    /// changes of one statement or call arrive together.
+    /// Returns a receiver of all changes of the schema from now on, by all clients and in all languages. The changes of
+    /// one statement or call arrive together.
     pub fn schema_events(&self) -> broadcast::Receiver<Arc<[SchemaChange]>> {
         self.events.0.subscribe()
     }

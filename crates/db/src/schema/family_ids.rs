@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::schema::{Catalog, FIRST_CF_ID};
+use base::schema::{Catalog, FIRST_CF_ID};
 
 /// The numbers of a schema's column families, each with the number of its uses, updated from the changes of the
 /// schema.
 #[derive(Default)]
-pub(in crate::db) struct FamilyIds(Mutex<(Catalog, BTreeMap<i32, usize>)>);
+pub(crate) struct FamilyIds(Mutex<(Catalog, BTreeMap<i32, usize>)>);
 
 impl FamilyIds {
     /// Returns the highest number in a schema plus one.
@@ -42,7 +42,7 @@ impl FamilyIds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{CfDef, KeyspaceDef};
+    use base::schema::{CfDef, KeyspaceDef};
 
     fn with_ids(ids: &[i32]) -> Catalog {
         let mut keyspace = KeyspaceDef::new("Ks");

@@ -1,8 +1,9 @@
 //! Limits of the size of a schema.
 
-use crate::db::Error;
-use crate::schema::{Catalog, CfDef};
-use crate::util::limits::{FAMILIES_MAX, KEYSPACES_MAX, TABLE_COLUMNS_MAX};
+use crate::Error;
+use crate::limits::{FAMILIES_MAX, KEYSPACES_MAX};
+use base::schema::{Catalog, CfDef};
+use base::util::limits::TABLE_COLUMNS_MAX;
 
 /// Checks whether there is room for `more` column families.
 pub fn check_families(catalog: &Catalog, more: usize) -> Result<(), Error> {
@@ -46,7 +47,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::schema::{ColumnDef, KeyspaceDef};
+    use base::schema::{ColumnDef, KeyspaceDef};
 
     #[test]
     fn column_families_and_keyspaces_are_limited() {

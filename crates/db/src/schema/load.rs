@@ -7,10 +7,11 @@ use bytes::Bytes;
 use super::drop::own_copy;
 use super::records::{KeyspaceRecord, Records, changed_records, keyspace_records};
 use super::stored::StoredSchema;
-use crate::db::Error;
-use crate::db::index::{Unfinished, build_record, start_building};
-use crate::partitioner::TokenForm;
-use crate::schema::Catalog;
+use crate::Error;
+use crate::index::{build_record, start_building};
+use base::partitioner::TokenForm;
+use base::schema::Catalog;
+use store::StoreChange;
 
 /// The metadata record with the naming scheme of index entries of CQL tables.
 const ENTRIES_RECORD: &str = "cql index entries";
@@ -45,10 +46,8 @@ impl StoredSchema<'_> {
             catalog.keyspaces.insert(name.to_owned(), keyspace);
         }
         let catalog = Arc::new(catalog);
-        if !renewed.is_empty() {
-            self.database.store().put_records(renewed).await?;
-        }
-        self.database.store().alter(own_copy(&catalog)).await?;
+        let change = StoreChange { records: renewed, ..StoreChange::to_catalog(own_copy(&catalog)) };
+        self.database.store().change_schema(change).await?;
         // The roles are loaded only now, because this may read newer records, and tables are created from the records
         // that the catalog was built from.
         self.database.logins().load_roles(&records).await?;
@@ -63,7 +62,7 @@ impl StoredSchema<'_> {
             for (column, index) in &cf.index_families {
                 let record = build_record(index);
                 if records.iter().any(|(name, _)| *name == record) {
-                    start_building(self.database, cf.clone(), column.clone(), None, Unfinished::Avoided);
+                    start_building(self.database, cf.clone(), column.clone(), None);
                 }
             }
         }
@@ -81,16 +80,17 @@ impl StoredSchema<'_> {
         if records.iter().any(|(name, _)| name == ENTRIES_RECORD) {
             return Ok(records);
         }
-        let mut changed: Records = vec![(ENTRIES_RECORD.to_owned(), Some(Bytes::from_static(b"2")))];
+        let mark = (ENTRIES_RECORD.to_owned(), Some(Bytes::from_static(b"2")));
+        let mut change = StoreChange::of_records(vec![mark]);
         if matches!(self.database.parts.partitioner.token_form(), TokenForm::IsKey) {
             for cf in catalog.column_families().filter(|cf| cf.table.is_some()) {
                 for index in cf.index_families.values() {
-                    self.database.store().truncate(index.clone()).await?;
-                    changed.push((build_record(index), Some(Bytes::from_static(b"building"))));
+                    change.truncated.push(index.clone());
+                    change.records.push((build_record(index), Some(Bytes::from_static(b"building"))));
                 }
             }
         }
-        self.database.store().put_records(changed).await?;
+        self.database.store().change_schema(change).await?;
         Ok(self.database.store().records().await?)
     }
 }

@@ -7,6 +7,7 @@ mod drop;
 mod edit;
 mod events;
 mod family_ids;
+mod index_changes;
 mod limits;
 mod load;
 mod records;

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::marshal::{Types, UserType};
-use crate::schema::{
+use base::marshal::{Types, UserType};
+use base::schema::{
     CfDef, KeyspaceDef, KeyspaceRecords, StoredError, family_to_json, keyspace_from_records,
     keyspace_properties_to_json, keyspace_to_json, user_type_to_json,
 };
@@ -90,7 +90,7 @@ pub(super) fn keyspace_records<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::{CqlType, Native};
+    use base::marshal::{CqlType, Native};
 
     fn family(name: &str) -> (String, Arc<CfDef>) {
         (name.to_owned(), Arc::new(CfDef::new("Ks", name)))

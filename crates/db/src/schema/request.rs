@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use crate::schema::{IndexKind, Setting};
+use base::schema::{IndexKind, Setting};
 
 /// The requested definition of a column; types are given by their class names.
 #[derive(Debug, Clone)]

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use super::change::SchemaChanges;
 use super::check::SchemaCheck;
 use super::request::KsRequest;
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::features::releases::NEWEST;
-use crate::db::{Database, Error};
-use crate::marshal::Types;
-use crate::model::Mutation;
-use crate::schema::{Catalog, CfDef, KeyspaceDef};
-use crate::storage::Capabilities;
-use crate::util::{Release, SharedMap};
+use crate::{Database, Error};
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::compat::features::releases::NEWEST;
+use base::marshal::Types;
+use base::model::Mutation;
+use base::schema::{Catalog, CfDef, KeyspaceDef};
+use base::util::{Release, SharedMap};
+use store::Capabilities;
 
 /// The release whose rules reconcile an imported row with an existing one.
 const RELEASE: Release = NEWEST;
@@ -77,7 +77,7 @@ impl SchemaChanges<'_> {
         for (id, cf) in (self.database.ids.next(&catalog)..).zip(families) {
             adopted.column_families.insert(cf.name.clone(), Arc::new(CfDef { id, ..CfDef::clone(cf) }));
         }
-        self.change(&catalog, adopted, Vec::new(), &[]).await
+        self.change(catalog, adopted).await
     }
 }
 

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::compat::features::{compaction_options, has_compressor};
-use crate::compat::{Behaviour, texts};
-use crate::db::Error;
-use crate::schema::Setting;
-use crate::util::Release;
+use crate::Error;
+use base::compat::features::{compaction_options, has_compressor};
+use base::compat::{Behaviour, texts};
+use base::schema::Setting;
+use base::util::Release;
 
 type Settings = BTreeMap<String, Setting>;
 type Options = BTreeMap<String, String>;

@@ -16,21 +16,17 @@ use super::change::{SchemaChanges, refusal};
 use super::drop::own_copy;
 use super::records::{Records, keyspace_record};
 use super::stored::disagreement;
-use crate::db::Error;
-use crate::db::login::Resource;
-use crate::schema::{Catalog, CfDef, KeyspaceDef};
+use crate::Error;
+use crate::login::Resource;
+use base::schema::{Catalog, CfDef, KeyspaceDef};
+use store::{StoreChange, StoreError};
 
 /// The prefix of the record of a pending drop; the names of the keyspace and of the table follow, each after a slash.
 const DROPPED_RECORD: &str = "dropped";
 
 impl SchemaChanges<'_> {
     /// Creates a keyspace's tables, then records and publishes the keyspace.
-    pub(super) async fn change_shared(
-        &self,
-        catalog: &Catalog,
-        keyspace: KeyspaceDef,
-        mut records: Records,
-    ) -> Result<(), Error> {
+    pub(super) async fn change_shared(&self, catalog: &Catalog, keyspace: KeyspaceDef) -> Result<(), Error> {
         self.stored().check_readable(&keyspace.name)?;
         if !self.undone(Some(&keyspace)).is_empty() {
             self.finish_drops(Some(&keyspace)).await?;
@@ -40,13 +36,18 @@ impl SchemaChanges<'_> {
                 return Err(disagreement());
             }
         }
-        records.push(keyspace_record(&keyspace));
+        let records = vec![keyspace_record(&keyspace)];
         let mut with = catalog.clone();
         with.keyspaces.insert(keyspace.name.clone(), keyspace);
-        self.database.store().alter(own_copy(&with)).await.map_err(refusal)?;
+        self.prepare(&with).await.map_err(refusal)?;
         self.stored().put_records(records).await?;
         self.stored().publish(Arc::new(with));
         Ok(())
+    }
+
+    /// Creates the tables that the cluster lacks.
+    async fn prepare(&self, catalog: &Catalog) -> Result<(), StoreError> {
+        self.database.store().change_schema(StoreChange::to_catalog(own_copy(catalog))).await
     }
 
     /// Hides what is dropped from all servers, then removes the permissions on it and its data. The drop has
@@ -132,7 +133,7 @@ impl SchemaChanges<'_> {
                 }
             }
         }
-        self.database.store().alter(own_copy(&self.database.catalog())).await?;
+        self.prepare(&self.database.catalog()).await?;
         if !done.is_empty() {
             self.stored().put_records(done).await?;
         }
@@ -140,10 +141,14 @@ impl SchemaChanges<'_> {
     }
 
     async fn try_finish_drop(&self, dropped: &Resource) -> Result<(), Error> {
-        self.database.logins().forget_grants(dropped).await?;
+        self.database.logins().forget_grants(dropped, StoreChange::default()).await?;
         match (dropped, self.database.store().capabilities().shared_schema) {
             (Resource::Table(keyspace, name), _) => {
-                self.database.store().drop_family(Arc::new(CfDef::new(keyspace, name))).await?;
+                let dropped = vec![Arc::new(CfDef::new(keyspace, name))];
+                self.database
+                    .store()
+                    .change_schema(StoreChange { dropped, ..StoreChange::default() })
+                    .await?;
             }
             (Resource::Keyspace(name), Some(schema)) => schema.drop_keyspace(name).await?,
             _ => {}

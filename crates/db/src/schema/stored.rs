@@ -18,18 +18,18 @@ use super::attempts::Attempts;
 use super::drop::own_copy;
 use super::records::{KEYSPACE_RECORD, Records};
 use super::shared_change::resource_of;
-use crate::db::{Database, Error};
-use crate::schema::{Catalog, KeyspaceDef, is_same_family, keyspace_from_json, keyspace_to_json};
-use crate::storage::StoreError;
+use crate::{Database, Error};
+use base::schema::{Catalog, KeyspaceDef, is_same_family, keyspace_from_json, keyspace_to_json};
+use store::{StoreChange, StoreError};
 
-/// How often a server checks for changes by other servers.
+/// The interval at which a server checks for changes by other servers.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
 
 /// The minimum interval between two checks on behalf of requests: a client that asks for undefined names must not
 /// load the store.
 const ASK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long a request waits for such a check.
+/// The time that a request waits for such a check.
 const ASK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A check of the metadata records: when it began, and its outcome.
@@ -39,7 +39,7 @@ struct SchemaRefresh {
 }
 
 /// The state of the metadata records that this server shares with others.
-pub(in crate::db) struct SharedSchema {
+pub(crate) struct SharedSchema {
     /// The version of the records that were loaded last.
     version: AtomicI64,
     /// The last check on behalf of requests. The request that checks holds the lock; requests that wait for it use
@@ -155,7 +155,7 @@ impl StoredSchema<'_> {
     }
 
     /// Loads the metadata records if other servers have changed them. The caller holds `changing`.
-    pub(in crate::db) async fn load_newest(&self) -> Result<(), Error> {
+    pub(crate) async fn load_newest(&self) -> Result<(), Error> {
         let mut attempts = Attempts::begin();
         loop {
             let outcome = self.try_load_newest().await;
@@ -235,7 +235,7 @@ impl StoredSchema<'_> {
 
     /// Writes metadata records. If a cluster times out, the records are read to find out whether they were written.
     pub(super) async fn put_records(&self, records: Records) -> Result<(), Error> {
-        let outcome = self.database.store().put_records(records.clone()).await;
+        let outcome = self.database.store().change_schema(StoreChange::of_records(records.clone())).await;
         let Err(StoreError::TimedOut(_)) = outcome else { return Ok(outcome?) };
         let kept: HashMap<String, Bytes> = self.database.store().records().await?.into_iter().collect();
         let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
@@ -264,7 +264,7 @@ impl StoredSchema<'_> {
     }
 
     /// Publishes a schema to requests and reports its changes to listeners; returns the previous schema.
-    pub(in crate::db) fn publish(&self, catalog: Arc<Catalog>) -> Weak<Catalog> {
+    pub(crate) fn publish(&self, catalog: Arc<Catalog>) -> Weak<Catalog> {
         let before = self.database.catalog.swap(catalog.clone());
         self.database.events.send(&before, &catalog);
         Arc::downgrade(&before)
@@ -276,7 +276,7 @@ pub(super) fn recorded_keyspaces(records: &[(String, Bytes)]) -> impl Iterator<I
     records.iter().filter_map(|(name, json)| Some((name.strip_prefix(KEYSPACE_RECORD)?, json)))
 }
 
-pub(in crate::db) fn disagreement() -> Error {
+pub(crate) fn disagreement() -> Error {
     Error::SchemaDisagreement(
         "other servers change the schema at the same time: try it again later".to_owned(),
     )

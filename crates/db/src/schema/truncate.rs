@@ -1,10 +1,9 @@
 //! Truncates of column families, with their indexes.
 
 use super::change::SchemaChanges;
-use crate::db::Error;
-use crate::db::faults;
-use crate::db::validate::Validation;
-use crate::storage::StoreError;
+use crate::validate::Validation;
+use crate::{Error, faults};
+use store::StoreChange;
 
 impl SchemaChanges<'_> {
     /// Removes all data of a column family. Once begun, the truncate completes even if the request that waits for it
@@ -23,18 +22,14 @@ impl SchemaChanges<'_> {
                 error
             }
         })?;
-        // The indexes are truncated first, so that rows written in the meantime keep their entries. The truncate must
-        // not stop between the two steps, or rows would be left without entries.
-        let families: Vec<_> = self.own_indexes(cf).chain([cf]).cloned().collect();
+        let truncated = self.own_indexes(cf).chain([cf]).cloned().collect();
+        let change = StoreChange { truncated, ..StoreChange::default() };
         let store = self.database.store().clone();
         let truncating = faults::run_for(faults::current(), async move {
             let _changing = changing;
-            for family in families {
-                store.truncate(family).await?;
-            }
-            Ok(())
+            store.change_schema(change).await
         });
-        let truncated: Result<(), StoreError> = tokio::spawn(truncating)
+        let truncated = tokio::spawn(truncating)
             .await
             .map_err(|error| Error::Internal(format!("a truncate was not finished: {error}")))?;
         Ok(truncated?)

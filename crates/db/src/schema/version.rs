@@ -1,8 +1,8 @@
 //! The version of the schema: a UUID that changes whenever the schema changes.
 //!
-//! The version is the sum of the digests of all definitions. A change therefore costs only the digests of what it
-//! changes, not those of 10,000 column families, and servers that made the same changes in another order have the
-//! same version.
+//! The version is the sum of the digests of all definitions. A change therefore costs only the digests of the changed
+//! definitions, not of 10,000 column families, and servers that made the same changes in another order have the same
+//! version.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use md5::{Digest, Md5};
 use parking_lot::Mutex;
 
 use super::records::changed_records;
-use crate::db::Database;
-use crate::schema::Catalog;
+use crate::Database;
+use base::schema::Catalog;
 
 /// The last schema whose version was computed, with that version.
 #[derive(Default)]
-pub(in crate::db) struct SchemaVersion(Mutex<(Catalog, u128)>);
+pub(crate) struct SchemaVersion(Mutex<(Catalog, u128)>);
 
 impl SchemaVersion {
     /// Returns the version of a schema.
@@ -56,7 +56,7 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{CfDef, KeyspaceDef};
+    use base::schema::{CfDef, KeyspaceDef};
 
     fn with_families(names: &[&str]) -> Catalog {
         let mut keyspace = KeyspaceDef::new("Ks");

@@ -3,12 +3,12 @@
 use bytes::Bytes;
 
 use super::Writes;
-use crate::compat::features::ConsistencyLevel;
-use crate::db::args::{ColumnOrSuper, MutationRequest, RowBatch};
-use crate::db::validate::Validation;
-use crate::db::{Error, Request};
-use crate::model::{CfMutation, Change, DeletionTime, Mutation};
-use crate::util::trimmed;
+use crate::args::{ColumnOrSuper, MutationRequest, RowBatch};
+use crate::validate::Validation;
+use crate::{Error, Request};
+use base::compat::features::ConsistencyLevel;
+use base::model::{CfMutation, Change, DeletionTime, Mutation};
+use base::util::trimmed;
 
 impl Writes<'_> {
     /// Writes columns of one row, in any of its column families (to 0.6).

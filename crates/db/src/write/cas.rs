@@ -5,14 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::Writes;
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::{Behaviour, texts};
-use crate::db::args::NewColumn;
-use crate::db::validate::Validation;
-use crate::db::{Database, Error, Request};
-use crate::model::{Cell, Change, Mutation, Predicate, ReadCommand, RowColumns, SliceRange};
-use crate::schema::CfDef;
-use crate::storage::{CasAnswer, CasCommand};
+use crate::args::NewColumn;
+use crate::validate::Validation;
+use crate::{Database, Error, Request};
+use base::compat::features::ConsistencyLevel;
+use base::compat::{Behaviour, texts};
+use base::model::{Cell, Change, Mutation, Predicate, ReadCommand, RowColumns, SliceRange};
+use base::schema::CfDef;
+use store::{CasAnswer, CasCommand};
 
 /// The arguments of a conditional update, which is committed at the consistency level of its request.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct CasRequest {
 pub enum CasOutcome {
     /// The columns have been written.
     Applied,
-    /// The current columns: those of the expected columns that are live, or the row's first one.
+    /// The current columns: the live ones of the expected columns, or the row's first one.
     Refused(Vec<Cell>),
 }
 
@@ -104,7 +104,7 @@ impl Writes<'_> {
 
 impl Database {
     /// Locks the row against other conditional updates.
-    pub(crate) async fn cas_turn(&self, key: &Bytes) -> tokio::sync::MutexGuard<'_, ()> {
+    pub async fn cas_turn(&self, key: &Bytes) -> tokio::sync::MutexGuard<'_, ()> {
         use std::hash::BuildHasher;
         let hash = self.cas_hasher.hash_one(key);
         let at = usize::try_from(hash % self.cas_turns.len() as u64).unwrap_or(0);
@@ -117,7 +117,7 @@ fn is_as_expected(cf: &CfDef, current: &[Cell], expected: &[NewColumn], behaviou
     if expected.is_empty() {
         return current.is_empty();
     }
-    let comparator = crate::marshal::at(&*cf.comparator, behaviour.release);
+    let comparator = base::marshal::at(&*cf.comparator, behaviour.release);
     expected.iter().all(|column| {
         let found = current.iter().find(|cell| comparator.compare(&cell.name, &column.name).is_eq());
         found.is_some_and(|cell| Some(&cell.value) == column.value.as_ref())

@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 
-use crate::db::args::{
+use crate::args::{
     ColumnOrSuper, CounterColumn, CounterSuper, Deletion, MutationRequest, NewColumn, NewSuper,
     RequestedRange,
 };
-use crate::model::{Cell, Change, DeletionTime, RangeTombstone};
-use crate::schema::CfDef;
-use crate::util::Clock;
+use base::model::{Cell, Change, DeletionTime, RangeTombstone};
+use base::schema::CfDef;
+use base::util::Clock;
 
 /// Builds changes with the current time.
 #[derive(Clone, Copy)]

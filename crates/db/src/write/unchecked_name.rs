@@ -3,16 +3,16 @@
 use bytes::Bytes;
 
 use super::Writes;
-use crate::compat::Behaviour;
-use crate::db::Error;
-use crate::db::validate::Validation;
-use crate::marshal::{AbstractType, PACKAGE};
-use crate::model::{Change, Mutation, Predicate, SliceRange};
-use crate::util::Release;
+use crate::Error;
+use crate::validate::Validation;
+use base::compat::Behaviour;
+use base::marshal::{AbstractType, PACKAGE};
+use base::model::{Change, Mutation, Predicate, SliceRange};
+use base::util::Release;
 
 /// The effect of an invalid name in comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::db) enum Compared {
+pub(crate) enum Compared {
     /// The name compares like this one.
     As(Bytes),
     /// The name equals no name.
@@ -26,7 +26,7 @@ pub(in crate::db) enum Compared {
 /// Java reads a UUID, and in 0.4 and 0.5 a LongType too, from the first bytes, and fails if there are too few. Only a
 /// UUID of version 1 has a time. 0.6 compares the first eight bytes of a TimeUUIDType, and the rest if the times are
 /// equal. UTF8Type and AsciiType compare the decoded text.
-pub(in crate::db) fn compared(comparator: &dyn AbstractType, name: &Bytes, release: Release) -> Compared {
+pub(crate) fn compared(comparator: &dyn AbstractType, name: &Bytes, release: Release) -> Compared {
     let is_looked_through = Behaviour::of(release).reads.compares_times_before_names;
     let width = match comparator.class_name().strip_prefix(PACKAGE) {
         Some("LongType") if !is_looked_through => 8,
@@ -58,8 +58,8 @@ fn super_name(change: &mut Change) -> Option<&mut Bytes> {
 }
 
 impl Writes<'_> {
-    /// Resolves the deletions of a 0.6 batch under invalid names. 0.6 computes their length and compares them with
-    /// the other super columns of the row, both those of the batch and the stored ones.
+    /// Resolves the deletions of a 0.6 batch under invalid names. 0.6 computes their length and compares them with the
+    /// other super columns of the row, both in the batch and in the store.
     pub(super) async fn settle_unchecked_names(
         &self,
         checks: &Validation<'_>,
@@ -93,7 +93,8 @@ impl Writes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::{self, Types};
+    use base::marshal;
+    use base::marshal::Types;
 
     #[test]
     fn invalid_names_are_compared_by_the_bytes_that_the_release_reads() {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::compat::texts;
-use crate::db::args::{ColumnOrSuper, Deletion, MutationRequest, NewColumn};
-use crate::db::validate::{Validation, hex, measure, text_of};
-use crate::db::{Error, table_cells};
-use crate::marshal;
-use crate::schema::CfDef;
-use crate::util::limits::{EXPIRY_MAX_S, NAME_BYTES_MAX, TTL_MAX_S};
+use crate::args::{ColumnOrSuper, Deletion, MutationRequest, NewColumn};
+use crate::limits::{EXPIRY_MAX_S, NAME_BYTES_MAX, TTL_MAX_S};
+use crate::validate::{Validation, measure, text_of};
+use crate::{Error, table_cells};
+use base::compat::texts;
+use base::marshal;
+use base::schema::CfDef;
+use base::util::hex;
 
 use bytes::Bytes;
 

@@ -3,11 +3,13 @@
 use bytes::Bytes;
 
 use super::changes::ChangeBuilder;
-use crate::db::args::{ColumnParent, ColumnPath, CounterColumn, NewColumn};
-use crate::db::validate::Validation;
-use crate::db::{Error, Request};
-use crate::model::{Cell, Change, Mutation};
-use crate::schema::CfDef;
+use crate::args::{ColumnParent, ColumnPath, CounterColumn, NewColumn};
+use crate::limits::WRITTEN_COPIES;
+use crate::validate::Validation;
+use crate::{Error, Request};
+use base::model::{Cell, Change, Mutation};
+use base::schema::CfDef;
+use base::util::meter;
 
 /// Writes of columns, counters and deletions.
 #[derive(Clone, Copy)]
@@ -16,7 +18,7 @@ pub struct Writes<'a> {
 }
 
 impl<'a> Writes<'a> {
-    pub(in crate::db) fn new(request: &'a Request<'a>) -> Writes<'a> {
+    pub(crate) fn new(request: &'a Request<'a>) -> Writes<'a> {
         Writes { request }
     }
 
@@ -29,7 +31,8 @@ impl<'a> Writes<'a> {
         &self,
         key: Bytes,
         path: ColumnPath,
-        (value, timestamp): (Bytes, i64),
+        value: Bytes,
+        timestamp: i64,
     ) -> Result<(), Error> {
         let keyspace = self.request.keyspace;
         let checks = self.request.validation();
@@ -136,13 +139,20 @@ impl<'a> Writes<'a> {
         if self.request.store().capabilities().indexes.is_none() {
             self.request.database.indexes().add_entries(&mut mutations);
         }
+        let bytes: usize = mutations.iter().map(Mutation::bytes).sum();
+        if let Err(error) = meter::charge(WRITTEN_COPIES * bytes) {
+            if !meter::lacks_memory() {
+                return Err(error.into());
+            }
+            meter::wait_for_memory().await?;
+        }
         Ok(self.request.store().apply(mutations, behaviour, consistency).await?)
     }
 }
 
 impl Validation<'_> {
     /// Validates the parent and the name of a written column or counter (0.7 and later).
-    pub(in crate::db) fn parent_for_write(
+    pub(crate) fn parent_for_write(
         &self,
         cf: &CfDef,
         parent: &ColumnParent,

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::util::limits::{CONTROL_BODY_BYTES_MAX, CONTROL_REQUEST_S};
+use crate::limits::{CONTROL_BODY_BYTES_MAX, CONTROL_REQUEST_S};
 
 /// Longest head of a reply, in bytes.
 const HEAD_BYTES_MAX: u64 = 64 * 1024;
@@ -76,7 +76,7 @@ impl ControlClient {
     }
 
     /// Sends a request whose reply is a stream, and calls `line` with each line of it until that returns false or the
-    /// stream ends. Returns the reply if it is no stream, such as an error.
+    /// stream ends. Returns the reply if it is not a stream, such as an error.
     pub fn follow(
         &mut self,
         method: &str,

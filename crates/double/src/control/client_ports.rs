@@ -3,14 +3,14 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use crate::compat::features::ReportedVersion;
-use crate::db::Database;
-use crate::native::NativeService;
-use crate::server::{Admission, ListenError, Listener};
-use crate::thrift::{Compat, Service};
-use crate::util::meter::RequestLimits;
+use base::compat::features::ReportedVersion;
+use base::util::meter::RequestLimits;
+use db::Database;
+use net::{Admission, ListenError, Listener};
+use server::native::NativeService;
+use server::thrift::{Compat, Service};
 
-/// What the ports of several databases have in common.
+/// The common settings of the ports of several databases.
 #[derive(Clone)]
 pub struct ClientPorts {
     /// The addresses of this machine to listen on: for Thrift, and for the native protocol.
@@ -42,8 +42,8 @@ impl ClientPorts {
         let addresses = ClientAddresses { thrift: thrift_port.address, native: native_port.address };
         let thrift = Service::new(database.clone(), self.compat).with_limits(self.limits.clone());
         let native = NativeService::new(database.clone(), thrift.statements.clone(), self.reported.clone());
-        tokio::spawn(thrift_port.run(thrift, admission.clone()));
-        tokio::spawn(native_port.run(native.with_limits(self.limits.clone()), admission));
+        thrift_port.start(thrift, admission.clone());
+        native_port.start(native.with_limits(self.limits.clone()), admission);
         Ok(addresses)
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::error::ControlError;
 use super::operations::Control;
 use super::route::{Call, Json, NoBody};
-use crate::marshal::{parse_date, timestamp_text};
-use crate::util::{ClockChange, ClockState};
+use base::marshal::{parse_date, timestamp_text};
+use base::util::{ClockChange, ClockState};
 
 /// The request of `POST /clock`: exactly one of these.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::ControlError;
-use crate::marshal::{AbstractType, BytesType, TypeRef};
-use crate::model::{Cell, CellKind, Change, DeletionTime, RangeTombstone};
-use crate::schema::CfDef;
-use crate::util::limits::NAME_BYTES_MAX;
+use base::marshal::{AbstractType, BytesType, TypeRef};
+use base::model::{Cell, CellKind, Change, DeletionTime, RangeTombstone};
+use base::schema::CfDef;
+use db::limits::NAME_BYTES_MAX;
 
 /// Column families with their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

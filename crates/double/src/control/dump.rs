@@ -6,9 +6,9 @@ use super::data::{JsonData, JsonFamily, JsonRow};
 use super::error::{ControlError, ErrorKind};
 use super::operations::Control;
 use super::route::{Call, NoBody};
-use crate::schema::CfDef;
-use crate::storage::DumpCommand;
-use crate::util::limits::CONTROL_BODY_BYTES_MAX;
+use crate::limits::CONTROL_BODY_BYTES_MAX;
+use base::schema::CfDef;
+use store::DumpCommand;
 
 /// Bytes that are read at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
@@ -43,9 +43,9 @@ impl Control {
             let Some(piece) = self.database.store().dump(command) else {
                 return Err(ControlError::invalid("this store has no dumps"));
             };
-            let piece = piece.await.map_err(crate::db::Error::from)?;
+            let piece = piece.await.map_err(db::Error::from)?;
             for row in piece.rows {
-                *bytes += row.changes.iter().map(crate::storage::weight).sum::<usize>();
+                *bytes += row.changes.iter().map(store::weight).sum::<usize>();
                 if rows.last().is_none_or(|(key, _)| *key != row.key) {
                     let json = JsonRow::new(&row.key);
                     rows.push((row.key, json));

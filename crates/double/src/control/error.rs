@@ -4,8 +4,6 @@ use hyper::StatusCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::db;
-
 /// The kind of an error, which decides the HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -47,7 +45,7 @@ impl ErrorKind {
 #[error("{why}")]
 pub struct ControlError {
     pub kind: ErrorKind,
-    /// What happened, and what to do.
+    /// The message: what happened, and what to do.
     pub why: String,
 }
 
@@ -82,6 +80,6 @@ impl From<db::Error> for ControlError {
 /// The body of a reply with an error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ErrorReply {
-    /// What happened, and what to do.
+    /// The message: what happened, and what to do.
     pub error: String,
 }

@@ -1,4 +1,4 @@
-//! `/faults`, `/connections` and `/restart`: what goes wrong on purpose.
+//! `/faults`, `/connections` and `/restart`: failures on purpose.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use super::error::{ControlError, ErrorKind};
 use super::operations::{Control, check_name};
 use super::route::{Call, Json, NoBody};
 use super::snapshots::DeletedReply;
-use crate::db::faults::{FaultRule, RuleState};
+use db::faults::{FaultRule, RuleState};
 
-/// A rule, and what it has done.
+/// A rule, and its effects so far.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FaultReply {
     pub name: String,
     pub rule: FaultRule,
-    /// How many requests have met its condition.
+    /// The number of requests that have met its condition.
     pub met: u64,
-    /// How many requests it has had an effect on.
+    /// The number of requests on which it has had an effect.
     pub hits: u64,
 }
 

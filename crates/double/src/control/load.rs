@@ -1,6 +1,6 @@
 //! `POST /load`: loads a script of CQL or of cassandra-cli, or rows as JSON.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -12,16 +12,10 @@ use super::data::{JsonData, LoadTime};
 use super::error::ControlError;
 use super::operations::Control;
 use super::route::{BodyKind, Call, Input, JSON, Json};
-use crate::compat::Behaviour;
-use crate::compat::features::releases::NEWEST;
-use crate::compat::features::{ConsistencyLevel, Language, ReportedVersion};
-use crate::cql::{self, QueryState};
-use crate::db::{Database, User};
-use crate::model::Mutation;
-use crate::util::meter::{RequestLimits, RequestMeter, metered};
-
-/// The version for which scripts are written: the one that drivers see by default.
-static REPORTED: LazyLock<ReportedVersion> = LazyLock::new(ReportedVersion::default);
+use base::compat::features::ConsistencyLevel;
+use base::model::Mutation;
+use base::util::meter::RequestLimits;
+use db::Database;
 
 const CQL: &str = "text/x-cql";
 const CASSANDRA_CLI: &str = "text/x-cassandra-cli";
@@ -40,12 +34,12 @@ pub enum LoadBody {
     Json(JsonData),
 }
 
-/// What was loaded.
+/// The amount of loaded data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LoadReply {
-    /// How many statements were run.
+    /// The number of statements that were run.
     pub statements: usize,
-    /// How many rows were written by JSON.
+    /// The number of rows that were written by JSON.
     pub rows: usize,
 }
 
@@ -111,33 +105,24 @@ fn script_of(body: Bytes) -> Result<String, ControlError> {
     String::from_utf8(body.into()).map_err(|_| ControlError::invalid("the script is not UTF-8"))
 }
 
-/// Loads data with all rights, as one request: no reset and no restore comes in between. What was loaded before an error
-/// stays.
+/// Loads data with all rights, as one request: no reset and no restore comes in between. Data that was loaded before an
+/// error stays.
 pub async fn load(
     database: &Arc<Database>,
     limits: &RequestLimits,
     body: &LoadBody,
 ) -> Result<LoadReply, ControlError> {
-    let permit = database.admit().await;
-    let meter = Arc::new(RequestMeter::new(limits, Arc::default()).with_permit(permit));
     match body {
-        LoadBody::Cql(script) => metered(meter, Box::pin(load_cql(database, script))).await,
-        LoadBody::CassandraCli(script) => metered(meter, Box::pin(load_cli(database, script))).await,
-        LoadBody::Json(data) => metered(meter, Box::pin(load_json(database, data))).await,
+        LoadBody::Cql(script) => database.metered(limits, Box::pin(load_cql(database, script))).await,
+        LoadBody::CassandraCli(script) => {
+            database.metered(limits, Box::pin(load_cli(database, script))).await
+        }
+        LoadBody::Json(data) => database.metered(limits, Box::pin(load_json(database, data))).await,
     }
 }
 
 async fn load_cql(database: &Arc<Database>, script: &str) -> Result<LoadReply, ControlError> {
-    let user = User::operator();
-    let state = QueryState {
-        database,
-        behaviour: Behaviour::of(NEWEST),
-        language: Language::default(),
-        reported: &REPORTED,
-        keyspace: None,
-        user: Some(&user),
-    };
-    let outcome = cql::run_script(&state, script).await;
+    let outcome = cql::run_script_of_operator(database, script).await;
     let outcome = outcome.map_err(|error| ControlError::invalid(error.to_string()))?;
     Ok(LoadReply { statements: outcome.statements, rows: 0 })
 }

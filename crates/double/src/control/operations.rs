@@ -1,4 +1,4 @@
-//! What the control API does: state and operations, without HTTP.
+//! The state and the operations of the control API, without HTTP.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use super::error::{ControlError, ErrorKind};
 use super::reset::ResetScope;
 use super::sandboxes::Sandboxes;
 use super::snapshots::SnapshotReply;
-use crate::db::faults::Faults;
-use crate::db::{Database, DatabaseSnapshot, Snapshots};
-use crate::util::limits::{SNAPSHOT_NAME_CHARS_MAX, SNAPSHOTS_MAX};
-use crate::util::meter::RequestLimits;
-use crate::util::{ClockChange, ClockState, process_memory};
+use crate::limits::{SNAPSHOT_NAME_CHARS_MAX, SNAPSHOTS_MAX};
+use base::util::meter::RequestLimits;
+use base::util::{ClockChange, ClockState, process_memory};
+use db::faults::Faults;
+use db::{Database, DatabaseSnapshot, Snapshots};
 
 /// The limits of all snapshots together.
 #[derive(Debug, Clone, Copy)]

@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout_at};
 use super::error::ControlError;
 use super::operations::Control;
 use super::route::{Call, Json, NoBody};
-use crate::db::faults::{Condition, JournalEntry, SoughtRequests};
+use db::faults::{Condition, JournalEntry, SoughtRequests};
 
 /// The time without a request after which an empty line is sent: so the server finds out that the client has left.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -28,9 +28,9 @@ const SILENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StreamRequest {
-    /// Which requests; all if nothing is given. A key is compared with the text in the journal.
+    /// The condition of the requests; all requests if nothing is given. A key is compared with the text in the journal.
     pub when: Condition,
-    /// What the arguments of the requests have: objects have at least these fields, lists these elements in this order.
+    /// The arguments that the requests contain: objects have at least these fields, lists these elements in this order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
 }

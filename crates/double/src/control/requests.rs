@@ -1,4 +1,4 @@
-//! `/requests`: what was asked, and whether it was what a test expects.
+//! `/requests`: the last requests, and whether they are as a test expects.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::error::{ControlError, ErrorKind};
 use super::operations::Control;
 use super::route::{Call, Json, NoBody};
-use crate::db::faults::{Condition, Journal, JournalEntry, SoughtRequests};
-use crate::util::limits::EXPECTATIONS_MAX;
+use crate::limits::EXPECTATIONS_MAX;
+use db::faults::{Condition, Journal, JournalEntry, SoughtRequests};
 
 /// Requests that are returned if the request does not say how many.
 const LAST: usize = 100;
@@ -19,12 +19,12 @@ const LAST: usize = 100;
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FindRequest {
-    /// Which requests; all if nothing is given. A key is compared with the text in the journal.
+    /// The condition of the requests; all requests if nothing is given. A key is compared with the text in the journal.
     pub when: Condition,
-    /// What the arguments of the requests have: objects have at least these fields, lists these elements in this order.
+    /// The arguments that the requests contain: objects have at least these fields, lists these elements in this order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// How many of the last ones are returned: 100 if it is not given.
+    /// The number of last requests that are returned: 100 if it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<usize>,
 }
@@ -36,17 +36,17 @@ pub struct RequestList {
     pub requests: Vec<JournalEntry>,
 }
 
-/// What a test expects.
+/// An expectation of a test.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
-    /// Which requests are meant.
+    /// The condition of the requests.
     #[serde(default)]
     pub when: Condition,
-    /// What their arguments have: objects have at least these fields, lists these elements in this order.
+    /// The arguments that the requests contain: objects have at least these fields, lists these elements in this order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// How many of them there are: at least one if it is not given.
+    /// The number of these requests: at least one if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<usize>,
 }
@@ -55,7 +55,7 @@ pub struct Expectation {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VerifyRequest {
-    /// What is expected.
+    /// The expectations.
     pub requests: Vec<Expectation>,
     /// Whether there is a request for each expectation after the one that was found for the expectation before it.
     #[serde(default)]
@@ -67,7 +67,7 @@ pub struct VerifyRequest {
 pub struct VerifyReply {
     /// Whether all expectations are met.
     pub verified: bool,
-    /// What is not as expected.
+    /// The expectations that are not met, and why.
     pub differences: Vec<String>,
 }
 

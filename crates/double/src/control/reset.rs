@@ -9,7 +9,7 @@ use super::error::ControlError;
 use super::operations::Control;
 use super::route::{Call, Json};
 
-/// How much a reset removes.
+/// The scope of a reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ResetScope {
@@ -31,7 +31,7 @@ pub struct ResetRequest {
 /// The reply to `POST /reset`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ResetReply {
-    /// What was reset.
+    /// The scope that was reset.
     pub reset: ResetScope,
 }
 

@@ -47,7 +47,7 @@ pub trait Input: Sized + Send + 'static {
 pub struct BodyKind {
     pub content_type: &'static str,
     pub schema: Schema,
-    /// `None`: that of the route.
+    /// `None`: the route's example.
     pub example: Option<Value>,
 }
 
@@ -126,7 +126,7 @@ pub struct Route {
     pub method: Method,
     /// The path, in which `{name}` stands for one part.
     pub path: &'static str,
-    /// What the request does, in a sentence.
+    /// A sentence that says what the request does.
     pub summary: &'static str,
     /// A body as an example, for requests that have one.
     pub example: Option<&'static str>,

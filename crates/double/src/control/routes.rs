@@ -61,7 +61,7 @@ fn of_data() -> Vec<Route> {
     ]
 }
 
-/// Returns the routes of requests and connections of clients: what goes wrong with them, and what was asked.
+/// Returns the routes of requests and connections of clients: their faults, and the journal.
 fn of_requests() -> Vec<Route> {
     vec![
         Route::new((GET, "/faults"), "Lists the rules of faults, and what they have done.", faults::list),

@@ -2,7 +2,7 @@
 //!
 //! A sandbox has ports, a clock, faults, requests and snapshots of its own. It begins with the rows, the schema and the
 //! users of the server's start, or of a snapshot, and shares their memory. Threads, places for connections and the
-//! memory for messages are those of the server.
+//! memory for messages belong to the server.
 //!
 //! ```text
 //!   PUT /sandboxes/cart            opens it, and replies with the addresses of its ports
@@ -24,22 +24,22 @@ use super::error::{ControlError, ErrorKind};
 use super::operations::{Control, check_name};
 use super::route::{Call, NoBody, OptionalJson};
 use super::snapshots::DeletedReply;
-use crate::compat::features::ReportedVersion;
-use crate::db::Database;
-use crate::server::{Admission, Shutdown};
-use crate::thrift::Compat;
-use crate::util::Release;
-use crate::util::limits::SANDBOXES_MAX;
+use crate::limits::SANDBOXES_MAX;
+use base::compat::features::ReportedVersion;
+use base::util::Release;
+use db::Database;
+use net::{Admission, Shutdown};
+use server::thrift::Compat;
 
 /// The path of all sandboxes.
 const PATH: &str = "/sandboxes/";
-/// How long a sandbox that is deleted waits for its running requests.
+/// The time that a deleted sandbox waits for its running requests.
 const CLOSING_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The sandboxes of a server, and how they are served.
 pub struct Sandboxes {
     ports: ClientPorts,
-    /// What their connections share with those of the server. The lock lets several threads copy it.
+    /// The limits that their connections share with the server's. The lock lets several threads copy it.
     admission: Mutex<Admission>,
     /// Is `None` while a sandbox is being opened.
     open: Mutex<BTreeMap<String, Option<Sandbox>>>,
@@ -59,10 +59,10 @@ pub struct SandboxRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The releases whose behaviour Thrift calls have, as the option --compat sets them: `["0.6", "1.2"]`. Without it,
-    /// those of the server.
+    /// the server's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compat: Vec<String>,
-    /// The version that the native protocol reports, as the option --claim sets it. Without it, that of the server.
+    /// The version that the native protocol reports, as the option --claim sets it. Without it, the server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
 }
@@ -93,7 +93,7 @@ impl SandboxReply {
 }
 
 impl SandboxRequest {
-    /// Returns the settings of the server's ports with those of the request.
+    /// Returns the settings of the server's ports, changed as the request specifies.
     fn changed(&self, ports: &ClientPorts) -> Result<ClientPorts, ControlError> {
         let mut ports = ports.clone();
         if !self.compat.is_empty() {

@@ -22,11 +22,10 @@ use super::operations::Control;
 use super::route::{Answer, JSON, JSON_LINES, RawCall, Route};
 use super::routes::routes;
 use super::sandboxes::divided;
-use crate::server::{AccessToken, Client, ConnectionEnd, ConnectionHandler, NEEDS_TOKEN};
-use crate::util::Password;
-use crate::util::limits::{
-    CONTROL_BODY_BYTES_MAX, CONTROL_REQUEST_S, CONTROL_SILENCE_S, STATUS_REQUEST_BYTES_MAX,
-};
+use crate::limits::{CONTROL_BODY_BYTES_MAX, CONTROL_REQUEST_S, CONTROL_SILENCE_S};
+use base::util::Password;
+use net::limits::STATUS_REQUEST_BYTES_MAX;
+use net::{AccessToken, Client, ConnectionEnd, ConnectionHandler, Conversation, NEEDS_TOKEN};
 
 /// The time limits of a connection to the control port.
 #[derive(Debug, Clone, Copy)]
@@ -215,7 +214,13 @@ fn refusal(error: &ControlError, methods: &str) -> Response<ReplyBody> {
 }
 
 impl ConnectionHandler for ControlService {
-    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
+    fn serve(&self, client: Client) -> Conversation {
+        Box::pin(self.clone().converse(client))
+    }
+}
+
+impl ControlService {
+    async fn converse(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { mut stream, mut shutdown, place, .. } = client;
         let (this, (end, ending)) = (&self, watch::channel(false));
         let service = service_fn(move |request| {

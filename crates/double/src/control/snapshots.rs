@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::error::ControlError;
 use super::operations::Control;
 use super::route::{Call, NoBody};
-use crate::db::DatabaseSnapshot;
+use db::DatabaseSnapshot;
 
 /// A snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SnapshotReply {
     pub name: String,
-    /// How many column families its schema has.
+    /// The number of column families in its schema.
     pub column_families: usize,
     /// Approximate memory of its rows, in bytes. Several snapshots can share rows.
     pub bytes: usize,

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::server::{Server, TestingError};
-use crate::compat::features::ReportedVersion;
-use crate::config::{self, Config};
 use crate::control::ClientPorts;
-use crate::db::{Authenticator, Database, DatabaseParts};
-use crate::marshal::Types;
-use crate::server::{ConnectionLimits, Encryption};
-use crate::storage::EmbeddedStore;
-use crate::thrift::Compat;
-use crate::util::Clock;
-use crate::util::meter::RequestLimits;
+use base::compat::features::ReportedVersion;
+use base::marshal::Types;
+use base::util::Clock;
+use base::util::meter::RequestLimits;
+use config::Config;
+use db::{Authenticator, Database, DatabaseParts};
+use embedded::EmbeddedStore;
+use net::{ConnectionLimits, Encryption};
+use server::thrift::Compat;
 
 /// Where the configuration comes from.
 enum Source {

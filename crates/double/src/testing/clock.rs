@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::control::Control;
-use crate::util::ClockChange;
+use base::util::ClockChange;
 
 /// The clock of a server: times to live, tombstones, `now()` and the server's timestamps follow it. Time limits of
 /// sockets do not.

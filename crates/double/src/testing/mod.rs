@@ -3,7 +3,7 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use thriftstore::testing::Server;
+//! use double::testing::Server;
 //!
 //! let server = Server::start()?;
 //! // Connect clients of the application to these addresses.
@@ -22,7 +22,7 @@
 //!
 //! // Between two tests:
 //! server.reset()?;
-//! # Ok::<(), thriftstore::testing::TestingError>(())
+//! # Ok::<(), double::testing::TestingError>(())
 //! ```
 //!
 //! `docs/testing.md` compares it with a server in a process of its own.

@@ -11,11 +11,11 @@ use tokio::runtime::Runtime;
 use super::builder::ServerBuilder;
 use super::clock::TestClock;
 use crate::control::{ClientAddresses, Control, ControlError, LoadBody, ResetScope, SnapshotLimits};
-use crate::db::Database;
-use crate::db::faults::Faults;
-use crate::server::{Admission, Shutdown};
+use db::Database;
+use db::faults::Faults;
+use net::{Admission, Shutdown};
 
-/// How long a dropped server waits for requests that are running.
+/// The time that a dropped server waits for running requests.
 const DROP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Threads that serve connections.
@@ -225,7 +225,7 @@ impl Server {
     /// Runs statements of CQL with all rights: schemas and data of tests. Results of SELECT are not returned.
     ///
     /// # Errors
-    /// That of the first statement that fails. The statements before it have been run.
+    /// Fails like the first statement that fails. The statements before it have been run.
     pub fn cql(&self, script: &str) -> Result<(), TestingError> {
         self.load(LoadBody::Cql(script.to_owned()))
     }
@@ -256,7 +256,7 @@ impl Server {
         &self.faults
     }
 
-    /// Returns what the control API uses.
+    /// Returns the server as the control API sees it.
     pub fn control(&self) -> &Arc<Control> {
         &self.control
     }

@@ -7,7 +7,7 @@
 //! ```text
 //!   SOURCE                              TARGET.unfinished
 //!   MANIFEST  ------ 1 read ----------> (memory)
-//!   tables/1.1/current, v7  - 2 copy -> tables/1.1/current, v7
+//!   tables/1.1/v7  ---------- 2 copy -> tables/1.1/current, v7
 //!   tables/1.1/tables/3,5   - 2 link -> tables/1.1/tables/3,5      (copied where links are impossible)
 //!   log/8.log, 7.log  ------- 3 copy -> log/8.log, 7.log           (each cut after its last complete record)
 //!   MANIFEST  ------ 4 read, compare:   if a flush, truncate or schema change has finished: begin again at 1
@@ -36,10 +36,11 @@
 //!   the tables. The same holds after a crash in the middle of a flush, which leaves such tables too. The manifest may
 //!   have a lower newest timestamp for these tables than they have. That does no harm: the memtable has the keys in
 //!   question, and its flush raises the timestamp.
-//! - *Trees may be copied at different times.* `current` of each tree names one list of tables, and all tables on that
-//!   list are linked. A compaction before or after does not change the result of any read. It removes tables only after
-//!   it has replaced `current`. So if a listed table is missing and `current` has changed, the tree is copied again; if
-//!   `current` is the same, the tree is damaged.
+//! - *Trees may be copied at different times.* The manifest names one list of tables for each tree, and all tables on
+//!   that list are linked. A compaction before or after does not change the result of any read. It removes tables only
+//!   after the manifest names another list. So if a listed table is missing and the manifest names another list, the
+//!   tree is copied again; if it names the same, the tree is damaged. The manifest of the copy names the lists that were
+//!   copied. A tree that no start of this version has recorded is named by its file `current`.
 //! - *Generations match.* A truncate, drop or new column family changes the manifest before the log has records of it.
 //!   So if the manifests of steps 1 and 4 are the same, the log has no column family or generation that the manifest
 //!   does not list. Only `log.last` may differ: another segment was created, which has no records before its
@@ -50,7 +51,6 @@
 
 mod log_copy;
 mod outcome;
-mod pace;
 mod source;
 mod target;
 mod tree_copies;
@@ -60,16 +60,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use log_copy::complete_records;
 use log_copy::copy_log;
 pub use outcome::BackupSummary;
-use source::{ManifestCopy, Source};
+use source::{Source, change_between};
 use target::Target;
 use tree_copies::TreeCopies;
 use verify::Verification;
 
-use super::{format, manifest};
-use crate::storage::StoreError;
-use crate::storage::disk::{Disk, RealDisk};
+use super::format;
+use super::manifest::{self, Contents, Manifest};
+use super::pace::Progress;
+use crate::disk::{Disk, RealDisk};
+use store::StoreError;
 
 /// The number of attempts to copy the source between two changes of its manifest.
 const ATTEMPTS: u32 = 20;
@@ -87,9 +90,6 @@ pub struct BackupOptions {
     /// Whether to read all tables and compare their checksums.
     pub reads_tables: bool,
 }
-
-/// Receives lines about the progress of a backup.
-pub type Progress<'a> = &'a mut dyn FnMut(&str);
 
 /// Copies a data directory to a target, which is then a data directory, too.
 ///
@@ -111,7 +111,7 @@ pub fn back_up_on(
     let target = Target::create(&**disk, &options.target, &source.directory)?;
     let mut capture = Capture {
         disk: &**disk,
-        trees: TreeCopies::new(&**disk, &source.directory, &target.unfinished),
+        trees: TreeCopies::new(&**disk, &source, &target.unfinished),
         source: &source,
         target: &target,
         log_bytes: 0,
@@ -121,7 +121,7 @@ pub fn back_up_on(
     let verification =
         Verification { disk, source: &source.directory, copy: &target.unfinished, trees: &trees };
     verification.run(options.reads_tables, progress)?;
-    let summary = BackupSummary::of(&manifest.contents, &trees, log_bytes, attempts);
+    let summary = BackupSummary::of(&manifest, &trees, log_bytes, attempts);
     progress("syncing the copy to the disk");
     target.finish()?;
     Ok(summary)
@@ -138,7 +138,7 @@ struct Capture<'a> {
 
 impl Capture<'_> {
     /// Copies the source between two changes of its manifest. Returns the manifest and the number of attempts.
-    fn run(&mut self, progress: Progress<'_>) -> Result<(ManifestCopy, u32), StoreError> {
+    fn run(&mut self, progress: Progress<'_>) -> Result<(Contents, u32), StoreError> {
         let mut pause = FIRST_PAUSE;
         let mut change = "";
         for attempt in 1..=ATTEMPTS {
@@ -146,13 +146,13 @@ impl Capture<'_> {
             let outcome = self.copy_files(&before, progress);
             let after = self.source.manifest(self.disk)?;
             change = match outcome {
-                Ok(()) => match before.change_until(&after) {
+                Ok(()) => match change_between(&before, &after) {
                     None => return Ok((before, attempt)),
                     Some(change) => change,
                 },
                 // A file that is missing because the source has changed is not damage.
-                Err(StoreError::Corrupt(_)) if before.contents != after.contents => {
-                    before.change_until(&after).unwrap_or("a segment of its log was replaced")
+                Err(StoreError::Corrupt(_)) if before != after => {
+                    change_between(&before, &after).unwrap_or("tables or a segment of its log were replaced")
                 }
                 Err(error) => return Err(error),
             };
@@ -167,11 +167,12 @@ impl Capture<'_> {
         )))
     }
 
-    fn copy_files(&mut self, manifest: &ManifestCopy, progress: Progress<'_>) -> Result<(), StoreError> {
-        self.trees.update(manifest, progress)?;
-        let logs = (&*self.source.directory.join("log"), &*self.target.unfinished.join("log"));
-        self.log_bytes = copy_log(self.disk, logs, manifest.contents.log)?;
-        self.target.write(self.disk, manifest::FILE, &manifest.bytes)?;
+    fn copy_files(&mut self, contents: &Contents, progress: Progress<'_>) -> Result<(), StoreError> {
+        self.trees.update(contents, progress)?;
+        let (from, to) = (self.source.directory.join("log"), self.target.unfinished.join("log"));
+        self.log_bytes = copy_log(self.disk, &from, &to, contents.log)?;
+        let contents = Manifest::encode(&self.trees.recorded_in(contents))?;
+        self.target.write(self.disk, manifest::FILE, &contents)?;
         self.target.write(self.disk, format::FILE, &self.source.marker)
     }
 }

@@ -1,7 +1,7 @@
 //! The summary of a finished backup.
 
 use super::tree_copies::TreeCopies;
-use crate::storage::embedded::manifest::Contents;
+use crate::manifest::Contents;
 
 /// Counts and sizes of a finished backup.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::io_error;
-use crate::storage::StoreError;
-use crate::storage::disk::Disk;
+use crate::disk::Disk;
+use store::StoreError;
 
 /// Suffix of the directory's name until the backup is complete.
 const UNFINISHED: &str = ".unfinished";

@@ -5,13 +5,14 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::pace::Pace;
-use super::source::ManifestCopy;
-use super::{Progress, io_error};
-use crate::storage::StoreError;
-use crate::storage::disk::Disk;
-use crate::storage::embedded::table_folders::table_folders;
-use crate::storage::embedded::tables::{GIVEN_UP, ListedTable, TreeName, TreeVersion};
+use super::io_error;
+use super::source::Source;
+use crate::disk::Disk;
+use crate::manifest::{Contents, TreeIdentity};
+use crate::pace::{Pace, Progress};
+use crate::table_folders::table_folders;
+use crate::tables::{GIVEN_UP, ListedTable, TreeName, TreeVersion};
+use store::StoreError;
 
 /// Attempts to copy one tree. Another one is needed if a compaction has replaced tables meanwhile. Each attempt keeps
 /// the tables that were linked or copied before, so there is less to do.
@@ -22,8 +23,7 @@ const PIECE_BYTES: usize = 1 << 20;
 /// The trees of a backup.
 pub struct TreeCopies<'a> {
     disk: &'a dyn Disk,
-    /// The source's directory of tables.
-    source: PathBuf,
+    source: &'a Source,
     /// The backup's directory of tables.
     copy: PathBuf,
     /// The trees by the names of their directories.
@@ -36,6 +36,8 @@ pub struct TreeCopy {
     pub name: TreeName,
     /// The number of the list of tables, N of `vN`.
     version: Option<u64>,
+    /// The identity with which the source's manifest names the list.
+    identity: Option<TreeIdentity>,
     /// The tables by their numbers.
     pub tables: BTreeMap<u64, TableCopy>,
 }
@@ -51,8 +53,8 @@ pub struct TableCopy {
 
 impl<'a> TreeCopies<'a> {
     /// Returns copies without trees.
-    pub fn new(disk: &'a dyn Disk, source: &Path, copy: &Path) -> TreeCopies<'a> {
-        TreeCopies { disk, source: source.join("tables"), copy: copy.join("tables"), trees: BTreeMap::new() }
+    pub fn new(disk: &'a dyn Disk, source: &'a Source, copy: &Path) -> TreeCopies<'a> {
+        TreeCopies { disk, source, copy: copy.join("tables"), trees: BTreeMap::new() }
     }
 
     /// Returns the trees, with the names of their directories.
@@ -65,9 +67,15 @@ impl<'a> TreeCopies<'a> {
         self.trees.values().flat_map(|tree| tree.tables.values())
     }
 
-    /// Returns the path of a table in the backup.
-    pub fn path_of(&self, folder: &str, number: u64) -> PathBuf {
-        self.copy.join(folder).join("tables").join(number.to_string())
+    /// Returns the contents of a manifest with the identities of the copied trees.
+    pub fn recorded_in(&self, contents: &Contents) -> Contents {
+        let mut contents = contents.clone();
+        for (folder, tree) in self.trees() {
+            if let Some(record) = contents.tables.get_mut(folder) {
+                record.identity = tree.identity;
+            }
+        }
+        contents
     }
 
     /// Updates the backup to the current state of the trees that a manifest lists.
@@ -75,49 +83,55 @@ impl<'a> TreeCopies<'a> {
     /// # Errors
     /// `Corrupt` if a file of a tree is damaged or missing. The files of a tree that is truncated during the copy are
     /// missing, too.
-    pub fn update(&mut self, manifest: &ManifestCopy, progress: Progress<'_>) -> Result<(), StoreError> {
+    pub fn update(&mut self, contents: &Contents, progress: Progress<'_>) -> Result<(), StoreError> {
         self.disk.create_directory(&self.copy).map_err(|error| io_error(&self.copy, &error))?;
-        let listed: HashSet<&str> = table_folders(&manifest.contents).map(|(folder, _)| folder).collect();
+        let listed: HashSet<&str> = contents.tables.keys().map(String::as_str).collect();
         for folder in self.trees.keys().filter(|folder| !listed.contains(&folder[..])) {
             let path = self.copy.join(folder);
             self.disk.remove_directory(&path).map_err(|error| io_error(&path, &error))?;
         }
         self.trees.retain(|folder, _| listed.contains(&folder[..]));
         progress(&format!("linking or copying tables, directories: {}", listed.len()));
-        let mut names = Vec::new();
-        for (folder, owner) in table_folders(&manifest.contents) {
-            let name = TreeName { owner, directory: self.source.join(folder) };
-            if !self.is_given_up(folder, &name, progress)? {
-                names.push((folder, name));
+        let mut trees = Vec::new();
+        for (name, record) in table_folders(contents, &self.source.directory) {
+            if !self.is_given_up(&name, progress)? {
+                trees.push((name, record));
             }
         }
-        let whole = names.iter().map(|(_, name)| bytes_of_tables(name)).sum();
+        let whole = trees.iter().map(|(name, _)| name.bytes_of_tables()).sum();
         let mut pace = Pace::new(progress, "linked or copied", whole);
-        names.into_iter().try_for_each(|(folder, name)| self.update_tree(folder, name, &mut pace))
+        trees.into_iter().try_for_each(|(name, record)| self.update_tree(name, record.identity, &mut pace))
     }
 
     /// Returns whether the operator has given up the tables of a directory. The backup then has an empty directory with
     /// the same suffix.
-    fn is_given_up(&self, folder: &str, name: &TreeName, progress: Progress<'_>) -> Result<bool, StoreError> {
+    fn is_given_up(&self, name: &TreeName, progress: Progress<'_>) -> Result<bool, StoreError> {
         let Some(given_up) = name.given_up() else { return Ok(false) };
         progress(&format!(
             "the tables of {} in {} were given up by an operator: the backup does not have them",
             name.owner,
             given_up.display()
         ));
-        let copy = self.copy.join(format!("{folder}{GIVEN_UP}"));
+        let copy = self.copy.join(format!("{}{GIVEN_UP}", name.folder()));
         self.disk.create_directory(&copy).map_err(|error| io_error(&copy, &error))?;
         Ok(true)
     }
 
     /// Copies one tree at one time.
-    fn update_tree(&mut self, folder: &str, name: TreeName, pace: &mut Pace<'_>) -> Result<(), StoreError> {
-        let copy = self.copy.join(folder);
+    fn update_tree(
+        &mut self,
+        name: TreeName,
+        mut identity: Option<TreeIdentity>,
+        pace: &mut Pace<'_>,
+    ) -> Result<(), StoreError> {
+        let folder = name.folder().to_owned();
+        let copy = self.copy.join(&folder);
         let tables = copy.join("tables");
         self.disk.create_directory(&tables).map_err(|error| io_error(&tables, &error))?;
-        let tree = self.trees.entry(folder.to_owned()).or_insert_with(|| TreeCopy {
+        let tree = self.trees.entry(folder.clone()).or_insert_with(|| TreeCopy {
             name,
             version: None,
+            identity,
             tables: BTreeMap::new(),
         });
         let current = tree.name.directory.join("current");
@@ -125,11 +139,17 @@ impl<'a> TreeCopies<'a> {
         loop {
             attempt += 1;
             let before = self.disk.read(&current).ok();
-            match tree.update(self.disk, &copy, pace) {
-                // A compaction has removed tables of the earlier list.
-                Err(StoreError::Corrupt(_))
-                    if attempt < ATTEMPTS && self.disk.read(&current).ok() != before => {}
+            tree.identity = identity;
+            let damage = match tree.update(self.disk, &copy, pace) {
+                Err(StoreError::Corrupt(damage)) => damage,
                 outcome => return outcome,
+            };
+            // A compaction may have removed tables of the earlier list.
+            let contents = self.source.manifest(self.disk)?;
+            identity = contents.tables.get(&folder).and_then(|record| record.identity);
+            let is_changed = identity != tree.identity || self.disk.read(&current).ok() != before;
+            if attempt == ATTEMPTS || !is_changed {
+                return Err(StoreError::Corrupt(damage));
             }
         }
     }
@@ -138,7 +158,7 @@ impl<'a> TreeCopies<'a> {
 impl TreeCopy {
     /// Updates the copy to the current list of tables of the tree.
     fn update(&mut self, disk: &dyn Disk, copy: &Path, pace: &mut Pace<'_>) -> Result<(), StoreError> {
-        let version = TreeVersion::read(disk, &self.name)?;
+        let version = TreeVersion::read(disk, &self.name, self.identity)?;
         let listed = version.tables(&self.name)?;
         for table in &listed {
             self.add_table(disk, copy, *table, pace)?;
@@ -191,23 +211,18 @@ impl TreeCopy {
             length
         } else {
             let file = File::open(&from).map_err(|error| self.name.unreadable(&from, error))?;
-            copy_file(disk, (file, &from), &to, pace)?
+            copy_file(disk, file, &from, &to, pace)?
         };
         self.tables.insert(table.number, TableCopy { checksum: table.checksum, bytes, is_linked });
         Ok(())
     }
 }
 
-/// Returns the bytes of the tables that a tree has now.
-fn bytes_of_tables(name: &TreeName) -> u64 {
-    let entries = name.directory.join("tables").read_dir().into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
-}
-
 /// Copies an open file to a path. Returns its length.
 fn copy_file(
     disk: &dyn Disk,
-    (mut file, from): (File, &Path),
+    mut file: File,
+    from: &Path,
     to: &Path,
     pace: &mut Pace<'_>,
 ) -> Result<u64, StoreError> {

@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
 
-use super::Progress;
-use super::pace::{Pace, megabytes};
 use super::tree_copies::TreeCopies;
-use crate::storage::StoreError;
-use crate::storage::disk::Disk;
-use crate::storage::embedded::manifest::Manifest;
-use crate::storage::embedded::recovery::replay_newest;
-use crate::storage::embedded::tables::{TableOptions, TableSpace, check_table};
-use crate::util::Clock;
+use crate::disk::Disk;
+use crate::manifest::Manifest;
+use crate::pace::{Progress, megabytes};
+use crate::recovery::replay_newest;
+use crate::tables::{TableOptions, TableSpace};
+use crate::verification::verify;
+use base::util::Clock;
+use store::StoreError;
 
 /// Size of the cache of data blocks, in bytes. Opening trees reads few blocks.
 const CACHE_BYTES: u64 = 1 << 20;
@@ -34,20 +34,28 @@ impl Verification<'_> {
     /// probably, too.
     pub fn run(&self, reads_tables: bool, progress: Progress<'_>) -> Result<(), StoreError> {
         self.check_log().and_then(|()| self.open_trees()).map_err(|error| self.of_source(error))?;
-        if reads_tables { self.read_tables(progress) } else { Ok(()) }
+        if !reads_tables {
+            return Ok(());
+        }
+        let whole: u64 = self.trees.tables().map(|table| table.bytes).sum();
+        progress(&format!("reading {} of tables to verify them", megabytes(whole)));
+        let found = verify(&**self.disk, self.copy, None, progress).map_err(|error| self.of_source(error))?;
+        found.damages.into_iter().next().map_or(Ok(()), |damage| Err(self.of_source(damage)))
     }
 
     fn check_log(&self) -> Result<(), StoreError> {
-        let (contents, _) = Manifest::read(&**self.disk, self.copy)?;
-        replay_newest((&**self.disk, &self.copy.join("log")), &contents, |_| {}).map(|_| ())
+        let contents = Manifest::read(&**self.disk, self.copy)?;
+        replay_newest(&**self.disk, &self.copy.join("log"), &contents, |_| {}).map(|_| ())
     }
 
     fn open_trees(&self) -> Result<(), StoreError> {
+        let contents = Manifest::read(&**self.disk, self.copy)?;
         let space = TableSpace::new(TableOptions {
             directory: self.copy.join("tables"),
             cache_bytes: CACHE_BYTES,
             clock: Arc::new(Clock::system()),
             disk: self.disk.clone(),
+            manifest: Arc::new(Manifest::in_memory(contents, Arc::default())),
         });
         let gc_grace_s = Arc::new(AtomicI32::new(i32::MAX));
         self.trees.trees().try_for_each(|(folder, tree)| {
@@ -56,22 +64,7 @@ impl Verification<'_> {
         })
     }
 
-    /// Reads every byte of every table, and compares the checksums.
-    fn read_tables(&self, progress: Progress<'_>) -> Result<(), StoreError> {
-        let whole: u64 = self.trees.tables().map(|table| table.bytes).sum();
-        progress(&format!("reading {} of tables to verify them", megabytes(whole)));
-        let mut pace = Pace::new(progress, "verified", whole);
-        for (folder, tree) in self.trees.trees() {
-            for (number, table) in &tree.tables {
-                let path = self.trees.path_of(folder, *number);
-                let checked = check_table(&tree.name, &path, table.checksum);
-                pace.add(checked.map_err(|error| self.of_source(error))?);
-            }
-        }
-        Ok(())
-    }
-
-    /// Replaces the paths of the backup, which is going to be removed, by those of the source.
+    /// Replaces the paths of the backup, which is going to be removed, by the paths of the source.
     fn of_source(&self, error: StoreError) -> StoreError {
         let (copy, source) = (self.copy.display().to_string(), self.source.display().to_string());
         match error {

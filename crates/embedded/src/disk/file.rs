@@ -41,7 +41,7 @@ pub trait Disk: Debug + Send + Sync {
     /// Creates a directory and its parents. An existing directory is left unchanged.
     fn create_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// Removes a directory with all its contents. It is no error if it does not exist.
+    /// Removes a directory with all its contents. It is not an error if it does not exist.
     fn remove_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the paths of a directory's entries, sorted. A directory that does not exist has none.

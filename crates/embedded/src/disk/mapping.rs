@@ -1,7 +1,7 @@
 //! Maps the end of a file into memory.
 //!
-//! Bytes stored there are in the operating system's page cache, like those of a `write` call. A killed process does not
-//! lose them, readers of the file see them, and a sync of the file makes them durable.
+//! Bytes stored there are in the operating system's page cache, like the bytes of a `write` call. A killed process does
+//! not lose them, readers of the file see them, and a sync of the file makes them durable.
 //!
 //! Storing into memory cannot return an error. If the file system cannot write the page, the operating system kills the
 //! process (SIGBUS). So space is allocated before it is mapped, and files are mapped only on file systems that write to
@@ -9,15 +9,12 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::Range;
-use std::sync::atomic::{Ordering, fence};
 
 use memmap2::{MmapMut, MmapOptions};
 use rustix::fs::{FallocateFlags, fallocate};
 
-/// Bytes of zeros after the mapped part, and the unit of the file's length: one page, the unit in which a power failure
-/// loses data.
-const ZEROS: u64 = 4096;
+/// The unit of the file's length, in bytes.
+const PAGE: u64 = 4096;
 
 /// The operating system's numbers of file systems that write in place: ext2 to ext4 (ext2 and ext3 cannot allocate
 /// ahead), tmpfs, and XFS. Btrfs and similar file systems write changed pages to new places, which needs space that may
@@ -38,7 +35,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Allocates and maps bytes of a file from an offset on. The file becomes up to two pages longer than the mapped
+    /// Allocates and maps bytes of a file from an offset on. The file becomes up to a page longer than the mapped
     /// part.
     ///
     /// # Errors
@@ -47,26 +44,18 @@ impl Mapping {
         if !is_written_in_place(file) {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        let room = (begin + bytes + ZEROS).next_multiple_of(ZEROS) - begin;
+        let room = (begin + bytes).next_multiple_of(PAGE) - begin;
         rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), begin, room))?;
         let length = usize::try_from(bytes).map_err(|_| io::ErrorKind::Unsupported)?;
         Ok(Mapping { begin, memory: map(file, begin, length)? })
     }
 
-    /// Stores bytes at an offset of the file, part after part. If the process is killed meanwhile, a part is only there
-    /// if all parts before it are. Returns `false` if the bytes do not fit into the mapping.
-    pub fn store(&mut self, at: u64, bytes: &[u8], parts: &[Range<usize>]) -> bool {
+    /// Stores bytes at an offset of the file. Returns `false` if they do not fit into the mapping.
+    pub fn store(&mut self, at: u64, bytes: &[u8]) -> bool {
         let begin = at.checked_sub(self.begin).and_then(|begin| usize::try_from(begin).ok());
         let room = begin.and_then(|begin| self.memory.get_mut(begin..));
         let Some(room) = room.and_then(|room| room.get_mut(..bytes.len())) else { return false };
-        for part in parts {
-            if let (Some(to), Some(from)) = (room.get_mut(part.clone()), bytes.get(part.clone())) {
-                to.copy_from_slice(from);
-            }
-            // Neither the compiler nor the CPU may reorder the stores of two parts. It is not necessary to wait for the
-            // stores: a killed process has executed all stores before the one at which it was killed.
-            fence(Ordering::Release);
-        }
+        room.copy_from_slice(bytes);
         true
     }
 }

@@ -30,7 +30,8 @@ pub struct Changes<'a> {
 /// Returns a length or count as the log stores it. Lengths and counts never come near the limit, since a message has at
 /// most 256 MiB.
 pub(super) fn length_of(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(REMOVED - 1)
+    assert!(length < REMOVED as usize, "{length} bytes or changes do not fit into a record");
+    length as u32
 }
 
 pub(super) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
@@ -39,11 +40,11 @@ pub(super) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 impl ChangeList {
-    /// Returns an empty list with capacity for `count` small changes.
-    pub fn with_room_for(count: usize) -> ChangeList {
-        const SMALL: usize = 80;
-        const ROOM_MAX: usize = 64;
-        ChangeList { bytes: Vec::with_capacity(count.min(ROOM_MAX) * SMALL), count: 0 }
+    /// Returns an empty list with room for `count` changes whose names and values have `bytes` bytes together.
+    pub fn with_room_for(count: usize, bytes: usize) -> ChangeList {
+        /// Lengths, tags, timestamps and expiries of a change.
+        const BESIDE: usize = 40;
+        ChangeList { bytes: Vec::with_capacity(count * BESIDE + bytes), count: 0 }
     }
 
     /// Adds a change of a key that is not in the list yet.

@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use super::mark::{LogKey, Position};
 use super::record::SealedRecord;
 use super::replay::{Replayed, segments_of};
-use super::segment::{Segment, path_of};
-use crate::storage::StoreError;
-use crate::storage::disk::{Disk, DiskFile};
+use super::segment::{Segment, open_cut, path_of};
+use crate::disk::{Disk, DiskFile};
+use store::StoreError;
 
 /// The segments of the log. Records are appended to the last one.
 pub struct CommitLog {
@@ -29,11 +30,15 @@ struct Current {
     segment: Segment,
     /// Earlier segments that are not synced yet.
     unsynced: Vec<Arc<dyn DiskFile>>,
+    /// The end of the last record.
+    record_end: Position,
+    /// The newest position that a mark covers. A sync that proves no more appends no mark.
+    marked: Position,
 }
 
 impl CommitLog {
     /// Opens a replayed log to append after its last record. Removes segments that do not belong to it: those before
-    /// `first`, and those after a torn end.
+    /// `first`, and those after a torn end. A log of format 1, which has no marks, continues in a new segment.
     pub fn open(
         disk: Arc<dyn Disk>,
         directory: &Path,
@@ -41,7 +46,7 @@ impl CommitLog {
         first: u64,
     ) -> Result<CommitLog, StoreError> {
         for number in segments_of(&*disk, directory)? {
-            if number < first || number > replayed.number {
+            if number < first || number > replayed.end.segment {
                 let path = path_of(directory, number);
                 disk.remove_file(&path).map_err(|error| io_error(&path, &error))?;
             }
@@ -54,10 +59,22 @@ impl CommitLog {
             let path = path_of(directory, number);
             disk.open(&path).map_err(|error| io_error(&path, &error))
         };
-        let unsynced = (first..replayed.number).map(open_earlier).collect::<Result<_, _>>()?;
-        let segment = Segment::open(&*disk, directory, replayed.number, replayed.length);
-        let segment = segment.map_err(|error| io_error(&path_of(directory, replayed.number), &error))?;
-        Ok(CommitLog::with(disk, directory, Current { segment, unsynced }, replayed.earlier))
+        let earlier = (first..replayed.end.segment).map(open_earlier);
+        let mut unsynced = earlier.collect::<Result<Vec<_>, _>>()?;
+        let end = replayed.end;
+        let file = open_cut(&*disk, directory, end);
+        let file = file.map_err(|error| io_error(&path_of(directory, end.segment), &error))?;
+        let segment = if let Some(key) = replayed.key {
+            Segment::at(end, file, key)
+        } else {
+            unsynced.push(file);
+            let next = Segment::create(&*disk, directory, end.segment + 1, LogKey::random());
+            let begun = next.and_then(|mut next| next.begin(end.offset).map(|()| next));
+            begun.map_err(|error| io_error(&path_of(directory, end.segment + 1), &error))?
+        };
+        let Replayed { record_end, marked, .. } = *replayed;
+        let current = Current { segment, unsynced, record_end, marked };
+        Ok(CommitLog::with(disk, directory, current, replayed.earlier + end.offset))
     }
 
     /// Creates a log whose first segment is `number`.
@@ -67,20 +84,22 @@ impl CommitLog {
             if let Some(parent) = directory.parent() {
                 disk.sync_directory(parent)?;
             }
-            let mut segment = Segment::create(&*disk, directory, number)?;
+            let mut segment = Segment::create(&*disk, directory, number, LogKey::random())?;
             segment.begin(0)?;
             segment.file.sync()?;
             Ok(segment)
         };
         let segment = make().map_err(|error| io_error(directory, &error))?;
-        Ok(CommitLog::with(disk, directory, Current { segment, unsynced: Vec::new() }, 0))
+        let begin = Position { segment: number, offset: segment.length };
+        let current = Current { segment, unsynced: Vec::new(), record_end: begin, marked: begin };
+        Ok(CommitLog::with(disk, directory, current, begin.offset))
     }
 
-    fn with(disk: Arc<dyn Disk>, directory: &Path, current: Current, earlier: u64) -> CommitLog {
+    fn with(disk: Arc<dyn Disk>, directory: &Path, current: Current, bytes: u64) -> CommitLog {
         CommitLog {
             disk,
             directory: directory.to_owned(),
-            bytes: AtomicU64::new(earlier + current.segment.length),
+            bytes: AtomicU64::new(bytes),
             current: Mutex::new(current),
         }
     }
@@ -91,14 +110,19 @@ impl CommitLog {
         let before = current.segment.length;
         let appended = current.segment.append(record);
         appended.map_err(|error| io_error(&path_of(&self.directory, current.segment.number), &error))?;
-        self.bytes.fetch_add(current.segment.length - before, Ordering::Relaxed);
+        let Segment { number, length, .. } = current.segment;
+        current.record_end = Position { segment: number, offset: length };
+        self.bytes.fetch_add(length - before, Ordering::Relaxed);
         Ok(())
     }
 
     /// Creates the file of the next segment, durably, without using it yet. Only one thread at a time may call this.
     pub fn prepare_next(&self) -> Result<Segment, StoreError> {
-        let number = self.current.lock().segment.number + 1;
-        let segment = Segment::create(&*self.disk, &self.directory, number);
+        let (number, key) = {
+            let current = self.current.lock();
+            (current.segment.number + 1, current.segment.key)
+        };
+        let segment = Segment::create(&*self.disk, &self.directory, number, key);
         segment.map_err(|error| io_error(&path_of(&self.directory, number), &error))
     }
 
@@ -108,6 +132,11 @@ impl CommitLog {
     /// The head of the next segment could not be written. Records are still appended to the old segment.
     pub fn switch_to(&self, mut next: Segment) -> Result<Segment, StoreError> {
         let mut current = self.current.lock();
+        assert!(
+            next.number == current.segment.number + 1,
+            "a replay would stop before segment {}",
+            next.number
+        );
         let begun = next.begin(current.segment.length);
         begun.map_err(|error| io_error(&path_of(&self.directory, next.number), &error))?;
         self.bytes.store(next.length, Ordering::Relaxed);
@@ -116,17 +145,28 @@ impl CommitLog {
         Ok(full)
     }
 
-    /// Waits until all records appended before are on the disk. If this fails, it is unknown which of them are.
+    /// Waits until all records appended before are on the disk, and appends a mark that says so. If this fails, it is
+    /// unknown which of them are.
     pub fn sync(&self) -> io::Result<()> {
-        let (last, earlier) = {
+        let (last, earlier, durable) = {
             let current = self.current.lock();
-            (current.segment.file.clone(), current.unsynced.clone())
+            (current.segment.file.clone(), current.unsynced.clone(), current.record_end)
         };
         for file in earlier.iter().chain([&last]) {
             file.sync()?;
         }
         let mut current = self.current.lock();
         current.unsynced.retain(|file| !earlier.iter().any(|synced| Arc::ptr_eq(file, synced)));
+        assert!(durable <= current.record_end, "a mark would cover records that were never appended");
+        if durable > current.marked {
+            let before = current.segment.length;
+            // Without the mark a damaged record may be taken for a torn one. The disk may be full, but the records are
+            // there.
+            if current.segment.append_mark(durable).is_ok() {
+                current.marked = durable;
+                self.bytes.fetch_add(current.segment.length - before, Ordering::Relaxed);
+            }
+        }
         Ok(())
     }
 

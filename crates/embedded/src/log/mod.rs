@@ -2,20 +2,26 @@
 //!
 //! ```text
 //!   CommitLog   appends to the last segment, syncs, switches to the next segment, removes old ones
-//!   Segment     a file: a head, then records
+//!   Segment     a file: a head, then records and marks
 //!   record      one write of any number of rows: length, checksums, payload
 //!   changes     changes to entries of one row
+//!   mark        how much of the log is durable
 //!   replay      reads segments back, and distinguishes a torn end from damage
 //! ```
 
 mod changes;
 mod commit_log;
+mod format_1;
+mod mark;
 mod record;
 mod replay;
 mod segment;
+mod segment_head;
+mod stored_segment;
 
-pub use changes::{Change, ChangeList, Changes};
+pub use changes::{ChangeList, Changes};
 pub use commit_log::CommitLog;
 pub use record::{RecordBuilder, RowRecord, SealedRecord};
-pub use replay::{Replayed, end_of_records, is_unused, read_segment, replay, segments_of};
+pub use replay::{Replayed, end_of_records, replay, segments_of};
 pub use segment::{Segment, path_of};
+pub use stored_segment::read_segment;

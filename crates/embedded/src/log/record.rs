@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   head      u32 length of the payload | u32 CRC-32 of the payload
-//!             | u32 CRC-32 of segment, offset and these 8 bytes
+//!             | u32 CRC-32 of the segment's seed, offset and these 8 bytes
 //!   payload   rows, one after another
 //!   row       u32 column family | u32 generation | u32 length, prefix | u32 entries, each as in `changes`
 //! ```
@@ -16,11 +16,12 @@ use byteorder::{BigEndian, ByteOrder};
 use smallvec::SmallVec;
 
 use super::changes::{ChangeList, Changes, put_bytes, take_bytes, take_number};
-use crate::storage::StoreError;
+use super::mark::RECORD_END;
+use store::StoreError;
 
 /// Bytes of a record's head.
 pub const HEAD: usize = 12;
-/// Offset, in the head, of the head's own checksum. It is written last.
+/// Offset, in the head, of the head's own checksum.
 pub const HEAD_SUM: usize = 8;
 
 /// Builds the payload of a record.
@@ -63,14 +64,20 @@ impl RecordBuilder {
         self.rows.is_empty()
     }
 
+    /// Returns the bytes of the payload so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Completes the record.
     ///
     /// # Errors
-    /// `Io` if the payload has 4 GiB or more.
+    /// `Io` if the payload has almost 4 GiB or more.
     pub fn seal(self) -> Result<SealedRecord, StoreError> {
-        let Ok(length) = u32::try_from(self.bytes.len()) else {
+        let length = u32::try_from(self.bytes.len()).ok();
+        let Some(length) = length.filter(|length| *length < RECORD_END) else {
             return Err(StoreError::Io(
-                "a write of 4 GiB or more does not fit into the commit log; split it".to_owned(),
+                "a write of almost 4 GiB does not fit into the commit log; split it".to_owned(),
             ));
         };
         let sum = crc32fast::hash(&self.bytes);
@@ -79,15 +86,20 @@ impl RecordBuilder {
 }
 
 impl SealedRecord {
-    /// Appends the record to `out` as it is written at this segment and offset.
-    pub fn write_at(&self, segment: u64, offset: u64, out: &mut Vec<u8>) {
+    /// Appends the record to `out` as it is written to the segment with this seed, at this offset.
+    pub fn write_at(&self, seed: u64, offset: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.head(seed, offset));
+        out.extend_from_slice(&self.payload);
+    }
+
+    /// Returns the head of the record for that place.
+    pub fn head(&self, seed: u64, offset: u64) -> [u8; HEAD] {
         let mut head = [0; HEAD];
         BigEndian::write_u32(&mut head, self.length);
         BigEndian::write_u32(&mut head[4..], self.sum);
-        let sum = head_sum(segment, offset, &head[..8]);
+        let sum = head_sum(seed, offset, &head[..8]);
         BigEndian::write_u32(&mut head[8..], sum);
-        out.extend_from_slice(&head);
-        out.extend_from_slice(&self.payload);
+        head
     }
 
     /// Returns the rows in the order in which they were added.
@@ -107,17 +119,17 @@ impl<'a> RowRecord<'a> {
 }
 
 /// Returns the checksum of a head. It covers the record's place, so a record at any other place is not valid.
-fn head_sum(segment: u64, offset: u64, head: &[u8]) -> u32 {
+fn head_sum(seed: u64, offset: u64, head: &[u8]) -> u32 {
     let mut sum = crc32fast::Hasher::new();
-    sum.update(&segment.to_be_bytes());
+    sum.update(&seed.to_be_bytes());
     sum.update(&offset.to_be_bytes());
     sum.update(head);
     sum.finalize()
 }
 
 /// Returns the length and the checksum of a record's payload. `None` if this is not the head of a record at this place.
-pub fn read_head(segment: u64, offset: u64, head: &[u8; HEAD]) -> Option<(usize, u32)> {
-    if BigEndian::read_u32(&head[8..]) != head_sum(segment, offset, &head[..8]) {
+pub fn read_head(seed: u64, offset: u64, head: &[u8; HEAD]) -> Option<(usize, u32)> {
+    if BigEndian::read_u32(&head[8..]) != head_sum(seed, offset, &head[..8]) {
         return None;
     }
     Some((usize::try_from(BigEndian::read_u32(head)).ok()?, BigEndian::read_u32(&head[4..])))

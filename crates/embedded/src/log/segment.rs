@@ -1,10 +1,9 @@
 //! One file of the log.
 //!
 //! ```text
-//!   head      "thriftlg" | u32 format, 1 | u64 number of the segment | u64 length of the segment before
-//!             | u32 CRC-32 of these 28 bytes
-//!   records   one after another
-//!   zeros     to the end of the file, where space is allocated ahead
+//!   head              as in `segment_head`
+//!   records, marks    one after another
+//!   zeros             to the end of the file, where space is allocated ahead
 //! ```
 //!
 //! A record is copied to the end of the file through a memory mapping (`mapping`), which takes no system call. Long
@@ -18,15 +17,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use byteorder::{BigEndian, ByteOrder};
+use super::mark::{LogKey, Position};
+use super::record::{HEAD, SealedRecord};
+use super::segment_head::{SEGMENT_HEAD, SegmentHead};
+use crate::disk::{Disk, DiskFile, Mapping};
 
-use super::record::{HEAD, HEAD_SUM, SealedRecord};
-use crate::storage::disk::{Disk, DiskFile, Mapping};
-
-const MAGIC: &[u8; 8] = b"thriftlg";
-const FORMAT: u32 = 1;
-/// Bytes of a segment's head.
-pub const SEGMENT_HEAD: usize = 32;
 /// The extension of segment files.
 const SUFFIX: &str = ".log";
 
@@ -35,11 +30,12 @@ const FIRST_MAPPING: u64 = 1024 * 1024;
 /// Bytes mapped at a time in longer segments.
 const MAPPING: u64 = 4 * FIRST_MAPPING;
 /// Largest record, in bytes, that is copied into the mapping. For longer records a system call costs less.
-const COPIED_BYTES_MAX: usize = 64 * 1024;
+pub const COPIED_BYTES_MAX: usize = 64 * 1024;
 
 /// A segment that records are appended to.
 pub struct Segment {
     pub number: u64,
+    pub key: LogKey,
     /// Shared with the thread that syncs it.
     pub file: Arc<dyn DiskFile>,
     /// Offset of the next record. The rest of the file is zeros or empty.
@@ -64,39 +60,35 @@ pub fn number_of(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.strip_suffix(SUFFIX)?.parse().ok()
 }
 
-fn head(number: u64, before: u64) -> [u8; SEGMENT_HEAD] {
-    let mut head = [0; SEGMENT_HEAD];
-    head[..8].copy_from_slice(MAGIC);
-    BigEndian::write_u32(&mut head[8..12], FORMAT);
-    BigEndian::write_u64(&mut head[12..20], number);
-    BigEndian::write_u64(&mut head[20..28], before);
-    let sum = crc32fast::hash(&head[..28]);
-    BigEndian::write_u32(&mut head[28..], sum);
-    head
-}
-
-/// Returns the length of the segment before, which the head records. `None` if this is not the head of segment
-/// `number`.
-pub fn read_segment_head(bytes: &[u8], number: u64) -> Option<u64> {
-    let before = BigEndian::read_u64(bytes.get(20..28)?);
-    bytes.starts_with(&head(number, before)).then_some(before)
+/// Opens a segment's file, and cuts off the bytes after the last good record. The file is always synced: an earlier
+/// process may have been killed after its own cut and before the sync, and new records must not mix with the bytes that
+/// it cut off.
+pub fn open_cut(disk: &dyn Disk, directory: &Path, end: Position) -> io::Result<Arc<dyn DiskFile>> {
+    let file = disk.open(&path_of(directory, end.segment))?;
+    if file.length()? > end.offset {
+        file.set_length(end.offset)?;
+    }
+    file.sync()?;
+    Ok(file)
 }
 
 impl Segment {
     /// Creates a segment's file that survives a power failure. An existing file of that name is replaced: an earlier
     /// process was killed before it used the file.
-    pub fn create(disk: &dyn Disk, directory: &Path, number: u64) -> io::Result<Segment> {
+    pub fn create(disk: &dyn Disk, directory: &Path, number: u64, key: LogKey) -> io::Result<Segment> {
         let file = disk.create(&path_of(directory, number))?;
         file.sync()?;
         disk.sync_directory(directory)?;
-        Ok(Segment::with(number, file, 0))
+        Ok(Segment::at(Position { segment: number, offset: 0 }, file, key))
     }
 
-    fn with(number: u64, file: Arc<dyn DiskFile>, length: u64) -> Segment {
+    /// Returns a segment to append to a file from this position on.
+    pub fn at(end: Position, file: Arc<dyn DiskFile>, key: LogKey) -> Segment {
         Segment {
-            number,
+            number: end.segment,
+            key,
             file,
-            length,
+            length: end.offset,
             is_ragged: false,
             mapping: None,
             is_mappable: true,
@@ -106,21 +98,11 @@ impl Segment {
 
     /// Writes the head, so that records can be appended. `before` is the length of the segment before.
     pub fn begin(&mut self, before: u64) -> io::Result<()> {
-        self.file.write_at(&head(self.number, before), 0)?;
+        assert!(self.length == 0, "the head of segment {} would overwrite its records", self.number);
+        let head = SegmentHead { number: self.number, before, key: Some(self.key) };
+        self.file.write_at(&head.to_bytes(), 0)?;
         self.length = SEGMENT_HEAD as u64;
         Ok(())
-    }
-
-    /// Opens a segment to append after its last good record, and cuts off the rest. The file is always synced: an
-    /// earlier process may have been killed after its own cut and before the sync, and new records must not mix with
-    /// the bytes that it cut off.
-    pub fn open(disk: &dyn Disk, directory: &Path, number: u64, length: u64) -> io::Result<Segment> {
-        let file = disk.open(&path_of(directory, number))?;
-        if file.length()? > length {
-            file.set_length(length)?;
-        }
-        file.sync()?;
-        Ok(Segment::with(number, file, length))
     }
 
     /// Writes a record to the operating system. A killed process does not lose it any more.
@@ -128,16 +110,43 @@ impl Segment {
     /// # Errors
     /// The record is not in the log. The bytes that were written of it are cut off now, or before the next record.
     pub fn append(&mut self, record: &SealedRecord) -> io::Result<()> {
+        let (seed, at) = (self.key.seed(self.number), self.length);
+        if record.payload.len() <= COPIED_BYTES_MAX {
+            return self.append_bytes(|out| record.write_at(seed, at, out));
+        }
+        self.attempt(|segment| {
+            segment.file.write_at(&record.head(seed, at), at)?;
+            segment.file.write_at(&record.payload, at + HEAD as u64)?;
+            segment.length = at + (HEAD + record.payload.len()) as u64;
+            Ok(())
+        })
+    }
+
+    /// Appends a mark: all of the log before `durable` is on the disk.
+    ///
+    /// # Errors
+    /// As of `append`.
+    pub fn append_mark(&mut self, durable: Position) -> io::Result<()> {
+        let key = self.key;
+        self.append_bytes(|out| key.write_mark(durable, out))
+    }
+
+    fn append_bytes(&mut self, put: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+        let mut bytes = std::mem::take(&mut self.record);
+        bytes.clear();
+        put(&mut bytes);
+        let outcome = self.attempt(|segment| segment.write(&bytes));
+        self.record = bytes;
+        outcome
+    }
+
+    /// Writes at the end of the file. If that fails, cuts off the written bytes.
+    fn attempt(&mut self, write: impl FnOnce(&mut Segment) -> io::Result<()>) -> io::Result<()> {
+        assert!(self.length >= SEGMENT_HEAD as u64, "segment {} has no head before its records", self.number);
         if self.is_ragged {
             self.cut()?;
         }
-        let mut bytes = std::mem::take(&mut self.record);
-        bytes.clear();
-        record.write_at(self.number, self.length, &mut bytes);
-        let outcome = self.write(&bytes);
-        if bytes.capacity() <= COPIED_BYTES_MAX {
-            self.record = bytes;
-        }
+        let outcome = write(self);
         if outcome.is_err() {
             self.is_ragged = true;
             // If this fails too, the next append tries again.
@@ -147,15 +156,8 @@ impl Segment {
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if bytes.len() > COPIED_BYTES_MAX || !self.store(bytes)? {
-            let (head, payload) = bytes.split_at(HEAD.min(bytes.len()));
-            if self.is_mappable {
-                // Zeros allocated ahead may follow. The head goes last, since replay ignores a payload without a head.
-                self.file.write_at(payload, self.length + HEAD as u64)?;
-                self.file.write_at(head, self.length)?;
-            } else {
-                self.file.write_at(bytes, self.length)?;
-            }
+        if !self.store(bytes)? {
+            self.file.write_at(bytes, self.length)?;
         }
         self.length += bytes.len() as u64;
         Ok(())
@@ -164,9 +166,7 @@ impl Segment {
     /// Stores a record in the mapping, and maps the next part of the file if the record does not fit. Returns `false`
     /// if the file cannot be mapped.
     fn store(&mut self, bytes: &[u8]) -> io::Result<bool> {
-        // The head's checksum is stored last: replay ignores a record without it.
-        let parts = [HEAD..bytes.len(), 0..HEAD_SUM, HEAD_SUM..HEAD];
-        if self.mapping.as_mut().is_some_and(|mapping| mapping.store(self.length, bytes, &parts)) {
+        if self.mapping.as_mut().is_some_and(|mapping| mapping.store(self.length, bytes)) {
             return Ok(true);
         }
         if !self.is_mappable {
@@ -176,7 +176,7 @@ impl Segment {
         self.mapping = None;
         let room = if self.length < FIRST_MAPPING { FIRST_MAPPING } else { MAPPING };
         match self.file.map(self.length, room) {
-            Ok(mapping) => Ok(self.mapping.insert(mapping).store(self.length, bytes, &parts)),
+            Ok(mapping) => Ok(self.mapping.insert(mapping).store(self.length, bytes)),
             Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(error),
             Err(error) => {
                 tracing::debug!(
@@ -184,8 +184,6 @@ impl Segment {
                     self.number
                 );
                 self.is_mappable = false;
-                // Without zeros after the last record, replay recognizes a torn record by the end of the file.
-                self.cut()?;
                 Ok(false)
             }
         }
@@ -214,10 +212,11 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::storage::disk::RealDisk;
-    use crate::storage::embedded::log::ChangeList;
-    use crate::storage::embedded::log::record::RecordBuilder;
-    use crate::storage::embedded::log::replay::replay;
+    use crate::disk::RealDisk;
+    use crate::log::ChangeList;
+    use crate::log::mark::MARK;
+    use crate::log::record::{HEAD, RecordBuilder};
+    use crate::log::replay::replay;
 
     /// Returns a record of a row whose key has `key` bytes. The record's last four bytes are zero.
     fn record(key: usize) -> SealedRecord {
@@ -239,19 +238,28 @@ mod tests {
     }
 
     fn begin(directory: &Path) -> Segment {
-        let mut segment = Segment::create(&RealDisk, directory, 1).unwrap();
+        let mut segment = Segment::create(&RealDisk, directory, 1, key()).unwrap();
         segment.begin(0).unwrap();
         segment
+    }
+
+    fn key() -> LogKey {
+        LogKey::read(b"\xFFlog key").unwrap()
+    }
+
+    fn open(directory: &Path, length: u64) -> Segment {
+        let end = Position { segment: 1, offset: length };
+        Segment::at(end, open_cut(&RealDisk, directory, end).unwrap(), key())
     }
 
     /// Returns the lengths of the keys in a directory's log, and where its records end.
     fn replayed(directory: &Path) -> (Vec<usize>, u64) {
         let mut keys = Vec::new();
-        let end = replay((&RealDisk, directory), (1, 1), |row| {
+        let end = replay(&RealDisk, directory, 1, 1, |row| {
             keys.push(row.prefix.len());
             Ok(())
         });
-        (keys, end.unwrap().length)
+        (keys, end.unwrap().end.offset)
     }
 
     #[test]
@@ -279,7 +287,7 @@ mod tests {
                     let length = segment.length;
                     drop(segment);
                     assert_eq!(fs::metadata(path_of(path, 1)).unwrap().len(), length);
-                    segment = Segment::open(&RealDisk, path, 1, length).unwrap();
+                    segment = open(path, length);
                 }
             }
             drop(segment);
@@ -300,14 +308,14 @@ mod tests {
         assert!((FIRST_MAPPING..FIRST_MAPPING + 3 * 4096).contains(&on_disk), "{on_disk} bytes");
     }
 
-    /// Only the beginning of the last record is left. One case is at the end of a mapping, where the fewest zeros
-    /// follow.
+    /// Only a part of the last record is left. One case is at the end of a mapping.
     #[test]
     fn a_record_torn_at_any_byte_is_ignored() {
         let last = record(100);
         let end_of_mapping = SEGMENT_HEAD as u64 + FIRST_MAPPING;
         for end in [5_000, end_of_mapping] {
             let directory = directory();
+            let path = path_of(directory.path(), 1);
             let mut segment = begin(directory.path());
             segment.append(&record(0)).unwrap();
             let before = loop {
@@ -322,34 +330,34 @@ mod tests {
             segment.append(&last).unwrap();
             let (keys, length) = replayed(directory.path());
             assert_eq!((keys.last(), length), (Some(&100), end));
-            let left_behind = fs::read(path_of(directory.path(), 1)).unwrap();
+            let without_mark = fs::read(&path).unwrap();
+            segment.append_mark(Position { segment: 1, offset: end }).unwrap();
             drop(segment);
-            let (at, payload_at) = (before as usize, before as usize + HEAD);
-            // The payload is written first, the head's checksum last.
-            let parts = (payload_at..end as usize).chain(at..at + HEAD_SUM);
-            for torn in parts {
-                let mut bytes = left_behind.clone();
-                bytes[at + HEAD_SUM..payload_at].fill(0);
-                if torn >= payload_at {
-                    bytes[at..payload_at].fill(0);
-                    bytes[torn..end as usize].fill(0);
-                } else {
-                    bytes[torn..at + HEAD_SUM].fill(0);
+            let with_mark = fs::read(&path).unwrap();
+            let torn = (keys[..keys.len() - 1].to_vec(), before);
+            // The record ends with four zeros.
+            for at in before as usize..end as usize - 4 {
+                for lost in [at..end as usize, before as usize..at + 1, at..at + 1] {
+                    if without_mark[lost.clone()].iter().all(|byte| *byte == 0) {
+                        continue;
+                    }
+                    let mut bytes = without_mark.clone();
+                    bytes[lost].fill(0);
+                    fs::write(&path, bytes).unwrap();
+                    assert_eq!(replayed(directory.path()), torn, "{at}");
                 }
-                fs::write(path_of(directory.path(), 1), bytes).unwrap();
-                assert_eq!(replayed(directory.path()), (keys[..keys.len() - 1].to_vec(), before), "{torn}");
+                // After a sync the same is damage, even if only the mark follows.
+                let mut bytes = with_mark.clone();
+                bytes[at] ^= 1;
+                fs::write(&path, bytes).unwrap();
+                let error = replay(&RealDisk, directory.path(), 1, 1, |_| Ok(())).unwrap_err();
+                assert!(error.to_string().contains(&format!("cannot be read at byte {before}")), "{error}");
             }
-            // A flipped bit in a complete record is damage, even if zeros follow or the record ends with zeros.
-            for flipped in at..end as usize {
-                let mut bytes = left_behind.clone();
-                bytes[flipped] ^= 1;
-                fs::write(path_of(directory.path(), 1), bytes).unwrap();
-                replay((&RealDisk, directory.path()), (1, 1), |_| Ok(())).unwrap_err();
-            }
-            fs::write(path_of(directory.path(), 1), &left_behind[..at]).unwrap();
-            let mut segment = Segment::open(&RealDisk, directory.path(), 1, before).unwrap();
+            fs::write(&path, &without_mark[..before as usize]).unwrap();
+            let mut segment = open(directory.path(), before);
             segment.append(&record(3)).unwrap();
             assert_eq!(replayed(directory.path()).0[keys.len() - 1..], [3]);
+            assert_eq!(with_mark.len(), end as usize + MARK);
         }
     }
 

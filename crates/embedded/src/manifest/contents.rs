@@ -3,10 +3,9 @@
 use bytes::Bytes;
 
 use super::family_record::FamilyRecord;
-use crate::util::SharedMap;
-
-/// Keyspace and name of a column family.
-pub type FamilyName = (String, String);
+use super::tree_record::TreeRecord;
+use base::schema::FamilyName;
+use base::util::SharedMap;
 
 /// The range of commit log segments in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +27,8 @@ pub struct Contents {
     pub log: Option<LogSpan>,
     /// Column families that hold or have held data.
     pub families: SharedMap<FamilyName, FamilyRecord>,
-    /// Directories of tables, each with the highest timestamp that a cell in it may have, if that is known.
-    pub tables: SharedMap<String, Option<i64>>,
+    /// Directories of tables.
+    pub tables: SharedMap<String, TreeRecord>,
     /// Metadata records of the layers above: schema that clients have created, roles, the state of indexes.
     pub records: SharedMap<String, Bytes>,
 }

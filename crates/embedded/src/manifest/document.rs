@@ -5,7 +5,7 @@
 //!     "partitioner": "org.apache.cassandra.dht.RandomPartitioner",
 //!     "log": [7, 8],
 //!     "families": [{"keyspace": "Blog", "name": "Posts", "id": 1, "generation": 1, ...}],
-//!     "tables": {"1.1": 1700000000000000},
+//!     "tables": {"1.1": {"newest": 1700000000000000, "identity": {...}}},
 //!     "records": {"keyspace/Blog": "..."}
 //!   }
 //! ```
@@ -19,9 +19,11 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::contents::{Contents, FamilyName, LogSpan};
+use super::contents::{Contents, LogSpan};
 use super::family_record::FamilyRecord;
-use crate::util::SharedMap;
+use super::tree_record::TreeRecord;
+use base::schema::FamilyName;
+use base::util::SharedMap;
 
 /// All contents, or the difference between two states of them. The partitioner, the token and the log segments are
 /// always written.
@@ -37,9 +39,9 @@ pub struct Document {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     families: Option<Vec<NamedFamily>>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    families_removed: Vec<FamilyName>,
+    families_removed: Vec<[String; 2]>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    tables: Option<BTreeMap<String, Option<i64>>>,
+    tables: Option<BTreeMap<String, TreeRecord>>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     tables_removed: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -78,9 +80,9 @@ impl Document {
 
     /// Returns the document of the difference between two states.
     pub fn of_change(before: &Contents, after: &Contents) -> Document {
-        let (families, families_removed) = differences(&before.families, &after.families, NamedFamily::of);
+        let (families, removed) = differences(&before.families, &after.families, NamedFamily::of);
         let (tables, tables_removed) =
-            differences(&before.tables, &after.tables, |folder, newest| (folder.clone(), *newest));
+            differences(&before.tables, &after.tables, |folder, record| (folder.clone(), *record));
         let (records, records_removed) = differences(&before.records, &after.records, |name, value| {
             (name.clone(), RecordValue::of(value))
         });
@@ -90,7 +92,7 @@ impl Document {
             token: after.token.clone(),
             log: after.log.map(|log| [log.first, log.last]),
             families: Some(families).filter(|families| !families.is_empty()),
-            families_removed,
+            families_removed: removed.into_iter().map(|name| [name.keyspace, name.name]).collect(),
             tables: (!tables.is_empty()).then(|| tables.into_iter().collect()),
             tables_removed,
             records: (!records.is_empty()).then(|| records.into_iter().collect()),
@@ -104,12 +106,15 @@ impl Document {
         contents.token = self.token;
         contents.log = self.log.map(|[first, last]| LogSpan { first, last });
         let families = self.families.into_iter().flatten();
-        contents.families.extend(families.map(|family| ((family.keyspace, family.name), family.record)));
+        contents.families.extend(
+            families
+                .map(|family| (FamilyName { keyspace: family.keyspace, name: family.name }, family.record)),
+        );
         contents.tables.extend(self.tables.into_iter().flatten());
         let records = self.records.into_iter().flatten();
         contents.records.extend(records.map(|(name, value)| (name, value.into_bytes())));
-        for name in &self.families_removed {
-            contents.families.remove(name);
+        for [keyspace, name] in self.families_removed {
+            contents.families.remove(&FamilyName { keyspace, name });
         }
         for folder in &self.tables_removed {
             contents.tables.remove(folder);
@@ -137,8 +142,9 @@ fn differences<K: Ord + Clone, V: PartialEq, T>(
 }
 
 impl NamedFamily {
-    fn of((keyspace, name): &FamilyName, record: &FamilyRecord) -> NamedFamily {
-        NamedFamily { keyspace: keyspace.clone(), name: name.clone(), record: record.clone() }
+    fn of(name: &FamilyName, record: &FamilyRecord) -> NamedFamily {
+        let FamilyName { keyspace, name } = name.clone();
+        NamedFamily { keyspace, name, record: record.clone() }
     }
 }
 

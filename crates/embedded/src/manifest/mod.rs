@@ -5,6 +5,7 @@
 //!   Contents       partitioner, token, column families and their generations, log segments, tables, metadata records
 //!   Manifest       the contents in memory; a change is written to the disk first
 //!   FamilyRecord   the types and the generation of a column family when its data was written
+//!   TreeRecord     the newest timestamp and the identity of a directory of tables
 //!   document       the contents, or a change to them, as JSON
 //!   file           the format of the file with all contents
 //!   changes_file   the format of the file of changes
@@ -20,8 +21,10 @@ mod document;
 mod family_record;
 mod file;
 mod stored;
+mod tree_record;
 mod writer;
 
-pub use contents::{Contents, FamilyName, LogSpan};
+pub use contents::{Contents, LogSpan};
 pub use family_record::FamilyRecord;
 pub use stored::{FILE, Manifest};
+pub use tree_record::{TreeIdentity, TreeRecord};

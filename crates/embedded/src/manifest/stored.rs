@@ -8,11 +8,11 @@ use parking_lot::Mutex;
 
 use super::changes_file::apply_changes;
 use super::contents::Contents;
-use super::file::{decode, encode};
+use super::file::{NamedChanges, decode, encode};
 use super::writer::{ManifestWriter, changes_path};
-use crate::storage::StoreError;
-use crate::storage::disk::{Disk, ReplaceError};
-use crate::storage::embedded::health::Health;
+use crate::disk::{Disk, ReplaceError};
+use crate::health::Health;
+use store::StoreError;
 
 /// The file's name in the data directory.
 pub const FILE: &str = "MANIFEST";
@@ -36,11 +36,14 @@ struct StoredManifest {
 impl StoredManifest {
     /// Decodes a manifest, and reads its file of changes if it has one.
     fn read(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<StoredManifest, StoreError> {
-        let (mut contents, number) = decode(bytes).map_err(|why| unreadable(path, &why))?;
-        let Some(number) = number else { return Ok(StoredManifest { contents, number, is_cut: false }) };
+        let (mut contents, changes) = decode(bytes).map_err(|why| unreadable(path, &why))?;
+        let Some(NamedChanges { number, form }) = changes else {
+            return Ok(StoredManifest { contents, number: None, is_cut: false });
+        };
         let path = changes_path(path, number);
         let changes = disk.read(&path).map_err(StoreError::needed_at(&path))?;
-        let is_whole = apply_changes(&changes, &mut contents).map_err(|why| unreadable(&path, &why))?;
+        let is_whole = apply_changes(&changes, form, &mut contents)
+            .map_err(|why| StoreError::Corrupt(format!("{} cannot be read: {why}", path.display())))?;
         Ok(StoredManifest { contents, number: Some(number), is_cut: !is_whole })
     }
 }
@@ -57,7 +60,7 @@ impl Manifest {
         disk.exists(&path).map_err(StoreError::io_at(&path))
     }
 
-    /// Writes the manifest of a new data directory, or of one that is upgraded.
+    /// Writes the manifest of a new data directory.
     pub fn create(
         disk: Arc<dyn Disk>,
         directory: &Path,
@@ -94,26 +97,28 @@ impl Manifest {
         Ok(Manifest { writer: Mutex::new(Some(writer)), ..Manifest::in_memory(contents, health) })
     }
 
-    /// Returns the contents of the manifest of a data directory, which another process may have open, and these
-    /// contents encoded as a manifest without a file of changes.
+    /// Returns the contents of the manifest of a data directory, which another process may have open.
     ///
     /// # Errors
     /// `Corrupt` when a file is missing or damaged.
-    pub fn read(disk: &dyn Disk, directory: &Path) -> Result<(Contents, Vec<u8>), StoreError> {
+    pub fn read(disk: &dyn Disk, directory: &Path) -> Result<Contents, StoreError> {
         let path = directory.join(FILE);
         loop {
             let bytes = disk.read(&path).map_err(StoreError::needed_at(&path))?;
             let read = StoredManifest::read(disk, &path, &bytes);
             if let Ok(StoredManifest { contents, number: None, .. }) = read {
-                return Ok((contents, bytes));
+                return Ok(contents);
             }
             // If the manifest is unchanged, the file of changes that was read belongs to it.
             if disk.read(&path).map_err(StoreError::needed_at(&path))? == bytes {
-                let contents = read?.contents;
-                let bytes = encode(&contents, None).map_err(|why| unreadable(&path, &why))?;
-                return Ok((contents, bytes));
+                return Ok(read?.contents);
             }
         }
+    }
+
+    /// Returns contents encoded as a manifest without a file of changes.
+    pub fn encode(contents: &Contents) -> Result<Vec<u8>, StoreError> {
+        encode(contents, None).map_err(|why| StoreError::Io(format!("the manifest cannot be written: {why}")))
     }
 
     /// Returns the current contents.

@@ -6,21 +6,23 @@
 //! steps:
 //!
 //! ```text
-//!   1  MANIFEST.8 is created, empty, and synced, and so is the directory
-//!   2  MANIFEST is replaced by one with all contents that names MANIFEST.8        from here on MANIFEST.7 is ignored
-//!   3  MANIFEST.7 is removed, now or at the next start
+//!   1  MANIFEST.81 is created, empty, and synced, and so is the directory
+//!   2  MANIFEST is replaced by one with all contents that names MANIFEST.81       from here on MANIFEST.37 is ignored
+//!   3  MANIFEST.37 is removed, now or at the next start
 //! ```
 //!
-//! So the named file of changes always exists. If it is missing, the directory is damaged.
+//! So the named file of changes always exists. If it is missing, the directory is damaged. The numbers are random, so a
+//! manifest and a file of changes that do not belong together are not taken for a pair.
 
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::changes_file::encode_change;
 use super::contents::Contents;
 use super::file::encode;
-use crate::storage::disk::{Disk, DiskFile, ReplaceError, replace};
-use crate::util::limits::MANIFEST_BYTES_REPLACED;
+use crate::disk::{Disk, DiskFile, ReplaceError, replace};
+use crate::limits::MANIFEST_BYTES_REPLACED;
 
 /// Writes the manifest of one data directory.
 pub struct ManifestWriter {
@@ -30,8 +32,8 @@ pub struct ManifestWriter {
     whole_bytes: u64,
     /// The number of the file of changes that `MANIFEST` names.
     named: Option<u64>,
-    /// The highest number of a file of changes that was used.
-    last: u64,
+    /// The number of the next file of changes.
+    next: u32,
     /// The open file of changes. `None` if the next change must write all contents.
     changes: Option<ChangesFile>,
 }
@@ -47,19 +49,26 @@ pub fn changes_path(manifest: &Path, number: u64) -> PathBuf {
     manifest.with_extension(number.to_string())
 }
 
+/// Returns a random number, so that a manifest of another directory or of an earlier time names a file that is not there.
+fn unused_number() -> u32 {
+    // The upper half of the hash: it is 1 at least.
+    ((RandomState::new().hash_one(0) >> 32) as u32).max(1)
+}
+
 impl ManifestWriter {
     /// Returns a writer for a manifest that has been read, or that does not exist yet. `number` is the number of its
     /// file of changes.
     pub fn new(disk: Arc<dyn Disk>, path: PathBuf, number: Option<u64>) -> ManifestWriter {
-        ManifestWriter { disk, path, whole_bytes: 0, named: number, last: number.unwrap_or(0), changes: None }
+        ManifestWriter { disk, path, whole_bytes: 0, named: number, next: unused_number(), changes: None }
     }
 
     /// Replaces the contents `before` with `after`, durably.
     ///
     /// # Errors
-    /// Those of `replace`. Contents that cannot be written as text are an `Unchanged` error too.
+    /// Fails like `replace`. Contents that cannot be written as text are an `Unchanged` error too.
     pub fn write(&mut self, before: &Contents, after: &Contents) -> Result<(), ReplaceError> {
         let Some(mut changes) = self.changes.take() else { return self.write_all(after) };
+        assert!(self.named.is_some(), "a change would be appended to a file that the manifest does not name");
         let line = encode_change(before, after).map_err(|why| self.unwritable(why))?;
         if changes.end + line.len() as u64 > self.whole_bytes {
             return self.write_all(after);
@@ -82,7 +91,8 @@ impl ManifestWriter {
             return Ok(());
         }
         // A number is used again after a failure, so that repeated failures leave one file and not many.
-        let number = self.last + 1;
+        let number = u64::from(self.next);
+        assert!(self.named != Some(number), "the file of changes that the manifest names would be emptied");
         let path = changes_path(&self.path, number);
         let unchanged = |error| ReplaceError::Unchanged(path.clone(), error);
         let file = self.disk.create(&path).map_err(unchanged)?;
@@ -90,7 +100,7 @@ impl ManifestWriter {
         self.disk.sync_directory(path.parent().unwrap_or(&path)).map_err(unchanged)?;
         let bytes = encode(contents, Some(number)).map_err(|why| self.unwritable(why))?;
         replace(&*self.disk, &self.path, &bytes)?;
-        self.last = number;
+        self.next = unused_number();
         self.set_named(Some(number));
         self.whole_bytes = bytes.len() as u64;
         self.changes = Some(ChangesFile { path, file, end: 0 });
@@ -115,9 +125,9 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::storage::StoreError;
-    use crate::storage::disk::RealDisk;
-    use crate::storage::embedded::manifest::Manifest;
+    use crate::disk::RealDisk;
+    use crate::manifest::Manifest;
+    use store::StoreError;
 
     /// Creates a manifest that has a file of changes.
     fn create(directory: &Path) -> Manifest {
@@ -149,11 +159,11 @@ mod tests {
         let directory = directory.path();
         write(&create(directory), "a").unwrap();
         assert_eq!(open(directory).unwrap().contents().records["small"], "a");
-        std::fs::remove_file(directory.join("MANIFEST.1")).unwrap();
+        let changes = names(directory).pop().unwrap();
+        std::fs::remove_file(directory.join(&changes)).unwrap();
         for outcome in [open(directory).map(drop), Manifest::read(&RealDisk, directory).map(drop)] {
             let error = outcome.unwrap_err();
-            let is_right =
-                matches!(&error, StoreError::Corrupt(why) if why.contains("MANIFEST.1 is missing; put back"));
+            let is_right = matches!(&error, StoreError::Corrupt(why) if why.contains(&format!("{changes} is missing; put back")));
             assert!(is_right, "{error}");
         }
     }
@@ -168,10 +178,11 @@ mod tests {
         for _ in 0..9 {
             assert!(write(&manifest, "a").is_err());
         }
-        assert_eq!(names(directory), ["MANIFEST", "MANIFEST.1", "MANIFEST.2", "MANIFEST.new"]);
+        let left = names(directory);
+        assert!(left.len() == 4 && left[0] == "MANIFEST" && left[3] == "MANIFEST.new", "{left:?}");
         std::fs::remove_dir(directory.join("MANIFEST.new")).unwrap();
         write(&manifest, "a").unwrap();
-        assert_eq!(names(directory), ["MANIFEST", "MANIFEST.2"]);
+        assert_eq!(names(directory).len(), 2);
         assert_eq!(open(directory).unwrap().contents().records["small"], "a");
     }
 }

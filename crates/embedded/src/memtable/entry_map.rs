@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use crate::storage::embedded::packed::{PackedEntries, PackedValue};
+use crate::packed::{PackedEntries, PackedValue};
 
 /// Most entries of a chunk: few enough to copy quickly, and enough for a short list of chunks.
 const CHUNK_MAX: usize = 128;
@@ -74,7 +74,11 @@ impl Chunks {
 
 /// A position in a map: the chunk, and the entry in it. The position after the last entry of a chunk is the first of
 /// the next.
-type Place = (usize, usize);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    chunk: usize,
+    entry: usize,
+}
 
 impl EntryMap {
     /// Inserts or replaces an entry. `likely` is the position in the chunk to look at first. Returns the entry's
@@ -91,6 +95,10 @@ impl EntryMap {
             let cut = if place + 1 == chunk.len() { place } else { chunk.len() / 2 };
             let upper = chunk.split_off(cut);
             after = chunk.bytes() + upper.bytes();
+            debug_assert!(
+                chunk.len() > 0 && upper.len() > 0,
+                "an empty chunk has no first key to find it by"
+            );
             self.chunks.insert(at + 1, Arc::new(upper));
         }
         (place, after.cast_signed() - before.cast_signed())
@@ -155,13 +163,13 @@ impl EntryMap {
     /// Returns the position of the first entry whose key is at least `bound`.
     fn first_not_below(&self, bound: &[u8]) -> Place {
         let at = self.chunk_of(bound);
-        let Some(chunk) = self.chunks().get(at) else { return (0, 0) };
-        let place = chunk.first_not_below(bound);
-        if place == chunk.len() { (at + 1, 0) } else { (at, place) }
+        let Some(chunk) = self.chunks().get(at) else { return Place { chunk: 0, entry: 0 } };
+        let entry = chunk.first_not_below(bound);
+        if entry == chunk.len() { Place { chunk: at + 1, entry: 0 } } else { Place { chunk: at, entry } }
     }
 
-    fn at(&self, (chunk, entry): Place) -> Option<MapEntry<'_>> {
-        let chunk = self.chunks().get(chunk)?;
+    fn at(&self, place: Place) -> Option<MapEntry<'_>> {
+        let (chunk, entry) = (self.chunks().get(place.chunk)?, place.entry);
         (entry < chunk.len()).then(|| (chunk.key(entry), chunk.value(entry)))
     }
 }
@@ -197,19 +205,24 @@ impl EntryRange {
         if reversed {
             self.to = self.before_end();
         } else {
-            let (chunk, entry) = self.from;
+            let Place { chunk, entry } = self.from;
             let is_last = self.map.chunks().get(chunk).is_none_or(|chunk| entry + 1 >= chunk.len());
-            self.from = if is_last { (chunk + 1, 0) } else { (chunk, entry + 1) };
+            self.from = if is_last {
+                Place { chunk: chunk + 1, entry: 0 }
+            } else {
+                Place { chunk, entry: entry + 1 }
+            };
         }
     }
 
     /// Returns the position of the last entry. The range is not empty.
     fn before_end(&self) -> Place {
-        match self.to {
-            (0, 0) => (0, 0),
-            (chunk, 0) => (chunk - 1, self.map.chunks()[chunk - 1].len().saturating_sub(1)),
-            (chunk, entry) => (chunk, entry - 1),
+        let Place { chunk, entry } = self.to;
+        if entry > 0 {
+            return Place { chunk, entry: entry - 1 };
         }
+        assert!(chunk > 0, "an empty range of entries has no last one");
+        Place { chunk: chunk - 1, entry: self.map.chunks()[chunk - 1].len() - 1 }
     }
 }
 

@@ -9,8 +9,8 @@ use parking_lot::RwLock;
 
 use super::entry_map::EntryMap;
 use super::table::Memtable;
-use crate::storage::embedded::log::RowRecord;
-use crate::storage::embedded::tables::Snapshot;
+use crate::log::RowRecord;
+use crate::tables::Snapshot;
 
 /// Frozen memtables that a store in memory may have before some are merged.
 const LAYERS_MAX: usize = 8;
@@ -207,7 +207,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::storage::embedded::log::ChangeList;
+    use crate::log::ChangeList;
 
     /// Column family, row and key of an entry.
     type Place = (u64, u8, u8);

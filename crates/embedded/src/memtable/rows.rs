@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 use parking_lot::{Mutex, RwLock};
 
 use super::entry_map::EntryMap;
-use crate::storage::embedded::log::Changes;
-use crate::storage::embedded::packed::PackedEntries;
-use crate::util::KeyMap;
+use crate::log::Changes;
+use crate::packed::PackedEntries;
+use base::util::KeyMap;
 
 /// Bytes of memory for a row besides its entries: its first chunk and the `Arc` of it, its places in the two maps of
 /// rows, and what the allocator adds.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 use arc_swap::ArcSwap;
 
 use super::rows::Rows;
-use crate::util::KeyMap;
+use base::util::KeyMap;
 
 /// The rows of all column families, by the number of the generation.
 #[derive(Default)]

@@ -166,6 +166,10 @@ impl PackedEntries {
 
     /// Appends an entry whose key is greater than all others.
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
+        debug_assert!(
+            self.slots.last().is_none_or(|last| self.compare(last, head_of(key), key).is_lt()),
+            "the entries of a row are not in the order of their keys"
+        );
         let slot = self.add(key, Some(value));
         self.slots.push(slot);
     }

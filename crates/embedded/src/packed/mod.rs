@@ -1,8 +1,8 @@
 //! Sorted entries, packed into one block of memory.
 //!
-//! The cost of finding, reading and replacing an entry is mostly that of the memory it touches. So the entries of a row
-//! are stored side by side, without an allocation for each, and without one if a value is replaced by a value that is
-//! not longer.
+//! The cost of finding, reading and replacing an entry is mostly the cost of the memory it touches. So the entries of a
+//! row are stored side by side, without an allocation for each, and without one if a value is replaced by a value that
+//! is not longer.
 //!
 //! ```text
 //!   slots      sorted by key:  first bytes of the key | offset in data | lengths

@@ -36,7 +36,8 @@ pub fn head_of(key: &[u8]) -> u128 {
 }
 
 pub fn as_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX - 1)
+    assert!(number < REMOVED as usize, "{number} bytes of a row do not fit into a slot");
+    number as u32
 }
 
 pub fn as_usize(number: u32) -> usize {

@@ -4,7 +4,7 @@
 //! writes that checksum but does not check it: with a flipped bit it would open an older list. A table ends with its
 //! table of contents. The library checks its checksum only after it has allocated memory for as many entries as the
 //! table of contents announces, and a damaged number can be large enough to abort the process. The library checks the
-//! checksums of data blocks when it reads them.
+//! checksums of data blocks when it reads them, but not whether a file is the table that was written under its name.
 //!
 //! ```text
 //!   TREE / current, v12   as in `version`
@@ -17,14 +17,17 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
 
 use byteorder::{ByteOrder, LittleEndian};
+use lsm_tree::{Cache, Checksum, Table};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::error::TreeName;
-use super::version::TreeVersion;
-use crate::storage::StoreError;
-use crate::storage::disk::Disk;
+use super::version::{ListedTable, TreeVersion};
+use crate::disk::Disk;
+use crate::manifest::TreeIdentity;
+use store::StoreError;
 
 /// Bytes after a table's table of contents.
 const TRAILER_BYTES: usize = 4 + 2 + 16 + 8 + 8;
@@ -33,19 +36,58 @@ const CONTENTS_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes read at a time to compute a table's checksum.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Checks the files of a tree, and removes temporary files.
+/// Checks the files of a tree against the identity that the manifest has recorded, and removes temporary files.
 ///
 /// # Errors
 /// `Corrupt` if files are missing or have wrong checksums.
-pub fn check_tree(disk: &dyn Disk, tree: &TreeName) -> Result<(), StoreError> {
-    TreeVersion::read(disk, tree)?;
+pub fn check_tree(
+    disk: &dyn Disk,
+    tree: &TreeName,
+    recorded: Option<TreeIdentity>,
+) -> Result<(), StoreError> {
+    let version = TreeVersion::read(disk, tree, recorded)?;
     let tables = tree.directory.join("tables");
     for table in disk.list(&tables).map_err(|error| tree.unreadable(&tables, error))? {
         check_name(tree, &table)?;
         check_contents(tree, &table)?;
     }
     remove_unfinished(disk, tree);
-    Ok(())
+    restore_current(disk, tree, &version)
+}
+
+/// Makes `current` name the list that the manifest has recorded. It names a later one after a crash between a change of
+/// the tree and the change of the manifest. The tables of the recorded list are still there, and the log has what they
+/// lack. A file `current` that is written only in part is written again at the next start.
+fn restore_current(disk: &dyn Disk, tree: &TreeName, version: &TreeVersion) -> Result<(), StoreError> {
+    let path = tree.directory.join("current");
+    if disk.read(&path).is_ok_and(|current| current == version.current) {
+        return Ok(());
+    }
+    tracing::info!("{} did not name v{}, which the manifest has recorded", path.display(), version.number);
+    let written = disk.create(&path).and_then(|file| file.write_at(&version.current, 0));
+    written.map_err(StoreError::io_at(&path))
+}
+
+/// Checks the identity of the tables that are open in a tree.
+///
+/// # Errors
+/// `Corrupt`. It names the file, for which all tables are read.
+pub fn check_identity(
+    disk: &dyn Disk,
+    tree: &TreeName,
+    recorded: TreeIdentity,
+    found: u64,
+) -> Result<(), StoreError> {
+    if recorded.tables_sum == found {
+        return Ok(());
+    }
+    for table in TreeVersion::read(disk, tree, Some(recorded))?.tables(tree)? {
+        check_table(tree, &table, |_| {})?;
+    }
+    Err(tree.damage(&format!(
+        "their metadata has the checksum {found:x} where the manifest has {:x}",
+        recorded.tables_sum
+    )))
 }
 
 /// Checks that a table's file has a number as its name. The library cannot open a tree with other names, and panics if
@@ -72,27 +114,45 @@ fn remove_unfinished(disk: &dyn Disk, tree: &TreeName) {
     }
 }
 
-/// Compares the checksum of a table's whole file with the one that its tree lists. Returns the file's length.
+/// Compares the checksum of a table's whole file with the one that its tree lists. Calls `each` with the length of each
+/// piece that was read.
 ///
 /// # Errors
 /// `Corrupt` if they differ or the file is missing.
-pub fn check_table(tree: &TreeName, table: &Path, expected: u128) -> Result<u64, StoreError> {
-    let read = || -> io::Result<(u64, u128)> {
-        let (mut file, mut sum, mut length) = (File::open(table)?, Xxh3::new(), 0);
+pub fn check_table(
+    tree: &TreeName,
+    table: &ListedTable,
+    mut each: impl FnMut(u64),
+) -> Result<(), StoreError> {
+    let path = tree.table_file(table.number);
+    let mut read = || -> io::Result<u128> {
+        let (mut file, mut sum) = (File::open(&path)?, Xxh3::new());
         let mut piece = vec![0; PIECE_BYTES];
         loop {
             let bytes = match file.read(&mut piece) {
-                Ok(0) => return Ok((length, sum.digest128())),
+                Ok(0) => return Ok(sum.digest128()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 bytes => bytes?,
             };
             sum.update(&piece[..bytes]);
-            length += bytes as u64;
+            each(bytes as u64);
         }
     };
-    let (length, found) = read().map_err(|error| tree.unreadable(table, error))?;
-    tree.check_sum(table, expected, found)?;
-    Ok(length)
+    let found = read().map_err(|error| tree.unreadable(&path, error))?;
+    tree.check_sum(&path, table.checksum, found)
+}
+
+/// Returns the first and the last key of a table. `None` if its metadata cannot be read.
+pub fn key_range_of(tree: &TreeName, number: u64) -> Option<(Vec<u8>, Vec<u8>)> {
+    let path = tree.table_file(number);
+    check_contents(tree, &path).ok()?;
+    let (cache, no_sum) = (Arc::new(Cache::with_capacity_bytes(0)), Checksum::from_raw(0));
+    let open = || {
+        let table = Table::recover(path, no_sum, 0, 0, cache, None, false, false);
+        table.map_err(|error| tree.error(&error))
+    };
+    let keys = &tree.guarded(open).ok()?.metadata.key_range;
+    Some((keys.min().to_vec(), keys.max().to_vec()))
 }
 
 /// Checks the checksum of a table's table of contents. A file without a trailer is accepted here, since a crash may

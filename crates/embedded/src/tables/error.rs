@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use lsm_tree::Error;
 
-use crate::storage::StoreError;
-use crate::storage::embedded::health::text_of;
+use crate::health::text_of;
+use store::StoreError;
 
 /// Suffix of the directory of a tree that the operator has given up because it is damaged.
 pub const GIVEN_UP: &str = ".given-up";
@@ -22,13 +22,34 @@ pub struct TreeName {
 }
 
 impl TreeName {
-    /// Returns the directory to which an operator has renamed that of the tree, to start without its tables. `None` if the
-    /// tree has not been given up.
+    /// Returns the name to which an operator has renamed the tree's directory, to start without its tables. `None` if
+    /// the tree has not been given up.
     pub fn given_up(&self) -> Option<PathBuf> {
         let mut path = self.directory.clone().into_os_string();
         path.push(GIVEN_UP);
         let path = PathBuf::from(path);
         (!self.directory.exists() && path.exists()).then_some(path)
+    }
+
+    /// Returns the directory's name, which has the column family's id and the generation.
+    pub fn folder(&self) -> &str {
+        self.directory.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+    }
+
+    /// Returns the path of `vN`.
+    pub fn list_file(&self, number: u64) -> PathBuf {
+        self.directory.join(format!("v{number}"))
+    }
+
+    /// Returns the path of a table.
+    pub fn table_file(&self, number: u64) -> PathBuf {
+        self.directory.join("tables").join(number.to_string())
+    }
+
+    /// Returns the bytes of the tables that the directory has now.
+    pub fn bytes_of_tables(&self) -> u64 {
+        let entries = self.directory.join("tables").read_dir().into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
     }
 
     /// Converts an error of the tree library.
@@ -80,7 +101,10 @@ impl TreeName {
             return Ok(());
         }
         let file = file.display();
-        Err(self.damage(&format!("{file} has the checksum {found:032x} where {expected:032x} was stored")))
+        Err(self.damage(&format!(
+            "{file} has the checksum {found:x} where {expected:x} was stored: its bytes have changed, or it is a file of \
+             other tables or of an earlier time"
+        )))
     }
 
     /// Runs code that may read damaged files. The tree library panics on some kinds of damage (a missing property of a

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 
-use crate::storage::embedded::value;
-use crate::util::Clock;
+use crate::value;
+use base::util::Clock;
 
 /// Creates the filter of each compaction of one column family.
 #[derive(Debug)]

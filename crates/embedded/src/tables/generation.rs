@@ -8,10 +8,11 @@ use bytes::Bytes;
 use super::snapshot::Snapshot;
 use super::space::TableSpace;
 use super::tree::Tree;
-use crate::storage::StoreError;
-use crate::storage::embedded::long_keys;
-use crate::storage::embedded::manifest::FamilyName;
-use crate::util::SharedMap;
+use crate::long_keys;
+use crate::manifest::TreeRecord;
+use base::schema::FamilyName;
+use base::util::SharedMap;
+use store::StoreError;
 
 /// Returns the number of a generation: the column family's id in the upper half, the generation in the lower.
 pub fn number_of(id: u32, generation: u32) -> u64 {
@@ -39,9 +40,9 @@ pub struct TableFolder {
 
 impl TableFolder {
     /// Returns the directories of a generation of a column family.
-    pub fn of_family(number: u64, (keyspace, name): &FamilyName) -> TableFolder {
+    pub fn of_family(number: u64, name: &FamilyName) -> TableFolder {
         let main = format!("{}.{}", id_in(number), generation_in(number));
-        TableFolder { long: format!("{main}.long"), main, owner: format!("column family {keyspace}.{name}") }
+        TableFolder { long: format!("{main}.long"), main, owner: format!("column family {name}") }
     }
 }
 
@@ -75,14 +76,14 @@ impl Tables {
     pub fn open(
         self,
         space: Option<&TableSpace>,
-        listed: &SharedMap<String, Option<i64>>,
+        listed: &SharedMap<String, TreeRecord>,
     ) -> Result<Tables, StoreError> {
         let Some(space) = space else { return Ok(self) };
         for (slot, folder) in [(&self.main, &self.folder.main), (&self.long, &self.folder.long)] {
-            if let Some(newest) = listed.get(folder) {
+            if let Some(record) = listed.get(folder) {
                 let Some(tree) = space.open(folder, &self.folder.owner, &self.gc_grace_s)? else { continue };
                 let _ = slot.set(tree);
-                self.newest.fetch_max(newest.unwrap_or(i64::MAX), Ordering::Relaxed);
+                self.newest.fetch_max(record.newest.unwrap_or(i64::MAX), Ordering::Relaxed);
             }
         }
         Ok(self)

@@ -7,10 +7,10 @@
 //!   RunHistory   the runs of a tree for each snapshot that a reader holds
 //!   Tables       the trees of one generation of a column family: ordinary entries, and entries with long keys
 //!   Snapshot     which tables a reader sees, regardless of later flushes and merges
-//!   TreeVersion  the files that list which tables a tree has
+//!   TreeVersion  the files that list which tables a tree has; the manifest records which one counts
 //! ```
 //!
-//! The trees are those of the library `lsm-tree`. This folder does what the library leaves to its users:
+//! The trees come from the library `lsm-tree`. This folder does what the library leaves to its users:
 //!
 //! - *Sequence numbers* must always increase, or an older run would win over a newer one. They are restored from the
 //!   tables when trees are opened.
@@ -30,7 +30,7 @@ mod space;
 mod tree;
 mod version;
 
-pub use check::{check_table, check_tree};
+pub use check::{check_table, key_range_of};
 pub use error::{GIVEN_UP, TreeName};
 pub use filter::gc_before;
 pub use generation::{TableFolder, Tables, generation_in, id_in, number_of};

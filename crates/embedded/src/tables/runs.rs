@@ -28,6 +28,7 @@ use lsm_tree::{
     AbstractTree, AnyTree, BoxedIterator, InternalValue, SeqNo, SequenceNumberCounter, Table, UserKey,
 };
 use parking_lot::Mutex;
+use xxhash_rust::xxh3::Xxh3;
 
 /// Bounds of a range of keys.
 pub type KeyRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);
@@ -67,7 +68,7 @@ impl Run {
     }
 
     /// Returns the positions of the tables that overlap a range of keys. Empty or reversed if there are none.
-    fn overlapping(&self, (from, to): &KeyRange) -> Range<usize> {
+    fn overlapping(&self, from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> Range<usize> {
         let begin = self.tables.partition_point(|table| match from {
             Bound::Included(from) => largest(table) < &from[..],
             Bound::Excluded(from) => largest(table) <= &from[..],
@@ -88,6 +89,23 @@ fn smallest(table: &Table) -> &[u8] {
 
 fn largest(table: &Table) -> &[u8] {
     table.metadata.key_range.max()
+}
+
+/// Returns a checksum of the metadata of tables, which the tree library has read from their files. It differs for
+/// every two tables: the metadata has the time of writing in nanoseconds.
+pub fn sum_of_metadata<'a>(tables: impl Iterator<Item = &'a Table>) -> u64 {
+    let mut tables: Vec<_> =
+        tables.map(|table| (table.path.file_name().unwrap_or_default(), table)).collect();
+    tables.sort_by_key(|(file, _)| *file);
+    let mut sum = Xxh3::new();
+    for (file, table) in tables {
+        let data = &table.metadata;
+        // The number is also in the file, which may have been renamed.
+        let numbers = [data.id, data.file_size, data.item_count, data.tombstone_count];
+        let keys = [smallest(table), largest(table)];
+        sum.update(format!("{file:?} {numbers:?} {} {keys:?}", *data.created_at).as_bytes());
+    }
+    sum.digest()
 }
 
 impl Runs {
@@ -115,7 +133,7 @@ impl Runs {
         let (from, to) = range;
         let bounds = (from.as_ref().map(UserKey::from), to.as_ref().map(UserKey::from));
         let of_run = |(number, run): (usize, &Run)| -> Option<BoxedIterator<'static>> {
-            let (runs, bounds, tables) = (self.clone(), bounds.clone(), run.overlapping(range));
+            let (runs, bounds, tables) = (self.clone(), bounds.clone(), run.overlapping(from, to));
             if tables.is_empty() {
                 return None;
             }
@@ -144,6 +162,11 @@ impl Runs {
         self.tables().map(|(_, table)| table.metadata.file_size).sum()
     }
 
+    /// Returns the numbers of all tables.
+    pub fn numbers(&self) -> Vec<u64> {
+        self.tables().map(|(_, table)| table.id()).collect()
+    }
+
     /// Returns all tables with their levels.
     fn tables(&self) -> impl Iterator<Item = (usize, &Table)> {
         self.0.iter().flat_map(|run| run.tables.iter().map(|table| (run.level, table)))
@@ -170,6 +193,11 @@ impl RunHistory {
         copies[at.saturating_sub(1)].runs.clone()
     }
 
+    /// Returns the numbers of the tables of all copies.
+    pub fn numbers(&self) -> Vec<u64> {
+        self.copies.load().iter().flat_map(|copy| copy.runs.numbers()).collect()
+    }
+
     /// Adds the runs that the tree has now. They are visible from the sequence number `visible` on, which is read after
     /// the tree, so that a change of the tree in between is not visible too early. Returns whether the runs differ from
     /// the last ones.
@@ -180,7 +208,12 @@ impl RunHistory {
         if copies.last().is_some_and(|last| last.runs.is_same(&runs)) {
             return false;
         }
-        copies.push(Copy { from: visible.get(), runs: Arc::new(runs) });
+        let from = visible.get();
+        assert!(
+            copies.last().is_none_or(|last| last.from <= from),
+            "readers would find earlier runs of a tree before later ones"
+        );
+        copies.push(Copy { from, runs: Arc::new(runs) });
         retired.push(self.copies.swap(Arc::new(copies)));
         true
     }

@@ -1,4 +1,4 @@
-//! Which tables a reader sees.
+//! The tables that a reader sees.
 //!
 //! Every change to a tree, a flush or a merge, has a sequence number. A reader holds the number that was current when
 //! it began, and sees the tables of that time until it ends. A merge must know the lowest number that a reader still
@@ -51,6 +51,7 @@ impl Snapshots {
     pub fn advance(&self) -> SeqNo {
         let mut earlier = self.earlier.lock();
         let now = self.visible.get();
+        assert!(self.current.load().sequence <= now, "visible changes of the tables would become invisible");
         if self.current.load().sequence != now {
             // `swap` waits for readers that are loading the old snapshot, so their references are counted below.
             earlier.push(self.current.swap(Arc::new(Snapshot { sequence: now })));

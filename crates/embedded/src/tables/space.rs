@@ -8,22 +8,24 @@ use lsm_tree::config::{CompressionPolicy, PartitioningPolicy, RestartIntervalPol
 use lsm_tree::{AbstractTree, Cache, CompressionType, Config, DescriptorTable, SeqNo, SequenceNumberCounter};
 use parking_lot::{Mutex, RwLock};
 
-use super::check::check_tree;
+use super::check::{check_identity, check_tree};
 use super::error::TreeName;
 use super::filter::TombstoneFilter;
+use super::runs::sum_of_metadata;
 use super::snapshot::{Snapshot, Snapshots};
 use super::tree::Tree;
-use crate::storage::StoreError;
-use crate::storage::disk::Disk;
-use crate::util::Clock;
-use crate::util::metrics::Counter;
+use crate::disk::Disk;
+use crate::manifest::{Contents, Manifest, TreeIdentity};
+use base::util::Clock;
+use base::util::metrics::Counter;
+use store::StoreError;
 
 /// The first sequence number. 0 has a special meaning in the tree library.
 const FIRST_SEQUENCE: SeqNo = 1;
 /// Limits of the number of table files that are kept open.
 const OPEN_FILES: std::ops::RangeInclusive<usize> = 64..=4096;
 
-/// How tables are opened.
+/// The settings with which tables are opened.
 pub struct TableOptions {
     /// The parent directory of the trees' directories.
     pub directory: PathBuf,
@@ -31,6 +33,8 @@ pub struct TableOptions {
     pub cache_bytes: u64,
     pub clock: Arc<Clock>,
     pub disk: Arc<dyn Disk>,
+    /// Records the tables of each tree.
+    pub manifest: Arc<Manifest>,
 }
 
 /// All trees of a store.
@@ -42,6 +46,8 @@ pub struct TableSpace {
     visible: SequenceNumberCounter,
     snapshots: Snapshots,
     trees: Mutex<Vec<Weak<Tree>>>,
+    /// Locked while trees are recorded, so that a later record never has earlier tables.
+    recording: Mutex<()>,
     is_closing: Arc<AtomicBool>,
     /// Compactions of a tree.
     pub compactions: Counter,
@@ -59,6 +65,7 @@ impl TableSpace {
             snapshots: Snapshots::new(visible.clone()),
             visible,
             trees: Mutex::default(),
+            recording: Mutex::default(),
             is_closing: Arc::default(),
             compactions: Counter::default(),
             writing: RwLock::default(),
@@ -76,6 +83,15 @@ impl TableSpace {
         self.options.directory.join(folder)
     }
 
+    pub fn name_of(&self, folder: &str, owner: &str) -> TreeName {
+        TreeName { owner: owner.to_owned(), directory: self.path_of(folder) }
+    }
+
+    /// Returns the disk of the trees.
+    pub fn disk(&self) -> &dyn Disk {
+        &*self.options.disk
+    }
+
     /// Opens an existing tree. `None` if the operator has given it up.
     ///
     /// # Errors
@@ -86,7 +102,7 @@ impl TableSpace {
         owner: &str,
         gc_grace_s: &Arc<AtomicI32>,
     ) -> Result<Option<Arc<Tree>>, StoreError> {
-        let name = TreeName { owner: owner.to_owned(), directory: self.path_of(folder) };
+        let name = self.name_of(folder, owner);
         if let Some(given_up) = name.given_up() {
             tracing::warn!(
                 "the data of {owner} in {} is not used: an operator has renamed the directory",
@@ -94,8 +110,36 @@ impl TableSpace {
             );
             return Ok(None);
         }
-        check_tree(&*self.options.disk, &name)?;
-        self.open_or_create(name, gc_grace_s).map(Some)
+        let recorded = self.options.manifest.contents().tables.get(folder).and_then(|record| record.identity);
+        check_tree(&*self.options.disk, &name, recorded)?;
+        let tree = self.open_or_create(name, gc_grace_s, recorded)?;
+        match recorded {
+            Some(identity) => tree.set_recorded(identity, self.visible.get()),
+            // An earlier version of the program has written the tables.
+            None => self.record(&[&tree], |_| {})?,
+        }
+        Ok(Some(tree))
+    }
+
+    /// Records in the manifest which tables some trees have now, together with another change. Trees that the manifest
+    /// does not list after that change are left out: they were truncated or dropped, or are not flushed yet.
+    pub fn record(&self, trees: &[&Tree], change: impl FnOnce(&mut Contents)) -> Result<(), StoreError> {
+        let _recording = self.recording.lock();
+        let found: Result<Vec<_>, _> = trees.iter().map(|tree| tree.identity(self)).collect();
+        let found = found?;
+        self.options.manifest.change(|contents| {
+            change(contents);
+            for (tree, (identity, _)) in trees.iter().zip(&found) {
+                if let Some(record) = contents.tables.get_mut(tree.name().folder()) {
+                    record.identity = Some(*identity);
+                }
+            }
+        })?;
+        for (tree, (identity, sequence)) in trees.iter().zip(found) {
+            tree.set_recorded(identity, sequence);
+            tree.remove_replaced(self);
+        }
+        Ok(())
     }
 
     /// Creates an empty tree. A directory of that name is a leftover of a flush that a crash interrupted, and is
@@ -106,17 +150,22 @@ impl TableSpace {
         owner: &str,
         gc_grace_s: &Arc<AtomicI32>,
     ) -> Result<Arc<Tree>, StoreError> {
-        let name = TreeName { owner: owner.to_owned(), directory: self.path_of(folder) };
+        let name = self.name_of(folder, owner);
         let prepare = || {
             self.options.disk.remove_directory(&name.directory)?;
             self.options.disk.create_directory(&name.directory)?;
             self.options.disk.sync_directory(&self.options.directory)
         };
         prepare().map_err(|error| name.error(&error.into()))?;
-        self.open_or_create(name, gc_grace_s)
+        self.open_or_create(name, gc_grace_s, None)
     }
 
-    fn open_or_create(&self, name: TreeName, gc_grace_s: &Arc<AtomicI32>) -> Result<Arc<Tree>, StoreError> {
+    fn open_or_create(
+        &self,
+        name: TreeName,
+        gc_grace_s: &Arc<AtomicI32>,
+        recorded: Option<TreeIdentity>,
+    ) -> Result<Arc<Tree>, StoreError> {
         let filter = TombstoneFilter {
             clock: self.options.clock.clone(),
             gc_grace_s: gc_grace_s.clone(),
@@ -133,6 +182,10 @@ impl TableSpace {
             .filter_block_partitioning_policy(PartitioningPolicy::all(true))
             .with_compaction_filter_factory(Some(Arc::new(filter)));
         let tree = name.guarded(|| config.open().map_err(|error| name.error(&error)))?;
+        if let Some(recorded) = recorded {
+            let found = sum_of_metadata(tree.current_version().iter_tables());
+            check_identity(&*self.options.disk, &name, recorded, found)?;
+        }
         // New entries must have higher numbers than all existing entries to win over them.
         if let Some(highest) = tree.get_highest_persisted_seqno() {
             self.sequence.fetch_max(highest + 1);
@@ -212,8 +265,8 @@ impl TableSpace {
         }
     }
 
-    /// Removes directories of tables that are not listed: those of truncated or dropped generations, and of flushes
-    /// that a crash interrupted.
+    /// Removes directories of tables that are not listed: of truncated or dropped generations, and of flushes that a
+    /// crash interrupted.
     pub fn remove_unlisted(&self, is_listed: impl Fn(&str) -> bool) -> Result<(), StoreError> {
         let directory = &self.options.directory;
         self.options.disk.create_directory(directory).map_err(StoreError::io_at(directory))?;

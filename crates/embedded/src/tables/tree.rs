@@ -6,13 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use lsm_tree::compaction::Leveled;
 use lsm_tree::{AbstractTree, AnyIngestion, AnyTree, DescriptorTable, InternalValue, SeqNo};
+use parking_lot::Mutex;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::TreeName;
-use super::runs::{KeyRange, RunHistory, Runs, SortedEntries};
+use super::runs::{KeyRange, RunHistory, Runs, SortedEntries, sum_of_metadata};
 use super::snapshot::Snapshot;
 use super::space::TableSpace;
-use crate::storage::StoreError;
-use crate::storage::disk::Disk;
+use crate::disk::Disk;
+use crate::manifest::TreeIdentity;
+use store::StoreError;
 
 /// Size of a table, in bytes, at which a compaction starts the next one.
 const TABLE_BYTES: u64 = 64 << 20;
@@ -26,6 +29,9 @@ pub struct Tree {
     /// The open files of all trees.
     files: Arc<DescriptorTable>,
     is_forgotten: AtomicBool,
+    /// The tables that the manifest has recorded, and a sequence number at which they are visible and later tables are not.
+    /// They are needed until it records others, because a crash returns to them. So the manifest counts as a reader.
+    recorded: Mutex<Option<(TreeIdentity, SeqNo)>>,
 }
 
 /// An iterator, from either end, over entries of a tree in the order of their keys.
@@ -44,7 +50,42 @@ impl Tree {
         files: Arc<DescriptorTable>,
     ) -> Tree {
         let history = RunHistory::new(&tree);
-        Tree { tree, history, name, disk, files, is_forgotten: AtomicBool::new(false) }
+        let (is_forgotten, recorded) = (AtomicBool::new(false), Mutex::default());
+        Tree { tree, history, name, disk, files, is_forgotten, recorded }
+    }
+
+    /// Returns the identity of the tables that the tree has now, and a sequence number at which they are visible.
+    pub(super) fn identity(&self, space: &TableSpace) -> Result<(TreeIdentity, SeqNo), StoreError> {
+        // Read before the version: a later version has this number or a higher one.
+        let sequence = space.visible().get();
+        let version = self.tree.current_version();
+        let list = version.id();
+        let file = self.name.list_file(list);
+        let bytes = self.disk.read(&file).map_err(|error| self.name.unreadable(&file, error))?;
+        let (list_sum, tables_sum) = (xxh3_64(&bytes), sum_of_metadata(version.iter_tables()));
+        Ok((TreeIdentity { list, list_sum, tables_sum }, sequence))
+    }
+
+    /// Takes over that the manifest has recorded an identity.
+    pub(super) fn set_recorded(&self, identity: TreeIdentity, sequence: SeqNo) {
+        *self.recorded.lock() = Some((identity, sequence));
+    }
+
+    /// Returns whether the manifest has recorded other tables than the current ones.
+    fn is_ahead_of_manifest(&self) -> bool {
+        let now = self.tree.current_version().id();
+        self.recorded.lock().is_some_and(|(identity, _)| identity.list != now)
+    }
+
+    /// Makes changes visible to later readers. Returns the lowest sequence number that a reader, or the manifest, holds.
+    fn advance(&self, space: &TableSpace) -> SeqNo {
+        let recorded = self.recorded.lock().map_or(SeqNo::MAX, |(_, sequence)| sequence);
+        space.advance().min(recorded)
+    }
+
+    /// Removes the files of tables that neither readers nor the manifest need.
+    pub(super) fn remove_replaced(&self, space: &TableSpace) {
+        self.history.remove_before(self.advance(space));
     }
 
     /// Returns the value of a key.
@@ -90,19 +131,23 @@ impl Tree {
         let first_file = self.tree.next_table_id();
         let outcome = {
             let _writing = space.writing.read();
-            run(&self.tree, space.advance())
+            run(&self.tree, self.advance(space))
         };
         let is_changed = self.show_change(space);
-        outcome.map(|()| is_changed).map_err(|error| {
+        outcome.map_err(|error| {
             self.remove_unfinished(space, first_file);
             self.name.error(&error)
-        })
+        })?;
+        if is_changed || self.is_ahead_of_manifest() {
+            space.record(&[self], |_| {})?;
+        }
+        Ok(is_changed)
     }
 
     /// Makes a change of the tree visible to later readers. Returns whether there was one.
     fn show_change(&self, space: &TableSpace) -> bool {
         let is_changed = self.history.add(&self.tree, space.visible());
-        self.history.remove_before(space.advance());
+        self.remove_replaced(space);
         is_changed
     }
 
@@ -131,11 +176,23 @@ impl Tree {
         self.is_forgotten.load(Ordering::Relaxed)
     }
 
+    /// Closes the files of all tables. The library only closes files of tables that it removes itself, and an open file
+    /// uses its space on the disk even after it is removed.
+    fn close_files(&self) {
+        let current = self.tree.current_version();
+        for number in current.iter_tables().map(|table| table.id()).chain(self.history.numbers()) {
+            self.files.remove_for_table(&(self.tree.id(), number).into());
+        }
+    }
+
     /// Removes the files, with numbers from `first_file` on, that a failed flush or compaction has left.
     fn remove_unfinished(&self, space: &TableSpace, first_file: u64) {
-        // No tables are being written now, so every file that is not listed is a leftover.
+        // No tables are being written now, so every file that is not listed, and that the manifest does not need, is a
+        // leftover.
         let _no_writing = space.writing.write();
-        let listed: Vec<u64> = self.tree.current_version().iter_tables().map(|table| table.id()).collect();
+        let recorded = self.recorded.lock().map_or(SeqNo::MAX, |(_, sequence)| sequence);
+        let mut listed = self.history.at(recorded).numbers();
+        listed.extend(self.tree.current_version().iter_tables().map(|table| table.id()));
         let directory = self.name.directory.join("tables");
         let paths = self.disk.list(&directory).unwrap_or_default();
         for path in paths {
@@ -151,16 +208,16 @@ impl Tree {
 impl Drop for Tree {
     fn drop(&mut self) {
         if self.is_forgotten() {
-            // An open file uses its space on the disk even after it is removed. The tree library only closes files of tables
-            // that it removes itself.
-            for table in self.tree.current_version().iter_tables() {
-                self.files.remove_for_table(&(self.tree.id(), table.id()).into());
-            }
+            self.close_files();
             let directory = &self.name.directory;
             if let Err(error) = self.disk.remove_directory(directory) {
                 // The next start removes it.
                 tracing::warn!("{} was not removed: {error}", directory.display());
             }
+        } else if self.is_ahead_of_manifest() {
+            self.close_files();
+            // The library would remove the files of merged tables, to which the next start returns.
+            std::mem::forget(self.tree.clone());
         }
     }
 }

@@ -10,15 +10,19 @@
 //!
 //! Numbers are little-endian. A `vN` that `current` names, and the tables that it lists, are complete and do not
 //! change: the library writes and syncs them before it renames a new `current` over the old one.
+//!
+//! The manifest records N and the checksum of `vN`, too, and its record counts: `current` may name a later list if the
+//! process was killed before the manifest recorded it.
 
 use std::io::{Cursor, ErrorKind};
 
 use byteorder::{ByteOrder, LittleEndian, ReadBytesExt};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::error::TreeName;
-use crate::storage::StoreError;
-use crate::storage::disk::Disk;
+use crate::disk::Disk;
+use crate::manifest::TreeIdentity;
+use store::StoreError;
 
 /// Bytes of `current`.
 const CURRENT_BYTES: usize = 8 + 16 + 1;
@@ -33,7 +37,7 @@ pub struct TreeVersion {
 }
 
 /// A table that a tree lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ListedTable {
     /// The name of its file.
     pub number: u64,
@@ -42,20 +46,42 @@ pub struct ListedTable {
 }
 
 impl TreeVersion {
-    /// Reads both files.
+    /// Reads the list that the manifest has recorded; if it has recorded none, the one that `current` names.
     ///
     /// # Errors
-    /// `Corrupt` if one is missing or damaged.
-    pub fn read(disk: &dyn Disk, tree: &TreeName) -> Result<TreeVersion, StoreError> {
-        let current_file = tree.directory.join("current");
-        let current = disk.read(&current_file).map_err(|error| tree.unreadable(&current_file, error))?;
+    /// `Corrupt` if a file is missing or damaged, or is not the recorded one.
+    pub fn read(
+        disk: &dyn Disk,
+        tree: &TreeName,
+        recorded: Option<TreeIdentity>,
+    ) -> Result<TreeVersion, StoreError> {
+        let Some(recorded) = recorded else { return TreeVersion::read_current(disk, tree) };
+        let version = TreeVersion::read_list(disk, tree, recorded.list)?;
+        let (expected, found) = (recorded.list_sum.into(), xxh3_64(&version.list).into());
+        tree.check_sum(&tree.list_file(recorded.list), expected, found)?;
+        Ok(version)
+    }
+
+    fn read_current(disk: &dyn Disk, tree: &TreeName) -> Result<TreeVersion, StoreError> {
+        let file = tree.directory.join("current");
+        let current = disk.read(&file).map_err(|error| tree.unreadable(&file, error))?;
         if current.len() != CURRENT_BYTES || current[CURRENT_BYTES - 1] != 0 {
-            return Err(tree.damage(&format!("{} does not name a manifest", current_file.display())));
+            return Err(tree.damage(&format!("{} does not name a list of tables", file.display())));
         }
-        let number = LittleEndian::read_u64(&current);
-        let list_file = tree.directory.join(format!("v{number}"));
-        let list = disk.read(&list_file).map_err(|error| tree.unreadable(&list_file, error))?;
-        tree.check_sum(&list_file, LittleEndian::read_u128(&current[8..]), xxh3_128(&list))?;
+        let version = TreeVersion::read_list(disk, tree, LittleEndian::read_u64(&current))?;
+        let [expected, found] =
+            [&current, &version.current].map(|bytes| LittleEndian::read_u128(&bytes[8..]));
+        tree.check_sum(&tree.list_file(version.number), expected, found)?;
+        Ok(version)
+    }
+
+    /// Reads a list, and makes a file `current` that names it.
+    fn read_list(disk: &dyn Disk, tree: &TreeName, number: u64) -> Result<TreeVersion, StoreError> {
+        let file = tree.list_file(number);
+        let list = disk.read(&file).map_err(|error| tree.unreadable(&file, error))?;
+        let mut current = vec![0; CURRENT_BYTES];
+        LittleEndian::write_u64(&mut current, number);
+        LittleEndian::write_u128(&mut current[8..], xxh3_128(&list));
         Ok(TreeVersion { current, number, list })
     }
 
@@ -64,7 +90,7 @@ impl TreeVersion {
     /// # Errors
     /// `Corrupt` if the list cannot be decoded.
     pub fn tables(&self, tree: &TreeName) -> Result<Vec<ListedTable>, StoreError> {
-        let list_file = tree.directory.join(format!("v{}", self.number));
+        let list_file = tree.list_file(self.number);
         let damage = |why: &dyn std::fmt::Display| {
             tree.damage(&format!("the list of tables {} cannot be read: {why}", list_file.display()))
         };
@@ -76,6 +102,16 @@ impl TreeVersion {
         });
         let section = section.ok_or_else(|| damage(&"it has no section of tables"))?;
         decode(section).map_err(|error| damage(&error))
+    }
+}
+
+impl TreeName {
+    /// Returns whether the tree has entries, which may be tombstones, or is given up and so may have some.
+    ///
+    /// # Errors
+    /// `Corrupt` if its files are missing or damaged.
+    pub fn has_entries(&self, disk: &dyn Disk, recorded: Option<TreeIdentity>) -> Result<bool, StoreError> {
+        Ok(self.given_up().is_some() || !TreeVersion::read(disk, self, recorded)?.tables(self)?.is_empty())
     }
 }
 

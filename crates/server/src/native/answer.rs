@@ -1,27 +1,23 @@
 //! Answers one request with a statement.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::body_reader::BodyReader;
-use super::compression::Compression;
 use super::error::NativeError;
-use super::frame::{Frame, flag};
 use super::identity::Identity;
-use super::opcode::{RequestCode, ResponseCode};
 use super::reply::Reply;
 use super::service::NativeService;
 use super::statements::{self, early};
 use super::trace::Tracer;
-use super::version::ProtocolVersion;
-use crate::cql::CqlError;
-use crate::db;
-use crate::db::activity::{RequestSummary, kind_of};
-use crate::db::faults::{RequestOrigin, WatchedRequest};
-use crate::util::RequestLog;
-use crate::util::meter::{RequestMeter, metered};
-use crate::util::metrics::{EndedRequest, RequestOutcome};
+use base::util::meter::{RequestMeter, metered};
+use base::util::metrics::{EndedRequest, RequestOutcome};
+use base::util::{RequestLog, meter};
+use cql::CqlError;
+use db::activity::{RequestSummary, kind_of};
+use db::faults::{RequestOrigin, WatchedRequest};
+use wire::limits::NATIVE_FRAME_BYTES_MAX;
+use wire::native::{BodyReader, Compression, Frame, ProtocolVersion, RequestCode, ResponseCode, flag};
 
 /// Returns the decompressed body of a request, after the custom payload.
 ///
@@ -63,11 +59,11 @@ pub async fn answer(
     service: &NativeService,
     identity: &Identity,
     code: RequestCode,
-    (stream, flags): (i16, u8),
-    body: BodyReader,
+    frame: &Frame,
+    compression: Option<Compression>,
 ) -> Reply {
-    let (version, bytes_in, began) = (body.version, body.bytes_left(), Instant::now());
-    let mut tracer = match flags & flag::TRACING {
+    let (version, began) = (frame.version, Instant::now());
+    let mut tracer = match frame.flags & flag::TRACING {
         0 => Tracer::none(),
         _ => Tracer::begin(&service.database, code, identity.address),
     };
@@ -82,8 +78,14 @@ pub async fn answer(
         address: Some(identity.address),
     };
     let watched = WatchedRequest::begin(&service.database, origin);
+    let opened = OnceLock::new();
     let outcome = {
-        let request = pin!(statements::run(service, identity, code, body.clone(), &mut tracer));
+        let request = pin!(async {
+            let open = || open_body(frame, compression, NATIVE_FRAME_BYTES_MAX);
+            let body = meter::retried(open).await.map_err(early)?;
+            let body = opened.get_or_init(|| body).clone();
+            statements::run(service, identity, code, body, &mut tracer).await
+        });
         let request = metered(meter.clone(), log.run(request));
         match &watched {
             None => request.await,
@@ -95,6 +97,7 @@ pub async fn answer(
     };
     // The permit that keeps changes of the whole database out lasts until the journal has the request.
     drop(meter);
+    let bytes_in = opened.get().map_or(frame.body.len(), BodyReader::bytes_left);
     let bytes_out = outcome.as_ref().map_or(0, |(body, _)| body.len());
     let error = outcome.as_ref().err().map(|(error, _)| error);
     log.end(bytes_out, error);
@@ -102,19 +105,20 @@ pub async fn answer(
     let ended = EndedRequest { outcome: result, time: began.elapsed(), bytes_in, bytes_out };
     let activity = service.database.activity();
     if activity.slow.admits(ended.time) {
-        let statement = statements::text_of(service, identity, code, body);
+        let statement =
+            opened.into_inner().and_then(|body| statements::text_of(service, identity, code, body));
         activity.slow.add(ended.time, summary(identity, code, &ended, statement));
     }
     if let Some(error) = error {
-        activity.errors.add(("native", code.name()), error);
+        activity.errors.add("native", code.name(), error);
     }
     service.database.metrics().requests.record(code.slot().number, &ended);
     let reply = match outcome {
-        Ok((body, warnings)) => Reply::new(stream, ResponseCode::Result, body).warned(warnings),
+        Ok((body, warnings)) => Reply::new(frame.stream, ResponseCode::Result, body).warned(warnings),
         Err((error, doing)) => {
             log_failure(&error);
             tracer.failure(&error);
-            Reply::error(stream, &error, doing, version)
+            Reply::error(frame.stream, &error, doing, version)
         }
     };
     let reply_fault = watched.and_then(|watched| watched.take_reply_fault());

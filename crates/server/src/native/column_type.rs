@@ -1,8 +1,7 @@
 //! Writes the types of columns and markers.
 
-use super::body_writer::BodyWriter;
-use super::version::ProtocolVersion;
-use crate::marshal::CqlType;
+use base::marshal::CqlType;
+use wire::native::{BodyWriter, ProtocolVersion};
 
 /// A custom type: a class name follows.
 const CUSTOM: u16 = 0x00;
@@ -72,7 +71,7 @@ mod tests {
     use bytes::BytesMut;
 
     use super::*;
-    use crate::marshal::Native;
+    use base::marshal::Native;
 
     fn written(cql_type: &CqlType, version: ProtocolVersion) -> Vec<u8> {
         let mut out = BytesMut::new();

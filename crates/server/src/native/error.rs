@@ -1,15 +1,13 @@
 //! The errors of requests: a code, a text, and the fields of the code.
 
+use base::util::hex;
 use bytes::{Bytes, BytesMut};
 
-use super::body_writer::BodyWriter;
-use super::consistency::consistency_code;
-use super::version::ProtocolVersion;
-use crate::compat::features::ConsistencyLevel;
-use crate::cql::{self, CqlError};
-use crate::db;
-use crate::util::meter::MeterError;
-use crate::util::metrics::RequestOutcome;
+use base::compat::features::ConsistencyLevel;
+use base::util::meter::MeterError;
+use base::util::metrics::RequestOutcome;
+use cql::CqlError;
+use wire::native::{BodyError, BodyWriter, ProtocolVersion, consistency_code};
 
 mod code {
     pub const SERVER: i32 = 0x0000;
@@ -53,6 +51,16 @@ impl From<&NativeError> for RequestOutcome {
     }
 }
 
+impl From<BodyError> for NativeError {
+    fn from(error: BodyError) -> NativeError {
+        match error {
+            BodyError::Protocol(why) => NativeError::Protocol(why),
+            BodyError::TooLong { length, bytes_max } => NativeError::longer(length, bytes_max),
+            BodyError::Memory(error) => error.into(),
+        }
+    }
+}
+
 impl From<MeterError> for NativeError {
     fn from(error: MeterError) -> NativeError {
         db::Error::from(error).into()
@@ -63,10 +71,6 @@ impl From<db::Error> for NativeError {
     fn from(error: db::Error) -> NativeError {
         NativeError::Failed(CqlError::Failed(error))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The operation that failed, for errors that include it.
@@ -95,9 +99,7 @@ impl NativeError {
 
     /// Returns the error for a request that is longer than allowed.
     pub fn longer(length: usize, bytes_max: usize) -> NativeError {
-        NativeError::Failed(CqlError::invalid(format!(
-            "Request is too big: length {length} exceeds maximum allowed length {bytes_max}."
-        )))
+        NativeError::Failed(CqlError::invalid(BodyError::TooLong { length, bytes_max }.to_string()))
     }
 
     /// Returns the error code.

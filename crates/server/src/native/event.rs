@@ -2,9 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::body_writer::BodyWriter;
-use super::version::ProtocolVersion;
-use crate::cql::{ChangeKind, ChangedTarget, SchemaChange};
+use cql::{ChangeKind, ChangedTarget, SchemaChange};
+use wire::native::{BodyWriter, ProtocolVersion};
 
 /// The kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,19 +6,17 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
-use super::body_reader::BodyReader;
-use super::body_writer::BodyWriter;
-use super::compression::Compression;
 use super::error::{FailedOperation, NativeError};
 use super::event::EventKind;
 use super::identity::Identity;
-use super::opcode::{RequestCode, ResponseCode, UNREADABLE};
 use super::reply::Reply;
 use super::request;
 use super::service::NativeService;
-use super::version::ProtocolVersion;
-use crate::db::faults::ClientConnection;
-use crate::db::{Credential, Error};
+use db::faults::ClientConnection;
+use db::{Credential, Error};
+use wire::native::{
+    BodyReader, BodyWriter, Compression, ProtocolVersion, RequestCode, ResponseCode, UNREADABLE,
+};
 
 /// The authenticator class that makes drivers send a name and a password.
 const AUTHENTICATOR: &str = "org.apache.cassandra.auth.PasswordAuthenticator";
@@ -47,7 +45,7 @@ pub struct Handshake {
 type Answer = (ResponseCode, BytesMut);
 
 impl Handshake {
-    /// Returns the initial state for a client at an address. The connection is that of a server with faults.
+    /// Returns the initial state for a client at an address. `connection` is set on a server with faults.
     pub fn new(client: IpAddr, connection: Option<ClientConnection>) -> Handshake {
         let identity = Arc::new(Identity::new(client, connection));
         Handshake { phase: Phase::New, identity, compression: None, registered: Vec::new() }
@@ -97,7 +95,7 @@ impl Handshake {
             Err(error) => {
                 match &error {
                     NativeError::Protocol(_) => service.database.record_unreadable(UNREADABLE, &error),
-                    _ => service.database.activity().errors.add(("native", code.name()), &error),
+                    _ => service.database.activity().errors.add("native", code.name(), &error),
                 }
                 Reply::error(stream, &error, FailedOperation::default(), version)
             }

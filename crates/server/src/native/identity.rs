@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::db::User;
-use crate::db::faults::ClientConnection;
-use crate::util::meter::ClientPresence;
+use base::util::meter::ClientPresence;
+use db::User;
+use db::faults::ClientConnection;
 
 /// The state that the concurrent requests of a connection share.
 #[derive(Debug)]

@@ -3,10 +3,9 @@
 use bytes::{Bytes, BytesMut};
 use md5::{Digest, Md5};
 
-use super::body_writer::BodyWriter;
 use super::column_type::write_type;
-use super::version::ProtocolVersion;
-use crate::cql::{ColumnSpec, Prepared};
+use cql::{ColumnSpec, Prepared};
+use wire::native::{BodyWriter, ProtocolVersion};
 
 mod flag {
     pub const GLOBAL_TABLE: i32 = 0x01;

@@ -1,10 +1,10 @@
 //! The parameters of a statement: consistency level, values, paging.
 
-use super::body_reader::BodyReader;
 use super::error::NativeError;
-use super::version::ProtocolVersion;
-use crate::compat::features::ConsistencyLevel;
-use crate::cql::{BoundValue, QueryOptions};
+use base::compat::features::ConsistencyLevel;
+use base::model::BoundValue;
+use cql::QueryOptions;
+use wire::native::{BodyReader, ProtocolVersion};
 
 mod flag {
     pub const VALUES: u32 = 0x01;
@@ -129,5 +129,5 @@ impl Parameters {
 }
 
 fn flags(body: &mut BodyReader) -> Result<u32, NativeError> {
-    if body.version >= ProtocolVersion::V5 { body.u32() } else { Ok(u32::from(body.u8()?)) }
+    Ok(if body.version >= ProtocolVersion::V5 { body.u32()? } else { u32::from(body.u8()?) })
 }

@@ -2,15 +2,11 @@
 
 use bytes::{BufMut, BytesMut};
 
-use super::body_writer::BodyWriter;
-use super::compression::Compression;
 use super::error::{FailedOperation, NativeError};
 use super::event::Event;
-use super::frame::{flag, write_frame};
-use super::opcode::ResponseCode;
-use super::version::ProtocolVersion;
-use crate::db::faults::ReplyFault;
-use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
+use db::faults::ReplyFault;
+use wire::limits::NATIVE_FRAME_BYTES_MAX;
+use wire::native::{BodyWriter, Compression, ProtocolVersion, ResponseCode, flag, write_frame};
 
 /// Shorter bodies are not compressed: compression costs more than it saves.
 const COMPRESSED_BYTES_MIN: usize = 512;
@@ -27,7 +23,7 @@ pub struct Reply {
     trace: Option<[u8; 16]>,
     /// Warnings for the client.
     warnings: Vec<String>,
-    /// What a test's fault does to the reply.
+    /// The effect of a test's fault on the reply.
     pub fault: Option<ReplyFault>,
 }
 
@@ -37,7 +33,7 @@ impl Reply {
         if body.len() <= NATIVE_FRAME_BYTES_MAX {
             return Reply { stream, opcode, body, trace: None, warnings: Vec::new(), fault: None };
         }
-        let error = crate::db::Error::invalid(format!(
+        let error = db::Error::invalid(format!(
             "the result has {} bytes, and a frame has at most {NATIVE_FRAME_BYTES_MAX}: use paging",
             body.len()
         ));

@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
-use super::version::ProtocolVersion;
-use crate::compat::features::ReportedVersion;
+use base::compat::features::ReportedVersion;
+use wire::native::ProtocolVersion;
 
-/// The reported version of the server, and those of sessions with a protocol version that the reported release does not
-/// have.
+/// The reported version of the server, and the versions for sessions with a protocol version that the reported release
+/// does not have.
 #[derive(Debug)]
 pub struct ReportedVersions {
     server: ReportedVersion,

@@ -4,25 +4,24 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::body_reader::BodyReader;
 use super::error::NativeError;
 use super::event::EventKind;
 use super::parameters::Parameters;
-use super::version::ProtocolVersion;
-use crate::cql::syntax::BatchKind;
-use crate::cql::{BoundValue, StatementId};
-use crate::util::meter;
+use base::model::{BoundValue, StatementId};
+use base::util::meter;
+use cql_syntax::BatchKind;
+use wire::native::{BodyReader, MessageText, ProtocolVersion};
 
 /// A statement with its parameters.
 #[derive(Debug)]
 pub struct Query {
-    pub text: String,
+    pub text: MessageText,
     pub parameters: Parameters,
 }
 
 #[derive(Debug)]
 pub struct Prepare {
-    pub text: String,
+    pub text: MessageText,
     /// A keyspace instead of the connection's (version 5).
     pub keyspace: Option<String>,
 }
@@ -51,7 +50,7 @@ pub struct BatchItem {
 
 #[derive(Debug)]
 pub enum BatchStatement {
-    Text(String),
+    Text(MessageText),
     Prepared(StatementId),
 }
 

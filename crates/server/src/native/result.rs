@@ -2,12 +2,12 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::body_writer::BodyWriter;
 use super::event::write_change;
 use super::metadata::{ResultMetadata, result_id, write_markers, write_result_columns};
-use super::version::ProtocolVersion;
-use crate::cql::values::short_form;
-use crate::cql::{Outcome, Prepared, ResultSet, StatementId};
+use base::marshal::short_form;
+use base::model::StatementId;
+use cql::{Outcome, Prepared, ResultSet};
+use wire::native::{BodyWriter, ProtocolVersion};
 
 mod kind {
     pub const VOID: i32 = 1;
@@ -17,7 +17,7 @@ mod kind {
     pub const SCHEMA_CHANGE: i32 = 5;
 }
 
-/// What a client knows of the columns of a result.
+/// The client's knowledge of the columns of a result.
 #[derive(Debug, Clone, Default)]
 pub struct KnownColumns {
     /// The client wants no metadata of the columns.

@@ -1,18 +1,18 @@
-//! What all connections of the native protocol share.
+//! The state that all connections of the native protocol share.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::identity::Identity;
 use super::reported_versions::ReportedVersions;
-use super::version::ProtocolVersion;
-use crate::compat::Behaviour;
-use crate::compat::features::releases::NEWEST;
-use crate::compat::features::{Language, ReportedVersion};
-use crate::cql::{PreparedStatements, QueryState};
-use crate::db::{Database, User};
-use crate::util::Release;
-use crate::util::meter::RequestLimits;
+use base::compat::Behaviour;
+use base::compat::features::releases::NEWEST;
+use base::compat::features::{Language, ReportedVersion};
+use base::util::Release;
+use base::util::meter::RequestLimits;
+use cql::{PreparedStatements, QueryState};
+use db::{Database, User};
+use wire::native::ProtocolVersion;
 
 /// The release whose behaviour clients of the native protocol see.
 const RELEASE: Release = NEWEST;
@@ -51,8 +51,8 @@ impl NativeService {
         NativeService { limits, ..self }
     }
 
-    /// Returns the highest supported version of the protocol: that of the reported release. Drivers disconnect from a
-    /// server with a version that its release does not have.
+    /// Returns the highest version of the protocol that the reported release supports. Drivers disconnect from a server
+    /// with a version that its release does not have.
     pub fn highest_version(&self) -> ProtocolVersion {
         let known = ProtocolVersion::of_number(self.reported.server().native_protocol_version());
         known.unwrap_or(ProtocolVersion::HIGHEST)
@@ -85,6 +85,7 @@ impl NativeService {
             language: Language::default(),
             keyspace: context.keyspace.as_deref(),
             user: context.user.as_deref(),
+            sees_new_indexes: false,
         }
     }
 

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
-use super::body_reader::BodyReader;
 use super::error::{FailedOperation, NativeError};
 use super::identity::Identity;
 use super::metadata::result_id;
-use super::opcode::RequestCode;
 use super::request::{self, BatchItem, BatchRequest, BatchStatement, Execute};
 use super::result::{KnownColumns, write_outcome, write_prepared};
 use super::service::NativeService;
 use super::trace::Tracer;
-use crate::cql::syntax::BatchKind;
-use crate::cql::{self, CqlError, Outcome, Prepared, QueryOptions, QueryState, StatementId};
+use base::model::StatementId;
+use base::util::meter;
+use cql::{CqlError, Outcome, Prepared, QueryOptions, QueryState};
+use cql_syntax::BatchKind;
+use wire::native::{BodyReader, MessageText, RequestCode};
 
 /// An error, and the operation that failed.
 pub type Failed = (NativeError, FailedOperation);
@@ -37,7 +38,7 @@ pub async fn run(
 ) -> Result<StatementReply, Failed> {
     match code {
         RequestCode::Query => query(service, identity, body, tracer).await,
-        RequestCode::Prepare => prepare(service, identity, body, tracer).map_err(early),
+        RequestCode::Prepare => prepare(service, identity, body, tracer).await.map_err(early),
         RequestCode::Execute => execute(service, identity, body, tracer).await,
         _ => batch(service, identity, body, tracer).await,
     }
@@ -52,9 +53,11 @@ async fn query(
     let query = request::query(&mut body).map_err(early)?;
     let context = service.context(identity, body.version, query.parameters.keyspace.as_deref());
     let (state, options) = (service.state(&context), &query.parameters.options);
-    tracer.statement("Parsing", &query.text);
+    let text = query.text.as_str();
+    tracer.statement("Parsing", text);
     tracer.options(options);
-    let prepared = cql::prepare(&state, &query.text).map_err(|error| early(error.into()))?;
+    let prepare = || cql::prepare(&state, text);
+    let prepared = meter::retried(prepare).await.map_err(|error| early(error.into()))?;
     tracer.step(|| "Executing statement".to_owned());
     let outcome = cql::execute_once(&state, &prepared, options).await;
     let outcome = outcome.map_err(|error| (error.into(), doing(options, &prepared)))?;
@@ -66,8 +69,8 @@ async fn query(
     ))
 }
 
-/// Returns the text of a request's statement; of a batch that of the first statement. `None` if the statement is not
-/// prepared, or the request cannot be read.
+/// Returns the text of a request's statement; for a batch the text of the first statement. `None` if the statement is
+/// not prepared, or the request cannot be read.
 pub(super) fn text_of(
     service: &NativeService,
     identity: &Identity,
@@ -77,10 +80,10 @@ pub(super) fn text_of(
     let context = service.context(identity, body.version, None);
     let by_id = |id| Some(service.statements.get(&service.state(&context), id).ok()?.text.to_string());
     match code {
-        RequestCode::Query | RequestCode::Prepare => body.long_string().ok(),
+        RequestCode::Query | RequestCode::Prepare => body.long_string().ok().map(MessageText::into_string),
         RequestCode::Execute => by_id(request::execute(&mut body).ok()?.id),
         _ => match request::batch(&mut body).ok()?.items.into_iter().next()?.statement {
-            BatchStatement::Text(text) => Some(text),
+            BatchStatement::Text(text) => Some(text.into_string()),
             BatchStatement::Prepared(id) => by_id(id),
         },
     }
@@ -110,7 +113,7 @@ fn doing(options: &QueryOptions, prepared: &Prepared) -> FailedOperation {
     }
 }
 
-fn prepare(
+async fn prepare(
     service: &NativeService,
     identity: &Identity,
     mut body: BodyReader,
@@ -119,8 +122,10 @@ fn prepare(
     let prepare = request::prepare(&mut body)?;
     let context = service.context(identity, body.version, prepare.keyspace.as_deref());
     let state = service.state(&context);
-    tracer.statement("Preparing", &prepare.text);
-    let (id, prepared) = service.statements.prepare(&state, &prepare.text, StatementId::md5)?;
+    let text = prepare.text.as_str();
+    tracer.statement("Preparing", text);
+    let work = || service.statements.prepare(&state, text, StatementId::md5);
+    let (id, prepared) = meter::retried(work).await?;
     Ok((write_prepared(id, &prepared, body.version), Vec::new()))
 }
 
@@ -157,8 +162,8 @@ async fn execute(
 }
 
 /// Decides whether the reply has the metadata of the result's columns. The client's wish to skip it is ignored in two
-/// cases: if the columns were not known when the statement was prepared (as those of conditional updates, which have no
-/// id either), and before version 5 if the client may know other columns.
+/// cases: if the columns were not known when the statement was prepared (as for conditional updates, which have no id
+/// either), and before version 5 if the client may know other columns.
 fn known(prepared: &Prepared, outcome: &Outcome, skips_metadata: bool, id: Option<Bytes>) -> KnownColumns {
     let columns = prepared.columns();
     let Outcome::Rows(rows) = outcome else { return KnownColumns::default() };
@@ -176,10 +181,11 @@ fn known(prepared: &Prepared, outcome: &Outcome, skips_metadata: bool, id: Optio
 async fn batch(
     service: &NativeService,
     identity: &Identity,
-    mut body: BodyReader,
+    body: BodyReader,
     tracer: &mut Tracer<'_>,
 ) -> Result<StatementReply, Failed> {
-    let BatchRequest { kind, items, parameters } = request::batch(&mut body).map_err(early)?;
+    let read = || request::batch(&mut body.clone());
+    let BatchRequest { kind, items, parameters } = meter::retried(read).await.map_err(early)?;
     let context = service.context(identity, body.version, parameters.keyspace.as_deref());
     let (state, options) = (service.state(&context), &parameters.options);
     let statements = items.into_iter().map(|item| statement(service, &state, options, item));
@@ -200,7 +206,7 @@ fn statement(
     item: BatchItem,
 ) -> Result<(Arc<Prepared>, QueryOptions), NativeError> {
     let prepared = match item.statement {
-        BatchStatement::Text(text) => cql::prepare(state, &text)?,
+        BatchStatement::Text(text) => cql::prepare(state, text.as_str())?,
         BatchStatement::Prepared(id) => prepared(service, state, id)?,
     };
     cql::check_batch_values(&prepared, item.values.len())?;

@@ -11,22 +11,22 @@ use super::argument_values::shown_arguments;
 use super::before_login;
 use super::dialect::{self, Compat, Session};
 use super::failure::{Failure, write_failure};
-use super::frame::Transport;
 use super::methods::{Call, Method};
 use super::request_slots::{UNKNOWN, slot_of};
 use super::result_size::result_size;
-use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
-use crate::compat::features::ApiGeneration;
-use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
-use crate::compat::{Behaviour, texts};
-use crate::cql::PreparedStatements;
-use crate::db::activity::{RequestSummary, kind_of};
-use crate::db::faults::{RequestOrigin, WatchedRequest, needs_arguments, note_arguments, note_result};
-use crate::db::{self, Database};
-use crate::util::limits::RESULT_BYTES_MAX;
-use crate::util::meter::{self, RequestLimits, RequestMeter, metered};
-use crate::util::metrics::{EndedRequest, RequestOutcome};
-use crate::util::{RequestLog, RequestPermit};
+use base::compat::features::ApiGeneration;
+use base::compat::features::releases::LOGIN_TO_KEYSPACE;
+use base::compat::{Behaviour, texts};
+use base::util::limits::RESULT_BYTES_MAX;
+use base::util::meter::{RequestLimits, RequestMeter, metered};
+use base::util::metrics::{EndedRequest, RequestOutcome};
+use base::util::{RequestLog, RequestPermit, meter};
+use cql::PreparedStatements;
+use db::Database;
+use db::activity::{RequestSummary, kind_of};
+use db::faults::{RequestOrigin, WatchedRequest, needs_arguments, note_arguments, note_result};
+use wire::thrift::frame::Transport;
+use wire::thrift::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 
 /// The error of the call after one that 0.7 could not read.
 const LOST: &str = "the call before this one could not be read, and a 0.7 server fails the next call, too";
@@ -34,7 +34,7 @@ const LOST: &str = "the call before this one could not be read, and a 0.7 server
 /// The error of an unknown method, as it is counted: without the name, which clients can invent.
 const UNKNOWN_NAME: &str = "Invalid method name: no Thrift method of the supported releases has it";
 
-/// What all Thrift connections share.
+/// The state that all Thrift connections share.
 #[derive(Clone)]
 pub struct Service {
     pub database: Arc<Database>,
@@ -91,7 +91,7 @@ pub async fn answer(
     let (slot, outcome, time) = match Args::find(&mut reader) {
         Err(error) => {
             refuse(out, ApplicationError::ProtocolError, &error.to_string())?;
-            service.database.activity().errors.add((UNKNOWN.protocol, UNKNOWN.method), &error);
+            service.database.activity().errors.add(UNKNOWN.protocol, UNKNOWN.method, &error);
             (UNKNOWN.number, RequestOutcome::Protocol, began.elapsed())
         }
         Ok(args) => match dialect::find_method(header.name, &args, &service.compat, session, transport) {
@@ -109,7 +109,7 @@ pub async fn answer(
             None => {
                 let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
                 refuse(out, ApplicationError::UnknownMethod, &text)?;
-                service.database.activity().errors.add((UNKNOWN.protocol, UNKNOWN.method), &UNKNOWN_NAME);
+                service.database.activity().errors.add(UNKNOWN.protocol, UNKNOWN.method, &UNKNOWN_NAME);
                 (UNKNOWN.number, RequestOutcome::Protocol, began.elapsed())
             }
         },
@@ -123,7 +123,7 @@ pub async fn answer(
     Ok(())
 }
 
-/// How a call ended, or why its reply could not be written.
+/// The outcome of a call, or the error that prevented its reply.
 type Ended = Result<RequestOutcome, WireError>;
 
 /// A call of a method, with the session that it comes from.
@@ -218,11 +218,11 @@ impl MethodCall<'_> {
     async fn run_noted(&mut self, behaviour: &'static Behaviour, out: &mut BytesMut) -> Result<(), Failure> {
         let (database, start) = (&self.service.database, out.len());
         if needs_arguments(database, None) {
-            self.note_arguments(behaviour);
+            self.note_arguments();
         }
         let outcome = self.run_on_newest(behaviour, out).await;
         if needs_arguments(database, Some(outcome.is_err())) {
-            self.note_arguments(behaviour);
+            self.note_arguments();
         }
         outcome?;
         note_result(database, || result_size(self.method.name, &out[start..]));
@@ -230,11 +230,11 @@ impl MethodCall<'_> {
     }
 
     /// Adds the arguments. Those that a statement has added already stay: they are decompressed, and have types.
-    fn note_arguments(&self, behaviour: &'static Behaviour) {
+    fn note_arguments(&self) {
         let database = &self.service.database;
         note_arguments(database, |arguments| {
             let keyspace = self.session.keyspace.as_deref();
-            let shown = shown_arguments(self.args, &database.catalog(), keyspace, behaviour.release);
+            let shown = shown_arguments(self.method, self.args, &database.catalog(), keyspace);
             shown.into_iter().for_each(|(name, value)| {
                 arguments.entry(name).or_insert(value);
             });
@@ -269,8 +269,7 @@ impl MethodCall<'_> {
         let MethodCall { service, session, method, args, .. } = self;
         let database = &service.database;
         let keyspace = session.keyspace.as_deref();
-        let release = dialect::behaviour_for(method, &service.compat).release;
-        let arguments = shown_arguments(args, &database.catalog(), keyspace, release);
+        let arguments = shown_arguments(method, args, &database.catalog(), keyspace);
         let request = RequestSummary {
             protocol: "thrift".to_owned(),
             method: method.name.to_owned(),
@@ -294,8 +293,8 @@ impl MethodCall<'_> {
         }
     }
 
-    /// Refuses a call of a client that has not logged in, if the call needs a login. Which calls do does not depend on
-    /// keyspaces in the arguments, so the error does not reveal which keyspaces exist.
+    /// Refuses a call of a client that has not logged in, if the call needs a login. This does not depend on keyspaces
+    /// in the arguments, so the error does not reveal which keyspaces exist.
     fn check_login(&self) -> Result<(), Failure> {
         let MethodCall { service, session, method, args, .. } = self;
         let is_open = if method.needs_login {
@@ -333,7 +332,7 @@ impl MethodCall<'_> {
 /// logged.
 fn note_failure(database: &Database, method: &Method, failure: &Failure) {
     if !matches!(failure, Failure::Failed(db::Error::NotFound)) {
-        database.activity().errors.add(("thrift", method.name), failure);
+        database.activity().errors.add("thrift", method.name, failure);
     }
     match failure {
         Failure::Failed(db::Error::Internal(why)) => {

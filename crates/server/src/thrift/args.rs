@@ -1,11 +1,12 @@
 //! The arguments of a call: finds their positions in the message before any is decoded.
 
 use super::failure::Failure;
-use super::wire::{Reader, TType, WireError};
 use bytes::Bytes;
+use wire::thrift::{QueryTextError, Reader, TType, WireError, query_text};
 
-use crate::compat::Behaviour;
-use crate::compat::features::{ConsistencyLevel, consistency_of};
+use base::compat::Behaviour;
+use base::compat::features::{ConsistencyLevel, consistency_of};
+use cql_syntax::limits::STATEMENT_BYTES_MAX;
 
 /// An argument as the interface declares it.
 #[derive(Debug, Clone, Copy)]
@@ -113,6 +114,19 @@ impl<'a> Args<'a> {
 
     pub fn bytes(&self, id: i16) -> Result<Bytes, Failure> {
         Ok(self.required(id)?.bytes()?)
+    }
+
+    /// Returns the statement in arguments 1 and 2 of a CQL call, decompressed.
+    pub fn query_text(&self) -> Result<String, Failure> {
+        let sent = self.raw(1)?;
+        let text = match query_text(sent, self.required(2)?.i32()?, STATEMENT_BYTES_MAX) {
+            Ok(text) => text,
+            // Old servers treat an unknown number as a missing argument.
+            Err(QueryTextError::UnknownCompression) => return Err(self.missing(2)),
+            Err(QueryTextError::Memory(error)) => return Err(error.into()),
+            Err(error) => return Err(db::Error::invalid(error.to_string()).into()),
+        };
+        String::from_utf8(text).map_err(|_| db::Error::invalid("Input length = 1").into())
     }
 
     pub fn i32(&self, id: i16) -> Result<i32, Failure> {

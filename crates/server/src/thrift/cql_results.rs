@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::wire::{TType, Writer};
-use crate::compat::Behaviour;
-use crate::cql::cql2::{Cql2Outcome, Cql2Result};
-use crate::cql::values::short_form;
-use crate::cql::{MarkerSpec, Outcome, ResultSet};
-use crate::util::Release;
+use base::compat::Behaviour;
+use base::marshal::short_form;
+use base::util::Release;
+use cql::cql2::{Cql2Outcome, Cql2Result};
+use cql::{MarkerSpec, Outcome, ResultSet};
+use wire::thrift::{TType, Writer};
 
 /// The numbers of the interface's CqlResultType.
 const ROWS: i32 = 1;

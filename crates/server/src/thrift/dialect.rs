@@ -26,15 +26,15 @@ use std::net::IpAddr;
 use bytes::Bytes;
 
 use super::args::Args;
-use super::frame::Transport;
 use super::methods::{self, Method};
 use super::own_statements::OwnStatements;
-use crate::compat::Behaviour;
-use crate::compat::features::{ApiGeneration, Language, releases};
-use crate::db::User;
-use crate::db::faults::{ClientConnection, ReplyFault};
-use crate::util::Release;
-use crate::util::meter::MeterSlot;
+use base::compat::Behaviour;
+use base::compat::features::{ApiGeneration, Language, releases};
+use base::util::Release;
+use base::util::meter::MeterSlot;
+use db::User;
+use db::faults::{ClientConnection, ReplyFault};
+use wire::thrift::frame::Transport;
 
 /// The release whose behaviour calls of an API generation get, because their bytes do not show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct Compat {
     pub with_keyspace: Release,
     /// For calls after `set_keyspace`: 0.7 and later.
     pub after_set_keyspace: Release,
-    /// The supported features of CQL 3: those of a release that was set, or else all.
+    /// The supported features of CQL 3: of the release that was set, or else all.
     pub language: Language,
     /// The API generation of a client before one of its calls shows it. `None`: its transport decides.
     pub expected: Option<ApiGeneration>,
@@ -61,7 +61,7 @@ impl Default for Compat {
 }
 
 impl Compat {
-    /// Returns the behaviour of these releases, of which each API generation has at most one.
+    /// Returns the behaviour of these releases, at most one of each API generation.
     ///
     /// # Errors
     /// If a generation has two of them.
@@ -151,7 +151,7 @@ pub struct Session {
     pub own_statements: OwnStatements,
     /// Counts the memory and time of the connection's requests.
     pub meter: MeterSlot,
-    /// What a test's fault does to the reply of the last request.
+    /// The effect of a test's fault on the reply of the last request.
     pub reply_fault: Option<ReplyFault>,
 }
 

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use super::wire::{ApplicationError, WireError, Writer};
-use crate::cql::CqlError;
-use crate::db;
-use crate::util::meter::MeterError;
-use crate::util::metrics::RequestOutcome;
+use base::util::meter::MeterError;
+use base::util::metrics::RequestOutcome;
+use cql::CqlError;
+use wire::thrift::{ApplicationError, WireError, Writer};
 
 /// The exceptions that methods declare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +125,7 @@ pub fn write_failure(
     };
     match thrown_as(error, throws) {
         Some((field, why)) => {
-            writer.message_begin(method.as_bytes(), super::wire::MessageKind::Reply, seqid);
+            writer.message_begin(method.as_bytes(), wire::thrift::MessageKind::Reply, seqid);
             writer.field_struct(field);
             if let Some(why) = why {
                 writer.field_string(1, why.as_bytes());
@@ -188,8 +187,8 @@ mod tests {
 
     use super::*;
     use crate::thrift::methods::METHODS;
-    use crate::thrift::wire::{MessageHeader, MessageKind, Reader};
-    use crate::util::Release;
+    use base::util::Release;
+    use wire::thrift::{MessageHeader, MessageKind, Reader};
 
     /// Returns the reply that a client gets, as the name of the exception and its text.
     fn reply_of(error: &db::Error, throws: &[(i16, DeclaredException)]) -> String {

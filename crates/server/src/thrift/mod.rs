@@ -1,21 +1,18 @@
 //! The Thrift protocol: decodes the bytes of a message into a request, runs it, and encodes the reply.
 //!
-//! `frame` cuts messages off a connection, and `wire` reads and writes values. `methods` is the table of methods, with
+//! The crate `wire` cuts messages off a connection, and reads and writes values. `methods` is the table of methods, with
 //! one row for each shape of each method. `dialect` finds the row of a call, and `answer` runs it.
 
 pub mod answer;
 pub mod args;
-pub mod argument_shapes;
 mod argument_values;
 mod before_login;
 mod cql_results;
 pub mod dialect;
 mod failure;
-pub mod frame;
 mod java_map;
 pub mod methods;
 mod own_statements;
-mod query_text;
 mod refusal;
 pub mod replies;
 mod request_slots;
@@ -23,10 +20,8 @@ mod result_size;
 mod results;
 mod schema_types;
 mod types;
-pub mod wire;
 
 pub use answer::{Service, answer};
 pub use dialect::{Compat, Session};
-pub use query_text::decompressed as decompressed_statement;
 pub use refusal::{refuse_long, refuse_overloaded};
 pub use request_slots::{UNKNOWN, request_slots};

@@ -1,12 +1,12 @@
-//! The prepared CQL 2 statements of a connection. Unlike those of CQL 3, connections do not share them.
+//! The prepared CQL 2 statements of a connection. Unlike statements of CQL 3, connections do not share them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::cql::CqlError;
-use crate::cql::StatementId;
-use crate::cql::cql2::{self, Prepared2};
-use crate::util::limits::{CQL2_PREPARED_BYTES_MAX, CQL2_PREPARED_MAX};
+use crate::limits::{CQL2_PREPARED_BYTES_MAX, CQL2_PREPARED_MAX};
+use base::model::StatementId;
+use cql::cql2::Prepared2;
+use cql::{CqlError, cql2};
 
 /// A prepared statement of a connection.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl OwnStatements {
 
     pub fn get(&self, id: i32) -> Result<Arc<Prepared2>, CqlError> {
         let own = self.statements.iter().find(|own| own.id == id);
-        own.map(|own| own.prepared.clone()).ok_or_else(|| StatementId::Hash(id).unknown())
+        own.map(|own| own.prepared.clone()).ok_or_else(|| cql::unprepared(&StatementId::Hash(id)))
     }
 }
 

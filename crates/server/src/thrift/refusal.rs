@@ -6,9 +6,8 @@ use super::answer::Service;
 use super::args::Args;
 use super::dialect::{self, Session};
 use super::failure::{Failure, write_failure};
-use super::frame::Transport;
-use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
-use crate::db;
+use wire::thrift::frame::Transport;
+use wire::thrift::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 
 /// Refuses a complete message because the server is overloaded: with the method's UnavailableException, or with a
 /// TApplicationException if the method declares none. A one-way call gets no reply.
@@ -40,8 +39,8 @@ pub fn refuse_overloaded(
     writer.frame_end(mark)
 }
 
-/// Refuses a message of which only the front was received, with a TApplicationException: the method is not known
-/// without the arguments. A one-way call gets no reply.
+/// Refuses a message whose front alone was received, with a TApplicationException: the method is not known without the
+/// arguments. A one-way call gets no reply.
 ///
 /// # Errors
 ///

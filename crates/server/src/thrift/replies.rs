@@ -7,9 +7,9 @@ use bytes::Bytes;
 use super::failure::Failure;
 use super::schema_types;
 use super::types::{column_or_super, list, map};
-use super::wire::{Reader, TType};
-use crate::compat::features::releases::NEWEST;
-use crate::db::{ColumnOrSuper, KsRequest};
+use base::compat::features::releases::NEWEST;
+use db::{ColumnOrSuper, KsRequest};
+use wire::thrift::{Reader, TType};
 
 /// A row's key and columns.
 pub type KeySlice = (Bytes, Vec<ColumnOrSuper>);

@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use super::methods::{METHODS, Method};
-use crate::compat::features::ApiGeneration;
-use crate::util::KeyMap;
-use crate::util::metrics::RequestSlot;
+use base::compat::features::ApiGeneration;
+use base::util::KeyMap;
+use base::util::metrics::RequestSlot;
 
 /// The first slot of Thrift. Those before it are of the native protocol.
 const FIRST: usize = 16;
@@ -50,7 +50,7 @@ pub fn slot_of(method: &'static Method) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::util::metrics::REQUEST_SLOTS_MAX;
+    use base::util::metrics::REQUEST_SLOTS_MAX;
 
     #[test]
     fn each_row_has_a_slot_with_its_name() {

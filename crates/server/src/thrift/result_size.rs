@@ -1,37 +1,50 @@
 //! The size of a call's result, for the journal of a server with faults.
 
-use super::wire::{Reader, TType, WireError};
-use crate::db::faults::JournalResult;
+use base::model::FieldRole;
+use db::faults::JournalResult;
+use wire::thrift::interface::{Type, declarations};
+use wire::thrift::{Reader, TType, WireError};
 
-/// Returns the size of the result in a reply, which begins with field 0; `None` for calls whose result is no data.
+/// Returns the size of the result in a reply, which begins with field 0; `None` for a result without data.
 pub fn result_size(method: &str, reply: &[u8]) -> Option<JournalResult> {
+    let declared = declarations(method.as_bytes()).last()?;
+    let result = declared.result.as_ref()?;
     let mut reader = Reader::over(reply);
-    let (ttype, _) = reader.field_begin().ok()??;
-    let (rows, columns) = match (method, ttype) {
-        ("get" | "get_column" | "get_superColumn", TType::Struct) => (None, Some(1)),
-        ("get_count" | "get_column_count", TType::I32) => (None, size(reader.i32().ok()?)),
-        ("get_key_range", TType::List) => (Some(reader.list_begin().ok()?.1), None),
-        ("cas", TType::Struct) => {
+    reader.field_begin().ok()?.filter(|(ttype, _)| *ttype == result.ttype())?;
+    let (rows, columns) = match (result, name_of_struct(result)) {
+        (Type::I32, _) => (None, size(reader.i32().ok()?)),
+        (Type::Struct(_), "ColumnOrSuperColumn" | "column_t" | "superColumn_t") => (None, Some(1)),
+        (Type::Struct(_), "CqlResult") => (Some(elements_of_field(&mut reader).ok()??), None),
+        (Type::Struct(_), "CASResult") => {
             let (TType::Bool, 1) = reader.field_begin().ok()?? else { return None };
             let applied = reader.bool().ok();
             return Some(JournalResult { applied, ..JournalResult::default() });
         }
-        ("execute_cql_query" | "execute_prepared_cql_query", TType::Struct) => {
-            (elements_of_field(&mut reader).ok()?, None)
-        }
-        ("multiget" | "multiget_slice" | "multiget_count", TType::Map) => {
+        (Type::Map(..), _) if declared.result_role == FieldRole::Rows => {
             let (rows, columns) = map(&mut reader).ok()?;
             (Some(rows), Some(columns))
         }
-        ("get_columns_since" | "get_multi_slice", TType::List) => (None, Some(reader.list_begin().ok()?.1)),
-        (slice, TType::List) if slice.starts_with("get_slice") => (None, Some(reader.list_begin().ok()?.1)),
-        ("get_range_slice" | "get_range_slices" | "get_indexed_slices" | "get_paged_slice", TType::List) => {
+        (Type::List(_), "KeySlice") => {
             let (rows, columns) = slices(&mut reader).ok()?;
             (Some(rows), Some(columns))
+        }
+        (Type::List(_), "ColumnOrSuperColumn" | "column_t" | "superColumn_t") => {
+            (None, Some(reader.list_begin().ok()?.1))
+        }
+        (Type::List(_), _) if declared.result_role == FieldRole::Key => {
+            (Some(reader.list_begin().ok()?.1), None)
         }
         _ => return None,
     };
     Some(JournalResult { rows, columns, applied: None })
+}
+
+/// Returns the name of the struct that a type is or has as its element; otherwise `""`.
+fn name_of_struct(declared: &Type) -> &'static str {
+    match declared.element().unwrap_or(declared) {
+        Type::Struct(of) => of.name,
+        _ => "",
+    }
 }
 
 fn size(number: i32) -> Option<usize> {

@@ -1,10 +1,10 @@
 //! Writes the API's structs from results.
 
-use super::wire::{TType, Writer};
-use crate::compat::Behaviour;
-use crate::db::GetResult;
-use crate::model::{Cell, CellKind, Row, RowColumns, SuperColumn};
-use crate::util::Release;
+use base::compat::Behaviour;
+use base::model::{Cell, CellKind, Row, RowColumns, SuperColumn};
+use base::util::Release;
+use db::GetResult;
+use wire::thrift::{TType, Writer};
 
 /// Returns whether a cell is written as a counter struct, which 0.8 introduced. Earlier clients get a column with a
 /// value of eight bytes.

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 use super::failure::Failure;
 use super::types::{list, map, missing};
-use super::wire::{Reader, TType, Writer};
-use crate::compat::Behaviour;
-use crate::compat::features::{CF_FIELDS, CfField, FieldKind};
-use crate::compat::rules::KeyAlias;
-use crate::db::{CfRequest, ColumnRequest, KsRequest};
-use crate::marshal::composite_parts;
-use crate::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, Setting};
-use crate::util::Release;
+use base::compat::Behaviour;
+use base::compat::features::{CF_FIELDS, CfField, FieldKind};
+use base::compat::rules::KeyAlias;
+use base::marshal::composite_parts;
+use base::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, Setting};
+use base::util::Release;
+use db::{CfRequest, ColumnRequest, KsRequest};
+use wire::thrift::{Reader, TType, Writer};
 
 fn text(reader: &mut Reader<'_>) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&reader.bytes()?).into_owned())

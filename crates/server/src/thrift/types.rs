@@ -4,15 +4,15 @@ use bytes::Bytes;
 
 use super::failure::Failure;
 use super::java_map::{in_buffer_order, in_java_order};
-use super::wire::{Reader, TType};
-use crate::compat::Behaviour;
-use crate::compat::features::releases::NEWEST;
-use crate::db::{
+use base::compat::Behaviour;
+use base::compat::features::releases::NEWEST;
+use base::util::{KeyMap, Release, meter};
+use db::{
     ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, CounterSuper, Credential, Deletion, IndexClause,
     IndexExpression, IndexOperator, KeyRange, MultiSliceRequest, MutationRequest, NewColumn, NewSuper,
     RequestedRange, SlicePredicate,
 };
-use crate::util::{KeyMap, Release, meter};
+use wire::thrift::{Reader, TType};
 
 /// In a map of at most this many pairs repeated keys are found by linear search, in a larger one by hash.
 const FEW_PAIRS: usize = 16;
@@ -32,7 +32,7 @@ pub(super) fn missing<T>(field: &str, holder: &str) -> Result<T, Failure> {
 /// Factor for the copies of an argument during a call: as an argument, and as a part of what is read or written.
 const ARGUMENT_COPIES: usize = 3;
 
-/// Charges the memory of the next elements of a list, of which `announced` are to come.
+/// Charges the memory of the next elements of a list: `announced` elements are to come.
 fn charge<T>(announced: usize) -> Result<(), Failure> {
     Ok(meter::charge(ARGUMENT_COPIES * size_of::<T>() * announced.min(FIRST_ROOM))?)
 }
@@ -421,7 +421,7 @@ mod tests {
     use bytes::BytesMut;
 
     use super::*;
-    use crate::thrift::wire::Writer;
+    use wire::thrift::Writer;
 
     #[test]
     fn a_repeated_key_replaces_the_value_of_the_first() {

@@ -1,4 +1,4 @@
-//! What the headers of commit logs up to 0.7 say: from where on a column family is in no SSTable.
+//! The headers of commit logs up to 0.7: the position from which on a column family is in no SSTable.
 //!
 //! ```text
 //!   0.4 to 0.6   in front of the records:  BitSet, serialized by Java | count | position (4) of each column family
@@ -6,9 +6,10 @@
 //!   0.7 betas    the same, with the number of all column families in front
 //! ```
 //!
-//! A column family without a position has nothing in the log that is not in SSTables. Up to 0.6 the order of the positions
-//! is that of a Java hash table, so only the least of them is known: records before it are in SSTables. The checksums of
-//! 0.7 contain the last byte of each number only. A server without a header, or with a damaged one, replays the whole log.
+//! A column family without a position has nothing in the log that is not in SSTables. Up to 0.6 the positions are in
+//! the order of a Java hash table, so only the least of them is known: records before it are in SSTables. The checksums
+//! of 0.7 contain the last byte of each number only. A server without a header, or with a damaged one, replays the
+//! whole log.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 use super::segment::crc;
 
-/// Longest header file: those of a hundred thousand column families.
+/// Longest header file: the positions of a hundred thousand column families.
 const HEADER_BYTES_MAX: u64 = 1024 * 1024;
 
-/// How a serialized array of longs begins: the content of the BitSet.
+/// The beginning of a serialized array of longs: the content of the BitSet.
 const ARRAY: &[u8] = b"\x75\x72\0\x02[J";
 /// Bytes between that and the length of the array: the version of the class, its flags and its number of fields.
 const ARRAY_CLASS_BYTES: usize = 8 + 1 + 2 + 2;

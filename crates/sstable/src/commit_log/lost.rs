@@ -1,11 +1,11 @@
-//! What of a commit log cannot be read.
+//! The parts of a commit log that cannot be read.
 
 /// The parts of a commit log that are lost, besides writes that have their checksum and cannot be decoded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LostParts {
     /// Writes with a wrong checksum.
     pub writes: u64,
-    /// Damaged sections: what the server wrote between two syncs (2.1 and later).
+    /// Damaged sections: the records that the server wrote between two syncs (2.1 and later).
     pub sections: u64,
     /// Where the first of them begins in the file.
     pub first_section: u64,

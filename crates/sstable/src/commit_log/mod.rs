@@ -54,10 +54,10 @@ impl CommitLog {
         Ok(CommitLog { segment: Segment::open(path)?, dirty: Dirty::beside(path) })
     }
 
-    /// Returns the next write. `None` at the end, which is where the server would end its replay: at the first record that
-    /// was not written completely. Without the rows that the header of a log up to 0.7 shows as flushed. `tables` finds what
-    /// the schema says of a column family: whether it has super columns, which logs from 0.7 on do not say, and from 3.0 on
-    /// the types of its columns.
+    /// Returns the next write. `None` at the end, which is where the server would end its replay: at the first record
+    /// that was not written completely. Without the rows that the header of a log up to 0.7 shows as flushed. `tables`
+    /// finds the definition of a column family in the schema: whether it has super columns, which logs from 0.7 on do
+    /// not say, and from 3.0 on the types of its columns.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl CommitLog {
         Ok(Some(LogWrite { position: record.position, rows }))
     }
 
-    /// Returns what was passed over because it is damaged, as the server does.
+    /// Returns the damaged parts that were passed over, as the server does.
     pub fn lost(&self) -> LostParts {
         self.segment.lost()
     }
@@ -111,7 +111,7 @@ mod tests {
         [&u16::try_from(text.len()).unwrap().to_be_bytes()[..], text.as_bytes()].concat()
     }
 
-    /// What all versions up to 2.2 store of a row: no deletion, and one column.
+    /// The row as all versions up to 2.2 store it: no deletion, and one column.
     fn columns(has_ranges: bool) -> Vec<u8> {
         let deletion = [&i32::MAX.to_be_bytes()[..], &i64::MIN.to_be_bytes()].concat();
         let ranges: &[u8] = if has_ranges { &[0; 4] } else { &[] };
@@ -195,7 +195,7 @@ mod tests {
         found.into_iter().map(|(key, _)| key).collect()
     }
 
-    /// No server of 0.4 can be had: this is what its source writes.
+    /// No server of 0.4 is available: its source code writes this.
     #[test]
     fn logs_of_0_4_have_no_checksums() {
         // A header that cannot be read: everything is replayed.

@@ -9,8 +9,8 @@
 //!   3.0 to 3.11  count | families:  id (16) | changes of a partition, as `modern::update` describes them
 //! ```
 //!
-//! Names and keys up to 0.6 are texts. Columns are a count and columns as in SSTables; those of a super column family up to
-//! 1.2 are super columns:  name | deletion | count | columns. 0.7 may write zeros behind a mutation.
+//! Names and keys up to 0.6 are texts. Columns are a count and columns as in SSTables; in a super column family up to
+//! 1.2 they are super columns:  name | deletion | count | columns. 0.7 may write zeros behind a mutation.
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -25,12 +25,12 @@ use super::super::input::Input;
 use super::super::modern::{LogTable, Update, read_update};
 use super::super::old::{in_super_columns, read_column};
 use super::version::LogVersion;
-use crate::model::{DeletionTime, RangeTombstone};
+use base::model::{DeletionTime, RangeTombstone};
 
 /// Stands for the path in errors, which the reader of the file adds.
 const RECORD: &str = "a record of a commit log";
 
-/// Column families of a mutation that are not known, of which it is tried whether they have super columns.
+/// Most unknown column families of a mutation for which the reader tries whether they have super columns.
 const UNKNOWN_MAX: usize = 4;
 
 /// A column family as a commit log names it.
@@ -67,7 +67,7 @@ pub struct LogRow {
     pub atoms: Vec<Atom>,
 }
 
-/// Finds what the schema says of a column family.
+/// Finds the definition of a column family in the schema.
 pub(super) type FindTable<'f> = dyn Fn(&LogFamily) -> Option<Arc<LogTable>> + 'f;
 
 /// Decodes the mutation of a record. Of a mutation of 3.x only the column family is returned if it is not known. Up to 2.2 a

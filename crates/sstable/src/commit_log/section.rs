@@ -1,4 +1,5 @@
-//! The header and the sections of commit logs of 2.1 and later. What is written between two syncs of the file is a section.
+//! The header and the sections of commit logs of 2.1 and later. A section has the records between two syncs of the
+//! file.
 //!
 //! ```text
 //!   header    version (4) | id (8) | 2.2: length (2), parameters | CRC-32 (4)
@@ -16,7 +17,7 @@ use super::super::error::SstableError;
 use super::super::input::Input;
 use super::segment::crc;
 use super::version::LogVersion;
-use crate::util::limits::SSTABLE_VALUE_BYTES_MAX;
+use crate::limits::SSTABLE_VALUE_BYTES_MAX;
 
 /// Bytes of the marker in front of a section.
 const MARKER_BYTES: u64 = 8;
@@ -162,7 +163,7 @@ fn parse(parameters: &[u8]) -> Option<Parameters> {
     serde_json::from_slice(parameters).ok()
 }
 
-/// Returns the two halves of an id, each of which the checksums contain as a number.
+/// Returns the two halves of an id. The checksums contain each as a number.
 fn halves(id: i64) -> (Vec<u8>, Vec<u8>) {
     let bytes = id.to_be_bytes();
     let (high, low) = bytes.split_at(4);

@@ -57,7 +57,7 @@ pub(super) struct Record {
     pub position: LogPosition,
 }
 
-/// What is read of a record.
+/// The result of reading a record.
 enum Read {
     Whole(Bytes),
     /// The checksum of the mutation is wrong.

@@ -30,7 +30,7 @@ pub enum LogVersion {
     Four,
     /// 2.2: sections may be compressed.
     Five,
-    /// 3.0 to 3.11: mutations are those of the new storage engine.
+    /// 3.0 to 3.11: mutations have the form of the new storage engine.
     Six,
 }
 

@@ -16,9 +16,9 @@ use bytes::Bytes;
 
 use super::super::atom::Atom;
 use super::super::statistics::Column;
-use crate::marshal::{STATIC_PREFIX, push_component};
-use crate::model::{DeletionTime, RangeTombstone};
-use crate::schema::Layout;
+use base::marshal::{STATIC_PREFIX, push_component};
+use base::model::{DeletionTime, RangeTombstone};
+use base::schema::Layout;
 
 /// The end of a bound that comes before, and after, all names that begin with it.
 const BEFORE: u8 = 0xFF;

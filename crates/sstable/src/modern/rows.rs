@@ -20,8 +20,8 @@ use super::super::input::Input;
 use super::super::statistics::{Column, RowHeader};
 use super::names::{Bound, Place, range_of};
 use super::values::{read_clustering, read_columns, read_value, row_flags};
-use crate::model::{Cell, CellKind, DeletionTime};
-use crate::schema::Layout;
+use base::model::{Cell, CellKind, DeletionTime};
+use base::schema::Layout;
 
 /// Flags of a cell.
 mod cell_flags {
@@ -124,7 +124,7 @@ impl ModernRows {
         self.layout
     }
 
-    /// Returns the input, which is behind what was read.
+    /// Returns the input, which is behind the data that was read.
     pub(super) fn into_input(self) -> Input {
         self.input
     }

@@ -5,7 +5,8 @@
 //!            | deletion, if there is one | static row | number of rows, if known | rows and bounds | end flag
 //! ```
 //!
-//! Rows are stored as in SSTables, without their sizes. The columns have only their names: the types are those of the schema.
+//! Rows are stored as in SSTables, without their sizes. The columns have only their names: the types come from the
+//! schema.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,12 +14,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::super::atom::{Atom, Unit};
-use super::super::error::{SstableError, hex};
+use super::super::error::SstableError;
 use super::super::input::Input;
 use super::super::statistics::{Column, RowHeader, ValueType, count_of_columns, read_baselines};
 use super::rows::ModernRows;
-use crate::model::DeletionTime;
-use crate::schema::Layout;
+use base::model::DeletionTime;
+use base::schema::Layout;
+use base::util::hex;
 
 /// Flags of an update.
 mod update_flags {
@@ -31,7 +33,7 @@ mod update_flags {
     pub const ALL: u8 = EMPTY | DELETION | STATIC_ROW | COUNT;
 }
 
-/// What the schema says of the table of a column family.
+/// The columns of a column family's table in the schema.
 #[derive(Debug, Clone)]
 pub struct LogTable {
     layout: Layout,

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::super::error::SstableError;
 use super::super::input::Input;
 use super::super::statistics::{Column, RowHeader, ValueType, low_half};
-use crate::model::DeletionTime;
+use base::model::DeletionTime;
 
 /// Flags of a row or of a bound of a range tombstone.
 pub(super) mod row_flags {
@@ -33,7 +33,7 @@ pub(super) mod row_flags {
     pub const SHADOWABLE: u8 = 0x02;
 }
 
-/// Clustering values that share one bit field of what is null or empty.
+/// Clustering values that share one bit field of null and empty values.
 const BATCH: usize = 32;
 
 /// From this number of columns on, the set of a row's columns is a list of positions and not of bits.
@@ -101,8 +101,8 @@ pub(super) fn read_columns(input: &mut Input, columns: &[Arc<Column>]) -> Result
     Ok((0..columns.len()).filter(|at| number >> at & 1 == 0).collect())
 }
 
-/// Reads the positions of the columns that the row has, or those of the others if they are fewer. `missing` is the
-/// number of columns that it does not have.
+/// Reads the positions of the columns that the row has, or the positions of the others if they are fewer. `missing` is
+/// the number of columns that it does not have.
 fn read_large_set(input: &mut Input, missing: u64, columns: usize) -> Result<Vec<usize>, SstableError> {
     let missing = usize::try_from(missing).ok().filter(|missing| *missing <= columns);
     let missing = missing.ok_or_else(|| input.damaged("a row with fewer than no columns"))?;

@@ -16,7 +16,7 @@ use super::super::counter::{CounterCell, shards_of};
 use super::super::error::SstableError;
 use super::super::format::{Format, flags};
 use super::super::input::Input;
-use crate::model::{Cell, CellKind, RangeTombstone};
+use base::model::{Cell, CellKind, RangeTombstone};
 
 /// Reads the rest of a column after its name.
 pub(in super::super) fn read_column(

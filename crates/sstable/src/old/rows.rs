@@ -18,7 +18,7 @@ use super::super::format::{Format, RowSize};
 use super::super::input::Input;
 use super::super::key_order::KeyReader;
 use super::column::read_column;
-use crate::model::DeletionTime;
+use base::model::DeletionTime;
 
 /// So many units of a row that can be read in one way show that it is the right one: a row can have millions.
 const UNITS_THAT_DECIDE: u64 = 10_000;
@@ -115,7 +115,7 @@ impl OldRows {
         Ok(Some(Unit::Row { key, deletion: started }))
     }
 
-    /// Reads what is stored between the key and the columns.
+    /// Reads the data between the key and the columns.
     fn read_head(&mut self, row_key: &Bytes) -> Result<DeletionTime, SstableError> {
         let size = match self.format.row_size {
             RowSize::Int => Some(i64::from(self.input.i32()?)),

@@ -3,10 +3,10 @@
 use bytes::Bytes;
 
 use super::super::atom::Atom;
-use crate::marshal::components;
-use crate::model::RangeTombstone;
+use base::marshal::components;
+use base::model::RangeTombstone;
 
-/// Returns an atom of a super column family with its super column, or why its name is no name in one.
+/// Returns an atom of a super column family with its super column, or the reason why its name is not a name in one.
 pub(in super::super) fn in_super_columns(atom: Atom) -> Result<Atom, String> {
     match atom {
         Atom::Cell { super_column: None, mut cell } => {
@@ -77,8 +77,8 @@ fn range_in(range: RangeTombstone) -> Result<Atom, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::push_component;
-    use crate::model::{Cell, DeletionTime};
+    use base::marshal::push_component;
+    use base::model::{Cell, DeletionTime};
 
     fn name(parts: &[&[u8]], end: u8) -> Bytes {
         let mut name = Vec::new();

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::model::{CellKind, DeletionTime};
-use crate::sstable::atom::Atom;
-use crate::sstable::counter::{CounterCell, ShardKind};
-use crate::sstable::error::hex;
+use crate::atom::Atom;
+use crate::counter::{CounterCell, ShardKind};
+use base::model::{CellKind, DeletionTime};
+use base::util::hex;
 
 pub(super) fn deletion_json(deletion: DeletionTime) -> Value {
     json!({"timestamp": deletion.marked_for_delete_at, "deleted_at": deletion.local_deletion_time})

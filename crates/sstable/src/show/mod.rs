@@ -20,7 +20,7 @@ use self::json::{atom_json, deletion_json};
 pub use self::text::ShownAs;
 use self::text::TextForm;
 use super::atom::Unit;
-use super::error::hex;
+use base::util::hex;
 
 /// The form of the output.
 #[derive(Clone)]
@@ -133,8 +133,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{Cell, CellKind, DeletionTime, RangeTombstone};
-    use crate::sstable::Atom;
+    use crate::Atom;
+    use base::model::{Cell, CellKind, DeletionTime, RangeTombstone};
 
     fn units() -> Vec<Unit> {
         let deletion = DeletionTime { marked_for_delete_at: 7, local_deletion_time: 8 };

@@ -13,14 +13,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::cql::show::{assigned, bound, framed, meaning, row_key};
-use crate::db::Database;
-use crate::marshal::TypeRef;
-use crate::model::{Cell, CellKind, DeletionTime, RangeTombstone};
-use crate::schema::{CfDef, TableDef};
-use crate::sstable::atom::Atom;
-use crate::sstable::counter::CounterCell;
-use crate::sstable::error::hex;
+use crate::atom::Atom;
+use crate::counter::CounterCell;
+use base::marshal::{TypeRef, Types};
+use base::model::{Cell, CellKind, DeletionTime, RangeTombstone};
+use base::schema::show::{assigned, bound, framed, meaning, row_key};
+use base::schema::{CfDef, TableDef};
+use base::util::hex;
 
 /// The left side may be so wide, in characters, before the right one is moved.
 const LEFT_MAX: usize = 60;
@@ -28,8 +27,8 @@ const LEFT_MAX: usize = 60;
 /// The column family of a file: the types of its keys, names and values.
 #[derive(Clone)]
 pub struct ShownAs {
-    /// Has the types by their names.
-    pub database: Arc<Database>,
+    /// The types by their names.
+    pub types: Types,
     /// The column family.
     pub cf: Arc<CfDef>,
     /// The table that it is in CQL.
@@ -52,9 +51,9 @@ impl TextForm {
     pub fn row(&self, key: &Bytes, deletion: DeletionTime) -> String {
         let mut line = match &self.shown_as {
             None => format!("row key {}", text(key)),
-            Some(ShownAs { database, table, .. }) => {
+            Some(ShownAs { types, table, .. }) => {
                 let is_composite = table.partition_key.len() > 1;
-                format!("row key {}  {}", framed(key, is_composite), row_key(database, table, key))
+                format!("row key {}  {}", framed(key, is_composite), row_key(types, table, key))
             }
         };
         if deletion.is_deleted() {
@@ -108,7 +107,7 @@ impl TextForm {
         }
     }
 
-    /// Returns what a cell has besides its name.
+    /// Returns the parts of a cell after its name.
     fn content(&self, cell: &Cell) -> String {
         let value = match &self.shown_as {
             None => text(&cell.value),
@@ -140,18 +139,18 @@ impl ShownAs {
         match atom {
             Atom::Cell { super_column: None, cell } => {
                 let value = (!matches!(cell.kind, CellKind::Deleted { .. })).then_some(&cell.value);
-                meaning(&self.database, &self.table, &cell.name, value)
+                meaning(&self.types, &self.table, &cell.name, value)
             }
             Atom::Counter { super_column: None, counter } => {
                 let total = Bytes::copy_from_slice(&counter.total().to_be_bytes());
-                meaning(&self.database, &self.table, &counter.name, Some(&total))
+                meaning(&self.types, &self.table, &counter.name, Some(&total))
             }
             Atom::Cell { super_column: Some(holder), cell } => self.in_super(&[holder, &cell.name]),
             Atom::Counter { super_column: Some(holder), counter } => self.in_super(&[holder, &counter.name]),
             Atom::SuperDeletion { name, .. } => self.in_super(&[name]),
             Atom::Range(RangeTombstone { super_column: Some(holder), .. }) => self.in_super(&[holder]),
             Atom::Range(RangeTombstone { super_column: None, start, finish, .. }) => {
-                let of = |name| bound(&self.database, &self.table, name);
+                let of = |name| bound(&self.types, &self.table, name);
                 let (start, finish) = (of(start), of(finish));
                 if start == finish { start } else { format!("{start} to {finish}") }
             }
@@ -160,7 +159,7 @@ impl ShownAs {
 
     fn in_super(&self, names: &[&Bytes]) -> String {
         let names: Vec<Bytes> = names.iter().map(|name| (*name).clone()).collect();
-        assigned(&self.database, &self.table.clustering, &names).join(" ")
+        assigned(&self.types, &self.table.clustering, &names).join(" ")
     }
 }
 
@@ -177,7 +176,7 @@ fn deletion_text(deletion: DeletionTime) -> String {
     format!("(deleted, timestamp={marked_for_delete_at}, deleted_at={local_deletion_time})")
 }
 
-/// Returns what a counter has besides its name.
+/// Returns the parts of a counter after its name.
 fn counter_text(counter: &CounterCell) -> String {
     let mut shown = format!("count={}, timestamp={}", counter.total(), counter.timestamp);
     for (node, shard) in &counter.shards {

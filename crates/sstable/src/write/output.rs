@@ -70,8 +70,8 @@ impl Output {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Input;
     use super::*;
+    use crate::input::Input;
     use proptest::prelude::*;
     use std::path::Path;
 

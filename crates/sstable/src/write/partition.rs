@@ -15,7 +15,7 @@ use bytes::Bytes;
 use super::super::counter::global_context;
 use super::output::Output;
 use super::statistics::Baselines;
-use crate::model::{Cell, CellKind, DeletionTime};
+use base::model::{Cell, CellKind, DeletionTime};
 
 /// Least size of a block of rows.
 const BLOCK_BYTES: usize = 64 * 1024;
@@ -70,7 +70,7 @@ pub enum Unfiltered {
         clustering: Vec<Bytes>,
         /// Whether the bound is after all rows that have these values, and not before them.
         is_after: bool,
-        /// What begins and ends.
+        /// The tombstones that begin and end.
         bound: RangeBound,
     },
 }
@@ -86,7 +86,7 @@ pub struct Partition {
     pub items: Vec<Unfiltered>,
 }
 
-/// How values are stored: their length if all have the same.
+/// The stored lengths of values: `None` if they differ.
 #[derive(Debug, Clone)]
 pub(super) struct Lengths {
     pub clustering: Vec<Option<u64>>,

@@ -4,14 +4,14 @@
 //!   number of parts | (kind, offset) of each | validation part | statistics part | header part
 //! ```
 //!
-//! Histograms are those of 3.11: their buckets grow by a fifth. The cardinality of keys is left out; a server estimates it
-//! from the Index.
+//! Histograms have the form of 3.11: their buckets grow by a fifth. The cardinality of keys is left out; a server
+//! estimates it from the Index.
 
 use super::output::Output;
 use super::partition::{Partition, RangeBound, Unfiltered};
 use super::writer::WrittenColumns;
-use crate::model::{CellKind, DeletionTime};
-use crate::sstable::statistics::{DELETION_EPOCH_S, HEADER, STATISTICS, TIMESTAMP_EPOCH_US, VALIDATION};
+use crate::statistics::{DELETION_EPOCH_S, HEADER, STATISTICS, TIMESTAMP_EPOCH_US, VALIDATION};
+use base::model::{CellKind, DeletionTime};
 
 /// Buckets of the histograms of sizes and of numbers of cells.
 const SIZE_BUCKETS: usize = 150;
@@ -127,7 +127,7 @@ impl Baselines {
         self.put_deletion_time(deletion.local_deletion_time, out);
     }
 
-    /// Returns the component. `sizes` are those of the partitions in bytes.
+    /// Returns the component. `sizes` are the sizes of the partitions in bytes.
     pub fn statistics(&self, columns: &WrittenColumns, partitioner: &str, sizes: &[u64]) -> Output {
         let mut validation = Output::default();
         validation.short_bytes(partitioner.as_bytes());

@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 use super::output::Output;
 use super::partition::{Lengths, Partition, Unfiltered};
 use super::statistics::Baselines;
-use crate::model::CellKind;
-use crate::partitioner::PartitionerRef;
-use crate::sstable::error::{SstableError, hex};
-use crate::sstable::statistics::fixed_length;
+use crate::error::SstableError;
+use crate::statistics::fixed_length;
+use base::model::CellKind;
+use base::partitioner::PartitionerRef;
+use base::util::hex;
 
 /// Bytes of a block with a checksum.
 const BLOCK_BYTES: usize = 64 * 1024;

@@ -1,8 +1,8 @@
 //! Reads the types of columns.
 
 use super::CallError;
-use crate::marshal::Native;
-use crate::native::BodyReader;
+use base::marshal::Native;
+use wire::native::BodyReader;
 
 /// Types within each other.
 const DEPTH_MAX: usize = 32;

@@ -6,18 +6,18 @@ use bytes::Bytes;
 
 use super::super::value::{Fields, Value};
 use super::super::{Protocol, ThriftMessage};
-use super::thrift_place::{effect_of, place_of, row_of};
+use super::thrift_place::{effect_of, method_of, place_of};
 use super::{
     Answer, Call, CallError, Effect, NativeReply, NativeRequest, PreparedTexts, ReplyContent, Request,
     StatementText, StatementWords,
 };
-use crate::compat::features::ApiGeneration;
-use crate::native::RequestCode;
-use crate::thrift::decompressed_statement;
-use crate::thrift::frame::Transport;
-use crate::thrift::wire::MessageKind;
-use crate::traffic::report::Interface;
-use crate::util::limits::TRAFFIC_PREPARED_OF_CONNECTION_MAX;
+use crate::limits::TRAFFIC_PREPARED_OF_CONNECTION_MAX;
+use crate::report::Interface;
+use base::compat::features::ApiGeneration;
+use cql_syntax::limits::STATEMENT_BYTES_MAX;
+use wire::native::RequestCode;
+use wire::thrift::frame::Transport;
+use wire::thrift::{MessageKind, query_text};
 
 /// The state of a connection, as far as its calls show it.
 #[derive(Debug)]
@@ -94,14 +94,14 @@ impl Conversation {
 
     fn thrift_call(&mut self, message: ThriftMessage, bytes: Bytes, transport: Transport) -> Call {
         let method = message.method();
-        let row = row_of(&message.name, &message.fields, self.generation, transport);
-        if let Some((row, true)) = row {
-            self.generation = Some(row.generation());
+        let found = method_of(&message.name, &message.fields, self.generation, transport);
+        if let Some((method, true)) = found {
+            self.generation = Some(method.generation());
         }
         let statement = self.thrift_statement(&method, &message.fields);
         let words = statement.as_deref().map(StatementWords::of);
-        let place = row.map(|(row, _)| place_of(row, &message.fields)).unwrap_or_default();
-        let generation = row.map(|(row, _)| row.generation()).or(self.generation);
+        let place = found.map(|(method, _)| place_of(method, &message.fields)).unwrap_or_default();
+        let generation = found.map(|(method, _)| method.generation()).or(self.generation);
         let effect = words.as_ref().map(|words| words.effect);
         // Preparing changes nothing.
         let effect = if method.starts_with("prepare_") { Some(Effect::Session) } else { effect };
@@ -111,21 +111,21 @@ impl Conversation {
             interface: Interface::Thrift(generation.unwrap_or(ApiGeneration::AfterSetKeyspace)),
             keyspace: place.keyspace.or(of_statement).or_else(|| self.keyspace.clone()),
             family: place.family.or(table),
-            effect: row.map_or(Effect::Session, |(row, _)| effect_of(row, effect)),
+            effect: found.map_or(Effect::Session, |_| effect_of(&method, effect)),
             statement,
             method,
             request: Request::Thrift { message, bytes },
         }
     }
 
-    /// Returns the statement of a call: its text, or that of the statement that it executes.
+    /// Returns the statement of a call: its text, or the text of the statement that it executes.
     fn thrift_statement(&self, method: &str, fields: &Fields) -> Option<String> {
         match method {
             "execute_cql_query" | "execute_cql3_query" | "prepare_cql_query" | "prepare_cql3_query" => {
                 let compression = fields.get(&2).and_then(Value::as_int).unwrap_or_default();
                 let text = fields.get(&1)?.as_binary()?;
-                let text = decompressed_statement(text, i32::try_from(compression).ok()?)?;
-                String::from_utf8(text).ok()
+                let compression = i32::try_from(compression).ok()?;
+                String::from_utf8(query_text(text, compression, STATEMENT_BYTES_MAX).ok()?).ok()
             }
             "execute_prepared_cql_query" | "execute_prepared_cql3_query" => {
                 let id = fields.get(&1)?.as_int()?;
@@ -200,8 +200,8 @@ impl Conversation {
 mod tests {
     use super::super::NativeFrame;
     use super::*;
-    use crate::native::ProtocolVersion;
-    use crate::traffic::value::fields_from_json;
+    use crate::value::fields_from_json;
+    use wire::native::ProtocolVersion;
 
     fn message(name: &'static str, kind: MessageKind, fields: &str) -> Bytes {
         let fields = fields_from_json(&serde_json::from_str(fields).unwrap()).unwrap();

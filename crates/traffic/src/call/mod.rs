@@ -1,7 +1,7 @@
-//! Calls: decoded requests with what they do, and decoded replies.
+//! Calls: decoded requests with their effect, and decoded replies.
 //!
-//! A [`Conversation`] follows one connection: which keyspace it uses, which API generation its client has, and what it
-//! has prepared. So it describes a request that names none of these.
+//! A [`Conversation`] follows one connection: which keyspace it uses, which API generation its client uses, and which
+//! statements it has prepared. So it describes a request that names none of these.
 
 mod column_type;
 mod conversation;
@@ -20,13 +20,13 @@ pub use native_reply::{Column, NativeReply, ReplyContent, Rows};
 pub use native_request::{NativeRequest, NativeStatement, Part, StatementText};
 pub use prepared_texts::PreparedTexts;
 pub use statement::StatementWords;
-pub use thrift_place::row_of;
+pub use thrift_place::{method_of, result_of};
 
 use super::ThriftMessage;
 use super::report::{CqlValue, Interface, ReproducedRequest};
 use super::value::ValueError;
-use crate::cql::BoundValue;
-use crate::native::{NativeError, RequestCode};
+use base::model::BoundValue;
+use wire::native::{BodyError, RequestCode};
 
 /// Why a message of a recording cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,13 +41,13 @@ pub enum CallError {
     Body(String),
 }
 
-impl From<NativeError> for CallError {
-    fn from(error: NativeError) -> CallError {
+impl From<BodyError> for CallError {
+    fn from(error: BodyError) -> CallError {
         CallError::Body(error.to_string())
     }
 }
 
-/// What a call does.
+/// The effect of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Read,
@@ -89,7 +89,7 @@ pub enum Answer {
 impl Answer {
     /// Returns whether the call failed: by an exception that the method declares, or one of the protocol.
     pub fn is_exception(&self) -> bool {
-        use crate::thrift::wire::MessageKind;
+        use wire::thrift::MessageKind;
         match self {
             Answer::Thrift(reply) => {
                 reply.kind == MessageKind::Exception || reply.fields.keys().any(|field| *field != 0)
@@ -106,7 +106,7 @@ impl Call {
 
     /// Returns whether the server does not answer the call.
     pub fn is_oneway(&self) -> bool {
-        use crate::thrift::wire::MessageKind;
+        use wire::thrift::MessageKind;
         matches!(&self.request, Request::Thrift { message, .. } if message.kind == MessageKind::Oneway)
     }
 

@@ -3,7 +3,7 @@
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 use super::CallError;
-use crate::native::ProtocolVersion;
+use wire::native::ProtocolVersion;
 
 /// The highest bit of the version in frames of a server.
 const FROM_SERVER: u8 = 0x80;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::column_type::read_type;
 use super::{CallError, NativeFrame};
-use crate::native::{BodyReader, ProtocolVersion};
+use wire::native::{BodyReader, ProtocolVersion};
 
 /// The flags of a frame that say what precedes the reply in its body.
 mod flag {

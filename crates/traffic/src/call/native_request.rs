@@ -9,8 +9,8 @@ use std::ops::Range;
 use bytes::{BufMut, Bytes, BytesMut};
 
 use super::{CallError, NativeFrame};
-use crate::cql::BoundValue;
-use crate::native::{BodyReader, ProtocolVersion, RequestCode};
+use base::model::BoundValue;
+use wire::native::{BodyReader, ProtocolVersion, RequestCode};
 
 /// The flags of a statement's parameters.
 mod flag {
@@ -29,7 +29,7 @@ pub struct NativeRequest {
     pub code: RequestCode,
     /// The options of STARTUP. Empty for other requests.
     pub options: BTreeMap<String, String>,
-    /// The statement of QUERY, PREPARE and EXECUTE; those of BATCH.
+    /// The statement of QUERY, PREPARE and EXECUTE; the statements of BATCH.
     pub statements: Vec<NativeStatement>,
     /// The id of the columns that the client knows (EXECUTE of version 5).
     pub result_id: Option<Part>,
@@ -86,11 +86,11 @@ impl NativeRequest {
         match code {
             RequestCode::Startup => request.options = body.reader.string_map()?,
             RequestCode::Query => {
-                let text = StatementText::Text(body.reader.long_string()?);
+                let text = StatementText::Text(body.reader.long_string()?.into_string());
                 request.read_parameters(text, &mut body)?;
             }
             RequestCode::Prepare => {
-                let text = StatementText::Text(body.reader.long_string()?);
+                let text = StatementText::Text(body.reader.long_string()?.into_string());
                 request.statements.push(NativeStatement { text, values: Vec::new() });
             }
             RequestCode::Execute => request.read_execute(&mut body)?,
@@ -117,7 +117,7 @@ impl NativeRequest {
         Ok(())
     }
 
-    /// Reads the parameters of a statement up to the state of paging. What follows is not decoded.
+    /// Reads the parameters of a statement up to the state of paging. The rest is not decoded.
     fn read_parameters(&mut self, text: StatementText, body: &mut Body) -> Result<(), CallError> {
         let version = self.frame.version;
         body.reader.u16()?;
@@ -142,7 +142,7 @@ impl NativeRequest {
         body.reader.u8()?;
         for _ in 0..body.reader.u16()? {
             let text = match body.reader.u8()? {
-                0 => StatementText::Text(body.reader.long_string()?),
+                0 => StatementText::Text(body.reader.long_string()?.into_string()),
                 _ => StatementText::Prepared(body.short_part()?),
             };
             let values = body.values(false)?;

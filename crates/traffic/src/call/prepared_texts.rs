@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use crate::util::limits::{TRAFFIC_PREPARED_BYTES_MAX, TRAFFIC_PREPARED_MAX};
+use crate::limits::{TRAFFIC_PREPARED_BYTES_MAX, TRAFFIC_PREPARED_MAX};
 
 /// Texts by the ids of the recorded server. Ids of the native protocol are shared by all connections.
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
-//! What a CQL statement does, and to which table, by its words.
+//! The effect of a CQL statement and its table, by its words.
 //!
 //! Statements of all languages are described (CQL 1 to 3), also those that this server cannot parse. The words before a
 //! table's name are the same in all of them.
 
-use crate::cql::syntax::{Token, TokenKind, tokens};
+use cql_syntax::{Token, TokenKind, tokens_of_any};
 
 use super::Effect;
 
@@ -26,8 +26,7 @@ const RANDOM_FUNCTIONS: [&str; 6] =
 
 impl StatementWords {
     pub fn of(text: &str) -> StatementWords {
-        let tokens = tokens(text).unwrap_or_default();
-        let words: Vec<&Token> = tokens.iter().filter(|token| token.kind != TokenKind::Hidden).collect();
+        let words: Vec<Token> = tokens_of_any(text).filter(|token| token.kind != TokenKind::Hidden).collect();
         let verb = words.first().map(|token| token.raw(text).to_ascii_uppercase()).unwrap_or_default();
         let effect = match &verb[..] {
             "SELECT" => Effect::Read,
@@ -45,15 +44,14 @@ impl StatementWords {
 
     /// Returns the keyspace that `USE` selects.
     pub fn used_keyspace(text: &str) -> Option<String> {
-        let tokens = tokens(text).ok()?;
-        let mut words = tokens.iter().filter(|token| token.kind != TokenKind::Hidden);
+        let mut words = tokens_of_any(text).filter(|token| token.kind != TokenKind::Hidden);
         let verb = words.next()?.raw(text);
-        verb.eq_ignore_ascii_case("USE").then(|| words.next().map(|token| name_of(token, text)))?
+        verb.eq_ignore_ascii_case("USE").then(|| words.next().map(|token| name_of(&token, text)))?
     }
 }
 
 /// Returns the keyspace and the name of the only table.
-fn table_of(words: &[&Token], text: &str, verb: &str) -> (Option<String>, Option<String>) {
+fn table_of(words: &[Token], text: &str, verb: &str) -> (Option<String>, Option<String>) {
     let mut found: Option<(Option<String>, String)> = None;
     for at in 0..words.len() {
         let Some(token) = words.get(at).filter(|token| token.kind == TokenKind::Word) else { continue };
@@ -80,8 +78,8 @@ fn precedes_table(word: &str, at: usize, verb: &str) -> bool {
 }
 
 /// Returns the name at a position, which may follow `TABLE` or `IF NOT EXISTS`.
-fn table_at(words: &[&Token], mut at: usize, text: &str) -> Option<(Option<String>, String)> {
-    let is_skipped = |token: &&Token| {
+fn table_at(words: &[Token], mut at: usize, text: &str) -> Option<(Option<String>, String)> {
+    let is_skipped = |token: &Token| {
         ["TABLE", "COLUMNFAMILY", "IF", "NOT", "EXISTS"]
             .iter()
             .any(|word| token.kind == TokenKind::Word && word.eq_ignore_ascii_case(token.raw(text)))
@@ -96,7 +94,7 @@ fn table_at(words: &[&Token], mut at: usize, text: &str) -> Option<(Option<Strin
     Some((None, first))
 }
 
-fn name_at(words: &[&Token], at: usize, text: &str) -> Option<String> {
+fn name_at(words: &[Token], at: usize, text: &str) -> Option<String> {
     let named = [TokenKind::Word, TokenKind::QuotedName, TokenKind::String];
     words.get(at).filter(|token| named.contains(&token.kind)).map(|token| name_of(token, text))
 }

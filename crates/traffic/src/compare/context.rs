@@ -1,6 +1,6 @@
-//! What a comparison knows of both runs.
+//! The context of a comparison: the facts about both runs.
 
-/// Both runs so far, and what the recording has.
+/// Both runs so far, and the contents of the recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Context {
     pub recorded: Span,

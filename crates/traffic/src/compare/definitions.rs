@@ -12,8 +12,8 @@ use bytes::Bytes;
 
 use super::super::value::{Fields, Value};
 use super::Rule;
-use crate::marshal::split_arguments;
-use crate::schema::is_system_keyspace;
+use base::marshal::split_arguments;
+use base::schema::is_system_keyspace;
 
 const NAME: i16 = 1;
 const OPTIONS: i16 = 3;
@@ -23,7 +23,7 @@ const FAMILY_NAME: i16 = 2;
 const COLUMNS: i16 = 13;
 const COLUMN_NAME: i16 = 1;
 
-/// Returns two answers without what may differ, and adds the rules that account for it.
+/// Returns two answers without the parts that may differ, and adds the rules that account for them.
 pub fn without_what_differs(left: &Value, right: &Value, rules: &mut Vec<Rule>) -> (Value, Value) {
     let ((left, left_rest), (right, right_rest)) = (Described::of(left), Described::of(right));
     for (differs, rule) in [
@@ -38,7 +38,7 @@ pub fn without_what_differs(left: &Value, right: &Value, rules: &mut Vec<Rule>) 
     (left_rest, right_rest)
 }
 
-/// What was taken from an answer.
+/// The parts that were taken from an answer.
 #[derive(Default)]
 struct Described {
     /// The names or definitions of system keyspaces.
@@ -50,7 +50,7 @@ struct Described {
 }
 
 impl Described {
-    /// Returns what was taken, and the rest of the answer in the order of names.
+    /// Returns the parts that were taken, and the rest of the answer in the order of names.
     fn of(answer: &Value) -> (Described, Value) {
         let mut described = Described::default();
         let rest = match answer.clone() {

@@ -13,7 +13,6 @@
 
 mod context;
 mod definitions;
-mod field_names;
 mod native;
 mod rule;
 mod shown;
@@ -36,7 +35,7 @@ pub struct Comparison {
     pub outcome: Compare,
 }
 
-/// How two replies compare.
+/// The result of a comparison of two replies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Compare {
     /// Equal, if there are rules by them.
@@ -96,7 +95,7 @@ impl Compare {
     }
 }
 
-/// Compares the replies to a call. `None` is no reply.
+/// Compares the replies to a call. `None` means no reply.
 pub fn compare(
     call: &Call,
     recorded: Option<&Answer>,

@@ -7,8 +7,8 @@ use super::context::Context;
 use super::shown::{shown_bytes, shown_cell};
 use super::texts::without_java_objects;
 use super::{Found, Rule};
-use crate::schema::is_system_keyspace;
-use crate::traffic::report::DifferenceKind;
+use crate::report::DifferenceKind;
+use base::schema::is_system_keyspace;
 
 /// Returns the difference of two replies, and adds the rules that were applied.
 pub fn difference(
@@ -226,8 +226,8 @@ fn cell_rule(
 mod tests {
     use super::super::context::testing::context;
     use super::*;
-    use crate::native::ProtocolVersion;
-    use crate::traffic::call::NativeFrame;
+    use crate::call::NativeFrame;
+    use wire::native::ProtocolVersion;
 
     fn reply(content: ReplyContent) -> NativeReply {
         let frame = NativeFrame {

@@ -19,7 +19,7 @@ pub enum Rule {
     Identity,
     /// System tables and system keyspaces.
     SystemTables,
-    /// The field `replication_factor` beside the option of the same name.
+    /// The field `replication_factor` next to the option of the same name.
     ReplicationFactor,
     /// Ids of prepared statements, and states of paging.
     Handle,
@@ -71,7 +71,7 @@ impl Rule {
         }
     }
 
-    /// Returns what the rule means.
+    /// Returns the meaning of the rule.
     pub fn meaning(self) -> &'static str {
         match self {
             Rule::MapOrder => "maps, sets and lists of definitions have the same elements in another order",

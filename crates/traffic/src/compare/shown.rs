@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 
 use super::super::value::{Value, plain_text};
-use crate::util::limits::REPORT_TEXT_CHARS_MAX;
+use crate::limits::REPORT_TEXT_CHARS_MAX;
 
 /// Returns a value as text: `[{1: "a", 3: 5}]`. Long values are cut.
 pub fn shown(value: &Value) -> String {

@@ -1,4 +1,4 @@
-//! Texts of errors without what differs from run to run.
+//! Texts of errors without the parts that differ from run to run.
 
 use std::borrow::Cow;
 

@@ -1,19 +1,17 @@
 //! Compares replies of Thrift methods.
 
 use super::super::ThriftMessage;
-use super::super::call::{Call, Request};
+use super::super::call::{Call, Request, result_of};
 use super::super::value::{Fields, Value};
 use super::context::Context;
-use super::definitions;
-use super::field_names::Names;
 use super::shown::shown;
 use super::texts::without_java_objects;
 use super::tree::TreeComparison;
-use super::{Found, Rule};
-use crate::schema::is_system_keyspace;
-use crate::thrift::methods::{DeclaredException, named};
-use crate::thrift::wire::MessageKind;
-use crate::traffic::report::DifferenceKind;
+use super::{Found, Rule, definitions};
+use crate::report::DifferenceKind;
+use base::schema::is_system_keyspace;
+use wire::thrift::MessageKind;
+use wire::thrift::interface::exception_name;
 
 /// The kind of a TApplicationException for a failure inside the server.
 const INTERNAL_ERROR: i64 = 6;
@@ -105,30 +103,13 @@ fn content_of(reply: &ThriftMessage) -> Content<'_> {
     });
     match declared {
         Some((id, fields)) => Content::Exception {
-            name: exception_name(&reply.name, id),
+            name: exception_name(&reply.name, id).unwrap_or_else(|| format!("Exception{id}")),
             text: text(fields),
             fields,
             is_internal: false,
         },
         None => Content::Result(reply.fields.get(&0)),
     }
-}
-
-/// Returns the name of an exception by its field in the result of a method. The newest row that declares it counts: the
-/// fields of a method's exceptions hardly changed between releases.
-fn exception_name(method: &[u8], id: i16) -> String {
-    let declared = named(method).iter().rev().flat_map(|row| row.throws).find(|(field, _)| *field == id);
-    match declared.map(|(_, exception)| exception) {
-        Some(DeclaredException::InvalidRequest) => "InvalidRequestException",
-        Some(DeclaredException::NotFound) => "NotFoundException",
-        Some(DeclaredException::Unavailable) => "UnavailableException",
-        Some(DeclaredException::TimedOut) => "TimedOutException",
-        Some(DeclaredException::Authentication) => "AuthenticationException",
-        Some(DeclaredException::Authorization) => "AuthorizationException",
-        Some(DeclaredException::SchemaDisagreement) => "SchemaDisagreementException",
-        None => return format!("Exception{id}"),
-    }
-    .to_owned()
 }
 
 /// Returns the fields of an exception without its texts.
@@ -174,7 +155,7 @@ fn results(
         {
             context.are_times_us(*left, *right).then_some(Rule::ServerTime)
         }
-        (Value::I32(_), Value::I32(_)) if is_description && field == "16" => Some(Rule::SchemaId),
+        (Value::I32(_), Value::I32(_)) if is_description && field == "id" => Some(Rule::SchemaId),
         (Value::Binary(left), Value::Binary(right)) => {
             if is_statement && field == "value" {
                 return of_bytes(left, right, context);
@@ -186,7 +167,8 @@ fn results(
         }
         _ => None,
     };
-    TreeComparison { accepts: &accepts, rules }.difference(&left, &right, Names::of_result(&call.method))
+    let meaning = result_of(call.method.as_bytes(), &left);
+    TreeComparison { accepts: &accepts, rules }.difference(&left, &right, meaning)
 }
 
 /// Returns the rule by which values that servers make may differ.
@@ -250,9 +232,9 @@ mod tests {
     use super::super::context::testing::context;
     use super::super::{Compare, Comparison, compare};
     use super::*;
-    use crate::traffic::Protocol;
-    use crate::traffic::call::{Answer, Conversation, PreparedTexts};
-    use crate::traffic::value::fields_from_json;
+    use crate::Protocol;
+    use crate::call::{Answer, Conversation, PreparedTexts};
+    use crate::value::fields_from_json;
 
     fn message(name: &'static str, kind: MessageKind, fields: &str) -> ThriftMessage {
         let fields = fields_from_json(&serde_json::from_str(fields).unwrap()).unwrap();

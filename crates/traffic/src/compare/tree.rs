@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use super::super::value::Value;
-use super::field_names::Names;
 use super::shown::shown;
 use super::{Found, Rule};
+use wire::thrift::interface::Meaning;
 
 /// Compares two trees. A rule may accept values that differ.
 pub struct TreeComparison<'a> {
@@ -14,16 +14,16 @@ pub struct TreeComparison<'a> {
     pub rules: &'a mut Vec<Rule>,
 }
 
-/// Where a value is: the path to it, the name of its field, and what it is made of.
+/// Where a value is: the path to it, the name of its field, and its meaning.
 struct Place<'a> {
     path: &'a str,
     field: &'a str,
-    names: Names,
+    meaning: Meaning,
 }
 
 impl TreeComparison<'_> {
     /// Returns the first difference. Maps and sets are compared without order.
-    pub fn difference(&mut self, recorded: &Value, candidate: &Value, names: Names) -> Option<Found> {
+    pub fn difference(&mut self, recorded: &Value, candidate: &Value, meaning: Meaning) -> Option<Found> {
         if recorded == candidate {
             return None;
         }
@@ -32,7 +32,7 @@ impl TreeComparison<'_> {
             self.rules.push(Rule::MapOrder);
             return None;
         }
-        self.value(&left, &right, &Place { path: "", field: "", names })
+        self.value(&left, &right, &Place { path: "", field: "", meaning })
     }
 
     fn value(&mut self, recorded: &Value, candidate: &Value, place: &Place<'_>) -> Option<Found> {
@@ -46,10 +46,12 @@ impl TreeComparison<'_> {
         match (recorded, candidate) {
             (Value::Struct(left), Value::Struct(right)) => {
                 left.keys().chain(right.keys().filter(|id| !left.contains_key(id))).find_map(|id| {
-                    let (name, names) = place.names.field(*id);
+                    let field = place.meaning.field(*id);
+                    let name = field.map_or_else(|| id.to_string(), |field| field.name.to_owned());
+                    let meaning = field.map_or(Meaning::UNKNOWN, Meaning::of_field);
                     let path =
                         if place.path.is_empty() { name.clone() } else { format!("{}.{name}", place.path) };
-                    self.either(left.get(id), right.get(id), &Place { path: &path, field: &name, names })
+                    self.either(left.get(id), right.get(id), &Place { path: &path, field: &name, meaning })
                 })
             }
             (Value::List(_, left), Value::List(_, right)) | (Value::Set(_, left), Value::Set(_, right)) => {
@@ -76,7 +78,7 @@ impl TreeComparison<'_> {
     fn items(&mut self, left: &[Value], right: &[Value], place: &Place<'_>) -> Option<Found> {
         (0..left.len().max(right.len())).find_map(|at| {
             let path = format!("{}[{at}]", place.path);
-            let inner = Place { path: &path, field: place.field, names: place.names.element() };
+            let inner = Place { path: &path, field: place.field, meaning: place.meaning.element() };
             self.either(left.get(at), right.get(at), &inner)
         })
     }
@@ -100,7 +102,7 @@ impl TreeComparison<'_> {
             let other = if order == Ordering::Less { None } else { right.next() };
             let key = one.or(other).map(|(key, _)| shown(key)).unwrap_or_default();
             let path = format!("{}[{key}]", place.path);
-            let inner = Place { path: &path, field: place.field, names: place.names.element() };
+            let inner = Place { path: &path, field: place.field, meaning: place.meaning.map_value() };
             let found = self.either(one.map(|(_, value)| value), other.map(|(_, value)| value), &inner);
             if found.is_some() {
                 return found;

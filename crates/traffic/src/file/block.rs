@@ -1,6 +1,6 @@
 //! The head of a block.
 
-use crate::util::limits::{RECORDED_MESSAGE_BYTES_MAX, RECORDING_BLOCK_BYTES, RECORDING_INDEX_BYTES_MAX};
+use crate::limits::{RECORDED_MESSAGE_BYTES_MAX, RECORDING_BLOCK_BYTES, RECORDING_INDEX_BYTES_MAX};
 
 use super::event_codec::EVENT_OVERHEAD_MAX;
 
@@ -15,7 +15,7 @@ pub const PAYLOAD_BYTES_MAX: usize = RECORDING_BLOCK_BYTES + RECORDED_MESSAGE_BY
 /// A block's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockHead {
-    /// Whether this is the end of a file. Then `events` and the times are those of the whole file.
+    /// Whether this is the end of a file. Then `events` and the times cover the whole file.
     pub is_end: bool,
     pub events: u32,
     pub first_us: i64,

@@ -17,7 +17,7 @@
 use bytes::{BufMut, Bytes};
 
 use super::number::{put_bytes, put_number, put_signed, take_byte, take_bytes, take_number, take_signed};
-use crate::traffic::{Event, EventKind, Loss, LossReason, Protocol, Side};
+use crate::{Event, EventKind, Loss, LossReason, Protocol, Side};
 
 /// The most bytes that an event has besides its texts and its message.
 pub const EVENT_OVERHEAD_MAX: usize = 64;

@@ -14,9 +14,7 @@
 use std::collections::BTreeSet;
 
 use super::number::{put_bytes, put_number, take_byte, take_bytes, take_number};
-use crate::util::limits::{
-    RECORDING_INDEX_CONNECTIONS_MAX, RECORDING_INDEX_NAMES_MAX, RECORDING_NAME_BYTES_MAX,
-};
+use crate::limits::{RECORDING_INDEX_CONNECTIONS_MAX, RECORDING_INDEX_NAMES_MAX, RECORDING_NAME_BYTES_MAX};
 
 /// The names that occur in a block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,7 +59,7 @@ impl Names {
     }
 }
 
-/// What a block has.
+/// The contents of a block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockIndex {
     connections: BTreeSet<u64>,

@@ -6,14 +6,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::native::RequestCode;
-use crate::thrift::wire::{MessageHeader, Reader, TType};
-use crate::traffic::family_names::{FamilyNames, families_of_statement, family_of_arguments};
-use crate::traffic::native_message::{NativeMessage, Statement};
-use crate::traffic::{Event, EventKind, Protocol};
-use crate::util::limits::{RECORDING_CONNECTIONS_MAX, RECORDING_OPEN_CALLS_MAX, RECORDING_STATEMENTS_MAX};
+use crate::family_names::{FamilyNames, families_of_statement, family_of_arguments};
+use crate::limits::{RECORDING_CONNECTIONS_MAX, RECORDING_OPEN_CALLS_MAX, RECORDING_STATEMENTS_MAX};
+use crate::native_message::{NativeMessage, Statement};
+use crate::{Event, EventKind, Protocol};
+use wire::native::RequestCode;
+use wire::thrift::{MessageHeader, Reader, TType};
 
-/// What identifies the calls of a kind.
+/// The labels that identify the calls of a kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallLabels {
     /// The Thrift method, or the name of the native protocol's opcode.
@@ -155,7 +155,7 @@ impl Labels {
 }
 
 /// Returns the id in the reply to `prepare_cql_query`: field 1 of the struct in field 0.
-fn thrift_id_of_reply(message: &[u8]) -> Option<&[u8]> {
+pub fn thrift_id_of_reply(message: &[u8]) -> Option<&[u8]> {
     let mut reader = Reader::over(message);
     MessageHeader::read(&mut reader).ok()?;
     match reader.field_begin().ok()?? {

@@ -8,7 +8,7 @@
 //!          | u32 length of the index | u32 length of the payload | u32 length of the payload before compression
 //!          | u32 CRC-32 of the index | u32 CRC-32 of the payload | u32 CRC-32 of these 44 bytes
 //!          | index | payload
-//! end      a block "TEND" without index and payload; its events are those of the file, its times the first and last
+//! end      a block "TEND" without index and payload; its events count the whole file, its times are the first and last
 //! ```
 //!
 //! Numbers are big-endian, times are microseconds since 1970. The times in a block's head are the earliest and the latest
@@ -32,6 +32,7 @@ mod tests;
 mod writer;
 
 pub use index::{BlockIndex, Names};
+pub(crate) use labels::thrift_id_of_reply;
 pub use labels::{CallLabels, EventLabels, Labels};
 pub use parts::{PartReader, PartWriter, RotationLimits, part_path};
 pub use reader::{Ending, Reader, Selection};

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::labels::Labels;
 use super::reader::{Ending, Reader, Selection};
 use super::writer::Writer;
-use crate::traffic::{Event, EventKind, Header, TrafficError};
-use crate::util::limits::{RECORDING_BLOCK_MS, RECORDING_CONNECTIONS_MAX};
+use crate::limits::{RECORDING_BLOCK_MS, RECORDING_CONNECTIONS_MAX};
+use crate::{Event, EventKind, Header, TrafficError};
 
 /// When a recording continues in another file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

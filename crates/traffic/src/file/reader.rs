@@ -8,14 +8,14 @@ use super::block::{BLOCK_MARK, BlockHead, END_MARK, HEAD_BYTES};
 use super::event_codec::take_event;
 use super::index::BlockIndex;
 use super::{FILE_MARK, head_sum};
-use crate::traffic::event::FORMAT_VERSION;
-use crate::traffic::{Event, Header, TrafficError};
-use crate::util::limits::RECORDING_HEADER_BYTES_MAX;
+use crate::event::FORMAT_VERSION;
+use crate::limits::RECORDING_HEADER_BYTES_MAX;
+use crate::{Event, Header, TrafficError};
 
 /// Bytes that are searched at a time for the next block behind a damaged one.
 const SEARCH_BYTES: usize = 64 * 1024;
 
-/// How a file ends. It is known when all events have been read.
+/// The end of a file. It is known when all events have been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// The recorder closed the file.
@@ -24,7 +24,7 @@ pub enum Ending {
     Open { torn_bytes: u64 },
 }
 
-/// Which blocks are read. A selected block may also have other events.
+/// The selection of the blocks that are read. A selected block may also have other events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Microseconds since 1970; both ends are included.
@@ -89,7 +89,7 @@ impl Reader {
     }
 }
 
-/// What is at a place where a block should start.
+/// The data at a place where a block should start.
 enum Found {
     Block(BlockHead, Vec<u8>, Vec<u8>),
     Skipped,

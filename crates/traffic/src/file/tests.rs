@@ -1,4 +1,4 @@
-//! Tests of files: what is written can be read, damage costs one block, and nothing that a file has causes a panic.
+//! Tests of files: written events can be read, damage costs one block, and nothing that a file has causes a panic.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -7,8 +7,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use proptest::prelude::*;
 
 use super::*;
-use crate::thrift::wire::{MessageKind, Writer as ThriftWriter};
-use crate::traffic::{Event, EventKind, Header, Loss, LossReason, Protocol, Side, TrafficError};
+use crate::{Event, EventKind, Header, Loss, LossReason, Protocol, Side, TrafficError};
+use wire::thrift::{MessageKind, Writer as ThriftWriter};
 
 const START_US: i64 = 1_384_000_000_000_000;
 
@@ -92,7 +92,7 @@ fn what_is_written_can_be_read() {
 
 #[test]
 fn the_fixture_of_format_1_can_be_read_and_is_still_written() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/recording-1.rec");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/recording-1.rec");
     let mut reader = Reader::open(&path).unwrap();
     assert_eq!(reader.header(), &header());
     let read: Result<Vec<Event>, _> = reader.by_ref().collect();
@@ -260,7 +260,7 @@ fn foreign_files_are_refused() {
 
 #[test]
 fn large_messages_have_blocks_of_their_own() {
-    let large = Bytes::from(vec![7; 3 * crate::util::limits::RECORDING_BLOCK_BYTES]);
+    let large = Bytes::from(vec![7; 3 * crate::limits::RECORDING_BLOCK_BYTES]);
     let events = vec![
         opened(0, 1, Protocol::Native),
         event(1, 1, EventKind::Request { call: 1, message: large.clone() }),
@@ -296,7 +296,7 @@ proptest! {
 #[test]
 #[ignore = "writes the fixture of a new format"]
 fn write_fixture() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/recording-1.rec");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/recording-1.rec");
     assert!(!path.exists(), "the fixture exists already");
     std::fs::write(path, written(&conversation(), 4)).unwrap();
 }

@@ -9,8 +9,8 @@ use super::event_codec::put_event;
 use super::index::BlockIndex;
 use super::labels::EventLabels;
 use super::{FILE_MARK, head_sum};
-use crate::traffic::{Event, EventKind, Header, TrafficError};
-use crate::util::limits::RECORDING_BLOCK_BYTES;
+use crate::limits::RECORDING_BLOCK_BYTES;
+use crate::{Event, EventKind, Header, TrafficError};
 
 /// Writes a file block by block. Each block is written in one piece, so a killed program leaves whole blocks and at most
 /// one torn one.
@@ -131,7 +131,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is not written yet and the end of the file. A file without its end was not closed cleanly.
+    /// Writes the waiting events and the end of the file. A file without its end was not closed cleanly.
     pub fn finish(mut self) -> Result<W, TrafficError> {
         self.end_block()?;
         let (first_us, last_us) = self.times.unwrap_or_default();

@@ -8,9 +8,9 @@
 //!     set_keyspace Shop   ----->    old-1
 //! ```
 //!
-//! A call names its keyspace in 0.3 to 0.6; later it is that of set_keyspace or USE. Calls of no keyspace go to the
-//! server for all else. So the messages of a client have to be cut, unlike in a [`relay`]: one call is passed on and
-//! answered before the next. Their bytes are unchanged. Connections of other protocols are relayed to one server.
+//! A call names its keyspace in 0.3 to 0.6; later set_keyspace or USE sets it. Calls of no keyspace go to the server
+//! for all else. So the messages of a client have to be cut, unlike in a [`relay`]: one call is passed on and answered
+//! before the next. Their bytes are unchanged. Connections of other protocols are relayed to one server.
 
 use std::collections::HashMap;
 use std::io;
@@ -22,15 +22,16 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::queue::Tap;
 use super::relay::relay;
 use super::upstream::{ServerStream, Upstream, UpstreamError};
-use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Transport, detect};
-use crate::thrift::wire::MessageKind;
-use crate::traffic::call::{Call, Conversation, PreparedTexts, StatementWords};
-use crate::traffic::{Protocol, Side, ThriftMessage};
-use crate::util::limits::{MESSAGE_BYTES_MAX, RECORDED_MESSAGE_BYTES_MAX};
+use crate::call::{Call, Conversation, PreparedTexts, StatementWords};
+use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
+use crate::{Protocol, Side, ThriftMessage};
+use wire::limits::MESSAGE_BYTES_MAX;
+use wire::thrift::MessageKind;
+use wire::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Transport, detect};
 
-/// Calls that prepare a connection beside set_keyspace. A further server gets them first.
+/// Calls that prepare a connection in addition to set_keyspace. A further server gets them first.
 const PREPARING: [&str; 2] = ["login", "set_cql_version"];
-/// How many of them are kept.
+/// The number of them that are kept.
 const PREPARING_MAX: usize = 8;
 
 /// The servers behind a port.
@@ -186,7 +187,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin> Routed<'_, C> {
     async fn serve(&mut self, taps: &mut Taps) -> Result<(), RouteError> {
         while let Some(message) = self.client.read().await? {
             let bytes = self.client.framed(&message);
-            // What cannot be decoded is for the server to refuse.
+            // The server refuses calls that cannot be decoded.
             let call = self.conversation.request(&message, &PreparedTexts::default()).ok();
             let keyspace =
                 call.as_ref().map_or_else(|| self.conversation.keyspace().map(str::to_owned), keyspace_of);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::by_keyspace::{RouteError, Upstreams, route};
 use super::queue::TapQueue;
 use super::relay::relay;
-use crate::server::{Client, ConnectionEnd, ConnectionHandler};
+use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 
 /// Makes the handlers of all ports of a recorder, which share its queue and the numbers of connections.
 #[derive(Clone)]
@@ -34,7 +34,13 @@ impl Proxy {
 }
 
 impl ConnectionHandler for ProxyPort {
-    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
+    fn serve(&self, client: Client) -> Conversation {
+        Box::pin(self.clone().converse(client))
+    }
+}
+
+impl ProxyPort {
+    async fn converse(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { stream, peer, mut place, mut shutdown, .. } = client;
         place.prove();
         let connection = || self.proxy.last_connection.fetch_add(1, Ordering::Relaxed) + 1;

@@ -4,8 +4,8 @@
 //! the recorder comes for the buffer every few milliseconds and leaves an empty one. So a connection pays for a lock and
 //! a copy. If the buffer is full, the bytes are counted and not copied; the recorder then knows of a gap.
 //!
-//! Bytes are in the order in which they passed: those of a request before those of its reply, and those of a reply before
-//! anything that a client sent after it had the reply.
+//! Bytes are in the order in which they passed: the request before its reply, and the reply before anything that a
+//! client sent after it had the reply.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::traffic::Side;
+use crate::Side;
 
 /// Returns the time in microseconds since 1970.
 pub fn now_us() -> i64 {
@@ -52,7 +52,7 @@ pub enum ChunkKind {
     },
 }
 
-/// What the connections have left for the recorder.
+/// The chunks that the connections have left for the recorder.
 #[derive(Debug, Default)]
 pub struct Pending {
     pub chunks: Vec<Chunk>,

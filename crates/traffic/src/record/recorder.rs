@@ -10,22 +10,22 @@ use parking_lot::Mutex;
 
 use super::decoder::Decoder;
 use super::queue::{Pending, TapQueue, now_us};
-use crate::traffic::file::PartWriter;
-use crate::traffic::redact::Redactor;
-use crate::traffic::{Event, EventKind, Loss, LossReason, TrafficError};
-use crate::util::limits::LOG_PERIOD_S;
+use crate::file::PartWriter;
+use crate::redact::Redactor;
+use crate::{Event, EventKind, Loss, LossReason, TrafficError};
+use net::limits::LOG_PERIOD_S;
 
-/// How often the recorder comes for what has passed. A shorter time would wake a processor more often, a longer one needs
-/// more memory.
+/// The interval at which the recorder takes the bytes that have passed. A shorter time would wake a processor more
+/// often, a longer one needs more memory.
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// What a recorder has recorded so far.
+/// The counts of a recorder so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecorderSummary {
     pub connections: u64,
     pub calls: u64,
     pub replies: u64,
-    /// What could not be recorded.
+    /// Messages and bytes that could not be recorded.
     pub losses: BTreeMap<LossReason, Loss>,
     /// Bytes and number of files.
     pub bytes: u64,
@@ -69,7 +69,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts a thread that writes what passes the taps of `queue`, redacted if there is a `redactor`.
+    /// Starts a thread that writes the bytes that pass the taps of `queue`, redacted if there is a `redactor`.
     pub fn start(queue: &TapQueue, writer: PartWriter, redactor: Option<Redactor>) -> io::Result<Recorder> {
         let summary = Arc::<Mutex<RecorderSummary>>::default();
         let work = Work {
@@ -177,7 +177,7 @@ impl Work {
         tracing::error!("recording has stopped, and traffic goes on: {error}");
     }
 
-    /// Logs what was lost since the last time, at most once in a period.
+    /// Logs the losses since the last time, at most once in a period.
     fn log_losses(&mut self) {
         let (at, logged) = &self.logged;
         if at.elapsed() < Duration::from_secs(LOG_PERIOD_S) {

@@ -5,7 +5,7 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::queue::Tap;
-use crate::traffic::Side;
+use crate::Side;
 
 /// Bytes that are read at a time: first, and once a read has filled the buffer. Most connections have small messages.
 const BUFFER_BYTES: usize = 8 * 1024;

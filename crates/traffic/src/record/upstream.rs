@@ -14,9 +14,9 @@ use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use crate::server::keep_alive;
+use net::keep_alive;
 
-/// How long connecting may take, with the handshake of TLS: as long as old clients wait for a reply.
+/// The time that connecting may take, with the handshake of TLS: as long as old clients wait for a reply.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a server cannot be reached.

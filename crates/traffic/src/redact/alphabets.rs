@@ -1,4 +1,4 @@
-//! Which bytes may replace a byte, so that a hash has the class of what it replaces.
+//! The bytes that may replace a byte, so that a hash has the class of the data that it replaces.
 //!
 //! ```text
 //!   text       "Ab-9é"       letters of a case, digits; signs and spaces stay; of é the last byte changes
@@ -39,7 +39,7 @@ const HIGH: Alphabet = alphabet(0x80, 0x80);
 const NEGATIVE_LOW: Alphabet = alphabet(0x00, 0x80);
 const NEGATIVE_HIGH: Alphabet = alphabet(0x80, 0x7f);
 
-/// What bytes without structure are.
+/// The classes of bytes without structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     Text,
@@ -71,7 +71,7 @@ fn is_text(bytes: &[u8]) -> bool {
     str::from_utf8(bytes).is_ok_and(|text| text.chars().all(is_shown))
 }
 
-/// How many leading bytes of a number say nothing but its sign.
+/// Returns the number of leading bytes that only show the sign of a number.
 pub fn sign_bytes(number: &[u8]) -> usize {
     let sign = if number.first().is_some_and(|byte| *byte >= 0x80) { 0xff } else { 0 };
     number.iter().take_while(|byte| **byte == sign).count()
@@ -117,7 +117,7 @@ fn of_text(byte: u8, (before, after): (Option<&u8>, Option<&u8>)) -> Alphabet {
         b'a'..=b'z' => LOWER,
         b'A'..=b'Z' => UPPER,
         b'0'..=b'9' => DIGIT,
-        // Which bytes may follow a first byte depends on it, so only the last byte of a character changes.
+        // The bytes that may follow a first byte depend on it, so only the last byte of a character changes.
         0x80..=0xbf if before == Some(&0xc2) => AFTER_C2,
         0x80..=0xbf if !is_continued => CONTINUATION,
         _ => only(byte),

@@ -1,6 +1,7 @@
-//! What servers quote in the texts of errors and warnings.
+//! Redacts the quotations in the texts of errors and warnings.
 
-use super::hashes::{Hashes, hex, unhex};
+use super::hashes::{Hashes, unhex};
+use base::util::hex;
 
 /// Shorter words of hexadecimal digits may be words.
 const HEX_DIGITS_MIN: usize = 8;
@@ -14,7 +15,12 @@ pub fn redacted(text: &str, hashes: &Hashes) -> String {
         // An apostrophe after a letter is none of a quotation: `start key's md5`.
         let is_apostrophe = first == '\'' && out.ends_with(char::is_alphanumeric);
         let closing = closing(first).filter(|_| !is_apostrophe);
-        let quoted = closing.and_then(|close| after.find(close)).map(|end| after.split_at(end));
+        // A syntax error quotes the statement in parentheses, at its end.
+        let end = match closing {
+            Some(')') if text.starts_with("line ") => after.rfind(')'),
+            _ => closing.and_then(|close| after.find(close)),
+        };
+        let quoted = end.map(|end| after.split_at(end));
         if let Some((content, from_close)) = quoted {
             let is_kept = is_no_data(&out, content);
             out.push(first);
@@ -86,7 +92,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::traffic::redact::{RedactionKey, Role, Roles};
+    use crate::redact::{RedactionKey, Role, Roles};
 
     fn hashes() -> Hashes {
         Hashes::new(RedactionKey::of_secret(b"errors"), Roles::new(&[Role::Value]))

@@ -86,7 +86,7 @@ fn moved(bytes: &[u8], alphabets: &[Alphabet], key: &RedactionKey) -> Vec<u8> {
 }
 
 impl Alphabet {
-    /// Returns the byte that is so many places behind `byte`; behind the last comes the first.
+    /// Returns the byte that is a number of places behind `byte`; behind the last comes the first.
     fn moved(self, byte: u8, places: u64) -> u8 {
         let size = u64::from(self.size);
         match u64::from(byte).checked_sub(self.first.into()).filter(|place| *place < size) {

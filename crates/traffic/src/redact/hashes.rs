@@ -1,5 +1,6 @@
 //! The hashes of values by their roles.
 
+use base::util::hex;
 use bytes::Bytes;
 
 use super::hash::{hash, hash_of_text, opaque};
@@ -8,7 +9,7 @@ use super::order::{NameOrder, OrderedNames};
 use super::roles::{Role, Roles};
 use super::structure::parts;
 
-/// What is redacted, and with which hashes.
+/// The hashes that replace data, and the choice of data to redact.
 #[derive(Debug)]
 pub struct Hashes {
     key: RedactionKey,
@@ -16,7 +17,7 @@ pub struct Hashes {
     names: Names,
 }
 
-/// How names are hashed.
+/// The ways to hash names.
 #[derive(Debug)]
 enum Names {
     AsValues,
@@ -123,8 +124,4 @@ pub fn unhex(text: &[u8]) -> Option<Vec<u8>> {
         _ => None,
     };
     text.chunks(2).map(byte).collect()
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

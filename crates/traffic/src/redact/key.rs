@@ -11,7 +11,7 @@ use uuid::Uuid;
 pub struct RedactionKey([u8; 16]);
 
 impl RedactionKey {
-    /// Creates a key that nobody knows: what is redacted with it cannot be compared with another recording.
+    /// Creates a key that nobody knows: a recording that is redacted with it cannot be compared with another one.
     pub fn random() -> RedactionKey {
         // Two random UUIDs have 244 bits of the system's generator.
         let (one, other) = (Uuid::new_v4(), Uuid::new_v4());

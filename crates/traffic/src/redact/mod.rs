@@ -1,4 +1,4 @@
-//! Replaces what is secret in recordings by keyed hashes.
+//! Replaces the secrets in recordings by keyed hashes.
 //!
 //! A redacted recording can be replayed: the same bytes become the same hash wherever they are, hashes have the length
 //! and the class of what they replace, and different bytes of up to 24 bytes become different hashes.
@@ -11,10 +11,10 @@
 //!   INSERT INTO posts (id, title) VALUES (8260, 'Wtxpe, Jnbsq')                  with any of them
 //! ```
 //!
-//! What the bytes mean is known in Thrift by their place: row key, column name or value. In CQL it depends on the
-//! schema, which a recording may lack, so any redaction replaces all constants, bound values and results. Names of
-//! keyspaces and column families, timestamps, times to live, counters and limits stay, as does all that is asked of the
-//! system keyspaces.
+//! In Thrift the place of bytes shows their meaning: row key, column name or value. In CQL it depends on the schema,
+//! which a recording may lack, so any redaction replaces all constants, bound values and results. Names of keyspaces
+//! and column families, timestamps, times to live, counters and limits stay, as does all that is asked of the system
+//! keyspaces.
 //!
 //! | file | |
 //! |---|---|
@@ -46,3 +46,5 @@ pub use hashes::Hashes;
 pub use key::RedactionKey;
 pub use redactor::Redactor;
 pub use roles::{Role, Roles};
+pub(crate) use structure::parts;
+pub(crate) use thrift::dialect_of;

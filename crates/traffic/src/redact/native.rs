@@ -6,12 +6,13 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 use super::error_text;
 use super::hashes::Hashes;
-use super::statement::{self, Subject};
+use super::statement;
 use super::thrift::is_no_data;
-use crate::cql::BoundValue;
-use crate::native::ProtocolVersion;
-use crate::traffic::call::{NativeReply, NativeRequest, ReplyContent, Rows, StatementText};
-use crate::traffic::native_message::NativeMessage;
+use crate::call::{NativeReply, NativeRequest, ReplyContent, Rows, StatementText};
+use crate::native_message::{NativeMessage, place_of};
+use base::model::BoundValue;
+use cql_syntax::{Dialect, Subject};
+use wire::native::ProtocolVersion;
 
 /// The sizes of an error's code and of the length of its text.
 const CODE_BYTES: usize = 4;
@@ -21,10 +22,11 @@ const WARNING: u8 = 0x08;
 const TRACING: u8 = 0x02;
 const TRACE_ID_BYTES: usize = 16;
 
-/// What a request is about, and its redacted frame.
+/// A redacted frame.
 pub struct RedactedRequest {
     pub frame: Bytes,
-    pub subject: Subject,
+    /// Whether nothing in the reply is data.
+    pub is_of_system: bool,
 }
 
 /// Redacts a request. `is_of_system` tells whether a prepared statement, by its id, reads the system's tables. `None` if
@@ -35,22 +37,24 @@ pub fn request(
     hashes: &Hashes,
 ) -> Option<RedactedRequest> {
     let request = NativeRequest::read(frame).ok()?;
-    let of = |text: &StatementText| match text {
-        StatementText::Text(text) => statement::subject_of(text),
-        StatementText::Prepared(id) if is_of_system(&id.bytes) => Subject::System,
-        StatementText::Prepared(_) => Subject::Data,
+    let is_of_system = |text: &StatementText| match text {
+        StatementText::Text(text) => Subject::of(text, Dialect::Cql3) == Subject::System,
+        StatementText::Prepared(id) => is_of_system(&id.bytes),
     };
-    let is_data = request.statements.iter().any(|statement| of(&statement.text) == Subject::Data);
-    if !is_data {
-        return Some(RedactedRequest { frame: frame.clone(), subject: Subject::System });
-    }
+    let is_of_system = request.statements.iter().all(|statement| is_of_system(&statement.text));
     let mut edits = Edits::default();
     let mut is_text = true;
     NativeMessage::read(frame)?.texts(|text, place| match str::from_utf8(text) {
-        Ok(text) => edits.replace_with_length(place, statement::redacted(text, hashes).as_bytes()),
+        Ok(text) => {
+            let redacted = statement::redacted(text, Subject::of(text, Dialect::Cql3), hashes);
+            edits.replace_with_length(place, redacted.as_bytes());
+        }
         Err(_) => is_text = false,
     });
     is_text.then_some(())?;
+    if is_of_system {
+        return Some(RedactedRequest { frame: edits.apply(frame, request.frame.version)?, is_of_system });
+    }
     for value in request.statements.iter().flat_map(|statement| &statement.values) {
         if let BoundValue::Value(value) = value {
             edits.replace(place_of(frame, value)?, hashes.data(value));
@@ -59,7 +63,7 @@ pub fn request(
     if let Some(state) = &request.paging_state {
         edits.replace(place_of(frame, &state.bytes)?, hashes.opaque(&state.bytes));
     }
-    Some(RedactedRequest { frame: edits.apply(frame, request.frame.version)?, subject: Subject::Data })
+    Some(RedactedRequest { frame: edits.apply(frame, request.frame.version)?, is_of_system })
 }
 
 /// Redacts a reply to a request about data. `None` if it is not understood.
@@ -104,16 +108,6 @@ fn rows(frame: &Bytes, rows: &Rows, edits: &mut Edits, hashes: &Hashes) -> Optio
         edits.replace(place_of(frame, state)?, hashes.opaque(state));
     }
     Some(())
-}
-
-/// Returns where a part is in the frame that it was cut from. Empty parts are anywhere.
-fn place_of(frame: &Bytes, part: &Bytes) -> Option<Range<usize>> {
-    if part.is_empty() {
-        return Some(0..0);
-    }
-    let start = (part.as_ptr() as usize).checked_sub(frame.as_ptr() as usize)?;
-    let place = start..start.checked_add(part.len())?;
-    (frame.get(place.clone())? == part).then_some(place)
 }
 
 /// Changes of a frame, to be made at once.

@@ -9,9 +9,9 @@
 //!                        b -> q    e -> e   e -> z      qez
 //! ```
 //!
-//! Where names use all bytes of an alphabet, they stay as they are: dense names reveal themselves by their order.
-//! The order is that of bytes, which is that of texts, and of numbers with equal signs; UUIDs of version 1 keep the order
-//! of their times.
+//! Where names use all bytes of an alphabet, they stay as they are: dense names reveal themselves by their order. The
+//! order is the order of bytes, which is also the order of texts, and of numbers with equal signs; UUIDs of version 1
+//! keep the order of their times.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,7 +21,7 @@ use super::key::RedactionKey;
 /// The most memory of the names, in bytes.
 const NAMES_BYTES_MAX: usize = 256 << 20;
 
-/// What a name takes beside its bytes.
+/// The memory of a name in addition to its bytes.
 const NAME_BYTES: usize = 64;
 
 /// The places of a UUID's bytes in the order of its time.

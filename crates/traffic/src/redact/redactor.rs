@@ -5,16 +5,15 @@ use std::collections::{HashMap, HashSet};
 use bytes::Bytes;
 
 use super::hashes::Hashes;
-use super::statement::Subject;
 use super::{native, thrift};
-use crate::thrift::frame::Transport;
-use crate::traffic::native_message::NativeMessage;
-use crate::traffic::{Event, EventKind, Header, Loss, LossReason, Protocol};
+use crate::native_message::NativeMessage;
+use crate::{Event, EventKind, Header, Loss, LossReason, Protocol};
+use wire::thrift::frame::Transport;
 
 /// The most ids of prepared statements that are known to read the system's tables.
 const SYSTEM_IDS_MAX: usize = 10_000;
 
-/// Redacts events one by one. What is not understood becomes a loss: no secret stays because of an error.
+/// Redacts events one by one. A message that is not understood becomes a loss: no secret stays because of an error.
 #[derive(Debug)]
 pub struct Redactor {
     hashes: Hashes,
@@ -48,7 +47,7 @@ impl Redactor {
         self.hashes
     }
 
-    /// Writes into a header what is redacted. Roles that were redacted before stay there.
+    /// Writes the redacted roles into a header. Roles that were redacted before stay there.
     pub fn describe(&self, header: &mut Header) {
         for word in self.hashes.roles().words() {
             if !header.redacted.contains(&word) {
@@ -87,7 +86,7 @@ impl Redactor {
             Protocol::Native => {
                 let ids = &self.system_ids;
                 native::request(&message, |id| ids.contains(id), &self.hashes).map(|request| {
-                    if request.subject == Subject::System {
+                    if request.is_of_system {
                         state.open.insert(call, Open::OfSystem);
                     }
                     request.frame

@@ -1,4 +1,4 @@
-//! What is redacted.
+//! The kinds of data that are redacted.
 
 use std::str::FromStr;
 

@@ -17,7 +17,7 @@ use super::alphabets::Class;
 /// The name of a static cell begins with this length.
 const STATIC: u16 = 0xffff;
 
-/// The sizes of numbers, which are no collections.
+/// The sizes of numbers, which are not collections.
 const NUMBER_BYTES: [usize; 5] = [0, 1, 2, 4, 8];
 
 /// Returns the places of the parts; of bytes without structure the whole.

@@ -17,7 +17,7 @@ use super::order::Order;
 use super::own_data::{OwnData, rows_of};
 use super::pending::{CandidateAnswer, Pending};
 use super::{Candidate, Progress, ReplayOptions, Speed, reason};
-use crate::util::Clock;
+use base::util::Clock;
 
 /// Calls that the replay makes itself have numbers from here on.
 const OWN_CALLS: u64 = 1 << 63;
@@ -39,7 +39,7 @@ pub struct DifferentCall {
     pub cause: Option<CauseId>,
 }
 
-/// What a replay has found, besides its report.
+/// The findings of a replay, besides its report.
 #[derive(Debug, Default)]
 pub struct ReplaySummary {
     /// The first call of each cause of differences.
@@ -322,7 +322,7 @@ impl<'a> Replay<'a> {
     fn lose(&mut self, call: u64) {
         let Some(pending) = self.pending.get_mut(&call) else { return self.order.answered(call) };
         pending.candidate = CandidateAnswer::Lost;
-        // A late answer would be taken for that of the next call.
+        // A late answer would be taken for the next call's.
         let link = self.connections.get_mut(&pending.connection).and_then(|of| of.link.take());
         if let Some(link) = link {
             self.links.remove(&link.number);

@@ -1,5 +1,5 @@
-//! What the recorded server has made and the candidate has other ones of: ids of prepared statements, and states of
-//! paging. A request that has one of the recorded server is sent with that of the candidate.
+//! Handles that the recorded server has made and that differ on the candidate: ids of prepared statements, and states
+//! of paging. A request with a handle of the recorded server is sent with the candidate's.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use super::super::call::{
     Answer, Call, NativeFrame, NativeRequest, Part, PreparedTexts, ReplyContent, Request,
 };
 use super::super::value::Value;
-use crate::native::RequestCode;
-use crate::util::limits::TRAFFIC_HANDLES_MAX;
+use crate::limits::TRAFFIC_HANDLES_MAX;
+use wire::native::RequestCode;
 
 /// Why a request cannot be sent.
 pub const UNKNOWN_STATEMENT: &str = "the statement was prepared before the recording began";
@@ -79,7 +79,7 @@ impl Handles {
         }
     }
 
-    /// Remembers what the candidate has in place of bytes of the recorded server.
+    /// Remembers the candidate's handle for a handle of the recorded server.
     pub fn put(&mut self, recorded: &Bytes, candidate: &Bytes) {
         if self.native.len() < TRAFFIC_HANDLES_MAX || self.native.contains_key(recorded) {
             // Copies: slices would keep whole messages in memory.

@@ -18,7 +18,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 64 * 1024;
 
-/// What a connection reports.
+/// The reports of a connection.
 #[derive(Debug)]
 pub enum Arrival {
     Reply {

@@ -31,7 +31,7 @@ pub struct Candidate {
     pub native: Option<String>,
 }
 
-/// How fast calls are sent.
+/// The speed at which calls are sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
     /// As fast as the candidate answers.
@@ -61,9 +61,9 @@ impl std::str::FromStr for Speed {
 #[derive(Debug, Clone)]
 pub struct ReplayOptions {
     pub speed: Speed,
-    /// Only sends reads of what the recording wrote itself.
+    /// Only sends reads of data that the recording wrote itself.
     pub only_own_reads: bool,
-    /// How long an answer may take before the call counts as not answered.
+    /// The time that an answer may take before the call counts as not answered.
     pub timeout: Duration,
 }
 

@@ -17,12 +17,12 @@
 
 use std::collections::HashSet;
 
-/// Which calls are running, and which of them the next request waits for.
+/// The calls that are running, and those that the next request waits for.
 #[derive(Debug, Default)]
 pub struct Order {
     /// Calls that were sent and are not answered.
     running: HashSet<u64>,
-    /// Those of them that had ended in the recording.
+    /// The running calls that had ended in the recording.
     awaited: HashSet<u64>,
 }
 

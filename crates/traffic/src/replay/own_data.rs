@@ -1,14 +1,14 @@
-//! Which data a recording has written itself.
+//! The data that a recording has written itself.
 //!
-//! A replay to an empty server can only compare reads of what the recording wrote before. A read of rows is one if the
-//! recording has written all of them, a scan if the recording has created or truncated the column family.
+//! A replay to an empty server can only compare reads of data that the recording wrote before. A read of rows is one if
+//! the recording has written all of them, a scan if the recording has created or truncated the column family.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::super::call::{Call, Effect, Request};
 use super::super::value::{Fields, Value};
-use crate::util::limits::TRAFFIC_OWN_ROWS_MAX;
+use crate::limits::TRAFFIC_OWN_ROWS_MAX;
 
 /// Rows and column families that the recording has written.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl OwnData {
         }
     }
 
-    /// Returns whether a call only reads what the recording has written. Calls that read nothing do.
+    /// Returns whether a call only reads data that the recording has written. Calls that read nothing do.
     pub fn has(&self, call: &Call) -> bool {
         if call.effect != Effect::Read {
             return true;
@@ -129,10 +129,10 @@ fn rows_of_mutations(fields: &Fields, row: &impl Fn(&[u8], &[u8]) -> u64) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::thrift::wire::MessageKind;
-    use crate::traffic::call::{Conversation, PreparedTexts};
-    use crate::traffic::value::fields_from_json;
-    use crate::traffic::{Protocol, ThriftMessage};
+    use crate::call::{Conversation, PreparedTexts};
+    use crate::value::fields_from_json;
+    use crate::{Protocol, ThriftMessage};
+    use wire::thrift::MessageKind;
 
     fn call(connection: &mut Conversation, name: &'static str, fields: &str) -> Call {
         let fields = fields_from_json(&serde_json::from_str(fields).unwrap()).unwrap();

@@ -52,7 +52,7 @@ impl Pending {
         Comparison { rules, outcome: Compare::Equal }
     }
 
-    /// Returns what the report needs of the call, without its outcome.
+    /// Returns the call for the report, without its outcome.
     pub fn compared(&self, number: u64) -> Compared<'_> {
         let recorded = self.recorded.as_ref();
         Compared {
@@ -113,10 +113,10 @@ pub fn answer_of(protocol: Protocol, message: &Bytes) -> Result<Answer, CallErro
 mod tests {
     use super::super::own_data::rows_of;
     use super::*;
-    use crate::thrift::wire::MessageKind;
-    use crate::traffic::call::{Conversation, PreparedTexts};
-    use crate::traffic::report::DifferenceKind;
-    use crate::traffic::value::fields_from_json;
+    use crate::call::{Conversation, PreparedTexts};
+    use crate::report::DifferenceKind;
+    use crate::value::fields_from_json;
+    use wire::thrift::MessageKind;
 
     fn pending(name: &'static str, key: &str) -> Pending {
         let fields = format!(r#"{{"1": {{"t": "{key}"}}, "2": {{"s": {{"3": {{"t": "Posts"}}}}}}}}"#);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn differs() -> Comparison {
-        let found = crate::traffic::compare::Found {
+        let found = crate::compare::Found {
             kind: DifferenceKind::Data,
             path: String::new(),
             recorded: None,

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-use crate::util::output::report_line;
-use crate::util::time_left;
+use base::util::output::report_line;
+use base::util::time_left;
 
 /// Time between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! Sends calls to the candidate, after what they need there: a connection, its session, and prepared statements.
+//! Sends calls to the candidate, after their requirements there: a connection, its session, and prepared statements.
 
 use std::time::Instant;
 
@@ -11,13 +11,13 @@ use super::handles::{Translated, UNKNOWN_STATEMENT};
 use super::link::Link;
 use super::pending::{CandidateAnswer, Pending};
 use super::reason;
-use crate::native::{ProtocolVersion, RequestCode};
+use wire::native::{ProtocolVersion, RequestCode};
 
 /// The stream of native requests that the replay makes itself. Drivers use streams from 0 on.
 const OWN_STREAM: i16 = 126;
 
 impl Replay<'_> {
-    /// Sends a call, after what it needs.
+    /// Sends a call, after its requirements.
     pub(super) async fn send(&mut self, number: u64, mut pending: Pending) {
         let connection = pending.connection;
         if self.open_link(connection).await.is_err() {

@@ -6,11 +6,12 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 use super::super::Protocol;
 use super::super::call::NativeFrame;
-use crate::native::{ProtocolVersion, ResponseCode, SegmentCodec};
-use crate::thrift::frame::{MessageCutter, NextMessage, Transport};
-use crate::thrift::wire::MessageKind;
-use crate::traffic::ThriftMessage;
-use crate::util::limits::{NATIVE_FRAME_BYTES_MAX, RECORDED_MESSAGE_BYTES_MAX};
+use crate::ThriftMessage;
+use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
+use wire::limits::NATIVE_FRAME_BYTES_MAX;
+use wire::native::{ProtocolVersion, ResponseCode, SegmentCodec};
+use wire::thrift::MessageKind;
+use wire::thrift::frame::{MessageCutter, NextMessage, Transport};
 
 /// Bytes that precede a body's length in a native header, and the length itself.
 const LENGTH_BYTES: usize = 4;
@@ -79,7 +80,7 @@ impl Wire {
     ///
     /// # Errors
     ///
-    /// If the bytes are no reply. Nothing more can be read.
+    /// If the bytes are not a reply. Nothing more can be read.
     pub fn take(&mut self, input: &mut BytesMut) -> Result<Option<(u64, Bytes)>, String> {
         match self {
             Wire::Thrift { cutter, waiting, .. } => {

@@ -14,9 +14,9 @@
 
 use super::compared::{Difference, DifferenceKind};
 use super::names::short;
-use crate::util::limits::{REPORT_NAME_CHARS_MAX, REPORT_TEXT_CHARS_MAX};
+use crate::limits::{REPORT_NAME_CHARS_MAX, REPORT_TEXT_CHARS_MAX};
 
-/// What the differences of a group have in common.
+/// The properties that the differences of a group have in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cause {
     pub kind: DifferenceKind,
@@ -28,7 +28,7 @@ pub struct Cause {
     pub candidate: Shape,
 }
 
-/// What an answer is, in all differences of a cause.
+/// The shape of an answer in all differences of a cause.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
     /// Nothing at this place, or no answer.

@@ -14,13 +14,13 @@ use super::latency::Latencies;
 use super::names::{NameTable, short};
 use super::reproduction::Reproduction;
 use super::summary::{CallTotals, Summary};
-use crate::util::limits::{
+use crate::limits::{
     REPORT_CAUSES_MAX, REPORT_CLIENTS_MAX, REPORT_FAMILIES_MAX, REPORT_METHODS_MAX,
     REPORT_NAMES_OF_CAUSE_MAX, REPORT_REPRODUCTION_BYTES_MAX, REPORT_REPRODUCTION_CALLS_MAX,
     REPORT_RULES_MAX, REPORT_TEXT_CHARS_MAX,
 };
 
-/// Which answers a report compares.
+/// The answers that a report compares.
 #[derive(Debug, Clone)]
 pub struct Subject {
     pub run: RunKind,
@@ -30,7 +30,7 @@ pub struct Subject {
     pub candidate: String,
 }
 
-/// How the calls were made.
+/// The way in which the calls were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunKind {
@@ -58,7 +58,7 @@ pub struct CauseId(usize);
 #[derive(Debug, Clone)]
 pub struct Report(Arc<Mutex<Collected>>);
 
-/// What a report has collected.
+/// The counts and differences that a report has collected.
 #[derive(Debug)]
 pub(super) struct Collected {
     pub(super) subject: Subject,
@@ -70,7 +70,7 @@ pub(super) struct Collected {
     pub(super) clients: NameTable<CallCounts>,
     /// Calls to which a rule applied.
     pub(super) rules: NameTable<u64>,
-    /// What the rules mean.
+    /// The meanings of the rules.
     pub(super) meanings: BTreeMap<String, String>,
     pub(super) not_compared: NameTable<u64>,
     pub(super) recorded: Latencies,
@@ -147,12 +147,12 @@ impl Report {
         self.0.lock().add(compared)
     }
 
-    /// Counts calls that were not made or not compared, and of which nothing else is known.
+    /// Counts calls that were not made or not compared, and about which nothing else is known.
     pub fn add_not_compared(&self, reason: &str, calls: u64) {
         self.0.lock().add_not_compared(reason, calls);
     }
 
-    /// Sets what a rule means, for readers who do not know its name.
+    /// Sets the meaning of a rule, for readers who do not know its name.
     pub fn explain_rule(&self, rule: &str, meaning: &str) {
         let meanings = &mut self.0.lock().meanings;
         if meanings.len() < REPORT_RULES_MAX {

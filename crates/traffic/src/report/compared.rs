@@ -1,11 +1,11 @@
-//! What a report is made of: calls whose two answers were compared.
+//! The material of a report: calls whose two answers were compared.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::compat::features::ApiGeneration;
+use base::compat::features::ApiGeneration;
 
 /// One call, and how the answers of both sides compare.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +52,7 @@ impl fmt::Display for Interface {
     }
 }
 
-/// How the answers of one call compare.
+/// The result of comparing the answers of one call.
 #[derive(Debug, Clone, Copy)]
 pub enum Outcome<'a> {
     /// They are equal, by the rules of [`Compared::rules`] if there are any.
@@ -62,7 +62,7 @@ pub enum Outcome<'a> {
     NotCompared(&'a str),
 }
 
-/// How the answers of one call differ.
+/// A difference between the answers of one call.
 #[derive(Debug, Clone, Copy)]
 pub struct Difference<'a> {
     pub kind: DifferenceKind,

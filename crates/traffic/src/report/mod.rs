@@ -1,4 +1,4 @@
-//! The report of a replay or a shadow: what was asked, what differed, and why.
+//! The report of a replay or a shadow: the calls, the differences, and their causes.
 //!
 //! A [`Report`] is given one [`Compared`] for each call, and a [`Reproduction`] for each cause of differences (`cause`).
 //! Its memory is bounded however many calls there are. [`Report::summary`] returns it as data, which is printed as

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::util::limits::REPORT_NAME_CHARS_MAX;
+use crate::limits::REPORT_NAME_CHARS_MAX;
 
 /// Counts of type `T` by name.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl<T: Default> NameTable<T> {
         NameTable { max, entries: BTreeMap::new(), others: None }
     }
 
-    /// Returns the counts of a name, or those of all other names if the table is full.
+    /// Returns the counts of a name, or the counts of all other names if the table is full.
     pub fn of(&mut self, name: &str) -> &mut T {
         let name = short(name, REPORT_NAME_CHARS_MAX);
         let is_known = self.entries.contains_key(name.as_ref());

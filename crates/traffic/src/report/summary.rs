@@ -1,4 +1,4 @@
-//! A report as data: what its JSON has, and what its text and its page are made of.
+//! A report as data: the contents of its JSON, and the source of its text and its page.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::collect::{CallCounts, Collected, Group, RunKind};
 use super::compared::DifferenceKind;
 use super::latency::LatencySummary;
 use super::names::NameTable;
-use crate::util::limits::REPORT_SNIPPETS_BYTES_MAX;
+use crate::limits::REPORT_SNIPPETS_BYTES_MAX;
 
 /// The version of the JSON.
 const FORMAT: u32 = 1;

@@ -6,10 +6,10 @@ use super::collect::{Report, RunKind, Subject};
 use super::compared::{Compared, Difference, DifferenceKind, Interface, Outcome};
 use super::reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};
 use super::summary::Verdict;
-use crate::compat::features::ApiGeneration;
-use crate::util::limits::{
+use crate::limits::{
     REPORT_CAUSES_MAX, REPORT_CLIENTS_MAX, REPORT_FAMILIES_MAX, REPORT_METHODS_MAX, REPORT_NAME_CHARS_MAX,
 };
+use base::compat::features::ApiGeneration;
 
 fn report() -> Report {
     Report::new(Subject {
@@ -202,7 +202,7 @@ fn hostile_texts_change_neither_page_nor_terminal() {
     let summary = hostile().summary();
     let (html, text) = (summary.html(), summary.text());
     for (name, written) in [("html", &html), ("text", &text)] {
-        let bad = written.chars().find(|letter| *letter != '\n' && crate::config::is_invisible(*letter));
+        let bad = written.chars().find(|letter| *letter != '\n' && base::util::is_invisible(*letter));
         assert_eq!(bad, None, "{name}");
     }
     let tags = tags_of(&html);
@@ -288,7 +288,7 @@ fn tags_of(html: &str) -> Vec<(String, String)> {
             continue;
         }
         let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
-        // Quotes inside of a tag are those of its attributes.
+        // Quotes inside of a tag belong to its attributes.
         assert_eq!(attributes.matches('"').count() % 2, 0, "{tag}");
         assert_eq!(attributes.matches('"').count() / 2, attributes.matches("=\"").count(), "{tag}");
         let has_end = !["!DOCTYPE", "meta"].contains(&name) && !attributes.ends_with('/');
@@ -331,8 +331,8 @@ fn ids_are_unique_and_links_lead_to_them() {
 
 #[test]
 fn a_reproduction_is_code_of_each_language() {
-    use crate::thrift::wire::MessageKind;
-    use crate::traffic::{Fields, ThriftMessage, Value};
+    use crate::{Fields, ThriftMessage, Value};
+    use wire::thrift::MessageKind;
 
     let text = |text: &'static [u8]| Value::Binary(Bytes::from_static(text));
     let parent = Value::Struct(Fields::from([(3, text(b"carts"))]));
@@ -379,7 +379,7 @@ fn a_reproduction_is_code_of_each_language() {
 
 #[test]
 fn each_field_of_the_json_is_documented() {
-    let page = include_str!("../../../docs/traffic.md");
+    let page = include_str!("../../../../docs/traffic.md");
     let table = page.split_once("The JSON has these fields").unwrap().1;
     let json = serde_json::to_value(hostile().summary()).unwrap();
     let nested = ["calls", "latency"].map(|field| &json[field]);

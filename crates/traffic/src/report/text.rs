@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 use super::latency::LatencySummary;
 use super::summary::{CallTotals, CauseSummary, Count, Summary};
 use super::visible::{Micros, Percent, Thousands, Visible};
-use crate::marshal::timestamp_text;
-use crate::util::listed;
+use base::marshal::timestamp_text;
+use base::util::listed;
 
 /// Rows of a table. The JSON and the page have all.
 const ROWS_MAX: usize = 20;

@@ -1,9 +1,9 @@
 //! Prints texts of clients and servers so that they cannot change how a report looks: neither a terminal nor a browser
-//! obeys what is in them.
+//! obeys them.
 
 use std::fmt::{self, Display, Write};
 
-use crate::config::is_invisible;
+use base::util::is_invisible;
 
 /// A text of a client or server, on one line. Control characters, invisible characters, and those that change the
 /// direction of text are printed by their numbers: `\u{202e}`.

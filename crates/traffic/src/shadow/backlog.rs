@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::super::{Event, EventKind};
-use crate::util::limits::SHADOW_BACKLOG_BYTES_MAX;
+use crate::limits::SHADOW_BACKLOG_BYTES_MAX;
 
 /// The queue from the source to the replay, which alone takes from it.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ struct Waiting {
     is_last: bool,
 }
 
-/// How much waits.
+/// The size of the waiting events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BacklogSize {
     pub events: usize,

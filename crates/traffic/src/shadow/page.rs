@@ -14,9 +14,9 @@ use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 
 use super::status::ShadowState;
-use crate::server::{AccessToken, Client, ConnectionEnd, ConnectionHandler, NEEDS_TOKEN};
-use crate::util::Password;
-use crate::util::limits::STATUS_REQUEST_BYTES_MAX;
+use base::util::Password;
+use net::limits::STATUS_REQUEST_BYTES_MAX;
+use net::{AccessToken, Client, ConnectionEnd, ConnectionHandler, Conversation, NEEDS_TOKEN};
 
 /// Time limit for a request and its reply. A page may have some megabytes.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -68,7 +68,13 @@ impl ShadowPage {
 }
 
 impl ConnectionHandler for ShadowPage {
-    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
+    fn serve(&self, client: Client) -> Conversation {
+        Box::pin(self.clone().converse(client))
+    }
+}
+
+impl ShadowPage {
+    async fn converse(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { mut stream, mut shutdown, .. } = client;
         let service = service_fn(async |request: Request<_>| -> Result<_, Infallible> {
             Ok(self.reply(request.method(), request.uri().path(), request.headers()))

@@ -3,13 +3,13 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Which calls the candidate gets.
+/// The calls that the candidate gets.
 #[derive(Debug, Clone)]
 pub struct ShadowPlan {
     /// The share of the reads, from 0 to 1. All writes are sent: without them the candidate would have other data.
     pub share: f64,
     pub only: Option<Only>,
-    /// How long the candidate may take for an answer.
+    /// The time that the candidate may take for an answer.
     pub timeout: Duration,
 }
 

@@ -41,7 +41,7 @@ impl Shadow {
         Ok(Shadow { queue, threads: [reading, comparing] })
     }
 
-    /// Waits until what has passed so far is compared, at most for this time. Blocks. Returns whether all is compared.
+    /// Waits until all calls so far are compared, at most for this time. Blocks. Returns whether all is compared.
     pub fn finish(self, patience: Duration) -> bool {
         self.queue.end();
         let deadline = std::time::Instant::now() + patience;

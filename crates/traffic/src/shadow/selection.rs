@@ -2,7 +2,7 @@
 
 use super::super::call::Effect;
 use super::plan::{Only, ShadowPlan};
-use crate::util::SplitMix64;
+use base::util::SplitMix64;
 
 /// Why a call is not sent to the candidate.
 const NOT_READ: &str = "not sent to the candidate: only reads are";

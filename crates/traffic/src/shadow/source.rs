@@ -1,4 +1,4 @@
-//! The thread that decodes what passes the relay, and selects the calls for the candidate.
+//! The thread that decodes the bytes that pass the relay, and selects the calls for the candidate.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,7 +15,7 @@ use super::super::{Event, EventKind};
 use super::selection::Selection;
 use super::status::ShadowState;
 
-/// How often the thread comes for what has passed.
+/// The interval at which the thread takes the bytes that have passed.
 const PERIOD: Duration = Duration::from_millis(5);
 
 /// Starts the thread. It ends after the last tap of a queue that was ended.
@@ -115,7 +115,7 @@ impl Source {
     fn is_sent_reply(&mut self, event: &Event, number: u64, message: &Bytes) -> bool {
         let Some(known) = self.connections.get_mut(&event.connection) else { return true };
         let Some(open) = known.open.remove(&number) else { return true };
-        // What the connection learns from a reply that cannot be decoded is nothing.
+        // The connection learns nothing from a reply that cannot be decoded.
         let _ = known.conversation.reply(&open.call, message, &mut self.prepared);
         if open.refusal.is_none() {
             return true;

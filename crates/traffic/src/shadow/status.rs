@@ -1,4 +1,4 @@
-//! What is going on in a shadow.
+//! The status of a shadow.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@ use super::super::file::Selection;
 use super::super::{Event, EventKind};
 use super::PairedCall;
 
-/// Which calls are wanted. An empty list stands for all.
+/// The filter of calls. An empty list stands for all.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Microseconds since 1970; both ends are included.

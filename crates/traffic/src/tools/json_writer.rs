@@ -1,4 +1,4 @@
-//! Writes calls as lines of JSON, such as those of `tests/recordings`.
+//! Writes calls as lines of JSON, such as in `tests/recordings`.
 
 use std::io::{self, Write};
 
@@ -7,9 +7,9 @@ use serde_json::{Value as Json, json};
 use super::super::call::{Answer, Request};
 use super::super::{Protocol, fields_to_json};
 use super::PairedCall;
-use crate::thrift::wire::MessageKind;
+use wire::thrift::MessageKind;
 
-/// What was written.
+/// The counts of written and omitted calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WrittenJson {
     pub calls: u64,

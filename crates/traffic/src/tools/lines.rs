@@ -7,7 +7,7 @@ use super::super::compare::{shown, shown_answer};
 use super::super::report::{Micros, Visible};
 use super::super::value::Value;
 use super::PairedCall;
-use crate::marshal::timestamp_text;
+use base::marshal::timestamp_text;
 
 /// Longest part of a line: arguments, or an answer.
 const PART_CHARS_MAX: usize = 200;

@@ -1,4 +1,4 @@
-//! What can be done with recordings without a server.
+//! The tools for recordings that need no server.
 //!
 //! `pairing` decodes the calls of a recording, each with its reply. `filter` selects calls, `lines` prints them, `stats`
 //! counts them, `json_writer` writes them as lines of JSON. `merge` makes one recording of several.

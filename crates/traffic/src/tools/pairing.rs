@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::call::{Answer, Call, Conversation, PreparedTexts};
 use super::super::{Event, EventKind, Loss, Protocol};
-use crate::util::limits::RECORDING_OPEN_CALLS_MAX;
+use crate::limits::RECORDING_OPEN_CALLS_MAX;
 
 /// A decoded call of a recording.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl Pairing {
         self.unreadable
     }
 
-    /// Returns what the recorder could not record, by reason.
+    /// Returns the losses of the recorder, by reason.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }

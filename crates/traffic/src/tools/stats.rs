@@ -1,4 +1,4 @@
-//! Counts of a recording: what was asked, by whom, and how long the answers took.
+//! Counts of a recording: calls, clients, and times of answers.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::super::report::{Latencies, LatencySummary, Micros, NameTable, Thousands, Visible};
 use super::{PairedCall, Pairing};
-use crate::marshal::timestamp_text;
-use crate::util::limits::{REPORT_CLIENTS_MAX, REPORT_FAMILIES_MAX, REPORT_METHODS_MAX};
+use crate::limits::{REPORT_CLIENTS_MAX, REPORT_FAMILIES_MAX, REPORT_METHODS_MAX};
+use base::marshal::timestamp_text;
 
 /// Counts calls, with bounded memory.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Stats {
         self.interfaces.of(&paired.call.interface.to_string()).add(paired);
     }
 
-    /// Returns the counts as data, the most frequent names first. `pairing` has what could not be decoded.
+    /// Returns the counts as data, the most frequent names first. `pairing` has the messages that could not be decoded.
     pub fn summary(&self, pairing: &Pairing) -> StatsSummary {
         let lost = pairing.losses().iter().map(|loss| NamedCount {
             name: loss.why.name().to_owned(),

@@ -4,13 +4,13 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::schema::CfDef;
-use crate::util::output::print_line;
+use base::schema::CfDef;
+use base::util::output::print_line;
 
-/// How many differences are printed.
+/// The number of differences that are printed.
 const SHOWN_MAX: u64 = 20;
 
-/// How a cell or tombstone differs.
+/// The kinds of differences of a cell or tombstone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     OnlyInSource,

@@ -5,7 +5,7 @@ use super::Side;
 /// Why a copy failed, by what the user can do about it.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CopyError {
-    /// A side cannot be reached, or refuses a request. What has been copied stays.
+    /// A side cannot be reached, or refuses a request. Data that has been copied stays.
     #[error("{side}: {why}")]
     Side { side: String, why: String },
     /// The definitions of the sides are incompatible.

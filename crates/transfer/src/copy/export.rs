@@ -5,8 +5,8 @@
 //!   DIRECTORY/<keyspace>/<table>/me-1-big-*    an SSTable, and further ones
 //! ```
 //!
-//! The tables are those that a gateway would create on the cluster. Rows come in the ring order of the source, which may
-//! be that of another partitioner, so they are collected up to a size and sorted: each SSTable has all of the ring.
+//! The tables are those that a gateway would create on the cluster. Rows come in the ring order of the source, which
+//! may belong to another partitioner, so they are collected up to a size and sorted: each SSTable has all of the ring.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,18 +21,18 @@ use super::schema::{SelectedFamilies, Selection, selected_families};
 use super::tally::Tally;
 use super::walk::Walk;
 use super::{CopyError, Side};
-use crate::model::Change;
-use crate::partitioner::{Murmur3Partitioner, PartitionerRef};
-use crate::schema::CfDef;
-use crate::sstable::{SstableWriter, WrittenColumns};
-use crate::storage::cluster::{ClusterTable, keyspace_statement};
-use crate::storage::weight;
-use crate::util::output::report_line;
+use base::model::Change;
+use base::partitioner::{Murmur3Partitioner, PartitionerRef};
+use base::schema::CfDef;
+use base::util::output::report_line;
+use cluster::{ClusterTable, keyspace_statement};
+use sstable::{SstableWriter, WrittenColumns};
+use store::weight;
 
 /// Approximate size of the rows of an SSTable in bytes. They are in memory, and so are the files.
 const TABLE_BYTES: usize = 64 * 1024 * 1024;
 
-/// What is exported, and how.
+/// The options of an export.
 #[derive(Debug, Clone)]
 pub struct ExportOptions {
     pub selection: Selection,
@@ -41,7 +41,7 @@ pub struct ExportOptions {
     pub interruption: Interruption,
 }
 
-/// What an export has written.
+/// The counts of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exported {
     pub families: u64,

@@ -15,9 +15,9 @@ use super::verify::Lookup;
 use super::walk::{Batch, Walk};
 use super::write::Writer;
 use super::{CopyError, Side};
-use crate::util::Clock;
+use base::util::Clock;
 
-/// How often a comparison of two dumps updates the progress, in steps of the merge.
+/// The interval at which a comparison of two dumps updates the progress, in steps of the merge.
 const SHOW_EVERY: u64 = 1024;
 
 /// The two sides of a copy, and its parameters.
@@ -36,7 +36,7 @@ async fn joined<T>(task: tokio::task::JoinHandle<Result<T, CopyError>>, side: &S
 }
 
 impl Work {
-    fn walk(&self, side: &Arc<Side>, cf: &Arc<crate::schema::CfDef>, after: Option<bytes::Bytes>) -> Walk {
+    fn walk(&self, side: &Arc<Side>, cf: &Arc<base::schema::CfDef>, after: Option<bytes::Bytes>) -> Walk {
         Walk::new(side.clone(), cf.clone(), after, self.rows_at_a_time)
     }
 
@@ -90,7 +90,7 @@ impl Work {
                 Err(error) => break Err(error),
             }
         };
-        // After an error, too, record what has been written.
+        // After an error, too, record the data that has been written.
         file.write()?;
         let total = meter.total();
         meter.finish();
@@ -120,7 +120,7 @@ impl Work {
     fn lookup(
         &self,
         other: &Arc<Side>,
-        cf: Arc<crate::schema::CfDef>,
+        cf: Arc<base::schema::CfDef>,
         missing: Kind,
         only_missing: bool,
     ) -> Arc<Lookup> {
@@ -173,7 +173,7 @@ impl Work {
     ) -> Result<Tally, CopyError> {
         let no_order = || CopyError::of(&self.from, "the order of its rows is not known");
         let partitioner = self.from.partitioner.clone().ok_or_else(no_order)?;
-        let stream = |side: &Arc<Side>, cf: &Arc<crate::schema::CfDef>| {
+        let stream = |side: &Arc<Side>, cf: &Arc<base::schema::CfDef>| {
             let walk = DumpSource::Store(self.walk(side, cf, None));
             Stream::new(walk, cf.clone(), partitioner.clone())
         };

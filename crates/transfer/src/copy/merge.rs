@@ -11,12 +11,12 @@ use super::difference::{Difference, Kind};
 use super::tally::Tally;
 use super::verify::{SLACK_S, difference_of};
 use super::walk::Walk;
-use crate::db::Restore;
-use crate::marshal::AbstractType;
-use crate::model::{CellKind, Change, DeletionTime};
-use crate::partitioner::PartitionerRef;
-use crate::schema::CfDef;
-use crate::storage::RowPiece;
+use base::marshal::AbstractType;
+use base::model::{CellKind, Change, DeletionTime};
+use base::partitioner::PartitionerRef;
+use base::schema::CfDef;
+use db::Restore;
+use store::RowPiece;
 
 /// The position of a change in a column family: token and key of the row, then the order of a dump.
 pub type MergeKey = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
@@ -42,7 +42,7 @@ pub struct Stream {
     partitioner: PartitionerRef,
     waiting: VecDeque<(MergeKey, Bytes, Change)>,
     is_over: bool,
-    /// Counts what has been read.
+    /// Counts the data that has been read.
     pub tally: Tally,
     pub last_key: Option<Bytes>,
 }

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
 use super::tally::Tally;
-use crate::partitioner::PartitionerRef;
-use crate::util::output::report_line;
-use crate::util::time_left;
+use base::partitioner::PartitionerRef;
+use base::util::output::report_line;
+use base::util::time_left;
 
 /// Time between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use super::place::Place;
 use super::side::Side;
 use super::thrift_pages::ThriftPages;
-use super::thrift_schema;
-use super::{CopyError, ThriftPlace};
-use crate::compat::features::ConsistencyLevel;
-use crate::config::Config;
-use crate::db::{Database, DatabaseParts};
-use crate::marshal::Types;
-use crate::partitioner::{self, PartitionerRef};
-use crate::schema::Catalog;
-use crate::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
-use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode, check_not_foreign};
-use crate::util::Clock;
+use super::{CopyError, ThriftPlace, thrift_schema};
+use base::compat::features::ConsistencyLevel;
+use base::marshal::Types;
+use base::partitioner;
+use base::partitioner::PartitionerRef;
+use base::schema::Catalog;
+use base::util::Clock;
+use cluster::{ClusterLink, ClusterOptions, ClusterStore};
+use config::Config;
+use db::{Database, DatabaseParts};
+use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode, check_not_foreign, check_parents};
+use store::{Store, StoreError};
 
 /// The consistency level of all reads and writes.
 pub const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::Quorum;
@@ -30,7 +31,7 @@ pub struct OpenOptions<'a> {
     pub config: &'a Config,
     pub types: &'a Types,
     pub clock: Arc<Clock>,
-    /// How to connect to the cluster, if a side is one.
+    /// The connection to the cluster, if a side is one.
     pub cluster: Option<&'a ClusterOptions>,
     /// The keyspace to copy, if only one. A login of 0.6 needs it.
     pub keyspace: Option<&'a str>,
@@ -63,7 +64,7 @@ fn open_data(directory: &Path, options: &OpenOptions<'_>) -> Result<Arc<dyn Stor
         sync: SyncMode::Batch,
         cache_bytes: CACHE_BYTES,
     };
-    check_not_foreign(directory).map_err(|why| why.to_string())?;
+    check_parents(directory).and_then(|()| check_not_foreign(directory)).map_err(|why| why.to_string())?;
     let (partitioner, clock) = (options.config.partitioner.clone(), options.clock.clone());
     let store = EmbeddedStore::open(embedded, partitioner, &options.config.catalog, clock);
     Ok(Arc::new(store.map_err(|error| format!("cannot open the data directory: {error}"))?))

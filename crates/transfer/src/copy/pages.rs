@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::model::{Cell, Predicate, Row, RowColumns};
-use crate::schema::CfDef;
+use base::model::{Cell, Predicate, Row, RowColumns};
+use base::schema::CfDef;
 
 /// The future result of a side; an error is the side's message.
 pub type PageFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;

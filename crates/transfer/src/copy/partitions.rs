@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use crate::marshal::TypeRef;
-use crate::model::{Cell, Change, DeletionTime, RangeTombstone};
-use crate::schema::CfDef;
-use crate::sstable::{Partition, RangeBound, Unfiltered};
-use crate::storage::cluster::ClusterTable;
+use base::marshal::TypeRef;
+use base::model::{Cell, Change, DeletionTime, RangeTombstone};
+use base::schema::CfDef;
+use cluster::ClusterTable;
+use sstable::{Partition, RangeBound, Unfiltered};
 
 /// On which side of the names that begin with a prefix a point is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ enum Side {
     After,
 }
 
-/// A point in the order of a row: that of a cell, or a bound before or behind all names with a prefix.
+/// A point in the order of a row: the place of a cell, or a bound before or behind all names with a prefix.
 #[derive(Debug, Clone)]
 struct Point {
     /// The super column and the column, or the column; none for the ends of the row.
@@ -44,7 +44,7 @@ pub struct Partitioned {
     comparators: Vec<TypeRef>,
 }
 
-/// What happens at a point.
+/// An event at a point.
 enum Event {
     Cell(Cell),
     Bound(RangeBound),
@@ -127,7 +127,7 @@ impl Partitioned {
         }
         ends.sort_by(|(one, ..), (other, ..)| self.compare(one, other));
         let mut bounds: Vec<(Point, RangeBound)> = Vec::new();
-        // How many tombstones with each deletion are open.
+        // The number of open tombstones with each deletion.
         let mut open: BTreeMap<(i64, i32), u64> = BTreeMap::new();
         let mut before: Option<DeletionTime> = None;
         let mut ends = ends.into_iter().peekable();
@@ -178,8 +178,8 @@ fn bounds_of(range: RangeTombstone) -> (Point, Point, DeletionTime) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::Types;
-    use crate::schema::ColumnType;
+    use base::marshal::Types;
+    use base::schema::ColumnType;
     use proptest::prelude::*;
     use std::sync::Arc;
 

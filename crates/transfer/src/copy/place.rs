@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::compat::features::ApiGeneration;
-use crate::compat::features::releases::{FIRST_AFTER_SET_KEYSPACE, HAS_RANGES_OF_ROWS};
-use crate::thrift::frame::Transport;
+use base::compat::features::ApiGeneration;
+use base::compat::features::releases::{FIRST_AFTER_SET_KEYSPACE, HAS_RANGES_OF_ROWS};
+use wire::thrift::frame::Transport;
 
 /// A store to copy from or to.
 #[derive(Debug, Clone, PartialEq, Eq)]

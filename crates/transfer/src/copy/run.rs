@@ -10,8 +10,8 @@ use super::progress_file::ProgressFile;
 use super::schema::{self, Selection};
 use super::tally::Tally;
 use super::{CopyError, DEFAULT_PARALLEL, DEFAULT_ROWS, Side};
-use crate::util::output::{print_line, report_line};
-use crate::util::{Clock, listed};
+use base::util::output::{print_line, report_line};
+use base::util::{Clock, listed};
 
 /// Set when a signal stops the copy.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +31,7 @@ impl Interruption {
 /// Column families without rows that are listed; further ones are counted.
 const LISTED_EMPTY_MAX: usize = 20;
 
-/// What to do.
+/// The task of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     Copy,
@@ -100,7 +100,7 @@ fn work(from: Arc<Side>, to: Arc<Side>, clock: Arc<Clock>, options: &CopyOptions
     }
 }
 
-/// Returns the number of column families, and what was copied in all runs.
+/// Returns the number of column families, and the tally of all runs.
 async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), CopyError> {
     // Refuse a file of another copy before creating anything.
     let path = options.progress_file.as_deref();
@@ -138,7 +138,7 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), 
     Ok((pairs.len(), total))
 }
 
-/// Prints the column families of which the source has no rows, in one line.
+/// Prints the column families without rows in the source, in one line.
 fn print_empty(names: &[String]) {
     if !names.is_empty() {
         report_line!("no rows in the source: {}", listed(names, LISTED_EMPTY_MAX));

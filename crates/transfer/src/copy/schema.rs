@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{CopyError, Side};
-use crate::schema::{CfDef, KeyspaceDef};
-use crate::util::output::report_line;
+use base::schema::{CfDef, KeyspaceDef};
+use base::util::output::report_line;
 
-/// Which column families to copy.
+/// The column families to copy.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Only this keyspace.
@@ -104,7 +104,7 @@ pub async fn prepare(from: &Side, to: &Side, selection: &Selection) -> Result<Ve
 ///
 /// # Errors
 ///
-/// Which column family the target does not have.
+/// Names the column family that the target does not have.
 pub fn existing(from: &Side, to: &Side, selection: &Selection) -> Result<Vec<Pair>, CopyError> {
     let mut selected = selected_families(from, selection)?;
     if !to.can_dump() {

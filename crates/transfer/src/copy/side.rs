@@ -6,10 +6,10 @@ use super::CopyError;
 use super::open::CONSISTENCY;
 use super::pages::Pages;
 use super::store_pages::StorePages;
-use crate::db::Database;
-use crate::partitioner::PartitionerRef;
-use crate::schema::{CfDef, KeyspaceDef};
-use crate::util::Clock;
+use base::partitioner::PartitionerRef;
+use base::schema::{CfDef, KeyspaceDef};
+use base::util::Clock;
+use db::Database;
 
 /// A store to copy from or to.
 pub struct Side {

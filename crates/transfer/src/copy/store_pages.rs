@@ -5,12 +5,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::pages::{PageFuture, Pages};
-use crate::compat::features::ConsistencyLevel;
-use crate::db::Restore;
-use crate::model::{Bounds, Cell, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
-use crate::schema::CfDef;
-use crate::storage::Store;
-use crate::util::Clock;
+use base::compat::features::ConsistencyLevel;
+use base::model::{Bounds, Cell, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
+use base::schema::CfDef;
+use base::util::Clock;
+use db::Restore;
+use store::Store;
 
 /// Reads pages from a store.
 pub struct StorePages {

@@ -1,9 +1,9 @@
-//! Counts what was copied or compared.
+//! Counts the data that was copied or compared.
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Change;
-use crate::storage::RowPiece;
+use base::model::Change;
+use store::RowPiece;
 
 /// Counts of rows, cells and bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts pieces of which `rows` begin a row.
+    /// Counts pieces; `rows` of them begin a row.
     pub fn of(pieces: &[RowPiece], rows: u64) -> Tally {
         let mut tally = Tally { rows, ..Tally::default() };
         for row in pieces {

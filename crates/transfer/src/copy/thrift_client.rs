@@ -7,10 +7,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::ThriftPlace;
-use crate::thrift::frame::{MessageCutter, NextMessage};
-use crate::thrift::wire::{MessageHeader, MessageKind, Reader, TType, WireError, Writer};
-use crate::util::Password;
-use crate::util::limits::MESSAGE_BYTES_MAX;
+use base::util::Password;
+use wire::limits::MESSAGE_BYTES_MAX;
+use wire::thrift::frame::{MessageCutter, NextMessage};
+use wire::thrift::{MessageHeader, MessageKind, Reader, TType, WireError, Writer};
 
 /// Time limits of connecting and of a call.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

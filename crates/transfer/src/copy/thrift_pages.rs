@@ -8,12 +8,12 @@ use parking_lot::Mutex;
 use super::ThriftPlace;
 use super::pages::{PageFuture, Pages};
 use super::thrift_client::ThriftClient;
-use crate::db::{ColumnOrSuper, CounterColumn, NewColumn};
-use crate::model::{Cell, CellKind, Predicate, Row, RowColumns, SliceRange, SuperColumn};
-use crate::schema::CfDef;
-use crate::thrift::replies;
-use crate::thrift::wire::{Reader, TType, Writer};
-use crate::util::{Clock, Password, password_of};
+use base::model::{Cell, CellKind, Predicate, Row, RowColumns, SliceRange, SuperColumn};
+use base::schema::CfDef;
+use base::util::{Clock, Password, password_of};
+use db::{ColumnOrSuper, CounterColumn, NewColumn};
+use server::thrift::replies;
+use wire::thrift::{Reader, TType, Writer};
 
 /// The number of QUORUM.
 const CONSISTENCY: i32 = 2;
@@ -111,7 +111,7 @@ impl ThriftPages {
     }
 
     fn super_of(&self, either: ColumnOrSuper) -> Option<SuperColumn> {
-        let deletion = crate::model::DeletionTime::LIVE;
+        let deletion = base::model::DeletionTime::LIVE;
         match (either.super_column, either.counter_super) {
             (Some(held), _) => {
                 let cells = held.columns.into_iter().map(|column| self.cell(column)).collect();

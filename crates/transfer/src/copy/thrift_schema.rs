@@ -1,15 +1,17 @@
 //! Reads the schema of a Thrift server.
 
-use crate::db::{CfRequest, KsRequest, described_keyspace};
-use crate::marshal::Types;
-use crate::partitioner::{self, PartitionerRef};
-use crate::schema::{KeyspaceDef, is_system_keyspace};
-use crate::thrift::replies::{self, DescribedFamilies};
-use crate::thrift::wire::TType;
+use base::marshal::Types;
+use base::partitioner;
+use base::partitioner::PartitionerRef;
+use base::schema::{KeyspaceDef, is_system_keyspace};
+use db::{CfRequest, KsRequest, described_keyspace};
+use server::thrift::replies;
+use server::thrift::replies::DescribedFamilies;
+use wire::thrift::TType;
 
 use super::thrift_pages::ThriftPages;
 
-/// The keyspace in which DataStax's OpsCenter keeps what it measures of the old cluster.
+/// The keyspace in which DataStax's OpsCenter stores its measurements of the old cluster.
 const OPS_CENTER: &str = "OpsCenter";
 
 /// Returns whether a keyspace is not copied.
@@ -17,7 +19,7 @@ fn is_left_out(keyspace: &str) -> bool {
     is_system_keyspace(keyspace) || keyspace == OPS_CENTER
 }
 
-/// Returns all keyspaces except those of the server itself.
+/// Returns all keyspaces except the server's own.
 ///
 /// A thriftstore server describes nothing before the login. Up to 0.6 a login is for a keyspace: `keyspace`.
 pub async fn keyspaces(
@@ -44,7 +46,7 @@ pub async fn partitioner(pages: &ThriftPages) -> Result<Option<PartitionerRef>, 
         // Up to 0.6 there is no describe_partitioner.
         return Ok(None);
     }
-    let name = |reader: &mut crate::thrift::wire::Reader<'_>| {
+    let name = |reader: &mut wire::thrift::Reader<'_>| {
         reader
             .bytes()
             .map(|name| String::from_utf8_lossy(&name).into_owned())
@@ -54,7 +56,7 @@ pub async fn partitioner(pages: &ThriftPages) -> Result<Option<PartitionerRef>, 
     Ok(partitioner::resolve(&class))
 }
 
-/// Returns the keyspaces of 0.6: their names, and what describe_keyspace returns of each.
+/// Returns the keyspaces of 0.6: their names, and the result of describe_keyspace for each.
 async fn old_keyspaces(pages: &ThriftPages, keyspace: Option<&str>) -> Result<Vec<KsRequest>, String> {
     let names = pages.call(keyspace, "describe_keyspaces", |_| (), TType::Set, replies::names).await?;
     let mut requests = Vec::new();
@@ -62,7 +64,7 @@ async fn old_keyspaces(pages: &ThriftPages, keyspace: Option<&str>) -> Result<Ve
         if is_left_out(&name) {
             continue;
         }
-        let write = |writer: &mut crate::thrift::wire::Writer<'_>| writer.field_string(1, name.as_bytes());
+        let write = |writer: &mut wire::thrift::Writer<'_>| writer.field_string(1, name.as_bytes());
         let families =
             pages.call(keyspace, "describe_keyspace", write, TType::Map, replies::families).await?;
         requests.push(old_keyspace(name, families));

@@ -10,13 +10,14 @@ use bytes::Bytes;
 
 use super::difference::{Difference, Kind};
 use super::{CopyError, Side};
-use crate::compat::features::releases::NEWEST;
-use crate::db::Restore;
-use crate::marshal::{self, StoredOrder};
-use crate::model::{Cell, CellKind, Change, Predicate, SliceRange};
-use crate::schema::CfDef;
-use crate::storage::RowPiece;
-use crate::util::Clock;
+use base::compat::features::releases::NEWEST;
+use base::marshal;
+use base::marshal::StoredOrder;
+use base::model::{Cell, CellKind, Change, Predicate, SliceRange};
+use base::schema::CfDef;
+use base::util::Clock;
+use db::Restore;
+use store::RowPiece;
 
 /// Names that are looked up at the same time.
 const NAMES_MAX: usize = 256;

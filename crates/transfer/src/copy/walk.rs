@@ -5,9 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{CopyError, Side};
-use crate::model::{Change, Row, RowColumns};
-use crate::schema::CfDef;
-use crate::storage::{Dump, DumpCommand, RowPiece};
+use base::model::{Change, Row, RowColumns};
+use base::schema::CfDef;
+use store::{Dump, DumpCommand, RowPiece};
 
 /// Approximate size of a piece, in bytes.
 const BATCH_BYTES: usize = 128 * 1024;
@@ -23,7 +23,7 @@ const ROWS_MIN: usize = 2;
 #[derive(Debug)]
 pub struct Batch {
     pub rows: Vec<RowPiece>,
-    /// How many rows begin in this batch.
+    /// The number of rows that begin in this batch.
     pub rows_begun: u64,
     /// Where to continue; `None` after the last batch.
     pub place: Option<Bytes>,
@@ -89,7 +89,7 @@ impl Walk {
             None => self.rows_after(Bytes::new()).await,
         };
         let (rows, place) = paged.map_err(|why| CopyError::of(&self.side, why))?;
-        self.adapt(rows.iter().flat_map(|row| &row.changes).map(crate::storage::weight).sum());
+        self.adapt(rows.iter().flat_map(|row| &row.changes).map(store::weight).sum());
         Ok((rows, place.map(|place| place.write())))
     }
 
@@ -168,7 +168,7 @@ fn changes_of(columns: RowColumns) -> Vec<Change> {
             cells.into_iter().map(|cell| Change::Cell { super_column: None, cell }).collect()
         }
         RowColumns::Supers(supers) => {
-            let of_super = |held: crate::model::SuperColumn| {
+            let of_super = |held: base::model::SuperColumn| {
                 let name = held.name;
                 held.cells
                     .into_iter()

@@ -11,11 +11,11 @@ use bytes::Bytes;
 
 use super::open::CONSISTENCY;
 use super::{CopyError, Side};
-use crate::db::{Database, Error, Restore};
-use crate::model::{Cell, CellKind, Change, Mutation, Predicate};
-use crate::schema::CfDef;
-use crate::storage::RowPiece;
-use crate::util::Clock;
+use base::model::{Cell, CellKind, Change, Mutation, Predicate};
+use base::schema::CfDef;
+use base::util::Clock;
+use db::{Database, Error, Restore};
+use store::RowPiece;
 
 /// Attempts of a write, and the pause before the second; each pause is twice as long as the last.
 const TRIES: u32 = 8;

@@ -13,9 +13,9 @@
 
 use std::str::FromStr;
 
-use crate::marshal::parse_date;
-use crate::model::{Cell, CellKind, DeletionTime, RangeTombstone};
-use crate::sstable::Atom;
+use base::marshal::parse_date;
+use base::model::{Cell, CellKind, DeletionTime, RangeTombstone};
+use sstable::Atom;
 
 /// A second of the old clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What is written of a row of counters, once their shards are merged.
+//! The changes that write a row of counters, once their shards are merged.
 //!
 //! ```text
 //!   row deleted at 5       hits 7 @ 3, views 9 @ 8        -> views 9 @ 8
@@ -14,14 +14,14 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::marshal::AbstractType;
-use crate::model::{Cell, CellKind, Change, DeletionTime};
-use crate::schema::CfDef;
+use base::marshal::AbstractType;
+use base::model::{Cell, CellKind, Change, DeletionTime};
+use base::schema::CfDef;
 
 /// A counter with its super column.
 pub type Counter = (Option<Bytes>, Cell);
 
-/// Returns the changes that write a row with these other changes and these counters, none of which has a newer deletion of
+/// Returns the changes that write a row with these other changes and these counters. No counter has a newer deletion of
 /// its own. `deletions_are_final` if a deletion of several counters shadows them whatever their timestamps.
 pub fn changes_of(
     cf: &CfDef,
@@ -54,8 +54,8 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Returns which counters a deletion covers, and up to when it shadows them. That of a column shadows none: it has been
-    /// merged already.
+    /// Returns which counters a deletion covers, and up to when it shadows them. The deletion of a column shadows none:
+    /// it has been merged already.
     fn covered_by(&self, change: &Change) -> (Range<usize>, DeletionTime) {
         match change {
             Change::DeleteRow { deletion } => (0..self.counters.len(), *deletion),
@@ -133,9 +133,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::marshal::BytesType;
-    use crate::model::RangeTombstone;
-    use crate::schema::ColumnType;
+    use base::marshal::BytesType;
+    use base::model::RangeTombstone;
+    use base::schema::ColumnType;
 
     fn counter(holder: Option<&'static str>, name: &'static str, timestamp: i64) -> Counter {
         let value = Bytes::copy_from_slice(&7_i64.to_be_bytes());

@@ -1,5 +1,5 @@
-//! The counters of a column family: all its SSTables are read at the same time, row by row, and what commit logs have of
-//! the rows.
+//! The counters of a column family: all its SSTables are read at the same time, row by row, together with the parts of
+//! the rows in commit logs.
 //!
 //! ```text
 //!   node 1   table 1   row a: hits [A local 5]        row c
@@ -23,12 +23,12 @@ use super::logged_counters::LoggedCounters;
 use super::pieces::first_changes;
 use super::reader::{Next, ReadOptions, Reader};
 use super::{FamilyName, ImportError};
-use crate::cql::show::hex;
-use crate::model::{CellKind, Change};
-use crate::partitioner::PartitionerRef;
-use crate::schema::CfDef;
-use crate::sstable::{Atom, CounterState};
-use crate::storage::RowPiece;
+use base::model::{CellKind, Change};
+use base::partitioner::PartitionerRef;
+use base::schema::CfDef;
+use base::util::hex;
+use sstable::{Atom, CounterState};
+use store::RowPiece;
 
 /// A counter's super column and name.
 pub type CounterName = (Option<Bytes>, Bytes);
@@ -47,7 +47,7 @@ struct Source {
 /// A place in the ring: the token, and the key.
 pub type Place = (Vec<u8>, Bytes);
 
-/// What the commit logs have of a column family.
+/// The counters of a column family in the commit logs.
 #[derive(Clone)]
 pub struct Logged {
     pub counters: Arc<Mutex<LoggedCounters>>,
@@ -138,7 +138,7 @@ impl CounterMerge {
         Ok(Some(RowPiece { key: place.1, changes }))
     }
 
-    /// Returns the readers, to know what was read, and the numbers of rows and counters in logs.
+    /// Returns the readers, with the counts of their reads, and the numbers of rows and counters in logs.
     pub fn finish(self) -> (Vec<Reader>, (u64, u64)) {
         (self.sources.into_iter().map(|source| source.reader).collect(), self.counts)
     }
@@ -217,7 +217,7 @@ impl Source {
     }
 }
 
-/// Merges the state of a counter with what its node has of it already.
+/// Merges the state of a counter with its earlier state on the node.
 fn add(
     states: &mut States,
     name: CounterName,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::copy::CopyError;
-use crate::sstable::SstableError;
+use sstable::SstableError;
 
 /// Why an import ends before its end.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub enum ImportError {
     /// No SSTable was found, or none of those that were asked for.
     #[error("{0}")]
     Nothing(String),
-    /// The rows of a table of counters are in another order than those of the others.
+    /// The rows of a table of counters are in another order than in the others.
     #[error(
         "{path}: its rows are not in the order of {partitioner}, so its counters cannot be merged with those of the other \
          SSTables; set --partitioner", path = .path.display()

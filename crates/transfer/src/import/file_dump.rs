@@ -1,4 +1,4 @@
-//! What files have of a column family, as a dump of a store has it: to compare both.
+//! The data of a column family in files, in the form of a dump of a store: to compare both.
 //!
 //! A row is read whole, sorted and folded. Of a row that is too large for that, the range tombstones are read first,
 //! since files of 3.x have them behind what they cover; then its changes come in the order in which the SSTables are
@@ -17,9 +17,9 @@ use super::pieces::{Pieces, first_changes};
 use super::reader::{ReadOptions, Reader};
 use super::{FamilyName, FoundTable, ImportError};
 use crate::copy::{MergeKey, dump_rank};
-use crate::model::{Change, DeletionTime, RangeTombstone};
-use crate::schema::CfDef;
-use crate::storage::{RowPiece, weight};
+use base::model::{Change, DeletionTime, RangeTombstone};
+use base::schema::CfDef;
+use store::{RowPiece, weight};
 
 /// Approximate size of a row that is sorted in memory, in bytes.
 const ROW_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -29,7 +29,7 @@ pub struct FileDump {
     pub cf: Arc<CfDef>,
     pub tables: Vec<FoundTable>,
     pub read: ReadOptions,
-    /// What commit logs have of it: of its counters, or its rows.
+    /// The writes in commit logs: of its counters, or its rows.
     pub logged: Option<Logged>,
     pub logged_rows: Option<LoggedRows>,
 }
@@ -179,7 +179,7 @@ impl<'a> FoldedRow<'a> {
         }
         let rank = dump_rank(self.cf, &[], self.key, &change);
         if self.last.as_ref().is_some_and(|last| rank < *last) {
-            let key = crate::cql::show::hex(self.key);
+            let key = base::util::hex(self.key);
             return Err(format!("the names of the row 0x{key} are not in the order of the comparator"));
         }
         while self.held.front().is_some_and(|(held, _)| *held <= rank)
@@ -193,7 +193,7 @@ impl<'a> FoldedRow<'a> {
         Ok(self.added.is_multiple_of(SEND_EVERY))
     }
 
-    /// Sends what is decided. Returns false if no more is taken.
+    /// Sends the decided changes. Returns false if no more is taken.
     fn send(&mut self, pieces: &mut Pieces<'_>) -> bool {
         let changes = self.fold.take();
         self.begin(pieces);

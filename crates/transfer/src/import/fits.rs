@@ -18,13 +18,14 @@ use bytes::Bytes;
 
 use super::transfer::read_on_thread;
 use super::{FamilyName, FoundTable, ImportError, Inventory, LeftOut};
-use crate::compat::features::releases::NEWEST;
 use crate::copy::Side;
-use crate::cql::define::{accepts_values, keeps_order};
-use crate::cql::show::hex;
-use crate::marshal::{self, AbstractType, CqlType, Types, widens};
-use crate::schema::{CfDef, Layout, TableColumn, TableDef};
-use crate::sstable::{Atom, TableOptions, TableReader, Unit};
+use base::compat::features::releases::NEWEST;
+use base::marshal;
+use base::marshal::{AbstractType, CqlType, Types, widens};
+use base::schema::{CfDef, Layout, TableColumn, TableDef};
+use base::util::hex;
+use cql::define::{accepts_values, keeps_order};
+use sstable::{Atom, TableOptions, TableReader, Unit};
 
 /// SSTables of a column family whose names are checked, and parts of rows in each of them.
 const TABLES_READ: usize = 20;
@@ -82,7 +83,7 @@ impl Definition<'_> {
         }
     }
 
-    /// Compares the definition with that of a file of 3.x.
+    /// Compares the definition with the definition in a file of 3.x.
     fn types_misfit(&self, described: &CfDef) -> Option<String> {
         if self.table.layout == Layout::Sparse {
             let own = TableDef::of(described, NEWEST);

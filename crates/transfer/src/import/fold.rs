@@ -2,14 +2,15 @@
 
 use bytes::Bytes;
 
-use crate::compat::features::releases::NEWEST;
-use crate::db::Restore;
-use crate::marshal::{self, AbstractType};
-use crate::model::{Cell, CellKind, Change, DeletionTime, LevelRanges, RangeTombstone, Winner, reconcile};
-use crate::schema::CfDef;
-use crate::storage::{is_dropped, sort_ranges};
+use base::compat::features::releases::NEWEST;
+use base::marshal;
+use base::marshal::AbstractType;
+use base::model::{Cell, CellKind, Change, DeletionTime, LevelRanges, RangeTombstone, Winner, reconcile};
+use base::schema::CfDef;
+use db::Restore;
+use store::{is_dropped, sort_ranges};
 
-/// The state of one row. Its changes come in the order of their names; those of the same name one after the other.
+/// The state of one row. Its changes come in the order of their names; changes of the same name one after the other.
 pub struct RowFold<'a> {
     cf: &'a CfDef,
     deletion: DeletionTime,
@@ -62,7 +63,7 @@ impl<'a> RowFold<'a> {
         }
     }
 
-    /// Returns what is decided.
+    /// Returns the decided changes.
     pub fn take(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.out)
     }
@@ -116,7 +117,7 @@ impl<'a> RowFold<'a> {
             None => (LevelRanges::of_row(ranges, names).over(&cell.name), None),
             Some((holder, own)) => {
                 let whole = own.merged(LevelRanges::of_supers(ranges, names).over(holder));
-                let inside = LevelRanges::of_super(ranges, (holder, whole), names, self.names_of_cells());
+                let inside = LevelRanges::of_super(ranges, holder, whole, names, self.names_of_cells());
                 (whole.merged(inside.over(&cell.name)), Some(holder.clone()))
             }
         };
@@ -137,7 +138,7 @@ fn winner(before: Cell, cell: Cell) -> Cell {
     if stays == Winner::Old { before } else { cell }
 }
 
-/// Sorts range tombstones, and merges those of the same range.
+/// Sorts range tombstones, and merges tombstones of the same range.
 fn merged_ranges(mut ranges: Vec<RangeTombstone>) -> Vec<RangeTombstone> {
     sort_ranges(&mut ranges);
     ranges.dedup_by(|next, before| {
@@ -153,7 +154,7 @@ fn merged_ranges(mut ranges: Vec<RangeTombstone>) -> Vec<RangeTombstone> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Catalog;
+    use base::schema::Catalog;
 
     fn cell(name: &str, value: &str, timestamp: i64) -> Change {
         let cell = Cell::live(Bytes::from(name.to_owned()), Bytes::from(value.to_owned()), timestamp);
@@ -171,11 +172,11 @@ mod tests {
 
     #[test]
     fn the_newest_of_each_name_stays_unless_it_is_shadowed() {
-        let catalog: Catalog = crate::config::parse(
+        let catalog: Catalog = config::parse(
             "<Storage><Keyspaces><Keyspace Name='K'><ColumnFamily Name='A' CompareWith='BytesType'/></Keyspace>\
              </Keyspaces></Storage>",
             "test",
-            &crate::marshal::Types::builtin(),
+            &base::marshal::Types::builtin(),
         )
         .unwrap()
         .catalog;

@@ -1,40 +1,21 @@
 //! The SSTables in the directories of old servers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::leftovers::{self, LeftOut};
 use super::schema::family_ids;
 use super::search::{Search, id_of};
 use super::{ImportError, ImportOptions};
-use crate::schema::{CfDef, is_system_keyspace};
-use crate::sstable::{Descriptor, SstableError};
-use crate::util::listed;
+pub use base::schema::FamilyName;
+use base::schema::is_system_keyspace;
+use base::util::listed;
+use sstable::{Descriptor, SstableError};
 
 /// Names of column families that an error lists.
 const NAMES_SHOWN: usize = 20;
-/// The directories that an SSTable is in, from that of a snapshot to that of its column family.
+/// The directories that an SSTable is in, from a snapshot's to its column family's.
 const PLACES: usize = 3;
-
-/// A column family by its name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FamilyName {
-    pub keyspace: String,
-    pub name: String,
-}
-
-impl FamilyName {
-    pub fn of(cf: &CfDef) -> FamilyName {
-        FamilyName { keyspace: cf.keyspace.clone(), name: cf.name.clone() }
-    }
-}
-
-impl fmt::Display for FamilyName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.keyspace, self.name)
-    }
-}
 
 /// An SSTable.
 #[derive(Debug, Clone)]
@@ -59,7 +40,7 @@ pub struct FoundPath {
 /// The only keyspace and the only name of column families.
 pub(super) type Selection = (Option<String>, Option<String>);
 
-/// What directories have.
+/// The files in the directories.
 #[derive(Debug, Default)]
 pub struct Inventory {
     /// The directories that were searched, in the order of the nodes.
@@ -68,16 +49,16 @@ pub struct Inventory {
     pub families: BTreeMap<FamilyName, Vec<FoundTable>>,
     /// The SSTables in which the servers kept their schema.
     pub system: BTreeMap<FamilyName, Vec<FoundTable>>,
-    /// SSTables of which the Index file is there, and the Data file is not.
+    /// SSTables with an Index file and without a Data file.
     pub(super) missing: Vec<(FamilyName, FoundTable)>,
     /// Data files that cannot be read, with the reason.
     pub unreadable: Vec<SstableError>,
     /// SSTables that are not read: those that the server had not finished or has replaced, and would have removed when it
     /// started.
     pub left_out: Vec<LeftOut>,
-    /// Files of which it is not known whether they should be read. They end an import that does not skip damage.
+    /// Files for which the import cannot tell whether to read them. They end an import that does not skip damage.
     pub doubts: Vec<LeftOut>,
-    /// What else is worth knowing.
+    /// Other facts that are worth knowing.
     pub notes: Vec<String>,
     /// The column families by the ids in the names of their directories (2.1 and later).
     pub ids: HashMap<[u8; 16], FamilyName>,
@@ -105,9 +86,10 @@ impl Inventory {
         Inventory::of_nodes(&nodes)
     }
 
-    /// Searches the directories of nodes for SSTables: data directories, or those of a keyspace or of a column family. A
-    /// node has one for each of its disks. Snapshots, incremental backups, indexes, files that a server has not finished
-    /// and those that it has compacted are left out; a directory of a snapshot is read if it is given itself.
+    /// Searches the directories of nodes for SSTables: data directories, or directories of a keyspace or of a column
+    /// family. A node has one for each of its disks. Snapshots, incremental backups, indexes, files that a server has
+    /// not finished and those that it has compacted are left out; a directory of a snapshot is read if it is given
+    /// itself.
     ///
     /// # Errors
     ///

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use super::progress::Progress;
 use super::{FoundTable, ImportError};
 use crate::copy::{CopyError, Side, Writer};
-use crate::storage::{BulkStore, StoreError};
-use crate::util::Clock;
+use base::util::Clock;
+use store::{BulkStore, StoreError};
 
 /// A target, with the progress of the import.
 pub struct Load {
@@ -80,7 +80,7 @@ impl Load {
         self.checkpoint().await
     }
 
-    /// Makes what is written durable, and then writes the progress file.
+    /// Makes the written rows durable, and then writes the progress file.
     pub async fn checkpoint(&mut self) -> Result<(), ImportError> {
         if let Some(bulk) = self.bulk() {
             bulk.checkpoint_load().await.map_err(|error| self.failed(error))?;

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use super::old_names::{OldNames, id_of_names};
 use super::unfound::Unfound;
 use super::{FamilyName, Inventory};
-use crate::compat::features::releases::NEWEST;
 use crate::copy::Side;
-use crate::marshal::PACKAGE;
-use crate::schema::{CfDef, Layout, TableDef};
-use crate::sstable::{LogFamily, LogTable};
+use base::compat::features::releases::NEWEST;
+use base::marshal::PACKAGE;
+use base::schema::{CfDef, Layout, TableDef};
+use sstable::{LogFamily, LogTable};
 
 /// A column family of the target.
 pub struct Defined {
     pub name: FamilyName,
     pub cf: Arc<CfDef>,
-    /// What the readers of commit logs must know of it.
+    /// The definition that the readers of commit logs need.
     pub table: Arc<LogTable>,
     /// Whether it is imported. The others are read too, since a write can be of several column families.
     pub is_selected: bool,
@@ -68,7 +68,8 @@ impl LogFamilies {
         }
     }
 
-    /// Returns what is known of a column family that [`LogFamilies::find`] does not find. `None` if its writes are not missed.
+    /// Returns the known facts about a column family that [`LogFamilies::find`] does not find. `None` if its writes are
+    /// not missed.
     pub fn unfound(&self, family: &LogFamily) -> Option<Unfound> {
         self.old_names.unfound(family)
     }

@@ -8,8 +8,8 @@
 //!   second reading   Hits c, Hits d, Views a         fits
 //! ```
 //!
-//! A log stands for what its server had in memory: its changes are merged with each other first, in their order, and then
-//! with those of SSTables.
+//! A log stands for the memtables of its server: its changes are merged with each other first, in their order, and then
+//! with the changes in SSTables.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,11 +19,11 @@ use super::FamilyName;
 use super::counters::{CounterName, Place};
 use super::logs::Logs;
 use super::pieces::first_changes;
-use crate::model::{CellKind, Change};
-use crate::partitioner::PartitionerRef;
-use crate::schema::CfDef;
-use crate::sstable::{Atom, CounterState, LogRow};
-use crate::storage::weight;
+use base::model::{CellKind, Change};
+use base::partitioner::PartitionerRef;
+use base::schema::CfDef;
+use sstable::{Atom, CounterState, LogRow};
+use store::weight;
 
 /// Approximate size of the rows in memory, in bytes.
 const BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -34,10 +34,10 @@ const OTHER_BYTES: usize = 150;
 /// A row of a column family.
 type RowPlace = (FamilyName, Place);
 
-/// What the logs of a node have of a row.
+/// The changes of a row in the logs of a node.
 #[derive(Debug, Default)]
 pub struct LoggedRow {
-    /// Deletions, and columns that are no counters.
+    /// Deletions, and columns that are not counters.
     pub changes: Vec<Change>,
     pub counters: BTreeMap<CounterName, CounterState>,
     /// Whether a deletion of a counter wins whatever its timestamp.
@@ -49,7 +49,7 @@ pub struct LoggedCounters {
     logs: Arc<Logs>,
     partitioner: PartitionerRef,
     bytes_max: usize,
-    /// What each node has of each row.
+    /// The changes of each row, by node.
     rows: BTreeMap<RowPlace, BTreeMap<usize, LoggedRow>>,
     bytes: usize,
     /// The first row that was dropped.
@@ -106,7 +106,7 @@ impl LoggedCounters {
         }
     }
 
-    /// Removes the row at a place of a column family: what each node has of it.
+    /// Removes the row at a place of a column family, and returns its changes by node.
     pub fn take(&mut self, family: &FamilyName, place: &Place) -> BTreeMap<usize, LoggedRow> {
         self.rows.remove(&(family.clone(), place.clone())).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What commit logs have of each column family: how many rows, cells and tombstones an import would take from them.
+//! The contents of commit logs by column family: how many rows, cells and tombstones an import would take from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::copy::Side;
 pub struct LoggedCounts {
     /// By column family. Rows count once for each write.
     pub families: BTreeMap<FamilyName, FamilySummary>,
-    /// What makes it doubtful which writes are counted.
+    /// The reasons for doubt about which writes are counted.
     pub doubts: Losses,
-    /// What cannot be read.
+    /// The parts that cannot be read.
     pub losses: Losses,
     /// Writes of column families that are not counted.
     pub unfound: UnfoundWrites,

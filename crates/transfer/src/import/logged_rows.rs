@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::counters::Place;
 use super::logs::Logs;
 use super::pieces::first_changes;
-use crate::model::Change;
-use crate::partitioner::PartitionerRef;
-use crate::schema::CfDef;
-use crate::storage::weight;
+use base::model::Change;
+use base::partitioner::PartitionerRef;
+use base::schema::CfDef;
+use store::weight;
 
 /// Approximate size of the rows in memory, in bytes.
 const BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -44,7 +44,7 @@ impl LoggedRows {
     fn fill(&mut self, from: &Place) {
         let logs = self.logs.clone();
         for log in logs.found() {
-            // What is wrong with a log was reported by the import.
+            // The import has reported the damage of a log.
             logs.read(log, |cf, row, _| {
                 if (&cf.keyspace, &cf.name) == (&self.cf.keyspace, &self.cf.name) {
                     let mut token = Vec::new();

@@ -16,14 +16,14 @@ use super::transfer::{PIECE_BYTES, Piece, transfer};
 use super::unfound::{Unfound, UnfoundWrites};
 use super::{FamilyName, FoundPath, ImportError, ImportOptions, Inventory};
 use crate::copy::{Interruption, Side, Writer};
-use crate::schema::CfDef;
-use crate::sstable::{CommitLog, LogFamily, LogPosition, LogRow, SstableError};
-use crate::storage::{RowPiece, weight};
+use base::schema::CfDef;
+use sstable::{CommitLog, LogFamily, LogPosition, LogRow, SstableError};
+use store::{RowPiece, weight};
 
-/// What reading a commit log has shown besides its rows.
+/// The findings of reading a commit log, besides its rows.
 #[derive(Debug, Default)]
 pub struct LogReport {
-    /// What is wrong with the log.
+    /// The damage of the log.
     pub losses: Losses,
     /// Writes of column families that the target does not define.
     pub unfound: UnfoundWrites,
@@ -63,7 +63,7 @@ impl Logs {
         &self.found
     }
 
-    /// Returns what makes it doubtful which writes are replayed.
+    /// Returns the doubts about which writes are replayed.
     pub fn doubts(&self) -> Losses {
         let mut doubts = Losses::default();
         for error in &self.replay.unreadable {
@@ -152,11 +152,11 @@ impl Logs {
         row
     }
 
-    /// Imports everything but counters, which [`super::logged_counters`] has.
+    /// Imports everything but counters, which [`super::logged_counters`] reads.
     ///
     /// # Errors
     ///
-    /// If the target fails, or the import is stopped. What cannot be read of a log is in the summary.
+    /// If the target fails, or the import is stopped. The parts of a log that cannot be read are in the summary.
     pub async fn import(
         self: &Arc<Self>,
         writer: &Arc<Writer>,
@@ -199,7 +199,7 @@ struct Read {
     bytes: usize,
 }
 
-/// What was read of a column family.
+/// The data that was read of a column family.
 struct ReadFamily {
     cf: Arc<CfDef>,
     /// Those that are not sent.
@@ -245,7 +245,7 @@ impl Read {
         })
     }
 
-    /// Returns what is lost of counters that the target's definitions do not have.
+    /// Returns the loss of counters that the target's definitions do not have.
     fn counters(&self, path: &std::path::Path) -> Option<Lost> {
         let counters: u64 = self.families.values().map(|family| family.counters).sum();
         let what = "counters, which the target's definitions do not have";

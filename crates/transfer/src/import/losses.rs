@@ -1,4 +1,4 @@
-//! Reports of what was not imported: the first ones with their text, and how many there are.
+//! Reports of data that was not imported: the first ones with their text, and how many there are.
 //!
 //! A damaged file of many gigabytes can have a damage in each of its blocks, so the number of texts in memory is limited.
 
@@ -11,7 +11,7 @@ const FIRST_MAX: usize = 1_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
     pub path: PathBuf,
-    /// What is wrong, and what is lost.
+    /// The description: what is wrong, and what is lost.
     pub what: String,
 }
 

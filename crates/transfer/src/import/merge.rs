@@ -26,13 +26,13 @@ use super::pieces::Pieces;
 use super::reader::{Next, ReadOptions, Reader};
 use super::summary::ReadSummary;
 use super::{FoundTable, ImportError};
-use crate::compat::features::releases::NEWEST;
-use crate::marshal;
-use crate::model::{DeletionTime, RangeTombstone};
-use crate::partitioner::PartitionerRef;
-use crate::schema::CfDef;
-use crate::sstable::{Atom, TableReader, Unit};
-use crate::storage::RowPiece;
+use base::compat::features::releases::NEWEST;
+use base::marshal;
+use base::model::{DeletionTime, RangeTombstone};
+use base::partitioner::PartitionerRef;
+use base::schema::CfDef;
+use sstable::{Atom, TableReader, Unit};
+use store::RowPiece;
 
 /// Tables that are open at the same time: each has buffers of some 200 KB.
 const OPEN_TABLES: RangeInclusive<usize> = 100..=600;
@@ -54,7 +54,7 @@ struct Source {
     reader: Option<Reader>,
     /// The deletion of the row that it is at.
     deletion: DeletionTime,
-    /// What follows in the row.
+    /// The next atom of the row.
     next: Option<Atom>,
     /// Counters that were left out: the family has none.
     counters: u64,
@@ -70,7 +70,7 @@ pub struct FamilyMerge {
     waiting: BinaryHeap<Reverse<(Place, usize)>>,
     /// The sources that have the present row.
     of_row: Vec<usize>,
-    /// Those of them that have more of it.
+    /// The sources of `of_row` that have more of it.
     in_row: Vec<usize>,
     /// Sources that are read when the others have ended.
     deferred: Vec<(Place, usize)>,
@@ -82,7 +82,7 @@ pub struct FamilyMerge {
     after: Option<Place>,
     /// Whether all rows up to the present one were returned: none came out of order, and no source was deferred.
     is_in_order: bool,
-    /// What was read of the tables that have ended.
+    /// The summary of the tables that have ended.
     finished: ReadSummary,
 }
 
@@ -162,7 +162,7 @@ impl FamilyMerge {
         (token, key)
     }
 
-    /// Moves to the next row. `None` at the end. What is left of the row before is skipped.
+    /// Moves to the next row. `None` at the end. The rest of the row before is skipped.
     pub fn next_row(&mut self) -> Result<Option<MergedRow>, ImportError> {
         while self.next_atom()?.is_some() {}
         let place = loop {
@@ -237,7 +237,7 @@ impl FamilyMerge {
         first
     }
 
-    /// Reads what follows in a source. Returns whether that is in the same row.
+    /// Reads the next atom of a source. Returns whether that is in the same row.
     fn advance(&mut self, at: usize) -> Result<bool, ImportError> {
         let source = &mut self.sources[at];
         let Some(reader) = &mut source.reader else { return Ok(false) };
@@ -361,7 +361,7 @@ impl FamilyMerge {
             || self.sources.iter().filter_map(|source| source.reader.as_ref()).any(Reader::has_lost)
     }
 
-    /// Returns what was read of all tables, and what is lost.
+    /// Returns the counts of all tables, and the losses.
     pub fn finish(self) -> ReadSummary {
         self.finished
     }

@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 
-use crate::util::output::report_line;
-use crate::util::time_left;
+use base::util::output::report_line;
+use base::util::time_left;
 
 /// Time between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Time between two changes of the bar.
 const TICK_EVERY: Duration = Duration::from_millis(200);
 
-/// Counts what was read of SSTables. The threads that read add to it.
+/// Counts the data that was read of SSTables. The threads that read add to it.
 #[derive(Debug, Default)]
 pub struct ReadCounts {
     /// Bytes of Data files.
     bytes: AtomicU64,
     rows: AtomicU64,
-    /// What is read now.
+    /// The part that is read now.
     title: Mutex<String>,
 }
 
@@ -37,7 +37,7 @@ impl ReadCounts {
         self.rows.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sets what is read from now on.
+    /// Sets the title of the part that is read from now on.
     pub fn set_title(&self, title: String) {
         *self.title.lock() = title;
     }
@@ -59,7 +59,7 @@ struct View {
 }
 
 impl Meter {
-    /// Starts to display counts of `total` bytes, `before` of which are done.
+    /// Starts to display counts of `total` bytes, with `before` bytes done.
     pub fn start(counts: Arc<ReadCounts>, total: u64, before: u64) -> Meter {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(total);
@@ -110,7 +110,8 @@ impl View {
     }
 }
 
-/// Describes progress: what was read before this run and in it, and how long the rest takes at the same rate.
+/// Describes progress: the bytes that were read before this run and in it, and how long the rest takes at the same
+/// rate.
 fn progress_text(
     title: &str,
     (before, read, total): (u64, u64, u64),

@@ -4,7 +4,7 @@
 //!   inventory   the SSTables in directories, by column family; `search` finds them
 //!   leftovers   .. but for those that a killed server has left, and would not have read
 //!   schema      the schema that a server kept in its own tables
-//!   fits        whether definitions can be those of the SSTables
+//!   fits        whether definitions can belong to the SSTables
 //!   source_partitioner   the order of the rows in SSTables
 //!   reader      the rows of one SSTable, past its damage, in pieces
 //!   counters    the counters of a family: the shards of all its SSTables and commit logs, row by row;
@@ -18,7 +18,7 @@
 //!   load        the target, and what of it is durable
 //!   progress    which SSTables are imported already
 //!   meter       the display of the progress
-//!   verify      compares the files with the target, as what a store with them would dump (`file_dump`, `fold`,
+//!   verify      compares the files with the target, as a store with them would dump them (`file_dump`, `fold`,
 //!               `logged_rows`)
 //!   summary     what was imported; what is lost (`losses`), and the writes of column families that were not defined (`unfound`)
 //!   run         all of it, one column family after the other

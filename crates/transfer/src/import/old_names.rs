@@ -15,8 +15,8 @@ use super::inventory::{Selection, is_wanted};
 use super::schema::{SystemRow, read_system_rows};
 use super::unfound::Unfound;
 use super::{FamilyName, Inventory};
-use crate::schema::is_system_keyspace;
-use crate::sstable::LogFamily;
+use base::schema::is_system_keyspace;
+use sstable::LogFamily;
 
 /// The id of a column family (1.2 and later).
 type Id = [u8; 16];
@@ -42,7 +42,7 @@ const SYSTEM_TABLES: [(&str, &str); 5] = [
     ("system_traces", "events sessions"),
 ];
 
-/// What the directories of old servers show of column families.
+/// The names of column families, from the directories of old servers.
 pub struct OldNames {
     by_id: HashMap<Id, FamilyName>,
     by_number: Option<HashMap<i32, FamilyName>>,
@@ -92,8 +92,8 @@ impl OldNames {
         self.by_number.iter().flatten().map(|(number, name)| (*number, name))
     }
 
-    /// Returns what is known of a column family that the target does not define. `None` if its writes are not missed: those of
-    /// the servers themselves, of views, and of what was not selected.
+    /// Returns the known facts about a column family that the target does not define. `None` if its writes are not
+    /// missed: writes of the servers themselves, of views, and of families that were not selected.
     pub fn unfound(&self, family: &LogFamily) -> Option<Unfound> {
         match family {
             LogFamily::Id(id) => self.unfound_id(id),
@@ -191,7 +191,7 @@ mod tests {
     fn ids_of_old_families_are_those_of_their_names() {
         // As the directories of 2.1 have it.
         let id = id_of_names(&family_name("system", "local"));
-        assert_eq!(crate::cql::show::hex(&id), "7ad54392bcdd35a684174e047860b377");
+        assert_eq!(base::util::hex(&id), "7ad54392bcdd35a684174e047860b377");
     }
 
     const OLD: Id = [1; 16];

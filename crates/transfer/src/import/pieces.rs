@@ -5,8 +5,8 @@ use bytes::Bytes;
 use super::ImportError;
 use super::reader::{Next, Reader};
 use super::transfer::PIECE_BYTES;
-use crate::model::{Change, DeletionTime};
-use crate::storage::{RowPiece, weight};
+use base::model::{Change, DeletionTime};
+use store::{RowPiece, weight};
 
 /// Returns the changes with which the piece of a row begins.
 pub fn first_changes(deletion: DeletionTime) -> Vec<Change> {
@@ -57,7 +57,7 @@ impl<'a> Pieces<'a> {
         !self.is_stopped
     }
 
-    /// Sends what is left. Returns false if the target takes no more.
+    /// Sends the rest. Returns false if the target takes no more.
     pub fn send(&mut self) -> bool {
         self.drop_empty();
         self.bytes = 0;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::as_of::{AsOf, ClockShift};
 use super::{FoundTable, ImportError};
 use crate::copy::of_hex;
-use crate::cql::show::hex;
+use base::util::hex;
 
 /// Version 1 had only the SSTables that are done.
 const VERSION: u32 = 2;
@@ -30,7 +30,7 @@ struct Record {
     shift_s: i32,
     /// The Data files that are imported completely, and the names of families of counters.
     done: BTreeSet<String>,
-    /// How far the other column families are imported, by name.
+    /// The progress of the other column families, by name.
     #[serde(default)]
     reached: BTreeMap<String, Reached>,
     /// The bytes of each Data file at the first run that found it.
@@ -38,7 +38,7 @@ struct Record {
     files: BTreeMap<String, u64>,
 }
 
-/// How far some tables of a column family are imported.
+/// The progress of some tables of a column family.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Reached {
     /// Their Data files. With others, the rows up to the key may be missing.
@@ -47,7 +47,7 @@ struct Reached {
     key: String,
 }
 
-/// Returns how many parts of an import a progress file says to be in the target; 0 if there is no such file.
+/// Returns the number of parts of an import that a progress file lists as imported; 0 if there is no such file.
 ///
 /// # Errors
 ///
@@ -79,7 +79,7 @@ fn read(path: &Path) -> Result<Option<Record>, ImportError> {
     Ok(Some(found))
 }
 
-/// Which parts of an import are done. Without a path nothing is recorded.
+/// The parts of an import that are done. Without a path nothing is recorded.
 #[derive(Debug)]
 pub struct Progress {
     path: Option<PathBuf>,
@@ -87,7 +87,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Reads the file, if there is one. `now_s` is the second that becomes that of `as_of` in the first run.
+    /// Reads the file, if there is one. `now_s` is the second that `as_of` gets in the first run.
     ///
     /// # Errors
     ///
@@ -128,11 +128,11 @@ impl Progress {
         Ok(progress)
     }
 
-    /// Notes the sizes of Data files, which the file has from its next writing on.
+    /// Notes the sizes of Data files. The next write of the progress file stores them.
     ///
     /// # Errors
     ///
-    /// If a file had another size in an earlier run: what is recorded as imported is then not what the files have.
+    /// If a file had another size in an earlier run: the rows recorded as imported are then not the rows of the files.
     pub fn note_files<'t>(
         &mut self,
         tables: impl Iterator<Item = &'t FoundTable>,
@@ -206,7 +206,7 @@ fn names_of(tables: &[FoundTable]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sstable::Descriptor;
+    use sstable::Descriptor;
 
     fn open(path: &Path, to: &str, as_of: Option<&str>, now_s: i32) -> Result<Progress, String> {
         let as_of = as_of.map(|text| text.parse().unwrap());

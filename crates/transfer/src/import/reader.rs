@@ -10,16 +10,16 @@ use super::losses::{Losses, Lost};
 use super::meter::ReadCounts;
 use super::summary::{FamilySummary, ReadSummary};
 use super::{FoundTable, ImportError};
-use crate::cql::show::hex;
-use crate::model::DeletionTime;
-use crate::partitioner::PartitionerRef;
-use crate::schema::Layout;
-use crate::sstable::{Atom, Damage, SkippedRow, SstableError, TableOptions, TableReader, Unit};
+use base::model::DeletionTime;
+use base::partitioner::PartitionerRef;
+use base::schema::Layout;
+use base::util::hex;
+use sstable::{Atom, Damage, SkippedRow, SstableError, TableOptions, TableReader, Unit};
 
 /// Units of a table after which its position is counted.
 const COUNT_EVERY: u32 = 1024;
 
-/// How SSTables are read.
+/// The options for reading SSTables.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
     /// The partitioner of files that do not name their own.
@@ -29,7 +29,7 @@ pub struct ReadOptions {
     pub shift: ClockShift,
     /// Whether the last server of a node was one of 3.x.
     pub is_modern: bool,
-    /// Counts what is read.
+    /// Counts the data that is read.
     pub counts: Arc<ReadCounts>,
 }
 
@@ -41,7 +41,7 @@ pub struct Reader {
     skips_damage: bool,
     summary: FamilySummary,
     losses: Losses,
-    /// What is lost since the last row.
+    /// The loss since the last row.
     gap: Option<Gap>,
     last_key: Option<Bytes>,
     shift: ClockShift,
@@ -63,7 +63,7 @@ struct Gap {
     end: Option<u64>,
 }
 
-/// What a reader returns.
+/// The next result of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// A row begins.
@@ -156,7 +156,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Records damage and what is lost by it.
+    /// Records damage and its loss.
     ///
     /// # Errors
     ///
@@ -178,14 +178,14 @@ impl Reader {
         &self.path
     }
 
-    /// Returns what was read, and what is lost.
+    /// Returns the counts of the read data, and the losses.
     pub fn finish(mut self) -> ReadSummary {
         self.count_bytes();
         self.end_gap(None);
         ReadSummary { family: self.summary, losses: self.losses }
     }
 
-    /// Counts what was read since the last time.
+    /// Counts the bytes that were read since the last time.
     fn count_bytes(&mut self) {
         let share = self.table.as_ref().map_or(1.0, TableReader::share_read);
         let read = (share * self.bytes as f64) as u64;
@@ -194,7 +194,7 @@ impl Reader {
         self.uncounted = 0;
     }
 
-    /// Returns what follows.
+    /// Returns the next part.
     ///
     /// # Errors
     ///
@@ -253,7 +253,7 @@ impl Reader {
         self.gap = Some(Gap { damage, from, start, end });
     }
 
-    /// Records what is lost up to a row, or up to the end.
+    /// Records the loss up to a row, or up to the end.
     fn end_gap(&mut self, next: Option<&Bytes>) {
         let Some(Gap { damage, from, start, end }) = self.gap.take() else { return };
         let to = match next {

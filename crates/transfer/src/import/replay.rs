@@ -1,4 +1,5 @@
-//! Which writes of commit logs are replayed: those that no SSTable of their column family has, as the servers did it.
+//! Decides which writes of commit logs are replayed: those that no SSTable of their column family has, as the servers
+//! did it.
 //!
 //! ```text
 //!   segment 5   |--- written ---|                  SSTables up to here: the server does not replay these
@@ -15,7 +16,7 @@ use std::collections::hash_map::Entry;
 use super::log_families::LogFamilies;
 use super::schema::{SystemRow, read_system_rows};
 use super::{FamilyName, ImportError, Inventory};
-use crate::sstable::{Flushed, LogPosition, SstableError};
+use sstable::{Flushed, LogPosition, SstableError};
 
 /// Intervals of positions in commit logs. Beginnings do not belong to them, ends do.
 type Intervals = Vec<(LogPosition, LogPosition)>;
@@ -32,7 +33,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Reads the positions in the SSTables, and those of TRUNCATE in the system tables.
+    /// Reads the positions in the SSTables, and the positions of TRUNCATE in the system tables.
     ///
     /// # Errors
     ///

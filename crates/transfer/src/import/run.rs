@@ -23,16 +23,16 @@ use super::source_partitioner::order_of_files;
 use super::summary::{FamilySummary, ReadSummary, Summary};
 use super::transfer::{Piece, read_on_thread, transfer, transfer_in_order};
 use super::{FamilyName, FoundTable, ImportError, Inventory, LeftOut};
-use crate::compat::features::releases::NEWEST;
 use crate::copy::{Interruption, Side};
-use crate::partitioner::PartitionerRef;
-use crate::schema::{CfDef, TableDef};
-use crate::util::Clock;
+use base::compat::features::releases::NEWEST;
+use base::partitioner::PartitionerRef;
+use base::schema::{CfDef, TableDef};
+use base::util::Clock;
 
 /// Time between two checkpoints, after which a killed import goes on.
 pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
-/// How an import is run.
+/// The options of an import.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
     /// The partitioner of the files that do not name their own.
@@ -117,14 +117,14 @@ pub async fn import(
         && let Some(load) = &mut run.load
         && let Err(error) = load.checkpoint().await
     {
-        // The next run imports again what this one has not recorded.
+        // The next run imports the unrecorded parts again.
         tracing::warn!("the progress is not recorded: {error}");
     }
     drop(meter);
     outcome.map(|()| run.summary)
 }
 
-/// Returns a summary with what is doubtful in the directories.
+/// Returns a summary with the doubts about the directories.
 ///
 /// # Errors
 ///
@@ -138,7 +138,7 @@ fn doubts_of(inventory: &Inventory, options: &ImportOptions) -> Result<Summary, 
     Ok(summary)
 }
 
-/// Returns the column families with their SSTables, and those of which only commit logs have counters.
+/// Returns the column families with their SSTables, and those with counters only in commit logs.
 fn families(
     inventory: &Inventory,
     logged: Option<&Arc<Mutex<LoggedCounters>>>,
@@ -150,7 +150,7 @@ fn families(
     families
 }
 
-/// What is read by one thread: an SSTable, or all those of counters with the commit logs.
+/// The part that one thread reads: an SSTable, or all SSTables of counters with the commit logs.
 struct Part {
     /// Its name in the progress file.
     name: String,
@@ -240,7 +240,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds what was read to the summary. Returns whether all of it was read.
+    /// Adds the counts of the read data to the summary. Returns whether all of it was read.
     fn count(&mut self, name: &FamilyName, read: ReadSummary) -> bool {
         let is_whole = read.losses.is_empty();
         self.summary.families.entry(name.clone()).or_default().add(&read.family);
@@ -261,7 +261,7 @@ impl Run<'_> {
         }
     }
 
-    /// Imports one SSTable, or all those of counters, and records it.
+    /// Imports one SSTable, or all SSTables of counters, and records it.
     async fn import_part(
         &mut self,
         name: &FamilyName,

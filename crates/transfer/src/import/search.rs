@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use super::inventory::{FoundPath, FoundTable, Inventory};
 use super::leftovers::LeftOut;
 use super::{FamilyName, ImportError};
-use crate::schema::is_system_keyspace;
-use crate::sstable::{Component, Descriptor, SstableError, is_transaction_log};
+use base::schema::is_system_keyspace;
+use sstable::{Component, Descriptor, SstableError, is_transaction_log};
 
 /// Directories below a data directory that repeat its tables.
 const COPIES: [&str; 2] = ["snapshots", "backups"];
@@ -29,7 +29,7 @@ const LOST_AND_FOUND: &str = "lost+found";
 const COMMIT_LOGS: &str = "commitlog";
 /// The keyspaces in which old servers keep their schema.
 pub const SCHEMA_KEYSPACES: [&str; 2] = ["system", "system_schema"];
-/// How deep directories are searched: keyspace, family, and some above them.
+/// The depth to which directories are searched: keyspace, family, and some above them.
 const DEPTH_MAX: u32 = 8;
 
 /// A file by its device and inode.
@@ -119,7 +119,7 @@ impl Search<'_> {
                 match (has_tables, depth) {
                     (true, 1..) => again += self.search(&path, of, depth - 1)?,
                     (true, 0) if of.is_given => self.note_unsearched(&path, "is too far below"),
-                    // The directories of indexes in that of a table begin with a full stop.
+                    // The directories of indexes in a table's directory begin with a full stop.
                     (false, _) if name.starts_with('.') && path.parent().and_then(id_of).is_none() => {
                         self.note_unsearched(&path, "is hidden");
                     }
@@ -233,7 +233,7 @@ fn is_read(keyspace: &str) -> bool {
     is_schema(keyspace) || !is_system_keyspace(keyspace)
 }
 
-/// Returns an SSTable of which the Index file was found, if it should be read and its Data file does not exist.
+/// Returns an SSTable whose Index file was found, if it should be read and its Data file does not exist.
 fn missing_table(path: PathBuf, node: usize) -> Option<(FamilyName, FoundTable)> {
     let descriptor = Descriptor::of_data_file(&path).ok()?;
     let name = FamilyName { keyspace: descriptor.keyspace.clone()?, name: descriptor.family.clone()? };
@@ -245,8 +245,8 @@ fn missing_table(path: PathBuf, node: usize) -> Option<(FamilyName, FoundTable)>
     is_missing.then_some((name, FoundTable { path, bytes: 0, descriptor, node }))
 }
 
-/// Returns whether a directory repeats tables: one of snapshots or backups, unless it is that of a column family of this
-/// name, whose files begin with it (1.1 to 2.0).
+/// Returns whether a directory repeats tables: one of snapshots or backups, unless it belongs to a column family of
+/// this name, whose files begin with it (1.1 to 2.0).
 fn is_copy(directory: &Path, name: &str) -> bool {
     let begins = |entry: fs::DirEntry| entry.file_name().to_string_lossy().contains(&format!("-{name}-"));
     COPIES.contains(&name)

@@ -3,7 +3,7 @@
 //! SSTables of 2.1 and later name it. For older ones it is, in this order:
 //!
 //! 1. the one that the command names,
-//! 2. that of a `cassandra.yaml` or `storage-conf.xml` near the directories,
+//! 2. the one of a `cassandra.yaml` or `storage-conf.xml` near the directories,
 //! 3. the one in whose order the first rows are.
 //!
 //! A partitioner that was named is compared with the first rows. If they are in the order of another one, the import ends
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::{ImportError, Inventory};
-use crate::partitioner::{PARTITIONERS, PartitionerRef, resolve};
-use crate::sstable::{TableOptions, TableReader, named_partitioner};
+use base::partitioner::{PARTITIONERS, PartitionerRef, resolve};
+use sstable::{TableOptions, TableReader, named_partitioner};
 
 /// Keys that are read of an SSTable.
 const KEYS_READ: usize = 200;
-/// SSTables of which keys are read.
+/// Most SSTables whose keys are read.
 const TABLES_READ: usize = 100;
 /// Directories that may have the configuration, from the data directory upwards.
 const PARENTS: usize = 4;
@@ -35,7 +35,7 @@ const KNOWN: [&str; 4] =
 #[derive(Debug, Clone)]
 pub struct SourcePartitioner {
     pub partitioner: PartitionerRef,
-    /// What names it, for messages.
+    /// The source of the name, for messages.
     pub named_by: String,
 }
 
@@ -88,7 +88,7 @@ fn known(partitioner: PartitionerRef, named_by: &str) -> SourcePartitioner {
     SourcePartitioner { partitioner, named_by: named_by.to_owned() }
 }
 
-/// What the SSTables show.
+/// The evidence in the SSTables.
 struct Evidence {
     /// The partitioner that SSTables of 2.1 and later name.
     of_files: Option<PartitionerRef>,
@@ -105,7 +105,7 @@ impl Evidence {
         let mut evidence =
             Evidence { of_files: None, keys: Vec::new(), fitting: KNOWN.to_vec(), has_rows: false };
         for table in inventory.families.values().flatten().take(TABLES_READ) {
-            // What cannot be read is reported when the table is imported.
+            // An unreadable table is reported when it is imported.
             let Ok(mut reader) = TableReader::open(&table.path, &TableOptions::default()) else { continue };
             if let Some(partitioner) = reader.partitioner() {
                 evidence.of_files = Some(partitioner.clone());

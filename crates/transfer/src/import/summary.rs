@@ -1,4 +1,4 @@
-//! What an import has done.
+//! The summary of an import.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use super::FamilyName;
 use super::as_of::ClockShift;
 use super::losses::Losses;
 use super::unfound::UnfoundWrites;
-use crate::model::CellKind;
-use crate::sstable::Atom;
+use base::model::CellKind;
+use sstable::Atom;
 
 /// Notes that are kept of a column family.
 const NOTES_MAX: usize = 100;
 
-/// What was read of a column family.
+/// The counts of the data that was read of a column family.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FamilySummary {
     pub tables: u64,
@@ -71,7 +71,7 @@ impl FamilySummary {
     }
 }
 
-/// What was read of SSTables, and what of them is lost.
+/// The counts of the data that was read of SSTables, and the losses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadSummary {
     pub family: FamilySummary,
@@ -85,15 +85,15 @@ impl ReadSummary {
     }
 }
 
-/// What an import has done.
+/// The results of an import.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// By how much the clock of the files was shifted.
     pub shift: ClockShift,
     pub families: BTreeMap<FamilyName, FamilySummary>,
-    /// What is lost.
+    /// The lost data.
     pub losses: Losses,
-    /// What may be wrong: nothing shows whether it is.
+    /// The data that may be wrong: nothing shows whether it is.
     pub doubts: Losses,
     /// SSTables that earlier runs have imported, as the progress file says. The rest of the summary is without them.
     pub done_before: u64,

@@ -7,8 +7,8 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::ImportError;
 use crate::copy::{CopyError, Writer};
-use crate::schema::CfDef;
-use crate::storage::RowPiece;
+use base::schema::CfDef;
+use store::RowPiece;
 
 /// Approximate size of a piece in bytes.
 pub const PIECE_BYTES: usize = 128 * 1024;

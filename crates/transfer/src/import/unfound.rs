@@ -19,7 +19,7 @@ const FAMILIES_MAX: usize = 1_000;
 /// Column families of a kind that are printed.
 const SHOWN_MAX: usize = 20;
 
-/// A column family, or what is known of it.
+/// A column family, or the known facts about it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unfound {
     /// The target does not define it.

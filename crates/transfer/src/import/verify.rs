@@ -1,8 +1,8 @@
-//! Compares what files have with what a target has, both ways: every cell, deletion and counter.
+//! Compares the contents of files and of a target, both ways: every cell, deletion and counter.
 //!
-//! The files are read again, with their commit logs, and merged to what a store with them would dump (`file_dump`). The
-//! target is dumped. Both are in the order of the ring and of names, so they are compared side by side, and memory does
-//! not depend on their size.
+//! The files are read again, with their commit logs, and merged to the form in which a store with them would dump them
+//! (`file_dump`). The target is dumped. Both are in the order of the ring and of names, so they are compared side by
+//! side, and memory does not depend on their size.
 //!
 //! A cluster cannot be dumped, and may have another partitioner. Each live cell of the files is looked up in it;
 //! cells that only the cluster has are not found.
@@ -26,15 +26,15 @@ use super::reader::ReadOptions;
 use super::source_partitioner::order_of_files;
 use super::transfer::read_on_thread;
 use super::{FamilyName, FoundTable, ImportError, ImportOptions, Inventory};
-use crate::compat::features::releases::NEWEST;
 use crate::copy::{
     CopyError, DifferenceKind, Differences, DumpSource, Lookup, MergeStep, Side, Stream, Walk, next_of_dumps,
 };
-use crate::partitioner::PartitionerRef;
-use crate::schema::{CfDef, TableDef};
-use crate::sstable::named_partitioner;
-use crate::storage::RowPiece;
-use crate::util::Clock;
+use base::compat::features::releases::NEWEST;
+use base::partitioner::PartitionerRef;
+use base::schema::{CfDef, TableDef};
+use base::util::Clock;
+use sstable::named_partitioner;
+use store::RowPiece;
 
 /// Pieces of files that wait for the comparison.
 const WAITING: usize = 8;
@@ -45,19 +45,19 @@ const LOOKUPS: usize = 16;
 /// Steps of the comparison after which a signal is noticed.
 const STEPS: u64 = 1024;
 
-/// What a comparison has found.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub struct Verified {
     /// Cells and deletions that were compared; only live cells if the target is a cluster.
     pub compared: u64,
-    /// Whether deletions were compared, and what only the target has was found.
+    /// Whether deletions were compared, and data that only the target has was found.
     pub is_complete: bool,
-    /// How many of them differ. The first ones are printed.
+    /// The number of differences. The first ones are printed.
     pub differences: u64,
 }
 
-/// Compares all that the inventory lists with the target. Differences are printed. `shift` is that of an import that has
-/// just run; otherwise the progress file has it.
+/// Compares all that the inventory lists with the target. Differences are printed. `shift` comes from an import that
+/// has just run; otherwise the progress file has it.
 ///
 /// # Errors
 ///
@@ -81,9 +81,9 @@ pub async fn verify(
     verify.all(inventory).await
 }
 
-/// How a target is compared with files.
+/// The ways to compare a target with files.
 pub enum Comparison {
-    /// Both ways, with all deletions. The target has this order of rows, which must be that of the files.
+    /// Both ways, with all deletions. The target has this order of rows, which must be the order of the files.
     Dumps(PartitionerRef),
     /// Each live cell of the files is looked up.
     Cells,
@@ -205,12 +205,13 @@ impl Verify<'_> {
             true => self.compare_dumps(name, &cf, receiver, differences).await,
             false => self.look_up(name, &cf, receiver, differences).await,
         };
-        // The error of the thread says more than what the comparison got of it.
+        // The error of the thread says more than the end that the comparison saw.
         let read = reading.await.map_err(|error| ImportError::Thread(error.to_string()))?;
         read.and(compared)
     }
 
-    /// Compares what a thread reads of the files with the dump of the target. Returns how many changes the files have.
+    /// Compares the rows that a thread reads from the files with the dump of the target. Returns how many changes the
+    /// files have.
     async fn compare_dumps(
         &self,
         name: &FamilyName,

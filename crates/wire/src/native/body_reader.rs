@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use bytes::{Buf, Bytes};
 
+use super::body_error::BodyError;
 use super::consistency::consistency_of;
-use super::error::NativeError;
 use super::version::ProtocolVersion;
-use crate::compat::features::ConsistencyLevel;
-use crate::cql::BoundValue;
+use base::compat::features::ConsistencyLevel;
+use base::model::BoundValue;
 
 /// Lengths with a special meaning.
 const NULL: i32 = -1;
@@ -21,6 +21,24 @@ pub struct BodyReader {
     pub version: ProtocolVersion,
 }
 
+/// The text of a statement, as a part of the body. It is valid UTF-8.
+#[derive(Debug, Clone)]
+pub struct MessageText(Bytes);
+
+impl MessageText {
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    pub fn into_string(self) -> String {
+        self.as_str().to_owned()
+    }
+}
+
+fn not_utf8() -> BodyError {
+    BodyError::protocol("Cannot decode string as UTF8")
+}
+
 impl BodyReader {
     pub fn new(body: Bytes, version: ProtocolVersion) -> BodyReader {
         BodyReader { rest: body, version }
@@ -31,97 +49,99 @@ impl BodyReader {
         self.rest.len()
     }
 
-    fn take(&mut self, length: usize) -> Result<Bytes, NativeError> {
+    fn take(&mut self, length: usize) -> Result<Bytes, BodyError> {
         if length > self.rest.len() {
             let (wanted, left) = (length, self.rest.len());
-            return Err(NativeError::protocol(format!(
+            return Err(BodyError::protocol(format!(
                 "the body ends too early: {wanted} bytes are expected, {left} are left"
             )));
         }
         Ok(self.rest.split_to(length))
     }
 
-    pub fn u8(&mut self) -> Result<u8, NativeError> {
+    pub fn u8(&mut self) -> Result<u8, BodyError> {
         Ok(self.take(1)?.get_u8())
     }
 
-    pub fn u16(&mut self) -> Result<u16, NativeError> {
+    pub fn u16(&mut self) -> Result<u16, BodyError> {
         Ok(self.take(2)?.get_u16())
     }
 
-    pub fn i32(&mut self) -> Result<i32, NativeError> {
+    pub fn i32(&mut self) -> Result<i32, BodyError> {
         Ok(self.take(4)?.get_i32())
     }
 
-    pub fn u32(&mut self) -> Result<u32, NativeError> {
+    pub fn u32(&mut self) -> Result<u32, BodyError> {
         Ok(self.take(4)?.get_u32())
     }
 
-    pub fn i64(&mut self) -> Result<i64, NativeError> {
+    pub fn i64(&mut self) -> Result<i64, BodyError> {
         Ok(self.take(8)?.get_i64())
     }
 
-    fn text(bytes: &Bytes) -> Result<String, NativeError> {
+    fn text(bytes: &Bytes) -> Result<String, BodyError> {
         let text = std::str::from_utf8(bytes);
-        text.map(str::to_owned).map_err(|_| NativeError::protocol("Cannot decode string as UTF8"))
+        text.map(str::to_owned).map_err(|_| not_utf8())
     }
 
-    pub fn string(&mut self) -> Result<String, NativeError> {
+    pub fn string(&mut self) -> Result<String, BodyError> {
         let bytes = self.short_bytes()?;
         BodyReader::text(&bytes)
     }
 
-    pub fn long_string(&mut self) -> Result<String, NativeError> {
+    /// Reads the text of a statement, without copying it.
+    pub fn long_string(&mut self) -> Result<MessageText, BodyError> {
         let length = self.i32()?;
-        let bytes = self.take(BodyReader::length(length)?)?;
-        BodyReader::text(&bytes)
+        let text = MessageText(self.take(BodyReader::length(length)?)?);
+        std::str::from_utf8(&text.0).map_err(|_| not_utf8())?;
+        Ok(text)
     }
 
-    fn length(length: i32) -> Result<usize, NativeError> {
-        usize::try_from(length).map_err(|_| NativeError::protocol(format!("negative length {length}")))
+    fn length(length: i32) -> Result<usize, BodyError> {
+        usize::try_from(length).map_err(|_| BodyError::protocol(format!("negative length {length}")))
     }
 
-    pub fn short_bytes(&mut self) -> Result<Bytes, NativeError> {
+    pub fn short_bytes(&mut self) -> Result<Bytes, BodyError> {
         let length = usize::from(self.u16()?);
         self.take(length)
     }
 
     /// Reads bytes that may be null.
-    pub fn bytes(&mut self) -> Result<Option<Bytes>, NativeError> {
+    pub fn bytes(&mut self) -> Result<Option<Bytes>, BodyError> {
         let length = self.i32()?;
         if length < 0 { Ok(None) } else { self.take(BodyReader::length(length)?).map(Some) }
     }
 
     /// Reads a bound value. From version 4 on it may be unset.
-    pub fn value(&mut self) -> Result<BoundValue, NativeError> {
+    pub fn value(&mut self) -> Result<BoundValue, BodyError> {
         match self.i32()? {
             UNSET if self.version >= ProtocolVersion::V4 => Ok(BoundValue::Unset),
             length if self.version >= ProtocolVersion::V4 && length < NULL => {
-                Err(NativeError::protocol(format!("Invalid ByteBuf length {length}")))
+                Err(BodyError::protocol(format!("Invalid ByteBuf length {length}")))
             }
             length if length < 0 => Ok(BoundValue::Null),
             length => Ok(BoundValue::Value(self.take(BodyReader::length(length)?)?)),
         }
     }
 
-    pub fn consistency(&mut self) -> Result<ConsistencyLevel, NativeError> {
+    pub fn consistency(&mut self) -> Result<ConsistencyLevel, BodyError> {
         let code = self.u16()?;
         consistency_of(code)
-            .ok_or_else(|| NativeError::protocol(format!("Unknown code {code} for a consistency level")))
+            .ok_or_else(|| BodyError::protocol(format!("Unknown code {code} for a consistency level")))
     }
 
-    pub fn strings(&mut self) -> Result<Vec<String>, NativeError> {
+    pub fn strings(&mut self) -> Result<Vec<String>, BodyError> {
         let count = self.u16()?;
         (0..count).map(|_| self.string()).collect()
     }
 
-    pub fn string_map(&mut self) -> Result<BTreeMap<String, String>, NativeError> {
+    pub fn string_map(&mut self) -> Result<BTreeMap<String, String>, BodyError> {
         let count = self.u16()?;
         (0..count).map(|_| Ok((self.string()?, self.string()?))).collect()
     }
 
     /// Skips the custom payload: a map of bytes for custom query handlers.
-    pub fn skip_payload(&mut self) -> Result<(), NativeError> {
+    pub fn skip_payload(&mut self) -> Result<(), BodyError> {
         for _ in 0..self.u16()? {
             self.string()?;
             self.bytes()?;

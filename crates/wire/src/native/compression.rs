@@ -2,7 +2,8 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use super::error::NativeError;
+use super::body_error::BodyError;
+use base::util::{allocation, meter};
 
 /// The compression of a connection's bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +27,12 @@ impl Compression {
         }
     }
 
-    /// Returns the decompressed body, of at most `bytes_max` bytes.
-    pub fn decompress(self, body: &Bytes, bytes_max: usize) -> Result<Bytes, NativeError> {
-        let failed = || NativeError::protocol("a compressed body cannot be decompressed");
+    /// Returns the decompressed body, of at most `bytes_max` bytes. Its memory is charged to the request before it is
+    /// allocated.
+    pub fn decompress(self, body: &Bytes, bytes_max: usize) -> Result<Bytes, BodyError> {
+        let failed = || BodyError::protocol("a compressed body cannot be decompressed");
         let check = |length: usize| {
-            if length <= bytes_max { Ok(length) } else { Err(NativeError::longer(length, bytes_max)) }
+            if length <= bytes_max { Ok(length) } else { Err(BodyError::TooLong { length, bytes_max }) }
         };
         match self {
             Compression::Lz4 => {
@@ -43,8 +45,10 @@ impl Compression {
                 if length == 0 {
                     return Ok(Bytes::new());
                 }
-                let decompressed = lz4_flex::block::decompress(block, length).map_err(|_| failed())?;
-                if decompressed.len() == length { Ok(decompressed.into()) } else { Err(failed()) }
+                let mut decompressed = charged(length)?;
+                let found =
+                    lz4_flex::block::decompress_into(block, &mut decompressed).map_err(|_| failed())?;
+                if found == length { Ok(decompressed.into()) } else { Err(failed()) }
             }
             Compression::Snappy => {
                 let length = check(snap::raw::decompress_len(body).map_err(|_| failed())?)?;
@@ -52,7 +56,8 @@ impl Compression {
                 if length > body.len().saturating_mul(64) {
                     return Err(failed());
                 }
-                let decompressed = snap::raw::Decoder::new().decompress_vec(body).map_err(|_| failed())?;
+                let mut decompressed = charged(length)?;
+                snap::raw::Decoder::new().decompress(body, &mut decompressed).map_err(|_| failed())?;
                 Ok(decompressed.into())
             }
         }
@@ -73,12 +78,18 @@ impl Compression {
     }
 }
 
+/// Charges memory to the request, and allocates it.
+fn charged(bytes: usize) -> Result<Vec<u8>, BodyError> {
+    meter::charge(bytes)?;
+    Ok(allocation::zeros(bytes)?)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::util::limits::NATIVE_FRAME_BYTES_MAX as MAX;
+    use crate::limits::NATIVE_FRAME_BYTES_MAX as MAX;
 
     proptest! {
         #[test]

@@ -1,6 +1,6 @@
 //! The numbers of consistency levels in the native protocol.
 
-use crate::compat::features::ConsistencyLevel;
+use base::compat::features::ConsistencyLevel;
 
 const LEVELS: [ConsistencyLevel; 11] = [
     ConsistencyLevel::Any,

@@ -9,9 +9,9 @@
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-use super::opcode::ResponseCode;
-use super::version::ProtocolVersion;
-use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
+use crate::limits::NATIVE_FRAME_BYTES_MAX;
+use crate::native::opcode::ResponseCode;
+use crate::native::version::ProtocolVersion;
 
 const FROM_SERVER: u8 = 0x80;
 
@@ -60,7 +60,7 @@ fn of_version(number: u8, highest: ProtocolVersion) -> String {
 /// Why frames cannot be read. The connection must be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The text makes drivers try a lower version. It is that of the releases which have this highest version.
+    /// The text makes drivers try a lower version. It comes from the releases that have this highest version.
     #[error("Invalid or unsupported protocol version{}", of_version(*number, *highest))]
     Version { number: u8, highest: ProtocolVersion },
     #[error(

@@ -1,9 +1,9 @@
 //! The opcodes of frames.
 
-use crate::util::metrics::RequestSlot;
+use base::util::metrics::RequestSlot;
 
 /// The slot in the metrics of frames that cannot be read, or that are not allowed in the state of the connection. The
-/// slots before it are those of the opcodes.
+/// slots before it belong to the opcodes.
 pub const UNREADABLE: RequestSlot =
     RequestSlot { number: 15, protocol: "native", method: "unknown", generation: "" };
 

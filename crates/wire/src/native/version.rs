@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::cql::CollectionForm;
+use base::marshal::CollectionForm;
 
 /// A version of the protocol. The comments name the first release that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

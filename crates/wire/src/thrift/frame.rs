@@ -17,13 +17,13 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::wire::{MessageScanner, Scan, WireError};
-use crate::util::limits::METHOD_NAME_BYTES_MAX;
+use crate::limits::METHOD_NAME_BYTES_MAX;
+use crate::thrift::{MessageScanner, Scan, WireError};
 
 /// Longest header of a message, in bytes: a version, the name's length, the name, and the sequence number.
 const HEADER_BYTES_MAX: usize = 4 + 4 + METHOD_NAME_BYTES_MAX + 4;
 
-/// How messages are separated on a connection.
+/// The ways in which messages are separated on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// A length precedes each message (TFramedTransport).
@@ -241,7 +241,7 @@ pub fn frame_length(head: [u8; 4], limit: usize) -> Result<usize, FrameError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::util::limits::MESSAGE_BYTES_MAX;
+    use crate::limits::MESSAGE_BYTES_MAX;
 
     fn detected(first: &[u8]) -> Detection {
         detect(first, MESSAGE_BYTES_MAX)

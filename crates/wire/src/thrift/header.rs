@@ -8,7 +8,7 @@
 //! Both are read on every connection; replies are always strict, which readers of both styles accept.
 
 use super::{Reader, WireError};
-use crate::util::limits::METHOD_NAME_BYTES_MAX;
+use crate::limits::METHOD_NAME_BYTES_MAX;
 
 /// The upper half of a strict header's first word.
 pub(super) const VERSION_1: u32 = 0x8001_0000;

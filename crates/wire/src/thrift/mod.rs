@@ -4,7 +4,10 @@
 //! by a size that the peer announced, never recurses without a limit, and never panics on any input.
 
 mod error;
+pub mod frame;
 mod header;
+pub mod interface;
+mod query_text;
 mod reader;
 mod scanner;
 mod skip;
@@ -13,6 +16,7 @@ mod writer;
 
 pub use error::WireError;
 pub use header::{MessageHeader, MessageKind};
+pub use query_text::{NOT_COMPRESSED, QueryTextError, query_text};
 pub use reader::Reader;
 pub use scanner::{MessageScanner, Scan};
 pub use ttype::TType;

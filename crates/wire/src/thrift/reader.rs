@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::skip::skip;
 use super::{TType, WireError};
-use crate::util::limits::NESTING_MAX;
+use crate::limits::NESTING_MAX;
 
 /// Reads values one after the other and borrows them from the message. A clone is cheap and starts at the same
 /// position, so callers can look ahead.
@@ -18,64 +18,77 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Creates a reader whose `bytes` are slices of the message, not copies.
+    #[inline]
     pub fn new(message: &'a Bytes) -> Reader<'a> {
         Reader { rest: message, length: message.len(), owner: Some(message) }
     }
 
     /// Creates a reader over borrowed memory, whose `bytes` are copies.
+    #[inline]
     pub fn over(message: &'a [u8]) -> Reader<'a> {
         Reader { rest: message, length: message.len(), owner: None }
     }
 
     /// Returns the position of the next value, in bytes from the start of the message.
+    #[inline]
     pub fn position(&self) -> usize {
         self.length - self.rest.len()
     }
 
     /// Returns the number of unread bytes.
+    #[inline]
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
     /// Returns the reader at a later position: with `remaining` unread bytes.
     #[must_use]
+    #[inline]
     pub fn at(mut self, remaining: usize) -> Reader<'a> {
         self.rest = &self.rest[self.rest.len().saturating_sub(remaining)..];
         self
     }
 
     /// Reads a bool. Any nonzero byte is true: some clients write 0xff.
+    #[inline]
     pub fn bool(&mut self) -> Result<bool, WireError> {
         Ok(self.array::<1>()? != [0])
     }
 
+    #[inline]
     pub fn i8(&mut self) -> Result<i8, WireError> {
         self.array().map(i8::from_be_bytes)
     }
 
+    #[inline]
     pub fn i16(&mut self) -> Result<i16, WireError> {
         self.array().map(i16::from_be_bytes)
     }
 
+    #[inline]
     pub fn i32(&mut self) -> Result<i32, WireError> {
         self.array().map(i32::from_be_bytes)
     }
 
+    #[inline]
     pub fn i64(&mut self) -> Result<i64, WireError> {
         self.array().map(i64::from_be_bytes)
     }
 
+    #[inline]
     pub fn f64(&mut self) -> Result<f64, WireError> {
         self.array().map(f64::from_be_bytes)
     }
 
     /// Reads a string or binary, borrowed from the message.
+    #[inline]
     pub fn raw(&mut self) -> Result<&'a [u8], WireError> {
         let length = self.size()?;
         self.take(length)
     }
 
     /// Reads a string or binary that may outlive the reader. It keeps the whole message in memory.
+    #[inline]
     pub fn bytes(&mut self) -> Result<Bytes, WireError> {
         let raw = self.raw()?;
         let end = self.position();
@@ -86,6 +99,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the next field's type and id; `None` at the end of the struct.
+    #[inline]
     pub fn field_begin(&mut self) -> Result<Option<(TType, i16)>, WireError> {
         let at = self.position();
         let [code] = self.array()?;
@@ -96,7 +110,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the element type and count of a list or set. The count is at most what the remaining bytes can have.
+    /// Reads the element type and count of a list or set. The count is at most the number of elements for which the
+    /// remaining bytes suffice.
+    #[inline]
     pub fn list_begin(&mut self) -> Result<(TType, usize), WireError> {
         let at = self.position();
         let [code] = self.array()?;
@@ -106,7 +122,9 @@ impl<'a> Reader<'a> {
         Ok((element, count))
     }
 
-    /// Reads the key type, value type and count of a map. The count is at most what the remaining bytes can have.
+    /// Reads the key type, value type and count of a map. The count is at most the number of entries for which the
+    /// remaining bytes suffice.
+    #[inline]
     pub fn map_begin(&mut self) -> Result<(TType, TType, usize), WireError> {
         let at = self.position();
         let [key_code, value_code] = self.array()?;
@@ -118,6 +136,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips one value of the type, with at most `NESTING_MAX` levels.
+    #[inline]
     pub fn skip(&mut self, ttype: TType) -> Result<(), WireError> {
         match skip(self.rest, ttype.code(), NESTING_MAX) {
             Some(rest) => {

@@ -2,7 +2,7 @@
 
 use super::header::{HeaderStart, check_name_length};
 use super::{MessageHeader, Reader, TType, WireError};
-use crate::util::limits::NESTING_MAX;
+use crate::limits::NESTING_MAX;
 
 /// The result of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -37,11 +37,13 @@ pub enum ApplicationError {
 }
 
 impl<'a> Writer<'a> {
+    #[inline]
     pub fn new(out: &'a mut BytesMut) -> Writer<'a> {
         Writer { out }
     }
 
     /// Begins a message on this transport: reserves the length field if it is framed.
+    #[inline]
     pub fn frame_begin(&mut self, transport: Transport) -> FrameMark {
         let mark = FrameMark { start: self.out.len(), framed: transport == Transport::Framed };
         if mark.framed {
@@ -71,11 +73,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Removes everything since the mark.
+    #[inline]
     pub fn frame_abandon(&mut self, mark: FrameMark) {
         self.out.truncate(mark.start);
     }
 
     /// Writes a strict header; the argument or result struct follows.
+    #[inline]
     pub fn message_begin(&mut self, name: &[u8], kind: MessageKind, seqid: i32) {
         self.out.put_u32(VERSION_1 | u32::from(kind.code()));
         self.bytes(name);
@@ -83,6 +87,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the header of clients that predate the versioned protocol. No server sends it.
+    #[inline]
     pub fn message_begin_old_style(&mut self, name: &[u8], kind: MessageKind, seqid: i32) {
         self.bytes(name);
         self.out.put_u8(kind.code());
@@ -90,6 +95,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a complete TApplicationException reply except its frame.
+    #[inline]
     pub fn application_exception(&mut self, name: &[u8], seqid: i32, error: ApplicationError, message: &str) {
         self.message_begin(name, MessageKind::Exception, seqid);
         self.field_string(1, message.as_bytes());
@@ -97,117 +103,140 @@ impl<'a> Writer<'a> {
         self.stop();
     }
 
+    #[inline]
     pub fn bool(&mut self, value: bool) {
         self.out.put_u8(u8::from(value));
     }
 
+    #[inline]
     pub fn i8(&mut self, value: i8) {
         self.out.put_i8(value);
     }
 
+    #[inline]
     pub fn i16(&mut self, value: i16) {
         self.out.put_i16(value);
     }
 
+    #[inline]
     pub fn i32(&mut self, value: i32) {
         self.out.put_i32(value);
     }
 
+    #[inline]
     pub fn i64(&mut self, value: i64) {
         self.out.put_i64(value);
     }
 
+    #[inline]
     pub fn f64(&mut self, value: f64) {
         self.out.put_f64(value);
     }
 
     /// Writes a string or binary with its length.
+    #[inline]
     pub fn bytes(&mut self, value: &[u8]) {
         self.size(value.len());
         self.out.put_slice(value);
     }
 
     /// Writes bytes that are already encoded, such as a constant reply.
+    #[inline]
     pub fn raw(&mut self, written: &[u8]) {
         self.out.put_slice(written);
     }
 
     /// Begins a field; its value follows.
+    #[inline]
     pub fn field_begin(&mut self, ttype: TType, id: i16) {
         self.out.put_u8(ttype.code());
         self.out.put_i16(id);
     }
 
     /// Ends a struct.
+    #[inline]
     pub fn stop(&mut self) {
         self.out.put_u8(TType::Stop.code());
     }
 
+    #[inline]
     pub fn field_bool(&mut self, id: i16, value: bool) {
         self.field_begin(TType::Bool, id);
         self.bool(value);
     }
 
+    #[inline]
     pub fn field_i8(&mut self, id: i16, value: i8) {
         self.field_begin(TType::Byte, id);
         self.i8(value);
     }
 
+    #[inline]
     pub fn field_i16(&mut self, id: i16, value: i16) {
         self.field_begin(TType::I16, id);
         self.i16(value);
     }
 
+    #[inline]
     pub fn field_i32(&mut self, id: i16, value: i32) {
         self.field_begin(TType::I32, id);
         self.i32(value);
     }
 
+    #[inline]
     pub fn field_i64(&mut self, id: i16, value: i64) {
         self.field_begin(TType::I64, id);
         self.i64(value);
     }
 
+    #[inline]
     pub fn field_f64(&mut self, id: i16, value: f64) {
         self.field_begin(TType::Double, id);
         self.f64(value);
     }
 
     /// Writes a string or binary field.
+    #[inline]
     pub fn field_string(&mut self, id: i16, value: &[u8]) {
         self.field_begin(TType::String, id);
         self.bytes(value);
     }
 
     /// Opens a struct field: its fields and a `stop` follow.
+    #[inline]
     pub fn field_struct(&mut self, id: i16) {
         self.field_begin(TType::Struct, id);
     }
 
     /// Opens a list field: `count` elements follow.
+    #[inline]
     pub fn field_list(&mut self, id: i16, element: TType, count: usize) {
         self.field_begin(TType::List, id);
         self.list_begin(element, count);
     }
 
     /// Opens a set field: `count` elements follow.
+    #[inline]
     pub fn field_set(&mut self, id: i16, element: TType, count: usize) {
         self.field_begin(TType::Set, id);
         self.list_begin(element, count);
     }
 
     /// Opens a map field: `count` pairs of key and value follow.
+    #[inline]
     pub fn field_map(&mut self, id: i16, key: TType, value: TType, count: usize) {
         self.field_begin(TType::Map, id);
         self.map_begin(key, value, count);
     }
 
     /// Begins a list or set, which have the same encoding.
+    #[inline]
     pub fn list_begin(&mut self, element: TType, count: usize) {
         self.out.put_u8(element.code());
         self.size(count);
     }
 
+    #[inline]
     pub fn map_begin(&mut self, key: TType, value: TType, count: usize) {
         self.out.put_u8(key.code());
         self.out.put_u8(value.code());
@@ -222,8 +251,8 @@ impl<'a> Writer<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{MessageHeader, Reader};
     use super::*;
+    use crate::thrift::{MessageHeader, Reader};
 
     #[test]
     fn written_messages_can_be_read() {

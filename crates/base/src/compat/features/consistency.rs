@@ -6,7 +6,7 @@ use crate::compat::span::{Span, before, only, since};
 use crate::util::Release;
 use crate::util::Release::{V0_4, V0_5, V0_6, V0_7, V1_2, V2_0};
 
-/// How many replicas must respond. On a single node it mainly decides which requests are refused.
+/// The number of replicas that must respond. On a single node it mainly decides which requests are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsistencyLevel {
     /// A write that does not wait for any replica (to 0.6).

@@ -54,7 +54,7 @@ pub fn is_function_of_2_2(name: &str) -> bool {
 /// The version of CQL 3 that statements may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
-    /// Everything that this server supports, whichever release introduced it.
+    /// Everything that this server supports, from all releases.
     #[default]
     Newest,
     /// Only what this release supports.

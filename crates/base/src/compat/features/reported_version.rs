@@ -13,7 +13,7 @@ const NATIVE_PORT: u16 = 9042;
 const CQL_VERSIONS: [&str; 4] = ["3.4.5", "3.4.4", "3.3.1", "3.2.1"];
 
 /// The version of Cassandra that the server reports. The rules of requests do not depend on it but on `Behaviour`. From
-/// 2.2 on messages depend on it, and what WHERE may restrict (`compat/features/restrictions.rs`).
+/// 2.2 on messages depend on it, and what WHERE may restrict (`base/compat/features/restrictions.rs`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportedVersion {
     /// `4.0.11` or `4.0.11-SNAPSHOT`.
@@ -158,7 +158,7 @@ impl ReportedVersion {
         if self.line >= ReportedVersion::OWN_WORDS_SINCE { self.line } else { behaviour.line() }
     }
 
-    /// Returns whether the messages are those of 2.1. Many messages changed with 2.2.
+    /// Returns whether the messages have the words of 2.1. Many messages changed with 2.2.
     pub fn has_words_of_2_1(&self, behaviour: &Behaviour) -> bool {
         self.line_of_words(behaviour) == Line(2, 1)
     }

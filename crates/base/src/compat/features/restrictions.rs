@@ -1,5 +1,5 @@
-//! What statements may restrict and define, as releases after 2.1 introduced it. A session has a feature if its reported
-//! version has it.
+//! The restrictions and definitions in statements that releases after 2.1 introduced. A session has a feature if its
+//! reported version has it.
 
 use crate::compat::Line;
 

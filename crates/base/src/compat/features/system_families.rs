@@ -1,6 +1,6 @@
 //! The column families of the keyspace `system` that describe_keyspace shows, by release.
 //!
-//! From 1.2 on most of its tables are CQL tables, which Thrift clients do not see. The values are those of running servers
+//! From 1.2 on most of its tables are CQL tables, which Thrift clients do not see. The values come from running servers
 //! of each line; `tests/data/system-keyspaces.json` has their replies.
 
 use super::FieldDefault::{self, Double, Int, Map, Text};
@@ -37,20 +37,30 @@ pub struct SystemFamily {
     pub settings: &'static [&'static [SystemSetting]],
 }
 
+/// The order of a column family's names, and its comment.
+struct Description {
+    comparator: &'static str,
+    comment: &'static str,
+}
+
+const fn described(comparator: &'static str, comment: &'static str) -> Description {
+    Description { comparator, comment }
+}
+
 /// A Standard column family of bytes.
 const fn family(
     name: &'static str,
     id: i32,
     releases: Span,
-    (comparator, comment): (&'static str, &'static str),
+    description: Description,
     settings: &'static [&'static [SystemSetting]],
 ) -> SystemFamily {
     SystemFamily {
         name,
         releases,
-        comparator,
+        comparator: description.comparator,
         subcomparator: None,
-        comment,
+        comment: description.comment,
         gc_grace_s: 0,
         id,
         key_validator: "BytesType",
@@ -62,11 +72,12 @@ const fn family(
 
 /// A compact CQL table, whose row key has a type and a name.
 const fn keyed(
-    key: (&'static str, &'static str),
+    alias: &'static str,
+    validator: &'static str,
     columns: &'static [(&'static str, &'static str)],
     family: SystemFamily,
 ) -> SystemFamily {
-    SystemFamily { key_alias: Some(key.0), key_validator: key.1, columns, ..family }
+    SystemFamily { key_alias: Some(alias), key_validator: validator, columns, ..family }
 }
 
 const fn with_gc_grace(gc_grace_s: i32, family: SystemFamily) -> SystemFamily {
@@ -122,16 +133,17 @@ const HINTS_2_0: &[&[SystemSetting]] = &[
     &[("compaction_strategy_options", Map(&[("enabled", "false")]))],
 ];
 
-const STATUS: (&str, &str) = ("BytesType", "persistent metadata for the local node");
-const HINTS: (&str, &str) = ("BytesType", "hinted handoff data");
-const MIGRATIONS: (&str, &str) = ("TimeUUIDType", "individual schema mutations");
-const SCHEMA: (&str, &str) = ("UTF8Type", "current state of the schema");
-const INDEXES: (&str, &str) = ("UTF8Type", "indexes that have been completed");
-const NODE_IDS: (&str, &str) = ("TimeUUIDType", "nodeId and their metadata");
-const COUNTER_IDS: (&str, &str) = ("TimeUUIDType", "counter node IDs");
-const VERSIONS: (&str, &str) = ("UTF8Type", "server version information");
-const HINTS_TABLE: (&str, &str) = ("CompositeType(TimeUUIDType,Int32Type)", "hints awaiting delivery");
-const SCHEMA_KEYSPACES: (&str, &str) = ("UTF8Type", "keyspace definitions");
+const STATUS: Description = described("BytesType", "persistent metadata for the local node");
+const HINTS: Description = described("BytesType", "hinted handoff data");
+const MIGRATIONS: Description = described("TimeUUIDType", "individual schema mutations");
+const SCHEMA: Description = described("UTF8Type", "current state of the schema");
+const INDEXES: Description = described("UTF8Type", "indexes that have been completed");
+const NODE_IDS: Description = described("TimeUUIDType", "nodeId and their metadata");
+const COUNTER_IDS: Description = described("TimeUUIDType", "counter node IDs");
+const VERSIONS: Description = described("UTF8Type", "server version information");
+const HINTS_TABLE: Description =
+    described("CompositeType(TimeUUIDType,Int32Type)", "hints awaiting delivery");
+const SCHEMA_KEYSPACES: Description = described("UTF8Type", "keyspace definitions");
 
 const VERSION: &[(&str, &str)] = &[("version", "UTF8Type")];
 const KEYSPACE_1_1: &[(&str, &str)] = &[
@@ -147,46 +159,50 @@ const KEYSPACE: &[(&str, &str)] =
 pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
     family("LocationInfo", 0, TO_1_0, STATUS, OLD),
     family("LocationInfo", 0, only(V1_1), STATUS, PLAIN),
-    family("LocationInfo", 0, only(V1_2), ("BytesType", "unused"), PLAIN),
+    family("LocationInfo", 0, only(V1_2), described("BytesType", "unused"), PLAIN),
     of_supers(family("HintsColumnFamily", 1, TO_1_0, HINTS, OLD_HINTS)),
     of_supers(family("HintsColumnFamily", 1, only(V1_1), HINTS, PLAIN)),
-    of_supers(family("HintsColumnFamily", 1, only(V1_2), ("BytesType", "unused"), PLAIN)),
+    of_supers(family("HintsColumnFamily", 1, only(V1_2), described("BytesType", "unused"), PLAIN)),
     family("Migrations", 2, TO_1_0, MIGRATIONS, OLD),
     family("Migrations", 2, only(V1_1), MIGRATIONS, PLAIN),
-    family("Migrations", 2, only(V1_2), ("TimeUUIDType", "unused"), PLAIN),
+    family("Migrations", 2, only(V1_2), described("TimeUUIDType", "unused"), PLAIN),
     family("Schema", 3, TO_1_0, SCHEMA, OLD),
     family("Schema", 3, only(V1_1), SCHEMA, PLAIN),
-    family("Schema", 3, only(V1_2), ("UTF8Type", "unused"), PLAIN),
+    family("Schema", 3, only(V1_2), described("UTF8Type", "unused"), PLAIN),
     family("IndexInfo", 5, TO_1_0, INDEXES, OLD),
     family("IndexInfo", 5, only(V1_1), INDEXES, PLAIN),
-    keyed(("table_name", "UTF8Type"), &[], family("IndexInfo", 5, only(V1_2), INDEXES, TABLE_1_2)),
-    keyed(("table_name", "UTF8Type"), &[], family("IndexInfo", 5, since(V2_0), INDEXES, TABLE_2_0)),
+    keyed("table_name", "UTF8Type", &[], family("IndexInfo", 5, only(V1_2), INDEXES, TABLE_1_2)),
+    keyed("table_name", "UTF8Type", &[], family("IndexInfo", 5, since(V2_0), INDEXES, TABLE_2_0)),
     family("NodeIdInfo", 6, Span::between(V0_8, V1_0), NODE_IDS, OLD),
     family("NodeIdInfo", 6, only(V1_1), NODE_IDS, PLAIN),
-    keyed(("key", "UTF8Type"), &[], family("NodeIdInfo", 6, only(V1_2), COUNTER_IDS, TABLE_1_2)),
-    keyed(("key", "UTF8Type"), &[], family("NodeIdInfo", 6, only(V2_0), COUNTER_IDS, TABLE_2_0)),
-    keyed(("component", "UTF8Type"), VERSION, family("Versions", 7, only(V1_0), VERSIONS, OLD)),
-    keyed(("component", "UTF8Type"), VERSION, family("Versions", 7, only(V1_1), VERSIONS, PLAIN)),
+    keyed("key", "UTF8Type", &[], family("NodeIdInfo", 6, only(V1_2), COUNTER_IDS, TABLE_1_2)),
+    keyed("key", "UTF8Type", &[], family("NodeIdInfo", 6, only(V2_0), COUNTER_IDS, TABLE_2_0)),
+    keyed("component", "UTF8Type", VERSION, family("Versions", 7, only(V1_0), VERSIONS, OLD)),
+    keyed("component", "UTF8Type", VERSION, family("Versions", 7, only(V1_1), VERSIONS, PLAIN)),
     keyed(
-        ("keyspace", "AsciiType"),
+        "keyspace",
+        "AsciiType",
         KEYSPACE_1_1,
         with_gc_grace(
             10_368_000,
-            family("schema_keyspaces", 8, only(V1_1), ("AsciiType", "Keyspace definitions"), PLAIN),
+            family("schema_keyspaces", 8, only(V1_1), described("AsciiType", "Keyspace definitions"), PLAIN),
         ),
     ),
     keyed(
-        ("keyspace_name", "UTF8Type"),
+        "keyspace_name",
+        "UTF8Type",
         KEYSPACE,
         with_gc_grace(8640, family("schema_keyspaces", 8, only(V1_2), SCHEMA_KEYSPACES, TABLE_1_2)),
     ),
     keyed(
-        ("keyspace_name", "UTF8Type"),
+        "keyspace_name",
+        "UTF8Type",
         KEYSPACE,
         with_gc_grace(604_800, family("schema_keyspaces", 8, since(V2_0), SCHEMA_KEYSPACES, TABLE_2_0)),
     ),
     keyed(
-        ("keyspace", "AsciiType"),
+        "keyspace",
+        "AsciiType",
         &[],
         with_gc_grace(
             10_368_000,
@@ -194,13 +210,14 @@ pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
                 "schema_columnfamilies",
                 9,
                 only(V1_1),
-                ("CompositeType(AsciiType,AsciiType)", "ColumnFamily definitions"),
+                described("CompositeType(AsciiType,AsciiType)", "ColumnFamily definitions"),
                 PLAIN,
             ),
         ),
     ),
     keyed(
-        ("keyspace", "AsciiType"),
+        "keyspace",
+        "AsciiType",
         &[],
         with_gc_grace(
             10_368_000,
@@ -208,11 +225,11 @@ pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
                 "schema_columns",
                 10,
                 only(V1_1),
-                ("CompositeType(AsciiType,AsciiType,AsciiType)", "ColumnFamily column attributes"),
+                described("CompositeType(AsciiType,AsciiType,AsciiType)", "ColumnFamily column attributes"),
                 PLAIN,
             ),
         ),
     ),
-    keyed(("target_id", "UUIDType"), &[], family("hints", 0, only(V1_2), HINTS_TABLE, HINTS_1_2)),
-    keyed(("target_id", "UUIDType"), &[], family("hints", 0, since(V2_0), HINTS_TABLE, HINTS_2_0)),
+    keyed("target_id", "UUIDType", &[], family("hints", 0, only(V1_2), HINTS_TABLE, HINTS_1_2)),
+    keyed("target_id", "UUIDType", &[], family("hints", 0, since(V2_0), HINTS_TABLE, HINTS_2_0)),
 ];

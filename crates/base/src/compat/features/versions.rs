@@ -2,8 +2,8 @@
 
 use crate::util::Release;
 
-/// Returns the API version that a release reports. In 0.3 and 0.4 it is the version of the product, from 0.5 on that of
-/// the Thrift interface.
+/// Returns the API version that a release reports. In 0.3 and 0.4 it is the version of the product, from 0.5 on the
+/// version of the Thrift interface.
 pub fn api_version(release: Release) -> &'static str {
     match release {
         Release::V0_3 => "0.3.0",

@@ -4,7 +4,7 @@ use super::rules;
 use crate::compat::span::{Eras, before, only, since};
 use crate::util::Release::{V0_3, V0_4, V0_6, V0_7, V1_1, V2_0, V2_1};
 
-/// How the timestamps of two versions of a cell are compared.
+/// The ways to compare the timestamps of two versions of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimestampOrder {
     /// By the sign of their wrapping difference, unless the stored cell is a tombstone. Timestamps that are 2^63 or
@@ -16,7 +16,7 @@ pub enum TimestampOrder {
     Plain,
 }
 
-/// Which of two values with the same timestamp wins.
+/// The rules that decide which of two values with the same timestamp wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueTie {
     /// The one that was written last.
@@ -27,7 +27,7 @@ pub enum ValueTie {
     LargerSigned,
 }
 
-/// Which super columns count towards the limit of a slice.
+/// The super columns that count towards the limit of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuperCount {
     /// Those without a tombstone of their own, even if they have no live cell.
@@ -37,23 +37,23 @@ pub enum SuperCount {
 }
 
 rules! {
-    /// Which of two writes wins, and which data a tombstone hides.
+    /// The rules that decide which of two writes wins, and which data a tombstone hides.
     pub struct CellRules {
-        /// How the timestamps of two cells are compared (`Column.comparePriority`, later `reconcile`).
+        /// The way to compare the timestamps of two cells (`Column.comparePriority`, later `reconcile`).
         timestamps: TimestampOrder = Eras([
             (V0_3, TimestampOrder::WrappingUnlessOldIsDeleted),
             (V0_6, TimestampOrder::WrappingBetweenValues),
             (V0_7, TimestampOrder::Plain),
         ]);
-        /// Which of two values with the same timestamp wins (the same methods).
+        /// The choice between two values with the same timestamp (the same methods).
         value_tie: ValueTie = Eras([
             (V0_3, ValueTie::LastWritten),
             (V0_6, ValueTie::LargerUnsigned),
             (V0_7, ValueTie::LargerSigned),
         ]);
-        /// Which super columns count towards the limit of a slice (`SliceQueryFilter.collectReducedColumns`). A slice
-        /// of 0.3 has an offset besides its limit: a super column that is counted but not returned would hide the next
-        /// one.
+        /// The super columns that count towards the limit of a slice (`SliceQueryFilter.collectReducedColumns`). A
+        /// slice of 0.3 has an offset besides its limit: a super column that is counted but not returned would hide the
+        /// next one.
         super_count: SuperCount = Eras([
             (V0_3, SuperCount::WithLiveCell),
             (V0_4, SuperCount::WithoutTombstone),

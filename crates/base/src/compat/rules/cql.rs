@@ -71,8 +71,7 @@ rules! {
         delete_may_lack_clustering: bool = since(V2_1);
         /// `m = m - {keys}` removes keys from a map (2.1, CASSANDRA-6599).
         maps_lose_keys: bool = since(V2_1);
-        /// The error for an element of an empty list is that of a null list (2.1); before, that of an index out of
-        /// bounds.
+        /// An element of an empty list fails with the error of a null list (2.1); before, of an index out of bounds.
         empty_lists_are_null: bool = since(V2_1);
         /// Collections may be indexed (2.1, CASSANDRA-4511).
         indexes_collections: bool = since(V2_1);

@@ -4,7 +4,7 @@ use super::rules;
 use crate::compat::span::{Eras, Span, before, only, since};
 use crate::util::Release::{V0_3, V0_4, V0_5, V0_6, V0_7, V1_0, V1_1, V1_2, V2_0, V2_1};
 
-/// How get_count counts a slice.
+/// The ways in which get_count counts a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountBy {
     /// It reads the slice at once, with all checks of a read.
@@ -21,7 +21,7 @@ pub enum CountBy {
 rules! {
     /// Rules of reads.
     pub struct ReadRules {
-        /// How get_count counts a slice range. Columns given by name are always counted with one read
+        /// The way in which get_count counts a slice range. Columns given by name are always counted with one read
         /// (`CassandraServer.get_count` of 1.0, `QueryPagers.countPaged` of 2.0).
         count_by: CountBy = Eras([
             (V0_3, CountBy::Slice),

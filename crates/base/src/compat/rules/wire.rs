@@ -5,7 +5,7 @@ use crate::compat::span::{before, only, since};
 use crate::util::Release::{V0_6, V0_7, V0_8, V1_0, V1_1};
 
 rules! {
-    /// Which fields the structs of a release have, and which may be missing.
+    /// The fields that the structs of a release have, and those that may be missing.
     pub struct WireRules {
         /// If a struct in a call lacks a required field, the server reads the rest of the message as the next call,
         /// which then fails (0.7).

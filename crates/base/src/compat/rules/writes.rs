@@ -7,7 +7,7 @@ use crate::util::Release::{V0_4, V0_5, V0_7, V0_8, V2_0, V2_1};
 rules! {
     /// Rules of writes.
     pub struct WriteRules {
-        /// Keys are bytes (0.7 and later); before, they are text, and their length is that of Java's modified UTF-8.
+        /// Keys are bytes (0.7 and later); before, they are text, and their length is counted in Java's modified UTF-8.
         keys_are_bytes: bool = since(V0_7);
         /// A key is checked before its column family is looked up, and once more after that (to 0.7).
         key_is_checked_before_family: bool = before(V0_8);

@@ -106,7 +106,7 @@ texts! {
         V3_0: "Unsupported null value for column {column}"
     }
 
-    /// SELECT DISTINCT with a condition on other columns than those of the partition (`SelectStatement`).
+    /// SELECT DISTINCT with a condition on columns outside of the partition key (`SelectStatement`).
     distinct_rows() {
         "SELECT DISTINCT with WHERE clause only supports restriction by partition key.";
         V3_0: "SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns."

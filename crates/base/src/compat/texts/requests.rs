@@ -9,7 +9,7 @@ texts! {
         "Key may not be empty"
     }
 
-    /// A row key that is too long. To 0.6, its length is that of Java's encoding.
+    /// A row key that is too long. Up to 0.6, its length is counted in Java's encoding.
     long_key(length: usize, max: usize) {
         "Encoded key length of {length} is longer than maximum of {max}";
         V0_7: "Key length of {length} is longer than maximum of {max}"

@@ -14,6 +14,11 @@ pub enum MeterError {
         "running requests hold all {limit} bytes of memory for requests: try again later, or ask for less at a time"
     )]
     Crowded { limit: usize },
+    /// The operating system has no memory for one large allocation.
+    #[error(
+        "the server has no {bytes} bytes of memory for the request: try again later, or ask for less at a time"
+    )]
+    OutOfMemory { bytes: usize },
     #[error(
         "the request took longer than {limit_ms} ms: ask for less at a time, or raise the server's time limit"
     )]

@@ -29,6 +29,6 @@ pub use request_meter::RequestMeter;
 pub use slot::MeterSlot;
 pub use task::{
     Deadline, MemoryMark, begin, charge, check, current, lacks_memory, mark, metered, metered_here,
-    pass_tombstones, release, wait_for_memory, within, yield_if_due,
+    pass_tombstones, release, retried, wait_for_memory, within, yield_if_due,
 };
 pub use time_limits::{RequestKind, RequestLimits, TimeLimits};

@@ -8,8 +8,8 @@ use super::error::MeterError;
 use super::presence::ClientPresence;
 use super::request_memory::RequestMemory;
 use super::time_limits::{RequestKind, RequestLimits, TimeLimits};
-use crate::util::RequestPermit;
 use crate::util::limits::{REQUEST_BYTES_FREE, REQUEST_CHUNK_BYTES};
+use crate::util::{RequestPermit, spare_memory};
 
 /// A request takes at least this part (an eighth) of what it holds at a time, so that large requests take chunks
 /// rarely.
@@ -87,10 +87,7 @@ impl RequestMeter {
     pub fn charge(&self, bytes: usize) -> Result<(), MeterError> {
         let used = self.used.load(Ordering::Relaxed).saturating_add(bytes);
         self.used.store(used, Ordering::Relaxed);
-        match used <= self.allowed() {
-            true => Ok(()),
-            false => self.grow(used),
-        }
+        if used <= self.allowed() { Ok(()) } else { self.grow(used) }
     }
 
     fn allowed(&self) -> usize {
@@ -103,6 +100,10 @@ impl RequestMeter {
         if used > share {
             self.lacking.store(0, Ordering::Relaxed);
             return Err(MeterError::TooLarge { limit: share });
+        }
+        if spare_memory::is_spent() {
+            self.lacking.store(0, Ordering::Relaxed);
+            return Err(MeterError::Crowded { limit: self.memory.held() });
         }
         let needed = (used - self.allowed()).div_ceil(REQUEST_CHUNK_BYTES);
         let wished = needed.max(used / GROWTH_PART / REQUEST_CHUNK_BYTES);

@@ -18,6 +18,7 @@ pub struct MeterSlot {
 
 impl MeterSlot {
     /// Returns the client of the connection.
+    #[inline]
     pub fn client(&self) -> &Arc<ClientPresence> {
         &self.client
     }
@@ -42,6 +43,7 @@ impl MeterSlot {
     }
 
     /// Returns the memory of the request, after its meter has been dropped everywhere else.
+    #[inline]
     pub fn end(&mut self) {
         if let Some(meter) = self.meter.as_mut() {
             match Arc::get_mut(meter) {

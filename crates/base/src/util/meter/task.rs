@@ -64,6 +64,21 @@ pub async fn wait_for_memory() -> Result<(), MeterError> {
     }
 }
 
+/// Runs work that charges memory before it allocates it. If other requests hold the memory, waits for it in order and
+/// runs the work again, which must have changed nothing.
+pub async fn retried<T, E: From<MeterError>>(work: impl Fn() -> Result<T, E>) -> Result<T, E> {
+    let before = mark();
+    loop {
+        match work() {
+            Err(_) if lacks_memory() => {
+                before.restore();
+                wait_for_memory().await?;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
 /// The memory that the request held at some time, to restore it when later reads are freed.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryMark {
@@ -148,7 +163,7 @@ impl Deadline {
 /// Runs a request within the time limit of its kind.
 ///
 /// # Errors
-/// Those of [`Deadline::bound`].
+/// Fails like [`Deadline::bound`].
 pub async fn within<T, E: From<MeterError>>(
     kind: Option<RequestKind>,
     request: impl Future<Output = Result<T, E>>,

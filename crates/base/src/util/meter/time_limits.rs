@@ -18,7 +18,7 @@ pub enum RequestKind {
     Truncate,
 }
 
-/// Time limits of requests in milliseconds. `None` is no limit.
+/// Time limits of requests in milliseconds. `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimeLimits {
     pub read_ms: Option<NonZeroU64>,
@@ -28,7 +28,7 @@ pub struct TimeLimits {
 }
 
 impl TimeLimits {
-    /// Sets the same limit for reads, scans and writes, like RpcTimeoutInMillis. 0 is no limit.
+    /// Sets the same limit for reads, scans and writes, like RpcTimeoutInMillis. 0 means no limit.
     pub fn of_all(limit_ms: u64) -> TimeLimits {
         let limit = NonZeroU64::new(limit_ms);
         TimeLimits { read_ms: limit, range_ms: limit, write_ms: limit, truncate_ms: None }

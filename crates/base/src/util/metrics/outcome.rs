@@ -1,6 +1,6 @@
-//! How a request ended.
+//! The outcome of a request.
 
-/// How a request ended, as metrics distinguish it.
+/// The outcome of a request, as metrics distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
     Ok,

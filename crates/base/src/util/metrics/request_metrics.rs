@@ -49,7 +49,7 @@ struct MethodCells {
     bytes_out: AtomicU64,
 }
 
-/// The counts of one thread. Those of a method are created with its first request.
+/// The counts of one thread. The counts of a method are created with its first request.
 #[derive(Debug)]
 struct Shard([OnceLock<Box<MethodCells>>; REQUEST_SLOTS_MAX]);
 

@@ -7,19 +7,19 @@ use bytes::{Bytes, BytesMut};
 
 use super::form::AskForm;
 use super::typed::bytes_of;
-use crate::admin::failure::AdminError;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::compat::features::ApiGeneration;
-use crate::db::Database;
-use crate::marshal::TypeRef;
-use crate::schema::CfDef;
-use crate::thrift::frame::Transport;
-use crate::thrift::wire::{MessageKind, TType};
-use crate::thrift::{Session, answer};
-use crate::traffic::report::{ReproducedCall, ReproducedRequest, Reproduction, Snippet, snippets};
-use crate::traffic::{Fields, ThriftMessage, Value};
-use crate::util::limits::{ASK_COLUMNS_MAX, ASK_ROWS_MAX};
+use crate::failure::AdminError;
+use crate::limits::{ASK_COLUMNS_MAX, ASK_ROWS_MAX};
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::compat::features::ApiGeneration;
+use base::marshal::TypeRef;
+use base::schema::CfDef;
+use db::Database;
+use server::thrift::{Session, answer};
+use traffic::report::{ReproducedCall, ReproducedRequest, Reproduction, Snippet, snippets};
+use traffic::{Fields, ThriftMessage, Value};
+use wire::thrift::frame::Transport;
+use wire::thrift::{MessageKind, TType};
 
 /// The methods that read.
 pub const METHODS: [&str; 7] = [
@@ -233,7 +233,7 @@ impl CallFields<'_> {
         Ok(Value::Struct(path))
     }
 
-    /// Returns the predicate: names if there are any, otherwise a slice. `rows`: of so many rows at most.
+    /// Returns the predicate: names if there are any, otherwise a slice. `rows`: of at most this number of rows.
     fn predicate(&self, rows: usize) -> Result<Value, AdminError> {
         let name = |line: &str| Ok(Value::Binary(bytes_of(Some(self.names()), line, "column")?));
         let names: Vec<&str> = self.form.columns.lines().filter(|line| !line.is_empty()).collect();

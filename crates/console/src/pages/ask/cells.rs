@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 
-use crate::admin::present::{CellParts, ShownBytes, ShownCell};
-use crate::db::Database;
-use crate::marshal::{AbstractType, BytesType};
-use crate::schema::CfDef;
-use crate::storage::ReadCell;
+use crate::present::{CellParts, ShownBytes, ShownCell};
+use base::marshal::{AbstractType, BytesType};
+use base::schema::CfDef;
+use db::Database;
+use store::ReadCell;
 
 /// The cells of a row, or of a super column, that were read.
 pub struct CellRow {

@@ -1,17 +1,17 @@
-//! What a question reads: its plan, the slices of rows as drawings, and the cost.
+//! The explanation of a question: its plan, the slices of rows as drawings, and the cost.
 
 use bytes::Bytes;
 
 use super::recorder::Recorded;
 use super::statement::StatementAnswer;
 use super::steps::{ReadStep, StepRows, read_steps};
-use crate::admin::present::{ShownBytes, escaped};
-use crate::cql::{PathPartitions, Reach, show};
-use crate::db::Database;
-use crate::marshal::{AbstractType, BytesType};
-use crate::model::{Bounds, Predicate};
-use crate::schema::TableDef;
-use crate::util::Release;
+use crate::present::{ShownBytes, escaped};
+use base::marshal::{AbstractType, BytesType};
+use base::model::{Bounds, Predicate};
+use base::schema::{TableDef, show};
+use base::util::Release;
+use cql::{PathPartitions, Reach};
+use db::Database;
 
 /// Steps that are drawn.
 const STEPS_MAX: usize = 12;
@@ -91,7 +91,7 @@ pub struct Explanation {
     pub warnings: Vec<String>,
 }
 
-/// Explains a question with what was recorded. `answer` has the plan of a statement.
+/// Explains a question by its recorded requests. `answer` has the plan of a statement.
 pub fn explain(
     (database, release): (&Database, Release),
     recorded: &Recorded,
@@ -185,11 +185,11 @@ impl Drawing<'_> {
         let cf = &step.cf;
         let table = (self.is_cql && !cf.is_index()).then(|| TableDef::of(cf, self.release));
         let key = |key: &Bytes| match &table {
-            Some(table) => cut(&show::row_key(self.database, table, key)),
+            Some(table) => cut(&show::row_key(self.database.types(), table, key)),
             None => {
                 let class: &dyn AbstractType = cf.key_validator.as_ref().map_or(&BytesType, |class| &**class);
                 cut_bytes(&ShownBytes::at_most(CHARS_MAX, key, |key| {
-                    crate::admin::present::read_as(self.database.types(), class, key)
+                    crate::present::read_as(self.database.types(), class, key)
                 }))
             }
         };
@@ -199,8 +199,8 @@ impl Drawing<'_> {
         };
         let plain = |name: &Bytes| cut_bytes(&ShownBytes::of(self.database.types(), names, name));
         let meaning = |name: &Bytes, is_bound: bool| match &table {
-            Some(table) if is_bound => cut(&show::bound(self.database, table, name)),
-            Some(table) => cut(&show::meaning(self.database, table, name, None)),
+            Some(table) if is_bound => cut(&show::bound(self.database.types(), table, name)),
+            Some(table) => cut(&show::meaning(self.database.types(), table, name, None)),
             None => plain(name),
         };
         let what = if cf.is_index() { "entries of an index" } else { "rows" };
@@ -256,7 +256,7 @@ fn scan(bounds: &Bounds, key: &dyn Fn(&Bytes) -> String) -> Bar {
 }
 
 fn rows_text(bounds: &Bounds, key: impl Fn(&Bytes) -> String) -> String {
-    let token = |token: &[u8]| format!("token 0x{}", cut(&show::hex(token)));
+    let token = |token: &[u8]| format!("token 0x{}", cut(&base::util::hex(token)));
     let first = |start: &Bytes| if start.is_empty() { "the first row".to_owned() } else { key(start) };
     match bounds {
         Bounds::Keys { start, end } if start.is_empty() && end.is_empty() => "all rows".to_owned(),
@@ -293,7 +293,7 @@ fn slice(
     Bar { from, to, is_reversed, label }
 }
 
-/// Returns the ends of the part that is read: an open end is that of the bar.
+/// Returns the ends of the part that is read: an open end is the end of the bar.
 fn ends(is_open: bool, is_endless: bool) -> (u32, u32) {
     (if is_open { LEFT } else { WIDTH / 4 }, if is_endless { RIGHT } else { WIDTH * 3 / 4 })
 }

@@ -14,7 +14,7 @@ pub enum Language {
     Thrift,
 }
 
-/// How a result is shown.
+/// The views of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum View {
@@ -84,7 +84,7 @@ impl AskForm {
         if self.method.is_empty() { "get_slice" } else { &self.method }
     }
 
-    /// Returns the fields with a value, besides those of the view and of the page of the result.
+    /// Returns the fields with a value, except the view and the page of the result.
     fn asked(&self) -> Vec<(&'static str, &str)> {
         let with = match self.with {
             Language::Cql => "",

@@ -1,4 +1,4 @@
-//! `/ask`: a statement of CQL, or a Thrift call, with its result, what it reads, and the same as code.
+//! `/ask`: a statement of CQL, or a Thrift call, with its result, its reads, and the same as code.
 //!
 //! ```text
 //!   form         the fields of the page, and links with them
@@ -16,8 +16,8 @@
 //! On a gateway the cluster plans and runs statements of CQL, as it does for clients. Then there is no explanation, and
 //! nothing is known about the cells that a statement reads. Thrift calls are the same as on other servers.
 //!
-//! What is asked by GET runs on the recorder, besides SELECTs of system tables, whose rows are not stored. So it cannot
-//! change data, even if the check of the statement had a mistake.
+//! Requests by GET run on the recorder, except SELECTs of system tables, whose rows are not stored. So it cannot change
+//! data, even if the check of the statement had a mistake.
 
 mod call;
 mod cells;

@@ -15,22 +15,22 @@ use super::recorder::Recorder;
 use super::reply::{failure, shown_reply};
 use super::result::{Field, ShownResult};
 use super::statement::{AskedStatement, StatementAnswer};
-use crate::admin::change_log::Change;
-use crate::admin::extract::{Form, Query};
-use crate::admin::failure::AdminError;
-use crate::admin::page::{Frame, page};
-use crate::admin::pages::keyspaces::{may_see, readable};
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::compat::features::{ConsistencyLevel, consistency_of};
-use crate::config::is_invisible;
-use crate::db::Access;
-use crate::traffic::report::{Snippet, driver_snippets};
+use crate::change_log::Change;
+use crate::extract::{Form, Query};
+use crate::failure::AdminError;
+use crate::page::{Frame, page};
+use crate::pages::keyspaces::{may_see, readable};
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::compat::features::{ConsistencyLevel, consistency_of};
+use base::util::is_invisible;
+use db::Access;
+use traffic::report::{Snippet, driver_snippets};
 
 /// Names of keyspaces and column families that the fields suggest.
 const SUGGESTIONS_MAX: usize = 500;
 
-/// How to allow changes, for pages that refuse them.
+/// Explains how to allow changes, for pages that refuse them.
 pub const CHANGES_ARE_OFF: &str = "changes are off: this console only reads. Restart the server with --admin-changes on to \
      allow them; they are on by default with --ephemeral";
 

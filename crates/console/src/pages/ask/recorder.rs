@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::db::Database;
-use crate::storage::{ReadCell, RecordingLimits, RecordingStore, StoreRequest};
-use crate::util::limits::{ASK_BYTES_MAX, ASK_CELLS_MAX, ASK_REQUESTS_MAX};
+use crate::limits::{ASK_BYTES_MAX, ASK_CELLS_MAX, ASK_REQUESTS_MAX};
+use db::Database;
+use store::{ReadCell, RecordingLimits, RecordingStore, StoreRequest};
 
 /// Records a request.
 pub struct Recorder {
@@ -15,7 +15,7 @@ pub struct Recorder {
     began: Instant,
 }
 
-/// What a request has read.
+/// The reads of a request.
 pub struct Recorded {
     /// The first requests to the store.
     pub requests: Vec<StoreRequest>,
@@ -38,7 +38,7 @@ impl Recorder {
         Recorder { database, store, began: Instant::now() }
     }
 
-    /// Returns what was recorded until now.
+    /// Returns the requests and cells that were recorded until now.
     pub fn recorded(&self) -> Recorded {
         Recorded {
             requests: self.store.take(),

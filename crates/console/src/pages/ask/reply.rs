@@ -6,14 +6,14 @@ use serde_json::{Map, json};
 use super::call::ThriftCall;
 use super::cells::shown_key;
 use super::result::{Field, JsonRows, ShownResult};
-use crate::admin::failure::AdminError;
-use crate::admin::present::{ShownBytes, read_as};
-use crate::db::Database;
-use crate::marshal::{AbstractType, BytesType};
-use crate::thrift::methods::named;
-use crate::thrift::wire::MessageKind;
-use crate::traffic::{Fields, ThriftMessage, Value};
-use crate::util::limits::{ASK_BYTES_MAX, ASK_COLUMNS_MAX};
+use crate::failure::AdminError;
+use crate::limits::{ASK_BYTES_MAX, ASK_COLUMNS_MAX};
+use crate::present::{ShownBytes, read_as};
+use base::marshal::{AbstractType, BytesType};
+use db::Database;
+use traffic::{Fields, ThriftMessage, Value};
+use wire::thrift::MessageKind;
+use wire::thrift::interface::exception_name;
 
 /// A column of a reply.
 struct ReplyColumn {
@@ -42,9 +42,7 @@ pub fn failure(reply: &ThriftMessage) -> Option<AdminError> {
     }
     let (id, thrown) = reply.fields.iter().find(|(id, _)| **id != 0)?;
     let Value::Struct(fields) = thrown else { return None };
-    let rows = named(&reply.name);
-    let declared = rows.iter().rev().flat_map(|method| method.throws).find(|(field, _)| field == id);
-    let name = declared.map_or("Exception".to_owned(), |(_, exception)| format!("{exception:?}Exception"));
+    let name = exception_name(&reply.name, *id).unwrap_or_else(|| "Exception".to_owned());
     let why = text(fields);
     let separator = if why.is_empty() { "" } else { ": " };
     Some(AdminError::invalid(format!("{name}{separator}{why}")))
@@ -55,7 +53,7 @@ pub fn shown_reply(database: &Database, call: &ThriftCall, reply: &ThriftMessage
     let Some(result) = reply.fields.get(&0) else { return ShownResult::default() };
     match result {
         Value::I32(count) => counts(database, call, &[(None, *count)]),
-        Value::Map(_, crate::thrift::wire::TType::I32, pairs) => {
+        Value::Map(_, wire::thrift::TType::I32, pairs) => {
             let pairs: Vec<_> = pairs
                 .iter()
                 .filter_map(|(key, count)| {

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-use crate::admin::present::ShownBytes;
-use crate::cql::cql2::Cql2Result;
-use crate::cql::{QueryState, ResultSet, TypesOf, json};
-use crate::traffic::report::visible_json;
-use crate::util::limits::{ASK_BYTES_MAX, ASK_ROWS_MAX};
+use crate::limits::{ASK_BYTES_MAX, ASK_ROWS_MAX};
+use crate::present::ShownBytes;
+use cql::cql2::Cql2Result;
+use cql::{QueryState, ResultSet, TypesOf, json};
+use traffic::report::visible_json;
 
 /// A field of a table.
 pub enum Field {
@@ -23,7 +23,7 @@ pub struct ShownResult {
     /// The number of all rows of the result.
     pub row_count: usize,
     pub json: String,
-    /// What is not shown, and why.
+    /// The part of the result that is not shown, and the reason.
     pub note: String,
     /// Where the next page of the result begins, in hex; empty on the last page.
     pub next_page: String,
@@ -68,7 +68,7 @@ impl ShownResult {
         let mut json_rows = JsonRows::default();
         for row in found.rows.iter().take(ASK_ROWS_MAX) {
             let pairs = || found.columns.iter().zip(row);
-            let field = |(column, value): (&crate::cql::ColumnSpec, &Option<Bytes>)| match value {
+            let field = |(column, value): (&cql::ColumnSpec, &Option<Bytes>)| match value {
                 None => Field::Null,
                 Some(value) => Field::Bytes(ShownBytes::of_type(&column.cql_type, value)),
             };
@@ -85,8 +85,7 @@ impl ShownResult {
         if found.rows.len() > ASK_ROWS_MAX {
             note = format!("The first {ASK_ROWS_MAX} rows are shown. Use LIMIT to get fewer. {note}");
         }
-        let next_page =
-            found.paging_state.as_ref().map_or(String::new(), |state| crate::cql::show::hex(state));
+        let next_page = found.paging_state.as_ref().map_or(String::new(), |state| base::util::hex(state));
         ShownResult { columns, rows, row_count: found.rows.len(), json, note, next_page }
     }
 
@@ -96,7 +95,7 @@ impl ShownResult {
         let names = ["key", "column", "value", "timestamp"];
         let show = |class: &str, bytes: &Bytes| match types.resolve(class) {
             Some(class) => ShownBytes::of(types, &*class, bytes),
-            None => ShownBytes::of(types, &crate::marshal::BytesType, bytes),
+            None => ShownBytes::of(types, &base::marshal::BytesType, bytes),
         };
         let mut rows = Vec::new();
         let mut json_rows = JsonRows::default();
@@ -116,7 +115,7 @@ impl ShownResult {
                     continue;
                 }
                 let time = column.timestamp.map_or(Field::Null, |time| Field::Text(time.to_string()));
-                let key = ShownBytes::of(types, &crate::marshal::BytesType, &row.key);
+                let key = ShownBytes::of(types, &base::marshal::BytesType, &row.key);
                 rows.push(vec![
                     Field::Bytes(key),
                     Field::Bytes(name),

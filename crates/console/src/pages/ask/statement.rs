@@ -8,18 +8,17 @@ use super::form::{AskForm, Language};
 use super::recorder::Recorder;
 use super::result::ShownResult;
 use super::typed::bytes_of;
-use crate::admin::failure::AdminError;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::compat::Behaviour;
-use crate::compat::features::{ConsistencyLevel, ReportedVersion};
-use crate::cql::cql2::{self, Cql2Outcome};
-use crate::cql::syntax::StatementTarget;
-use crate::cql::{self, AccessPath, CqlError, Outcome, Prepared, QueryOptions, QueryState, Reach};
-use crate::db::Database;
-use crate::storage::RemoteCql;
-use crate::util::limits::ASK_ROWS_MAX;
-use crate::util::meter::{RequestMeter, metered};
+use crate::failure::AdminError;
+use crate::limits::ASK_ROWS_MAX;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::compat::Behaviour;
+use base::compat::features::{ConsistencyLevel, ReportedVersion};
+use cql::cql2::Cql2Outcome;
+use cql::{AccessPath, CqlError, Outcome, Prepared, QueryOptions, QueryState, Reach, cql2};
+use cql_syntax::StatementTarget;
+use db::Database;
+use store::RemoteCql;
 
 /// The error of CQL 2 if the store is a cluster.
 const NO_CQL2: &str =
@@ -30,9 +29,9 @@ const NO_CQL2: &str =
 pub struct StatementAnswer {
     /// `None`: the statement has no rows.
     pub result: Option<ShownResult>,
-    /// What the statement did, if it has no rows.
+    /// The effect of the statement, if it has no rows.
     pub done: String,
-    /// What a statement that was not run would write.
+    /// The writes of a statement that was not run.
     pub would_write: String,
     pub path: Option<AccessPath>,
     pub reach: Option<Reach>,
@@ -80,10 +79,7 @@ impl AskedStatement<'_> {
     }
 
     async fn metered<T>(&self, run: impl Future<Output = T>) -> T {
-        let permit = self.state.database.admit().await;
-        let limits = &self.state.console.settings.limits;
-        let meter = Arc::new(RequestMeter::new(limits, Arc::default()).with_permit(permit));
-        metered(meter, run).await
+        self.state.database.metered(&self.state.console.settings.limits, run).await
     }
 
     fn query_state<'s>(&'s self, database: &'s Arc<Database>) -> QueryState<'s> {
@@ -96,6 +92,7 @@ impl AskedStatement<'_> {
             reported: ReportedVersion::of_release(behaviour),
             keyspace: (!self.form.keyspace.is_empty()).then_some(&*self.form.keyspace),
             user: Some(&self.visitor.user),
+            sees_new_indexes: false,
         }
     }
 

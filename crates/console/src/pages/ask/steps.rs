@@ -1,12 +1,12 @@
-//! The requests to the store, those of one slice together: a long slice is read in pages.
+//! The requests to the store, with the requests of one slice together: a long slice is read in pages.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::model::{Bounds, Predicate, ReadCommand, SliceRange};
-use crate::schema::CfDef;
-use crate::storage::StoreRequest;
+use base::model::{Bounds, Predicate, ReadCommand, SliceRange};
+use base::schema::CfDef;
+use store::StoreRequest;
 
 /// The rows that a step reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct ReadStep {
     pub cf: Arc<CfDef>,
     pub rows: StepRows,
     pub super_column: Option<Bytes>,
-    /// That of the first request.
+    /// The predicate of the first request.
     pub predicate: Predicate,
     /// The number of requests.
     pub requests: usize,
@@ -80,8 +80,8 @@ impl ReadStep {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compat::Behaviour;
-    use crate::util::Release;
+    use base::compat::Behaviour;
+    use base::util::Release;
 
     fn read(key: &'static str, start: &'static str, finish: &'static str) -> StoreRequest {
         let command = ReadCommand {

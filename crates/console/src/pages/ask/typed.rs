@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::admin::failure::AdminError;
-use crate::marshal::{AbstractType, BytesType, TypeRef};
+use crate::failure::AdminError;
+use base::marshal::{AbstractType, BytesType, TypeRef};
 
 /// The package of Cassandra's types, which messages leave out.
 const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
@@ -36,7 +36,7 @@ pub fn bytes_of(of_type: Option<&TypeRef>, text: &str, what: &str) -> Result<Byt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     #[test]
     fn texts_have_the_form_of_their_type_or_are_hex() {

@@ -1,11 +1,11 @@
-//! What was asked: the requests of the journal, counted.
+//! The requests of the journal, counted.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::admin::pages::home::count;
-use crate::admin::present::escaped;
-use crate::db::faults::{Journal, JournalEntry};
+use crate::pages::home::count;
+use crate::present::escaped;
+use db::faults::{Journal, JournalEntry};
 
 /// Groups of requests that the page shows.
 const GROUPS_MAX: usize = 100;

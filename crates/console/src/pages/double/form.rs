@@ -1,14 +1,14 @@
-//! The forms of the page: what each changes.
+//! The forms of the page, and their changes.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::control::{Control, ControlError, ResetScope};
-use crate::db::faults::FaultRule;
-use crate::marshal::parse_date;
-use crate::util::ClockChange;
+use base::marshal::parse_date;
+use base::util::ClockChange;
+use db::faults::FaultRule;
+use double::control::{Control, ControlError, ResetScope};
 
-/// What a rule may ask of rows: value and words.
+/// The row operations that a rule can require: value and words.
 pub const OPERATIONS: [(&str, &str); 4] = [
     ("read", "reads a row"),
     ("scan", "reads a range of rows"),
@@ -27,7 +27,7 @@ pub const ERRORS: [(&str, &str); 9] = [
     ("authorization", "no permission"),
     ("internal", "failure of the server"),
 ];
-/// What a rule does to replies.
+/// The effects of a rule on replies: value and words.
 pub const REPLIES: [(&str, &str); 7] = [
     ("none", "no reply"),
     ("closed", "connection closed without it"),
@@ -45,7 +45,7 @@ pub struct DoubleForm {
     pub action: String,
     /// The name of a snapshot or rule.
     pub name: String,
-    /// What a reset removes.
+    /// The scope of a reset.
     pub what: String,
     /// The time that the clock is set to, or the seconds by which it moves.
     pub value: String,
@@ -65,7 +65,7 @@ pub struct DoubleForm {
     pub probability: String,
 }
 
-/// Returns what was done by an action; empty for another text.
+/// Returns the sentence about a completed action; empty for another text.
 pub fn done(action: &str) -> &'static str {
     match action {
         "take" => "The snapshot was taken.",
@@ -86,10 +86,10 @@ pub fn done(action: &str) -> &'static str {
     }
 }
 
-/// Does what a form asks for.
+/// Carries out the request of a form.
 ///
 /// # Errors
-/// Those of the control API, and fields of another form.
+/// Errors of the control API, and fields of another form.
 pub async fn run(control: &Control, form: &DoubleForm) -> Result<(), ControlError> {
     let name = form.name.trim();
     let clock = |change| control.change_clock(change).map(drop);
@@ -133,7 +133,7 @@ fn time(text: &str) -> Result<i64, ControlError> {
 /// Returns the milliseconds of a number of seconds.
 fn millis(seconds: &str) -> Result<i64, ControlError> {
     let parsed = seconds.trim().parse::<f64>().ok().map(|seconds| seconds * 1000.0);
-    // More would be beyond what clocks have.
+    // Larger numbers are out of the range of clocks.
     let parsed = parsed.filter(|millis| millis.abs() < 1e14);
     parsed.map(|millis| millis as i64).ok_or_else(|| {
         ControlError::invalid(format!("{seconds:?} is no number of seconds, such as 3600 or -10"))

@@ -1,13 +1,13 @@
-//! Who is connected: open connections, by what clients speak and by address.
+//! The open connections, by protocol and by address.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::admin::pages::home::count;
-use crate::admin::present::{countdown, escaped};
-use crate::server::{ClientKind, ConnectedClient};
+use crate::pages::home::count;
+use crate::present::{countdown, escaped};
+use net::{ClientKind, ConnectedClient};
 
 /// Groups of clients that the page shows.
 const GROUPS_MAX: usize = 100;
@@ -28,7 +28,7 @@ pub struct ClientGroup {
     pub is_encrypted: bool,
     pub connections: String,
     pub requests: String,
-    /// How long the oldest of them is open.
+    /// The age of the oldest connection.
     pub open_for: String,
 }
 

@@ -1,11 +1,11 @@
-//! Which requests the page shows.
+//! The filter of the requests on the page.
 
 use std::fmt::Write;
 
 use serde::Deserialize;
 
-use crate::admin::failure::AdminError;
-use crate::db::activity::RequestSummary;
+use crate::failure::AdminError;
+use db::activity::RequestSummary;
 
 /// The fields of the form. Empty ones ask for nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -23,7 +23,7 @@ pub struct LiveQuery {
     pub watch: String,
 }
 
-/// Which requests are shown: those that meet all conditions.
+/// The filter of requests: it shows those that meet all conditions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LiveFilter {
     method: String,
@@ -79,7 +79,8 @@ impl LiveQuery {
 }
 
 impl LiveFilter {
-    /// Returns whether a request is shown. Texts are parts of those of the request, in any letter case.
+    /// Returns whether a request is shown. Each text of the filter must be a part of the request's text, in any letter
+    /// case.
     pub fn admits(&self, request: &RequestSummary) -> bool {
         let has = |part: &str, text: &str| part.is_empty() || text.to_lowercase().contains(part);
         has(&self.method, &request.method)

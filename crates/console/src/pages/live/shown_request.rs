@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::admin::pages::home::count;
-use crate::admin::present::escaped;
-use crate::compat::features::ApiGeneration;
-use crate::db::activity::RequestSummary;
-use crate::marshal::timestamp_text;
+use crate::pages::home::count;
+use crate::present::escaped;
+use base::compat::features::ApiGeneration;
+use base::marshal::timestamp_text;
+use db::activity::RequestSummary;
 
 /// The texts of a line, without anything that cannot be seen. The script of the page reads the same fields as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

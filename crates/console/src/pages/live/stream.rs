@@ -23,13 +23,13 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::filter::LiveFilter;
 use super::shown_request::ShownRequest;
-use crate::admin::connection::AdminConnection;
-use crate::admin::session::SessionId;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::db::User;
-use crate::db::activity::RequestSummary;
-use crate::db::request_log::LiveRequests;
+use crate::connection::AdminConnection;
+use crate::session::SessionId;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use db::User;
+use db::activity::RequestSummary;
+use db::request_log::LiveRequests;
 
 /// Requests that the filter admits, until the visitor leaves, loses the rights to see them, or the server ends.
 struct LiveStream {

@@ -11,16 +11,16 @@ use super::list::shown_key;
 use super::page_link::LinkFields;
 use super::query::{RowsQuery, Target};
 use super::row::{cell_parts, slice_of};
-use crate::admin::extract::Form;
-use crate::admin::failure::AdminError;
-use crate::admin::page::{Frame, page};
-use crate::admin::present::{ShownBytes, ShownCell, escaped, read_as};
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::db::type_of_value;
-use crate::model::SliceRange;
-use crate::storage::StoredColumns;
-use crate::util::limits::ADMIN_VALUE_CHARS_MAX;
+use crate::extract::Form;
+use crate::failure::AdminError;
+use crate::limits::ADMIN_VALUE_CHARS_MAX;
+use crate::page::{Frame, page};
+use crate::present::{ShownBytes, ShownCell, escaped, read_as};
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::model::SliceRange;
+use db::type_of_value;
+use store::StoredColumns;
 
 #[derive(Template)]
 #[template(path = "pages/rows/cell.html")]
@@ -60,7 +60,7 @@ pub async fn cell(
     let stored = cells.first().ok_or_else(|| AdminError::not_found("the row has no such cell"))?;
     let parts = cell_parts(database, &target, stored.is_shadowed);
     let types = database.types();
-    let whole = |class: &crate::marshal::TypeRef, bytes: &Bytes| {
+    let whole = |class: &base::marshal::TypeRef, bytes: &Bytes| {
         ShownBytes::at_most(ADMIN_VALUE_CHARS_MAX, bytes, |bytes| read_as(types, &**class, bytes))
     };
     let form = LinkFields::of(&target);

@@ -12,12 +12,12 @@
 use bytes::Bytes;
 
 use super::query::Target;
-use crate::admin::present::ShownBytes;
-use crate::db::Database;
-use crate::marshal::{CqlType, Native};
-use crate::model::CellKind;
-use crate::schema::{ColumnKind, Layout, TableColumn, TableDef, row_key_parts};
-use crate::storage::{StoredCell, StoredColumns, StoredSlice};
+use crate::present::ShownBytes;
+use base::marshal::{CqlType, Native};
+use base::model::CellKind;
+use base::schema::{ColumnKind, Layout, TableColumn, TableDef, row_key_parts};
+use db::Database;
+use store::{StoredCell, StoredColumns, StoredSlice};
 
 /// A part of a value: the whole value, or an element of a collection.
 pub struct Piece {
@@ -71,7 +71,7 @@ struct Grid<'a> {
     statics: Vec<(usize, CqlPiece)>,
 }
 
-/// A piece, and what it is a piece of.
+/// A piece, and the brackets of the collection around it.
 struct CqlPiece {
     brackets: (&'static str, &'static str),
     piece: Piece,
@@ -110,7 +110,7 @@ fn sources<'a>(target: &'a Target, slice: &'a StoredSlice) -> Vec<Source<'a>> {
             cells.iter().enumerate().map(of).collect()
         }
         StoredColumns::Supers(supers) => {
-            let of = |(at, column): (usize, &'a crate::storage::StoredSuper)| {
+            let of = |(at, column): (usize, &'a store::StoredSuper)| {
                 let of = move |(inner, stored)| Source {
                     stored,
                     holder: Some(&column.name),
@@ -226,7 +226,7 @@ impl Grid<'_> {
             }
         }
         let column = |column: &&TableColumn| GridColumn {
-            name: crate::admin::present::escaped(column.name.as_bytes()),
+            name: crate::present::escaped(column.name.as_bytes()),
             kind: match column.kind {
                 ColumnKind::PartitionKey => "partition key",
                 ColumnKind::Clustering => "clustering",

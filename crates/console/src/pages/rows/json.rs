@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 
 use super::query::{RowsQuery, Target};
 use super::row::slice_of;
-use crate::admin::extract::Form;
-use crate::admin::failure::AdminError;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::sstable::{Atom, Form as ShowForm, Shower, Unit};
-use crate::storage::{StoredColumns, StoredSlice};
+use crate::extract::Form;
+use crate::failure::AdminError;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use sstable::{Atom, Form as ShowForm, Shower, Unit};
+use store::{StoredColumns, StoredSlice};
 
 /// Answers `GET /rows.json` and `POST /rows.json`.
 pub async fn json(
@@ -49,11 +49,11 @@ pub async fn json(
     Ok(([(header::CONTENT_TYPE, "application/json")], out).into_response())
 }
 
-/// Returns the fields about what is not in the slice.
+/// Returns the fields about data that is not in the slice.
 fn rest_of(slice: &StoredSlice) -> Map<String, Value> {
     let mut rest = Map::new();
     if let Some(next) = &slice.next {
-        rest.insert("next".to_owned(), crate::cql::show::hex(next).into());
+        rest.insert("next".to_owned(), base::util::hex(next).into());
     }
     let (shown, all) = (slice.ranges.len(), slice.range_count);
     if shown < all {
@@ -72,10 +72,8 @@ fn atoms(target: &Target, slice: StoredSlice) -> Vec<Atom> {
     }
     match slice.columns {
         StoredColumns::Cells(cells) => {
-            let cell = |stored: crate::storage::StoredCell| Atom::Cell {
-                super_column: holder.clone(),
-                cell: stored.cell,
-            };
+            let cell =
+                |stored: store::StoredCell| Atom::Cell { super_column: holder.clone(), cell: stored.cell };
             atoms.extend(cells.into_iter().map(cell));
         }
         StoredColumns::Supers(supers) => {
@@ -84,10 +82,8 @@ fn atoms(target: &Target, slice: StoredSlice) -> Vec<Atom> {
                     atoms.push(Atom::SuperDeletion { name: column.name.clone(), deletion: column.deletion });
                 }
                 let name = Some(column.name);
-                let cell = |stored: crate::storage::StoredCell| Atom::Cell {
-                    super_column: name.clone(),
-                    cell: stored.cell,
-                };
+                let cell =
+                    |stored: store::StoredCell| Atom::Cell { super_column: name.clone(), cell: stored.cell };
                 atoms.extend(column.cells.into_iter().map(cell));
             }
         }

@@ -7,15 +7,15 @@ use bytes::Bytes;
 use super::page_link::{LinkFields, PageLink};
 use super::query::Target;
 use super::row::{ShownDeletion, cell_parts};
-use crate::admin::failure::AdminError;
-use crate::admin::page::{Frame, page};
-use crate::admin::present::{ShownBytes, ShownCell, escaped};
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::db::{Database, StoredRowsArgs};
-use crate::marshal::{AbstractType, BytesType};
-use crate::storage::{StoredColumns, StoredSlice};
-use crate::util::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_ROWS};
+use crate::failure::AdminError;
+use crate::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_ROWS};
+use crate::page::{Frame, page};
+use crate::present::{ShownBytes, ShownCell, escaped};
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::marshal::{AbstractType, BytesType};
+use db::{Database, StoredRowsArgs};
+use store::{StoredColumns, StoredSlice};
 
 /// Columns of each row in the list.
 const COLUMNS_SHOWN: usize = 4;
@@ -93,7 +93,7 @@ pub async fn show(
 /// Returns the type of the column family's keys, without its package.
 pub(super) fn key_type(target: &Target) -> String {
     let class = target.cf.key_validator.as_ref().map_or("BytesType", |class| class.class_name());
-    class.replace(crate::marshal::PACKAGE, "")
+    class.replace(base::marshal::PACKAGE, "")
 }
 
 /// Shows a row key by its validator.

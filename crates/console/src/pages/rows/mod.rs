@@ -33,10 +33,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use self::query::Target;
-use crate::admin::extract::Form;
-use crate::admin::failure::AdminError;
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
+use crate::extract::Form;
+use crate::failure::AdminError;
+use crate::state::AdminState;
+use crate::visitor::Visitor;
 
 /// Answers `GET /rows` and `POST /rows`.
 pub async fn answer(

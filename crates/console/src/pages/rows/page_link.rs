@@ -4,7 +4,7 @@ use askama::filters::urlencode_strict;
 use bytes::Bytes;
 
 use super::query::Target;
-use crate::marshal::{AbstractType, BytesType};
+use base::marshal::{AbstractType, BytesType};
 
 /// Longest query of a link in bytes. A page has hundreds of links, and proxies refuse longer ones than 8 KB.
 const QUERY_BYTES_MAX: usize = 4 * 1024;

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::Deserialize;
 
-use crate::admin::failure::AdminError;
-use crate::admin::pages::keyspaces::{may_read, no_keyspace};
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::features::releases::NEWEST;
-use crate::db::{Database, Request};
-use crate::marshal::{AbstractType, BytesType, TypeRef};
-use crate::model::SliceRange;
-use crate::schema::{CfDef, TableDef};
-use crate::util::limits::{ADMIN_PAGE_CELLS, NAME_BYTES_MAX};
+use crate::failure::AdminError;
+use crate::limits::ADMIN_PAGE_CELLS;
+use crate::pages::keyspaces::{may_read, no_keyspace};
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::compat::features::releases::NEWEST;
+use base::marshal::{AbstractType, BytesType, TypeRef};
+use base::model::SliceRange;
+use base::schema::{CfDef, TableDef};
+use db::limits::NAME_BYTES_MAX;
+use db::{Database, Request};
 
 /// The fields, as they come. Empty ones are as if they were missing, except `down`.
 #[derive(Debug, Default, Deserialize)]
@@ -57,7 +58,7 @@ impl RowsQuery {
     }
 }
 
-/// What a request asks for.
+/// The data that a request asks for.
 pub struct Target {
     pub cf: Arc<CfDef>,
     /// The table that the column family is in CQL.

@@ -8,16 +8,16 @@ use super::cql_rows::CqlRows;
 use super::list::{key_type, shown_key, token_of};
 use super::page_link::{LinkFields, PageLink};
 use super::query::Target;
-use crate::admin::failure::AdminError;
-use crate::admin::page::{Frame, page};
-use crate::admin::present::{CellParts, ShownBytes, ShownCell, ShownTime, date_of_seconds, escaped};
-use crate::admin::state::AdminState;
-use crate::admin::visitor::Visitor;
-use crate::db::{Database, Error, Request};
-use crate::marshal::{AbstractType, PACKAGE};
-use crate::model::{DeletionTime, RangeTombstone, SliceRange};
-use crate::storage::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
-use crate::util::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_CELLS, ADMIN_PAGE_RANGES};
+use crate::failure::AdminError;
+use crate::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_CELLS, ADMIN_PAGE_RANGES};
+use crate::page::{Frame, page};
+use crate::present::{CellParts, ShownBytes, ShownCell, ShownTime, date_of_seconds, escaped};
+use crate::state::AdminState;
+use crate::visitor::Visitor;
+use base::marshal::{AbstractType, PACKAGE};
+use base::model::{DeletionTime, RangeTombstone, SliceRange};
+use db::{Database, Error, Request};
+use store::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
 
 /// Cells of each super column in a row of super columns. The page of the super column has all.
 const CELLS_PER_SUPER: usize = 20;
@@ -54,7 +54,7 @@ pub struct RowCell {
 }
 
 struct RowSuper {
-    /// What the table of its cells is called.
+    /// The title of the table of its cells.
     label: String,
     name: ShownBytes,
     link: PageLink,

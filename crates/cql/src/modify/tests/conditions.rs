@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::cql::modify::testing::*;
+use crate::modify::testing::*;
 
 #[tokio::test]
 async fn conditional_updates_return_whether_they_were_applied() {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cql::modify::testing::*;
-use crate::partitioner::PartitionerRef;
-use crate::schema::Catalog;
-use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};
-use crate::util::Clock;
+use crate::modify::testing::*;
+use base::partitioner::PartitionerRef;
+use base::schema::Catalog;
+use base::util::Clock;
+use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
+use store::Store;
 
 const TABLES: [&str; 2] = [
     "CREATE TABLE t (k int, c text, d int, s text static, ss set<int> static, v int, m map<text,int>, l list<int>, \

@@ -1,5 +1,5 @@
-use crate::cql::modify::testing::*;
-use crate::util::Release;
+use crate::modify::testing::*;
+use base::util::Release;
 
 const VIDEOS: &str = "CREATE TABLE videos (videoid uuid PRIMARY KEY, userid uuid, name text, description text, location \
                       text, location_type int, preview_thumbnails map<text,text>, tags set<text>, added_date timestamp)";

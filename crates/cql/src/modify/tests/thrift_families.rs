@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use crate::cql::modify::testing::*;
-use crate::db::{CfRequest, ColumnRequest};
-use crate::model::Cell;
+use crate::modify::testing::*;
+use base::model::Cell;
+use db::{CfRequest, ColumnRequest};
 
 async fn with_family(request: CfRequest) -> Bench {
     let bench = Bench::new(&[]).await;

@@ -1,10 +1,11 @@
-//! How statements find their rows, what reads of them record, and which tombstones they pass.
+//! Tests how statements find their rows, what their reads record, and which tombstones they pass.
 
 use super::*;
-use crate::cql::{AccessPath, PathIndex, PathPartitions, prepare};
-use crate::model::Bounds;
-use crate::storage::{RecordingLimits, RecordingStore, StoreRequest};
-use crate::util::meter::{self, RequestLimits, RequestMeter};
+use crate::{AccessPath, PathIndex, PathPartitions, prepare};
+use base::model::Bounds;
+use base::util::meter;
+use base::util::meter::{RequestLimits, RequestMeter};
+use store::{RecordingLimits, RecordingStore, StoreRequest};
 
 fn int(value: i32) -> Bytes {
     Bytes::copy_from_slice(&value.to_be_bytes())
@@ -18,14 +19,21 @@ async fn recorded(session: &Session, text: &str) -> (AccessPath, Arc<RecordingSt
     let behaviour = Behaviour::of(session.release);
     let reported = ReportedVersion::of_release(behaviour);
     let language = Language::Newest;
-    let state =
-        QueryState { database: &database, behaviour, reported, language, keyspace: Some("s"), user: None };
+    let state = QueryState {
+        database: &database,
+        behaviour,
+        reported,
+        language,
+        keyspace: Some("s"),
+        user: None,
+        sees_new_indexes: false,
+    };
     let prepared = prepare(&state, text).unwrap();
     assert!(prepared.only_reads());
     let path = prepared.path(&state, &options()).unwrap().unwrap();
     let meter = Arc::new(RequestMeter::new(&RequestLimits::default(), Arc::default()));
     let options = options();
-    let run = crate::cql::execute_prepared(&state, &prepared, &options);
+    let run = crate::execute_prepared(&state, &prepared, &options);
     meter::metered(meter, run).await.unwrap();
     (path, watched)
 }
@@ -82,7 +90,15 @@ async fn only_some_statements_only_read() {
     let behaviour = Behaviour::of(session.release);
     let reported = ReportedVersion::of_release(behaviour);
     let (database, language) = (&session.database, Language::Newest);
-    let state = QueryState { database, behaviour, reported, language, keyspace: Some("s"), user: None };
+    let state = QueryState {
+        database,
+        behaviour,
+        reported,
+        language,
+        keyspace: Some("s"),
+        user: None,
+        sees_new_indexes: false,
+    };
     for (text, only_reads) in [
         ("SELECT * FROM d", true),
         ("DESCRIBE TABLES", true),

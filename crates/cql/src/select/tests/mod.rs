@@ -9,15 +9,16 @@ mod rows;
 
 use std::sync::Arc;
 
-use crate::compat::Behaviour;
-use crate::compat::features::{Language, ReportedVersion};
-use crate::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState, ResultSet, query};
-use crate::db::{Database, DatabaseParts};
-use crate::partitioner::Murmur3Partitioner;
-use crate::schema::Catalog;
-use crate::storage::EmbeddedStore;
-use crate::util::{Clock, Release};
+use crate::{CqlError, Outcome, QueryOptions, QueryState, ResultSet, query};
+use base::compat::Behaviour;
+use base::compat::features::{Language, ReportedVersion};
+use base::marshal::CollectionForm;
+use base::partitioner::Murmur3Partitioner;
+use base::schema::Catalog;
+use base::util::{Clock, Release};
 use bytes::Bytes;
+use db::{Database, DatabaseParts};
+use embedded::EmbeddedStore;
 
 struct Session {
     database: Arc<Database>,
@@ -59,6 +60,7 @@ impl Session {
             language: Language::Newest,
             keyspace: Some("s"),
             user: None,
+            sees_new_indexes: false,
         };
         query(&state, text, options).await
     }
@@ -119,5 +121,6 @@ async fn with_tables() -> Session {
     ] {
         session.done(statement).await;
     }
+    session.database.indexes().until_built().await;
     session
 }

@@ -103,7 +103,7 @@ impl RandomSelect {
             let mut token = Vec::new();
             let key = k.to_be_bytes();
             match self.keys {
-                None => crate::partitioner::Partitioner::token(&Murmur3Partitioner, &key, &mut token),
+                None => base::partitioner::Partitioner::token(&Murmur3Partitioner, &key, &mut token),
                 Some(_) => token.extend(key),
             }
             token

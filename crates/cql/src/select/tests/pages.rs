@@ -1,13 +1,13 @@
-//! How many cells are read, and where pages end.
+//! Tests how many cells are read, and where pages end.
 
 use super::*;
-use crate::compat::Behaviour;
-use crate::compat::features::{Language, ReportedVersion};
-use crate::cql::prepare;
-use crate::db::CfRequest;
-use crate::model::Predicate;
-use crate::storage::{RecordingStore, StoreRequest};
-use crate::util::Release;
+use crate::prepare;
+use base::compat::Behaviour;
+use base::compat::features::{Language, ReportedVersion};
+use base::model::Predicate;
+use base::util::Release;
+use db::CfRequest;
+use store::{RecordingStore, StoreRequest};
 
 /// Returns the maximum number of cells that the requests of a statement can have read.
 fn cells_asked(asked: &[StoreRequest]) -> usize {
@@ -157,6 +157,7 @@ async fn markers_have_the_name_and_type_of_their_column() {
         language: Language::Newest,
         keyspace: Some("s"),
         user: None,
+        sees_new_indexes: false,
     };
     for (text, markers) in [
         ("SELECT * FROM o WHERE k = ? AND a > ? LIMIT ?", "k int, a int, [limit] int"),

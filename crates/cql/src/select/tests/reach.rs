@@ -1,8 +1,8 @@
 //! The limits of what a statement reads, against what it reads.
 
 use super::*;
-use crate::cql::prepare;
-use crate::storage::RecordingStore;
+use crate::prepare;
+use store::RecordingStore;
 
 /// Partitions 1 to 3 with 2500 rows each. Every third row has no marker, every fourth no `v`.
 async fn filled() -> Session {
@@ -42,10 +42,11 @@ async fn measured(session: &Session, text: &str) -> ((Option<usize>, Option<usiz
         language: Language::Newest,
         keyspace: Some("s"),
         user: None,
+        sees_new_indexes: false,
     };
     let prepared = prepare(&state, text).unwrap();
     let reach = prepared.reach(&state, &options()).unwrap().unwrap();
-    let Ok(Outcome::Rows(rows)) = crate::cql::execute_prepared(&state, &prepared, &options()).await else {
+    let Ok(Outcome::Rows(rows)) = crate::execute_prepared(&state, &prepared, &options()).await else {
         panic!("{text}");
     };
     ((reach.rows, reach.cells), (rows.rows.len(), watched.cells_read()))

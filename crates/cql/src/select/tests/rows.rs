@@ -1,4 +1,4 @@
-//! Which rows SELECT returns, and in which order.
+//! Tests which rows SELECT returns, and in which order.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The permissions granted to one role directly, without those of the roles granted to it.
+//! The permissions granted to one role directly, without the permissions of the roles granted to it.
 
 use std::collections::BTreeMap;
 

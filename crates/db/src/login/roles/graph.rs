@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::grants::Grants;
 use super::permission::{Permission, PermissionSet, Resource};
-use crate::db::Error;
-use crate::util::limits::ROLES_MAX;
+use crate::Error;
+use crate::limits::ROLES_MAX;
 
 /// One role. A user is a role that may log in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Role {
     pub grants: Arc<Grants>,
 }
 
-/// The effective rights of a role, including those of the roles granted to it.
+/// The effective rights of a role, including the rights of the roles granted to it.
 #[derive(Debug, Clone)]
 struct EffectiveRole {
     is_superuser: bool,

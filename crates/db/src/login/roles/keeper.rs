@@ -10,12 +10,11 @@ use super::graph::{Role, Roles};
 use super::password::Hasher;
 use super::permission::{Permission, Resource};
 use super::stored::{ROLE_RECORD, role_from_json, role_to_json};
-use crate::compat::texts;
-use crate::db::Access;
-use crate::db::schema::disagreement;
-use crate::db::{Credential, Error};
-use crate::storage::{Store, StoreError};
-use crate::util::Release;
+use crate::schema::disagreement;
+use crate::{Access, Credential, Error};
+use base::compat::texts;
+use base::util::Release;
+use store::{Store, StoreChange, StoreError};
 
 /// The superuser of a new server, and its password: the same as in Cassandra.
 const DEFAULT_SUPERUSER: &str = "cassandra";
@@ -46,8 +45,8 @@ impl RoleKeeper {
         self.roles.read().clone()
     }
 
-    /// Replaces all roles by those of a snapshot, whose metadata records the store has.
-    pub(in crate::db) fn replace(&self, roles: Arc<Roles>) {
+    /// Replaces all roles by the roles of a snapshot, whose metadata records the store has.
+    pub(crate) fn replace(&self, roles: Arc<Roles>) {
         *self.roles.write() = roles;
     }
 
@@ -128,26 +127,32 @@ impl RoleKeeper {
         store: &dyn Store,
         edit: impl FnOnce(&mut Roles) -> Result<T, E>,
     ) -> Result<T, E> {
-        let changed = self.try_change(store, edit).await?;
+        let changed = self.try_change(store, StoreChange::default(), edit).await?;
         changed.ok_or_else(|| disagreement().into())
     }
 
-    /// Does the same; returns `None` if another server's change came in between.
-    pub(in crate::db) async fn try_change<T, E: From<Error>>(
+    /// Does the same together with another change of the store. Returns `None` if another server's change came in
+    /// between.
+    pub(crate) async fn try_change<T, E: From<Error>>(
         &self,
         store: &dyn Store,
+        mut change: StoreChange,
         edit: impl FnOnce(&mut Roles) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
         let _changing = self.changing.lock().await;
         let before = self.now();
         let mut after = Roles::clone(&before);
         let answer = edit(&mut after)?;
-        let records = changes(&before, &after);
-        if !records.is_empty() {
-            self.check_readable(&records)?;
-            match store.put_records(records).await {
+        change.records.extend(changes(&before, &after));
+        if !change.is_empty() {
+            self.check_readable(&change.records)?;
+            match store.change_schema(change).await {
                 Ok(()) => {}
                 Err(StoreError::SchemaDisagreement(_)) => return Ok(None),
+                // A definition contradicts the stored data.
+                Err(error @ (StoreError::Mismatch(_) | StoreError::Corrupt(_))) => {
+                    return Err(Error::invalid(error.to_string()).into());
+                }
                 Err(error) => return Err(Error::from(error).into()),
             }
             after.settle();
@@ -169,7 +174,7 @@ impl RoleKeeper {
     }
 
     /// Returns whether a role may make an access.
-    pub(in crate::db) fn allow(&self, name: &str, access: Access<'_>) -> bool {
+    pub(crate) fn allow(&self, name: &str, access: Access<'_>) -> bool {
         let roles = self.roles.read();
         let permission = access.permission();
         let Some((keyspace, family)) = access.place() else {

@@ -2,8 +2,8 @@
 
 use tokio::sync::Semaphore;
 
-use crate::db::Error;
-use crate::util::limits::{HASHES_AT_ONCE_MAX, PASSWORD_BYTES_MAX};
+use crate::Error;
+use crate::limits::{HASHES_AT_ONCE_MAX, PASSWORD_BYTES_MAX};
 
 /// The binary logarithm of the number of rounds, as in Cassandra.
 const COST: u32 = 10;

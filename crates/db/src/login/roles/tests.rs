@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::storage::{EmbeddedStore, Store};
-use crate::util::{Clock, Release};
+use base::util::{Clock, Release};
+use embedded::EmbeddedStore;
+use store::{Store, StoreChange};
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
@@ -188,12 +189,12 @@ proptest! {
 }
 
 fn store() -> EmbeddedStore {
-    let partitioner = crate::partitioner::resolve("RandomPartitioner").unwrap();
+    let partitioner = base::partitioner::resolve("RandomPartitioner").unwrap();
     let clock = std::sync::Arc::new(Clock::manual(0));
-    EmbeddedStore::in_memory(partitioner, &crate::schema::Catalog::default(), clock).unwrap()
+    EmbeddedStore::in_memory(partitioner, &base::schema::Catalog::default(), clock).unwrap()
 }
 
-fn credentials(name: &str, password: &str) -> Vec<crate::db::Credential> {
+fn credentials(name: &str, password: &str) -> Vec<crate::Credential> {
     [("username", name), ("password", password)]
         .map(|(key, value)| (key.into(), bytes::Bytes::copy_from_slice(value.as_bytes())))
         .to_vec()
@@ -237,7 +238,7 @@ async fn a_change_that_fails_changes_nothing() {
     assert_eq!(error.to_string(), "anna is a member of anna");
     assert!(!keeper.now().contains("anna") && store.records().await.unwrap().is_empty());
     let record = (format!("{}anna", "role/"), Some(bytes::Bytes::from_static(br#"{"version":9}"#)));
-    store.put_records(vec![record]).await.unwrap();
+    store.change_schema(StoreChange::of_records(vec![record])).await.unwrap();
     assert!(keeper.load(&store.records().await.unwrap()).is_err(), "a form of the future is refused");
 }
 
@@ -251,7 +252,7 @@ async fn passwords_longer_than_bcrypt_reads_are_refused() {
     assert!(!hasher.is_of(None, longest.as_bytes()).await.unwrap());
     for refused in [&*"x".repeat(73), "a\0b"] {
         let error = hasher.hash(refused).await.unwrap_err();
-        assert!(matches!(error, crate::db::Error::InvalidRequest(_)), "{error}");
+        assert!(matches!(error, crate::Error::InvalidRequest(_)), "{error}");
     }
     for wrong in ["", "a\0b", &"y".repeat(1000)] {
         assert!(!hasher.is_of(Some(&hash), wrong.as_bytes()).await.unwrap(), "{wrong:?}");
@@ -262,7 +263,7 @@ async fn passwords_longer_than_bcrypt_reads_are_refused() {
 #[test]
 fn the_number_of_roles_is_limited() {
     let mut roles = Roles::default();
-    for number in 0..crate::util::limits::ROLES_MAX {
+    for number in 0..crate::limits::ROLES_MAX {
         roles.put(&format!("role{number}"), Role::default()).unwrap();
     }
     let error = roles.put("one_more", Role::default()).unwrap_err();

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::lexer::ScriptError;
 use super::statement::{Attribute, AttributeValue};
 use super::types::bytes_of_text;
-use crate::compat::features::FieldKind;
-use crate::db::{CfRequest, ColumnRequest, KsRequest};
-use crate::marshal::Types;
-use crate::schema::{IndexKind, Setting};
+use base::compat::features::FieldKind;
+use base::marshal::Types;
+use base::schema::{IndexKind, Setting};
+use db::{CfRequest, ColumnRequest, KsRequest};
 
 /// Attributes whose setting has another name in the API.
 const RENAMED: &[(&str, &str)] = &[

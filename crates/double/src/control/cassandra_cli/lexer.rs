@@ -4,7 +4,7 @@ use std::fmt;
 use std::iter::Peekable;
 use std::str::Chars;
 
-use crate::util::limits::CLI_STATEMENT_TOKENS_MAX;
+use crate::limits::CLI_STATEMENT_TOKENS_MAX;
 
 /// A place in a script, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Place {
     pub column: usize,
 }
 
-/// What is wrong with a script, and where.
+/// A mistake in a script, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {why}", place.line, place.column)]
 pub struct ScriptError {

@@ -2,9 +2,9 @@
 
 use super::lexer::{Lexer, Place, ScriptError, Token};
 use super::statement::{Assumption, Attribute, AttributeValue, CellPath, Statement, Term};
-use crate::util::limits::CLI_MAPS_DEPTH_MAX;
+use crate::limits::CLI_MAPS_DEPTH_MAX;
 
-/// Statements without an effect on what is stored. They are skipped.
+/// Statements without an effect on stored data. They are skipped.
 const WITHOUT_EFFECT: &[&str] =
     &["connect", "consistencylevel", "count", "describe", "exit", "get", "help", "list", "quit", "show"];
 
@@ -394,7 +394,7 @@ mod tests {
             "1.",
             "é",
         ];
-        let mut random = crate::util::SplitMix64(7);
+        let mut random = base::util::SplitMix64(7);
         for _ in 0..20_000 {
             let length = random.next_number() % 12;
             let script: String = (0..length)

@@ -10,21 +10,21 @@ use super::lexer::{Place, ScriptError};
 use super::parser::Statements;
 use super::statement::{Assumption, Attribute, CellPath, Statement, Term};
 use super::types::{bytes_of, bytes_of_text, type_of_function};
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::features::releases::NEWEST;
-use crate::cql::cql2::request_of;
-use crate::db::{
-    self, CfRequest, ColumnParent, ColumnPath, CounterColumn, Database, KsRequest, NewColumn, Request,
+use base::compat::Behaviour;
+use base::compat::features::ConsistencyLevel;
+use base::compat::features::releases::NEWEST;
+use base::marshal::TypeRef;
+use base::schema::CfDef;
+use cql::cql2::request_of;
+use db::{
+    CfRequest, ColumnParent, ColumnPath, CounterColumn, Database, KsRequest, NewColumn, Request,
     SchemaChanges,
 };
-use crate::marshal::TypeRef;
-use crate::schema::CfDef;
 
 /// The result of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptOutcome {
-    /// How many statements were run.
+    /// The number of statements that were run.
     pub statements: usize,
     /// The keyspace after the last statement.
     pub keyspace: Option<String>,

@@ -20,7 +20,7 @@ pub struct CellPath {
     pub names: Vec<Term>,
 }
 
-/// What an attribute is set to.
+/// The value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttributeValue {
     Text(String),
@@ -38,7 +38,7 @@ pub struct Attribute {
     pub value: AttributeValue,
 }
 
-/// What `assume` sets a type for.
+/// The part of a column family for which `assume` sets a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Assumption {
     Keys,

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::statement::Term;
-use crate::db::Database;
-use crate::marshal::{AbstractType, BytesType, TypeRef};
+use base::marshal::{AbstractType, BytesType, TypeRef};
+use db::Database;
 
 /// The functions of cassandra-cli and their types.
 const FUNCTIONS: &[(&str, &str)] = &[
@@ -74,7 +74,7 @@ pub fn bytes_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::Types;
+    use base::marshal::Types;
 
     #[test]
     fn texts_have_the_form_of_their_type() {

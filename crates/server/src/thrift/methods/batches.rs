@@ -1,12 +1,12 @@
 //! batch_insert and batch_mutate of 0.4 to 0.6.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
-use crate::compat::{Span, only};
-use crate::db::RowBatch;
 use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release::{V0_4, V0_5, V0_6};
-use crate::util::meter::RequestKind;
+use base::compat::{Span, only};
+use base::util::Release::{V0_4, V0_5, V0_6};
+use base::util::meter::RequestKind;
+use db::RowBatch;
+use wire::thrift::TType;
 
 pub const BATCH_INSERT_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..BATCH_INSERT };
 

@@ -2,12 +2,12 @@
 
 use super::modern::describe as modern;
 use super::{Call, CallFuture, Method, arg};
-use crate::compat::features::api_version;
-use crate::compat::{Behaviour, Span, only};
-use crate::db::{self, TokenRange};
 use crate::thrift::failure::DeclaredException;
-use crate::thrift::wire::{TType, Writer};
-use crate::util::Release::{V0_4, V0_6};
+use base::compat::features::api_version;
+use base::compat::{Behaviour, Span, only};
+use base::util::Release::{V0_4, V0_6};
+use db::TokenRange;
+use wire::thrift::{TType, Writer};
 
 pub const DESCRIBE_KEYSPACES: Method = Method {
     name: "describe_keyspaces",

@@ -1,11 +1,11 @@
 //! login of 0.6.
 
 use super::{Call, CallFuture, Method, arg};
-use crate::compat::only;
 use crate::thrift::failure::DeclaredException;
 use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release::V0_6;
+use base::compat::only;
+use base::util::Release::V0_6;
+use wire::thrift::TType;
 
 pub const LOGIN: Method = Method {
     name: "login",

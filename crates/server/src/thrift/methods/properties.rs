@@ -1,9 +1,9 @@
 //! get_string_property and get_string_list_property of 0.4 to 0.6.
 
 use super::{Call, CallFuture, Method, arg};
-use crate::compat::Span;
-use crate::thrift::wire::TType;
-use crate::util::Release::{V0_4, V0_6};
+use base::compat::Span;
+use base::util::Release::{V0_4, V0_6};
+use wire::thrift::TType;
 
 pub const GET_STRING_PROPERTY: Method = Method {
     name: "get_string_property",

@@ -1,13 +1,12 @@
 //! get_key_range, get_range_slice and get_range_slices of 0.4 to 0.6.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
-use crate::compat::{Span, only};
-use crate::db::KeyRange;
-use crate::thrift::results;
-use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release::{V0_4, V0_5, V0_6};
-use crate::util::meter::RequestKind;
+use crate::thrift::{results, types};
+use base::compat::{Span, only};
+use base::util::Release::{V0_4, V0_5, V0_6};
+use base::util::meter::RequestKind;
+use db::KeyRange;
+use wire::thrift::TType;
 
 pub const GET_KEY_RANGE_0_4: Method =
     Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..GET_KEY_RANGE };
@@ -34,11 +33,12 @@ fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
         let (keyspace, family) = (call.args.raw(1)?, call.args.raw(2)?);
         // These arguments have defaults.
         let bound = |id: i16| call.args.optional(id).map(|mut key| key.bytes()).transpose();
-        let bounds = (bound(3)?.unwrap_or_default(), bound(4)?.unwrap_or_default());
+        let (start, finish) = (bound(3)?.unwrap_or_default(), bound(4)?.unwrap_or_default());
         let count = call.args.i32(5)?;
         // The level has no effect but is required.
         let consistency = call.args.required_consistency(6, call.behaviour)?;
-        let keys = call.request(keyspace, consistency).ranges().get_key_range(family, bounds, count).await?;
+        let keys =
+            call.request(keyspace, consistency).ranges().get_key_range(family, start, finish, count).await?;
         let mut writer = call.writer();
         writer.field_list(0, TType::String, keys.len());
         for key in &keys {

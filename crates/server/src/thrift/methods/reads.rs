@@ -1,14 +1,13 @@
 //! get, multiget, get_slice, multiget_slice and get_count of 0.4 to 0.6.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
-use crate::compat::{Span, only};
 use crate::thrift::args::Arg;
 use crate::thrift::failure::DeclaredException;
-use crate::thrift::results;
-use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release::{V0_4, V0_5, V0_6};
-use crate::util::meter::RequestKind;
+use crate::thrift::{results, types};
+use base::compat::{Span, only};
+use base::util::Release::{V0_4, V0_5, V0_6};
+use base::util::meter::RequestKind;
+use wire::thrift::TType;
 
 const PATH_ARGS: &[Arg] = &[
     arg(1, "keyspace", TType::String),
@@ -92,7 +91,7 @@ fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// 0.4 returns the UnavailableException of get_slice, unlike that of all other calls, in field 3.
+/// 0.4 returns the UnavailableException of get_slice, unlike all other calls, in field 3.
 pub const GET_SLICE_0_4: Method = Method {
     releases: only(V0_4),
     throws: &[(1, DeclaredException::InvalidRequest), (3, DeclaredException::Unavailable)],

@@ -1,12 +1,12 @@
 //! insert and remove of 0.4 to 0.6.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::{Span, only};
 use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release::{V0_4, V0_5, V0_6};
-use crate::util::meter::RequestKind;
+use base::compat::features::ConsistencyLevel;
+use base::compat::{Span, only};
+use base::util::Release::{V0_4, V0_5, V0_6};
+use base::util::meter::RequestKind;
+use wire::thrift::TType;
 
 pub const INSERT_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..INSERT };
 
@@ -31,9 +31,9 @@ fn insert(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let path = types::column_path(&mut call.args.required(3)?)?;
-        let written = (call.args.bytes(4)?, call.args.i64(5)?);
+        let (value, timestamp) = (call.args.bytes(4)?, call.args.i64(5)?);
         let consistency = call.args.required_consistency(6, call.behaviour)?;
-        call.request(keyspace, consistency).writes().insert(key, path, written).await?;
+        call.request(keyspace, consistency).writes().insert(key, path, value, timestamp).await?;
         Ok(())
     })
 }

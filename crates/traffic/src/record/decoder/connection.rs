@@ -6,26 +6,29 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::native::NativeStreams;
+use super::prepared_kinds::PreparedKinds;
 use super::thrift::ThriftStreams;
-use crate::native::ProtocolVersion;
-use crate::thrift::frame::{Detection, Transport, detect};
-use crate::traffic::{EventKind, Loss, LossReason, Protocol, Side};
-use crate::util::limits::MESSAGE_BYTES_MAX;
+use crate::{EventKind, Loss, LossReason, Protocol, Side};
+use wire::limits::MESSAGE_BYTES_MAX;
+use wire::native::ProtocolVersion;
+use wire::thrift::frame::{Detection, Transport, detect};
 
-/// The numbers of calls.
+/// The state that all connections share.
 #[derive(Debug, Default)]
-pub struct Numbers {
+pub struct SharedCalls {
+    /// The number of the last call.
     last: u64,
+    pub prepared: PreparedKinds,
 }
 
-impl Numbers {
+impl SharedCalls {
     pub fn next(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 }
 
-/// What was found in the bytes of a chunk.
+/// The events that were found in the bytes of a chunk.
 #[derive(Debug, Default)]
 pub struct Found {
     pub kinds: Vec<EventKind>,
@@ -41,7 +44,7 @@ impl Found {
     }
 }
 
-/// What was not recorded since the last event, by reason.
+/// The losses since the last event, by reason.
 #[derive(Debug, Default)]
 pub struct Losses {
     losses: Vec<Loss>,
@@ -67,7 +70,7 @@ impl Losses {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable(pub LossReason);
 
-/// A connection: its protocol, and the bytes that are no whole message yet.
+/// A connection: its protocol, and the bytes that are not a whole message yet.
 #[derive(Debug)]
 pub struct Connection {
     client: SocketAddr,
@@ -95,7 +98,7 @@ impl Connection {
     }
 
     /// Decodes bytes of a side.
-    pub fn take(&mut self, from: Side, bytes: &[u8], (numbers, found): (&mut Numbers, &mut Found)) {
+    pub fn take(&mut self, from: Side, bytes: &[u8], (shared, found): (&mut SharedCalls, &mut Found)) {
         let outcome = match &mut self.streams {
             Streams::Undetected(first) => {
                 if from == Side::Server {
@@ -106,7 +109,7 @@ impl Connection {
                 first.extend_from_slice(bytes);
                 let first = first.clone();
                 match self.detect(&first, found) {
-                    Some(Ok(())) => return self.take(from, &first, (numbers, found)),
+                    Some(Ok(())) => return self.take(from, &first, (shared, found)),
                     Some(Err(unreadable)) => {
                         self.losses.add(unreadable.0, 0, first.len() as u64);
                         Err(unreadable)
@@ -114,8 +117,8 @@ impl Connection {
                     None => Ok(()),
                 }
             }
-            Streams::Thrift(streams) => streams.take(from, bytes, (numbers, &mut self.losses, found)),
-            Streams::Native(streams) => streams.take(from, bytes, (numbers, &mut self.losses, found)),
+            Streams::Thrift(streams) => streams.take(from, bytes, (shared, &mut self.losses, found)),
+            Streams::Native(streams) => streams.take(from, bytes, (shared, &mut self.losses, found)),
             Streams::Ignored(why) => {
                 self.losses.add(*why, 0, bytes.len() as u64);
                 return;
@@ -133,8 +136,8 @@ impl Connection {
     /// Detects the protocol from the client's first bytes. `None` if there are too few.
     fn detect(&mut self, first: &[u8], found: &mut Found) -> Option<Result<(), Unreadable>> {
         let version = first.first().copied().and_then(ProtocolVersion::of_number);
-        // The first byte of a Thrift frame of so many bytes is 1 to 5, too. Then the fifth or sixth byte is that of a
-        // message's header; as an opcode it is none of STARTUP and OPTIONS, with which native clients begin.
+        // The first byte of a long Thrift frame can be 1 to 5, too. Then the fifth or sixth byte belongs to a message's
+        // header; as an opcode it is neither STARTUP nor OPTIONS, with which native clients begin.
         if let Some(version) = version {
             let opcode = *first.get(version.header_bytes() - 5)?;
             if matches!(opcode, 0x01 | 0x05) {
@@ -194,7 +197,7 @@ impl Connection {
         }
     }
 
-    /// Returns the bytes that are no whole message yet.
+    /// Returns the bytes that are not a whole message yet.
     pub fn partial_bytes(&self) -> usize {
         match &self.streams {
             Streams::Undetected(first) => first.len(),

@@ -10,22 +10,26 @@
 
 mod connection;
 mod native;
+#[cfg(test)]
+mod planted_tests;
+mod prepared_kinds;
+mod replies;
 mod secrets;
 mod thrift;
 
 use std::collections::HashMap;
 
-use connection::{Connection, Found, Numbers};
+use connection::{Connection, Found, SharedCalls};
 
 use super::queue::{Chunk, ChunkKind};
-use crate::traffic::{Event, EventKind, Loss, LossReason};
-use crate::util::limits::RECORDER_PARTIAL_BYTES_MAX;
+use crate::limits::RECORDER_PARTIAL_BYTES_MAX;
+use crate::{Event, EventKind, Loss, LossReason};
 
 /// Decodes the connections of a recorder.
 #[derive(Debug, Default)]
 pub struct Decoder {
     connections: HashMap<u64, Connection>,
-    numbers: Numbers,
+    shared: SharedCalls,
     /// Bytes of messages that have arrived in part, of all connections.
     partial_bytes: usize,
 }
@@ -45,7 +49,7 @@ impl Decoder {
             ChunkKind::Opened { .. } => {}
             ChunkKind::Bytes { from, at } => {
                 let bytes = buffer.get(at.clone()).unwrap_or_default();
-                connection.take(*from, bytes, (&mut self.numbers, &mut found));
+                connection.take(*from, bytes, (&mut self.shared, &mut found));
             }
             ChunkKind::Gap { from, bytes } => connection.gap(*from, *bytes),
             ChunkKind::Closed { by } => connection.close(*by, &mut found),
@@ -65,7 +69,7 @@ impl Decoder {
 }
 
 impl Found {
-    /// Adds what could not be recorded.
+    /// Adds a loss of messages or bytes.
     fn add_loss(&mut self, loss: Loss) {
         if loss.messages > 0 || loss.bytes > 0 {
             self.kinds.push(EventKind::Lost(loss));

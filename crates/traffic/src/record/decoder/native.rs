@@ -4,11 +4,14 @@ use std::collections::HashMap;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-use super::connection::{Found, Losses, Numbers, Unreadable};
-use super::secrets::{self, Hidden, Secrets};
-use crate::native::{BodyReader, Compression, ProtocolVersion, RequestCode, ResponseCode, SegmentCodec};
-use crate::traffic::{EventKind, LossReason, Side};
-use crate::util::limits::{NATIVE_FRAME_BYTES_MAX, RECORDED_MESSAGE_BYTES_MAX};
+use super::connection::{Found, Losses, SharedCalls, Unreadable};
+use super::replies;
+use super::secrets::{self, CallSecrets, Hidden};
+use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
+use crate::native_message::NativeMessage;
+use crate::{EventKind, LossReason, Side};
+use wire::limits::NATIVE_FRAME_BYTES_MAX;
+use wire::native::{BodyReader, Compression, ProtocolVersion, RequestCode, ResponseCode, SegmentCodec};
 
 const FROM_SERVER: u8 = 0x80;
 const COMPRESSED: u8 = 0x01;
@@ -29,13 +32,13 @@ pub struct NativeStreams {
 struct OpenCall {
     /// Why the request was not recorded: then the reply is not, either.
     call: Result<u64, LossReason>,
-    secrets: Secrets,
+    secrets: CallSecrets,
 }
 
 /// The bytes of one side.
 #[derive(Debug, Default)]
 struct Half {
-    /// Bytes as they passed; with segments, those of a segment that is not complete.
+    /// Bytes as they passed; with segments, the bytes of a segment that is not complete.
     input: BytesMut,
     /// With segments, the frames that were in them.
     frames: BytesMut,
@@ -86,7 +89,7 @@ impl FrameHead {
     }
 }
 
-type Outputs<'a> = (&'a mut Numbers, &'a mut Losses, &'a mut Found);
+type Outputs<'a> = (&'a mut SharedCalls, &'a mut Losses, &'a mut Found);
 
 impl NativeStreams {
     pub fn partial_bytes(&self) -> usize {
@@ -99,7 +102,7 @@ impl NativeStreams {
 
     pub fn gap(&mut self, from: Side) {
         self.half(from).lose();
-        // A lost request may use the stream of a known one, and a lost reply may be that of a known request.
+        // A lost request may use the stream of a known one, and a lost reply may belong to a known request.
         self.open.clear();
     }
 
@@ -107,7 +110,7 @@ impl NativeStreams {
         &mut self,
         from: Side,
         bytes: &[u8],
-        (numbers, losses, found): Outputs<'_>,
+        (shared, losses, found): Outputs<'_>,
     ) -> Result<(), Unreadable> {
         if self.half(from).is_lost && !self.is_start(from, bytes) {
             losses.add(LossReason::Behind, 0, bytes.len() as u64);
@@ -138,7 +141,7 @@ impl NativeStreams {
                 return Ok(());
             }
             let frame = source.split_to(header + head.length).freeze();
-            self.frame(from, (head, frame), (numbers, losses, found));
+            self.frame(from, (head, frame), (shared, losses, found));
         }
     }
 
@@ -168,31 +171,26 @@ impl NativeStreams {
             Side::Client => {
                 self.open.insert(
                     head.stream,
-                    OpenCall { call: Err(LossReason::TooLong), secrets: Secrets::default() },
+                    OpenCall { call: Err(LossReason::TooLong), secrets: CallSecrets::default() },
                 );
             }
             Side::Server => drop(self.open.remove(&head.stream)),
         }
     }
 
-    fn frame(
-        &mut self,
-        from: Side,
-        (head, frame): (FrameHead, Bytes),
-        (numbers, losses, found): Outputs<'_>,
-    ) {
+    fn frame(&mut self, from: Side, (head, frame): (FrameHead, Bytes), (shared, losses, found): Outputs<'_>) {
         let length = frame.len() as u64;
         match self.decompressed(&head, frame) {
             Some(message) => match from {
-                Side::Client => self.request(&head, message, (numbers, losses, found)),
-                Side::Server => self.reply(&head, message, (losses, found)),
+                Side::Client => self.request(&head, message, (shared, losses, found)),
+                Side::Server => self.reply(&head, message, (shared, losses, found)),
             },
             None => {
                 losses.add(LossReason::Unreadable, 1, length);
                 if from == Side::Client {
                     self.open.insert(
                         head.stream,
-                        OpenCall { call: Err(LossReason::Unreadable), secrets: Secrets::default() },
+                        OpenCall { call: Err(LossReason::Unreadable), secrets: CallSecrets::default() },
                     );
                 } else {
                     self.open.remove(&head.stream);
@@ -222,18 +220,18 @@ impl NativeStreams {
         &mut self,
         head: &FrameHead,
         message: Bytes,
-        (numbers, losses, found): (&mut Numbers, &mut Losses, &mut Found),
+        (shared, losses, found): (&mut SharedCalls, &mut Losses, &mut Found),
     ) {
         if head.opcode == STARTUP {
             self.startup(head, &message);
         }
         let length = message.len() as u64;
-        let (call, shown, secrets) = match secrets::hide_in_native(&message) {
-            Hidden::Nothing => (Ok(numbers.next()), message, Secrets::default()),
-            Hidden::Replaced(shown, secrets) => (Ok(numbers.next()), shown, secrets),
+        let (call, shown, secrets) = match secrets::hide_in_native(&message, &shared.prepared) {
+            Hidden::Nothing => (Ok(shared.next()), message, CallSecrets::default()),
+            Hidden::Replaced(shown, secrets) => (Ok(shared.next()), shown, secrets),
             Hidden::Refused => {
                 losses.add(LossReason::Secret, 1, length);
-                (Err(LossReason::Secret), message, Secrets::default())
+                (Err(LossReason::Secret), message, CallSecrets::default())
             }
         };
         self.open.insert(head.stream, OpenCall { call, secrets });
@@ -251,7 +249,7 @@ impl NativeStreams {
         self.segments_follow = head.version.has_segments();
     }
 
-    fn reply(&mut self, head: &FrameHead, message: Bytes, (losses, found): (&mut Losses, &mut Found)) {
+    fn reply(&mut self, head: &FrameHead, message: Bytes, (shared, losses, found): Outputs<'_>) {
         let has_started =
             head.opcode == ResponseCode::Ready as u8 || head.opcode == ResponseCode::Authenticate as u8;
         if has_started && self.segments_follow && self.segments.is_none() {
@@ -263,7 +261,10 @@ impl NativeStreams {
         }
         match self.open.remove(&head.stream) {
             Some(OpenCall { call: Ok(call), secrets }) => {
-                found.reply(call, secrets.blanked(message, head.version.header_bytes()));
+                if let Some(id) = NativeMessage::read(&message).and_then(|message| message.prepared_id()) {
+                    shared.prepared.add(id, secrets.kind);
+                }
+                found.reply(call, replies::hide_in_native(message, &secrets, head.version.header_bytes()));
             }
             Some(OpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
             None => losses.add(LossReason::Behind, 1, message.len() as u64),

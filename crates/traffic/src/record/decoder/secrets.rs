@@ -1,17 +1,24 @@
-//! Keeps passwords out of recordings.
+//! Keeps passwords out of recorded requests.
 //!
-//! A password is replaced by asterisks of equal length: in `login`, CREDENTIALS and AUTH_RESPONSE, and in CREATE and
-//! ALTER of a USER or ROLE. If such a request cannot be understood, it is not recorded. A server may repeat a part of a
-//! request in its error, so passwords are replaced in the reply, too.
+//! A password is replaced by asterisks of equal length: in `login`, CREDENTIALS and AUTH_RESPONSE, in statements as
+//! [`StatementSecrets`] finds it, and in the values that are bound to such a statement. If a request with a password cannot
+//! be understood, it is not recorded. [`super::replies`] does the same for the reply.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 
-use crate::native::RequestCode;
-use crate::thrift::decompressed_statement;
-use crate::thrift::wire::{MessageHeader, Reader, TType, WireError};
-use crate::traffic::native_message::NativeMessage;
+use super::prepared_kinds::{PreparedKinds, StatementKind};
+use crate::call::NativeRequest;
+use crate::native_message::{NativeMessage, Statement, place_of};
+use crate::readable::readable;
+use crate::redact::dialect_of;
+use base::model::BoundValue;
+use cql_syntax::limits::STATEMENT_BYTES_MAX;
+use cql_syntax::{Dialect, Secrets as StatementSecrets};
+use wire::native::RequestCode;
+use wire::thrift::{MessageHeader, Reader, TType, WireError, query_text};
 
 /// Shorter passwords are not looked for in replies: their bytes may be anything.
 const SECRET_BYTES_MIN: usize = 4;
@@ -21,51 +28,54 @@ const BLANK: u8 = b'*';
 /// The keys of credentials that are not secret.
 const USER_NAME: &[u8] = b"username";
 
-/// The passwords in a request.
+/// The secrets of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Secrets {
+pub struct CallSecrets {
+    /// The passwords of the request.
     secrets: Vec<Bytes>,
+    pub kind: StatementKind,
 }
 
-impl Secrets {
+impl CallSecrets {
     /// Returns a reply in which the passwords of its request are replaced, from byte `start` on.
     pub fn blanked(&self, reply: Bytes, start: usize) -> Bytes {
-        if self.secrets.is_empty() {
-            return reply;
-        }
         let mut places = Vec::new();
         for secret in &self.secrets {
             let windows = reply.get(start..).unwrap_or_default().windows(secret.len()).enumerate();
             let found = windows.filter(|(_, window)| window == secret);
             places.extend(found.map(|(at, _)| start + at..start + at + secret.len()));
         }
-        blank(&reply, &places)
+        blank(reply, &places)
     }
 }
 
 /// A request without its passwords.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Hidden {
-    /// There are none.
+    /// There are none, and none in the reply.
     Nothing,
-    /// The request with replaced passwords, and the passwords.
-    Replaced(Bytes, Secrets),
+    /// The request with replaced passwords, and the possible secrets in its reply.
+    Replaced(Bytes, CallSecrets),
     /// The request may have a password in a place that is not understood.
     Refused,
 }
 
 impl Hidden {
-    fn of(message: &Bytes, places: &[Range<usize>]) -> Hidden {
-        if places.is_empty() {
+    fn of(message: &Bytes, places: &[Range<usize>], kind: StatementKind) -> Hidden {
+        if places.is_empty() && kind == StatementKind::default() {
             return Hidden::Nothing;
         }
         let long = places.iter().filter(|place| place.len() >= SECRET_BYTES_MIN);
         let secrets = long.map(|place| Bytes::copy_from_slice(&message[place.clone()])).collect();
-        Hidden::Replaced(blank(message, places), Secrets { secrets })
+        Hidden::Replaced(blank(message.clone(), places), CallSecrets { secrets, kind })
     }
 }
 
-fn blank(message: &Bytes, places: &[Range<usize>]) -> Bytes {
+/// Replaces the bytes at some places.
+pub fn blank(message: Bytes, places: &[Range<usize>]) -> Bytes {
+    if places.is_empty() {
+        return message;
+    }
     let mut copy = BytesMut::from(&message[..]);
     for place in places {
         copy[place.clone()].fill(BLANK);
@@ -73,22 +83,45 @@ fn blank(message: &Bytes, places: &[Range<usize>]) -> Bytes {
     copy.freeze()
 }
 
+/// The secrets in the statements of a request.
+#[derive(Debug, Default)]
+struct Found {
+    places: Vec<Range<usize>>,
+    kind: StatementKind,
+}
+
+impl Found {
+    /// Adds the secrets of a statement that begins at `start` of the message.
+    fn add(&mut self, text: &[u8], start: usize, dialect: Dialect) {
+        let text: Cow<'_, str> = readable(text);
+        self.kind.reads_secrets |= StatementKind::reads_secrets(&text);
+        if let Some(secrets) = StatementSecrets::of(&text, dialect) {
+            self.kind.has_passwords |= secrets.are_in_values;
+            self.places
+                .extend(secrets.places.into_iter().map(|place| start + place.start..start + place.end));
+        }
+    }
+}
+
 /// Hides the passwords of a Thrift call.
-pub fn hide_in_thrift(method: &[u8], message: &Bytes) -> Hidden {
-    match method {
-        b"login" => match passwords_of_login(message) {
-            Ok(places) => Hidden::of(message, &places),
-            Err(_) => Hidden::Refused,
-        },
+pub fn hide_in_thrift(method: &[u8], message: &Bytes, prepared: &PreparedKinds) -> Hidden {
+    let found = match method {
+        b"login" => passwords_of_login(message).map(|places| Found { places, ..Found::default() }),
         b"execute_cql_query" | b"execute_cql3_query" | b"prepare_cql_query" | b"prepare_cql3_query" => {
-            match passwords_of_query(message) {
-                Ok(Some(places)) => Hidden::of(message, &places),
-                Ok(None) => Hidden::Refused,
-                // Servers cannot read it either.
-                Err(_) => Hidden::Refused,
+            match passwords_of_query(message, dialect_of(&String::from_utf8_lossy(method))) {
+                Ok(None) => return Hidden::Refused,
+                found => found.map(Option::unwrap_or_default),
             }
         }
-        _ => Hidden::Nothing,
+        b"execute_prepared_cql_query" | b"execute_prepared_cql3_query" => {
+            values_of_prepared(message, prepared)
+        }
+        _ => return Hidden::Nothing,
+    };
+    match found {
+        Ok(found) => Hidden::of(message, &found.places, found.kind),
+        // Servers cannot read it either.
+        Err(_) => Hidden::Refused,
     }
 }
 
@@ -127,9 +160,9 @@ fn passwords_of_login(message: &Bytes) -> Result<Vec<Range<usize>>, WireError> {
     Ok(places)
 }
 
-/// Returns the places of passwords in the statement of a CQL call. `None` if the statement is compressed and has one: the
-/// compressed text cannot be changed.
-fn passwords_of_query(message: &Bytes) -> Result<Option<Vec<Range<usize>>>, WireError> {
+/// Returns the passwords in the statement of a CQL call. `None` if the statement is compressed and has one: the compressed
+/// text cannot be changed.
+fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<Found>, WireError> {
     let mut reader = Reader::new(message);
     MessageHeader::read(&mut reader)?;
     let (mut text, mut compression) = (0..0, 0);
@@ -144,19 +177,50 @@ fn passwords_of_query(message: &Bytes) -> Result<Option<Vec<Range<usize>>>, Wire
         }
     }
     let sent = &message[text.clone()];
-    let places = passwords_of_statement(sent);
-    if !places.is_empty() {
-        return Ok(Some(
-            places.into_iter().map(|place| text.start + place.start..text.start + place.end).collect(),
-        ));
+    let mut found = Found::default();
+    match query_text(sent, compression, STATEMENT_BYTES_MAX).ok().filter(|statement| statement != sent) {
+        None => found.add(sent, text.start, dialect),
+        Some(statement) => {
+            found.add(&statement, 0, dialect);
+            if !found.places.is_empty() {
+                return Ok(None);
+            }
+        }
     }
-    let has_one = decompressed_statement(sent, compression)
-        .is_some_and(|statement| !passwords_of_statement(&statement).is_empty());
-    Ok(if has_one { None } else { Some(Vec::new()) })
+    Ok(Some(found))
+}
+
+/// Returns the values of a prepared statement with a password.
+fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Found, WireError> {
+    let mut reader = Reader::new(message);
+    MessageHeader::read(&mut reader)?;
+    let mut found = Found::default();
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::I32) => found.kind = prepared.get(&reader.i32()?.to_be_bytes()),
+            (2, TType::List) => {
+                let (element, count) = reader.list_begin()?;
+                for _ in 0..count {
+                    match element {
+                        TType::String => {
+                            let length = reader.raw()?.len();
+                            found.places.push(reader.position() - length..reader.position());
+                        }
+                        other => reader.skip(other)?,
+                    }
+                }
+            }
+            _ => reader.skip(ttype)?,
+        }
+    }
+    if !found.kind.has_passwords {
+        found.places.clear();
+    }
+    Ok(found)
 }
 
 /// Hides the passwords of a native frame.
-pub fn hide_in_native(frame: &Bytes) -> Hidden {
+pub fn hide_in_native(frame: &Bytes, prepared: &PreparedKinds) -> Hidden {
     let Some(message) = NativeMessage::read(frame) else { return Hidden::Refused };
     let end = frame.len();
     match RequestCode::of_number(message.opcode) {
@@ -164,7 +228,7 @@ pub fn hide_in_native(frame: &Bytes) -> Hidden {
             Some(places) => {
                 let start = message.body_at();
                 let places = places.into_iter().map(|place| start + place.start..start + place.end);
-                Hidden::of(frame, &places.collect::<Vec<_>>())
+                Hidden::of(frame, &places.collect::<Vec<_>>(), StatementKind::default())
             }
             None => Hidden::Refused,
         },
@@ -176,18 +240,40 @@ pub fn hide_in_native(frame: &Bytes) -> Hidden {
             let password =
                 zeros.clone().nth(1).filter(|_| zeros.clone().next() == Some(0)).map_or(0, |at| at + 1);
             let place = start + password..end;
-            Hidden::of(frame, if place.is_empty() { &[] } else { std::slice::from_ref(&place) })
+            let places = if place.is_empty() { &[][..] } else { std::slice::from_ref(&place) };
+            Hidden::of(frame, places, StatementKind::default())
         }
-        Some(_) => {
-            let mut places = Vec::new();
-            message.texts(|text, at| {
-                let found = passwords_of_statement(text).into_iter();
-                places.extend(found.map(|place| at.start + place.start..at.start + place.end));
-            });
-            Hidden::of(frame, &places)
-        }
+        Some(_) => passwords_of_statements(frame, &message, prepared)
+            .map_or(Hidden::Refused, |found| Hidden::of(frame, &found.places, found.kind)),
         None => Hidden::Nothing,
     }
+}
+
+/// Returns the passwords in the statements of a frame, and the values of such statements. `None` if the frame may have
+/// passwords and cannot be read.
+fn passwords_of_statements(
+    frame: &Bytes,
+    message: &NativeMessage<'_>,
+    prepared: &PreparedKinds,
+) -> Option<Found> {
+    let mut found = Found::default();
+    let is_read = message.each_statement(&mut |statement, end| match statement {
+        Statement::Text(text) => found.add(text, end - text.len(), Dialect::Cql3),
+        Statement::Prepared(id) => found.kind |= prepared.get(id),
+    });
+    if is_read.is_none() && StatementSecrets::may_be_in(&readable(message.body)) {
+        return None;
+    }
+    if found.kind.has_passwords && is_read.is_some() {
+        for value in
+            NativeRequest::read(frame).ok()?.statements.iter().flat_map(|statement| &statement.values)
+        {
+            if let BoundValue::Value(value) = value {
+                found.places.push(place_of(frame, value)?);
+            }
+        }
+    }
+    Some(found)
 }
 
 /// Returns the places of all values but the user's name in the body of CREDENTIALS, a map of texts.
@@ -210,125 +296,18 @@ fn passwords_of_credentials(body: &[u8]) -> Option<Vec<Range<usize>>> {
     Some(places)
 }
 
-/// Returns the places of passwords in a statement: of constants after the first PASSWORD or OPTIONS of CREATE and ALTER of
-/// a USER or ROLE.
-fn passwords_of_statement(text: &[u8]) -> Vec<Range<usize>> {
-    let mut tokens = Tokens { text, at: 0 };
-    let is = |token: Option<Token>, words: &[&str]| {
-        matches!(token, Some(Token::Word(place))
-            if words.iter().any(|word| text[place.clone()].eq_ignore_ascii_case(word.as_bytes())))
-    };
-    if !is(tokens.next(), &["CREATE", "ALTER"]) || !is(tokens.next(), &["USER", "ROLE"]) {
-        return Vec::new();
-    }
-    let (mut places, mut follows, mut is_next) = (Vec::new(), false, false);
-    for token in tokens {
-        match token {
-            Token::Constant(place) if follows => {
-                places.push(place);
-                is_next = false;
-            }
-            Token::Word(place) => {
-                let word = &text[place.clone()];
-                if word.eq_ignore_ascii_case(b"PASSWORD") {
-                    (follows, is_next) = (true, true);
-                } else if word.eq_ignore_ascii_case(b"OPTIONS") {
-                    follows = true;
-                } else if is_next {
-                    // A password without quotes is a mistake of the client, and still a password.
-                    places.push(place);
-                    is_next = false;
-                }
-            }
-            Token::Constant(_) => {}
-        }
-    }
-    places.retain(|place| !place.is_empty());
-    places
-}
-
-/// A part of a statement.
-enum Token {
-    /// A word or number, or a name in double quotes with them.
-    Word(Range<usize>),
-    /// The content of a text in quotes or between `$$`.
-    Constant(Range<usize>),
-}
-
-/// Splits a statement into words and constants, without comments.
-struct Tokens<'a> {
-    text: &'a [u8],
-    at: usize,
-}
-
-impl Tokens<'_> {
-    /// Returns the position after the next `end` from `from` on, or the end of the text.
-    fn after(&self, from: usize, end: &[u8]) -> usize {
-        let rest = self.text.get(from..).unwrap_or_default();
-        let found = rest.windows(end.len()).position(|window| window == end);
-        found.map_or(self.text.len(), |found| from + found + end.len())
-    }
-
-    /// Returns the content of a constant that begins at `at`, in which doubled quotes are a part.
-    fn quoted(&mut self) -> Range<usize> {
-        let start = self.at + 1;
-        let mut end = start;
-        loop {
-            end = match self.text.get(end..).and_then(|rest| rest.iter().position(|byte| *byte == b'\'')) {
-                None => self.text.len(),
-                Some(found) if self.text.get(end + found + 1) == Some(&b'\'') => {
-                    end += found + 2;
-                    continue;
-                }
-                Some(found) => end + found,
-            };
-            self.at = end + 1;
-            return start.min(self.text.len())..end;
-        }
-    }
-}
-
-impl Iterator for Tokens<'_> {
-    type Item = Token;
-
-    fn next(&mut self) -> Option<Token> {
-        loop {
-            let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
-            if rest.starts_with(b"--") || rest.starts_with(b"//") {
-                self.at = self.after(self.at, b"\n");
-            } else if rest.starts_with(b"/*") {
-                self.at = self.after(self.at + 2, b"*/");
-            } else if rest.starts_with(b"$$") {
-                let (start, end) = (self.at + 2, self.after(self.at + 2, b"$$"));
-                self.at = end;
-                let is_closed = self.text[start..end].ends_with(b"$$");
-                return Some(Token::Constant(start..if is_closed { end - 2 } else { end }));
-            } else if rest[0] == b'\'' {
-                return Some(Token::Constant(self.quoted()));
-            } else {
-                let is_of_word =
-                    |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'"') || byte >= 0x80;
-                let length = rest.iter().position(|byte| !is_of_word(*byte)).unwrap_or(rest.len());
-                let start = self.at;
-                self.at += length.max(1);
-                if length > 0 {
-                    return Some(Token::Word(start..start + length));
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use bytes::BufMut;
 
     use super::*;
-    use crate::thrift::wire::{MessageKind, Writer};
+    use wire::thrift::{MessageKind, Writer};
 
     fn hidden(statement: &str) -> String {
         let message = Bytes::copy_from_slice(statement.as_bytes());
-        match Hidden::of(&message, &passwords_of_statement(&message)) {
+        let mut found = Found::default();
+        found.add(&message, 0, Dialect::Cql3);
+        match Hidden::of(&message, &found.places, found.kind) {
             Hidden::Replaced(shown, _) => String::from_utf8(shown.to_vec()).unwrap(),
             Hidden::Nothing => statement.to_owned(),
             Hidden::Refused => unreachable!("a statement is understood"),
@@ -376,7 +355,8 @@ mod tests {
         writer.stop();
         writer.stop();
         let login = out.freeze();
-        let Hidden::Replaced(shown, secrets) = hide_in_thrift(b"login", &login) else {
+        let Hidden::Replaced(shown, secrets) = hide_in_thrift(b"login", &login, &PreparedKinds::default())
+        else {
             unreachable!("it has a password")
         };
         let text = String::from_utf8_lossy(&shown).into_owned();
@@ -384,8 +364,11 @@ mod tests {
         assert_eq!(shown.len(), login.len());
         let reply = secrets.blanked(Bytes::from_static(b"header: secret is wrong"), 8);
         assert_eq!(reply, "header: ****** is wrong");
-        assert_eq!(hide_in_thrift(b"login", &login.slice(..login.len() - 4)), Hidden::Refused);
-        assert_eq!(hide_in_thrift(b"get", &login), Hidden::Nothing);
+        assert_eq!(
+            hide_in_thrift(b"login", &login.slice(..login.len() - 4), &PreparedKinds::default()),
+            Hidden::Refused
+        );
+        assert_eq!(hide_in_thrift(b"get", &login, &PreparedKinds::default()), Hidden::Nothing);
     }
 
     #[test]
@@ -398,7 +381,7 @@ mod tests {
             frame.put_slice(body);
             frame.freeze()
         };
-        let shown = |frame: &Bytes| match hide_in_native(frame) {
+        let shown = |frame: &Bytes| match hide_in_native(frame, &PreparedKinds::default()) {
             Hidden::Replaced(shown, _) => shown,
             other => unreachable!("{other:?}"),
         };
@@ -408,9 +391,15 @@ mod tests {
         assert!(shown(&other).ends_with(b"\0\0\0\x06******"));
         let old = frame(1, 0x04, b"\0\x02\0\x08username\0\x03bob\0\x08password\0\x06secret");
         assert!(shown(&old).ends_with(b"username\0\x03bob\0\x08password\0\x06******"));
-        assert_eq!(hide_in_native(&frame(1, 0x04, b"\0\x02\0\x08username")), Hidden::Refused);
+        assert_eq!(
+            hide_in_native(&frame(1, 0x04, b"\0\x02\0\x08username"), &PreparedKinds::default()),
+            Hidden::Refused
+        );
         let statement = frame(4, 0x07, b"\0\0\0\x26ALTER USER bob WITH PASSWORD 'secrets'\0\x01\0");
         assert!(shown(&statement).ends_with(b"PASSWORD '*******'\0\x01\0"));
-        assert_eq!(hide_in_native(&frame(4, 0x0f, b"\xff\xff\xff\xff")), Hidden::Nothing);
+        assert_eq!(
+            hide_in_native(&frame(4, 0x0f, b"\xff\xff\xff\xff"), &PreparedKinds::default()),
+            Hidden::Nothing
+        );
     }
 }

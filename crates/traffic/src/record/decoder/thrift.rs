@@ -4,12 +4,16 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
-use super::connection::{Found, Losses, Numbers, Unreadable};
-use super::secrets::{self, Secrets};
-use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Transport, detect};
-use crate::thrift::wire::{MessageHeader, MessageKind, Reader, WireError};
-use crate::traffic::{LossReason, Side};
-use crate::util::limits::{MESSAGE_BYTES_MAX, RECORDED_MESSAGE_BYTES_MAX, RECORDER_OPEN_CALLS_MAX};
+use super::connection::{Found, Losses, SharedCalls, Unreadable};
+use super::prepared_kinds::StatementKind;
+use super::replies;
+use super::secrets::{self, CallSecrets};
+use crate::file::thrift_id_of_reply;
+use crate::limits::{RECORDED_MESSAGE_BYTES_MAX, RECORDER_OPEN_CALLS_MAX};
+use crate::{LossReason, Side};
+use wire::limits::MESSAGE_BYTES_MAX;
+use wire::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Transport, detect};
+use wire::thrift::{MessageHeader, MessageKind, Reader, WireError};
 
 /// Both sides, and the calls without a reply.
 #[derive(Debug)]
@@ -27,7 +31,7 @@ struct OpenCall {
     call: Result<u64, LossReason>,
     name: Bytes,
     seqid: i32,
-    secrets: Secrets,
+    secrets: CallSecrets,
 }
 
 /// The bytes of one side.
@@ -75,7 +79,7 @@ impl ThriftStreams {
         &mut self,
         from: Side,
         bytes: &[u8],
-        (numbers, losses, found): (&mut Numbers, &mut Losses, &mut Found),
+        (shared, losses, found): (&mut SharedCalls, &mut Losses, &mut Found),
     ) -> Result<(), Unreadable> {
         if !self.is_found(from, bytes) {
             losses.add(LossReason::Behind, 0, bytes.len() as u64);
@@ -88,14 +92,16 @@ impl ThriftStreams {
             let half = if from == Side::Client { &mut self.client } else { &mut self.server };
             match half.cutter.next_message(&mut half.buffer) {
                 Ok(NextMessage::Message(message)) => match from {
-                    Side::Client => self.request(message, numbers, (losses, found)),
-                    Side::Server => self.reply(message, losses, found),
+                    Side::Client => self.request(message, shared, (losses, found)),
+                    Side::Server => self.reply(message, (shared, losses, found)),
                 },
                 Ok(NextMessage::Needed(_)) => return Ok(()),
                 Ok(NextMessage::TooLong { front, length }) => {
                     losses.add(LossReason::TooLong, 1, length as u64);
                     match from {
-                        Side::Client => self.add_open(Err(LossReason::TooLong), &front, Secrets::default()),
+                        Side::Client => {
+                            self.add_open(Err(LossReason::TooLong), &front, CallSecrets::default())
+                        }
                         Side::Server => drop(self.open.pop_front()),
                     }
                 }
@@ -107,8 +113,8 @@ impl ThriftStreams {
         }
     }
 
-    /// Returns whether it is known where messages start. After a gap, bytes that begin like a message are one; those of
-    /// the server must be a reply to the first open call.
+    /// Returns whether it is known where messages start. After a gap, bytes that begin like a message are one; from the
+    /// server, it must be a reply to the first open call.
     fn is_found(&self, from: Side, bytes: &[u8]) -> bool {
         let half = if from == Side::Client { &self.client } else { &self.server };
         if !half.is_lost {
@@ -133,20 +139,25 @@ impl ThriftStreams {
         }
     }
 
-    fn request(&mut self, message: Bytes, numbers: &mut Numbers, (losses, found): (&mut Losses, &mut Found)) {
+    fn request(
+        &mut self,
+        message: Bytes,
+        shared: &mut SharedCalls,
+        (losses, found): (&mut Losses, &mut Found),
+    ) {
         let length = message.len() as u64;
         let Ok(header) = MessageHeader::read(&mut Reader::new(&message)) else {
             // Servers close such a connection.
             return losses.add(LossReason::Unreadable, 1, length);
         };
         let is_oneway = header.kind == MessageKind::Oneway;
-        let hidden = secrets::hide_in_thrift(header.name, &message);
+        let hidden = secrets::hide_in_thrift(header.name, &message, &shared.prepared);
         let (call, shown, secrets) = match hidden {
-            secrets::Hidden::Nothing => (Ok(numbers.next()), Some(message.clone()), Secrets::default()),
-            secrets::Hidden::Replaced(shown, secrets) => (Ok(numbers.next()), Some(shown), secrets),
+            secrets::Hidden::Nothing => (Ok(shared.next()), Some(message.clone()), CallSecrets::default()),
+            secrets::Hidden::Replaced(shown, secrets) => (Ok(shared.next()), Some(shown), secrets),
             secrets::Hidden::Refused => {
                 losses.add(LossReason::Secret, 1, length);
-                (Err(LossReason::Secret), None, Secrets::default())
+                (Err(LossReason::Secret), None, CallSecrets::default())
             }
         };
         if !is_oneway {
@@ -158,7 +169,7 @@ impl ThriftStreams {
     }
 
     /// Adds a call that will be answered. `front` has the header of its message.
-    fn add_open(&mut self, call: Result<u64, LossReason>, front: &Bytes, secrets: Secrets) {
+    fn add_open(&mut self, call: Result<u64, LossReason>, front: &Bytes, secrets: CallSecrets) {
         if self.open.len() >= RECORDER_OPEN_CALLS_MAX {
             return self.gap(Side::Client);
         }
@@ -170,11 +181,20 @@ impl ThriftStreams {
         self.open.push_back(OpenCall { call, name, seqid, secrets });
     }
 
-    fn reply(&mut self, message: Bytes, losses: &mut Losses, found: &mut Found) {
+    fn reply(
+        &mut self,
+        message: Bytes,
+        (shared, losses, found): (&mut SharedCalls, &mut Losses, &mut Found),
+    ) {
         match self.open.pop_front() {
             Some(OpenCall { call: Ok(call), secrets, .. }) => {
                 let start = message.len().min(8);
-                found.reply(call, secrets.blanked(message, start));
+                if secrets.kind != StatementKind::default()
+                    && let Some(id) = thrift_id_of_reply(&message)
+                {
+                    shared.prepared.add(id, secrets.kind);
+                }
+                found.reply(call, replies::hide_in_thrift(message, &secrets, start));
             }
             Some(OpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
             None => losses.add(LossReason::Behind, 1, message.len() as u64),

@@ -1,7 +1,10 @@
 //! CQL statements, for cqlsh.
 
-use super::language::hex;
-use crate::traffic::report::reproduction::CqlValue;
+use std::borrow::Cow;
+
+use crate::report::reproduction::CqlValue;
+use base::util::hex;
+use cql_syntax::{TokenKind, tokens_of_any};
 
 /// Returns a statement with its values in place of `?`, on lines of its own. Bytes whose type is not known are written
 /// as they are, with a comment: the server refuses them where the type is not blob.
@@ -11,24 +14,10 @@ pub fn statement(text: &str, values: &[CqlValue]) -> String {
         out += "-- The types of the values are not known: convert the blobs, for example with blobAsInt(0x...).\n";
     }
     let mut values = values.iter();
-    let mut quote = None;
-    for letter in text.chars() {
-        match (quote, letter) {
-            (None, '?') => match values.next() {
-                Some(value) => out += &literal(value),
-                None => out.push('?'),
-            },
-            (None, '\'' | '"') => {
-                quote = Some(letter);
-                out.push(letter);
-            }
-            // A doubled quote closes and opens again.
-            (Some(open), letter) if letter == open => {
-                quote = None;
-                out.push(letter);
-            }
-            _ => out.push(letter),
-        }
+    for token in tokens_of_any(text) {
+        let raw = token.raw(text);
+        let value = if token.kind == TokenKind::Symbol && raw == "?" { values.next() } else { None };
+        out += &value.map_or(Cow::Borrowed(raw), |value| Cow::Owned(literal(value)));
     }
     // Values of named markers, which have no place of their own.
     for value in values {

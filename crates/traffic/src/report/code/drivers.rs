@@ -1,8 +1,7 @@
 //! A CQL statement as a program of each driver of the native protocol.
 
-use super::Snippet;
-use super::cql;
 use super::language::{escape, utf16_literal};
+use super::{Snippet, cql};
 
 /// Returns a statement as code for cqlsh and for the drivers of Python, Java, Node and Go.
 pub fn driver_snippets(keyspace: Option<&str>, statement: &str) -> Vec<Snippet> {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::interface::{Field, Interface, Type};
 use super::language::{Language, camel, escape, separated};
 use super::term::{Term, TypedCall};
+use wire::thrift::interface::{Field, Requirement, Type};
 
 pub struct Go;
 
@@ -42,13 +42,13 @@ impl Language for Go {
             .iter()
             .map(|(field, argument)| {
                 let text = match argument {
-                    None => absent(call.interface, &field.declared).to_owned(),
-                    Some(argument) => term(call.interface, argument),
+                    None => absent(&field.declared).to_owned(),
+                    Some(argument) => term(argument),
                 };
                 format!(", {text}")
             })
             .collect();
-        let text = format!("{client}.{}(ctx{arguments})", go_name(&call.method));
+        let text = format!("{client}.{}(ctx{arguments})", go_name(call.method.name));
         if is_last { format!("\tfmt.Println({text})\n") } else { format!("\t{text}\n") }
     }
 
@@ -64,17 +64,17 @@ fn go_name(name: &str) -> String {
 }
 
 /// Returns the value of an argument that the message lacks.
-fn absent(interface: &Interface, declared: &Type) -> &'static str {
+fn absent(declared: &Type) -> &'static str {
     match declared {
         Type::Bool => "false",
         Type::Byte | Type::I16 | Type::I32 | Type::I64 | Type::Double => "0",
         Type::Text => "\"\"",
-        Type::Named(name) if interface.enums.contains_key(name) => "0",
+        Type::Enum(_) => "0",
         _ => "nil",
     }
 }
 
-fn type_name(interface: &Interface, declared: &Type) -> String {
+fn type_name(declared: &Type) -> String {
     match declared {
         Type::Bool => "bool".to_owned(),
         Type::Byte => "int8".to_owned(),
@@ -84,16 +84,16 @@ fn type_name(interface: &Interface, declared: &Type) -> String {
         Type::Double => "float64".to_owned(),
         Type::Text => "string".to_owned(),
         Type::Binary => "[]byte".to_owned(),
-        Type::Named(name) if interface.enums.contains_key(name) => format!("cassandra.{name}"),
-        Type::Named(name) => format!("*cassandra.{}", go_name(name)),
-        Type::List(of) | Type::Set(of) => format!("[]{}", type_name(interface, of)),
+        Type::Enum(of) => format!("cassandra.{}", of.name),
+        Type::Struct(of) => format!("*cassandra.{}", go_name(of.name)),
+        Type::List(of) | Type::Set(of) => format!("[]{}", type_name(of)),
         // Keys of maps must be comparable.
-        Type::Map(key, of) if **key == Type::Binary => format!("map[string]{}", type_name(interface, of)),
-        Type::Map(key, of) => format!("map[{}]{}", type_name(interface, key), type_name(interface, of)),
+        Type::Map(key, of) if **key == Type::Binary => format!("map[string]{}", type_name(of)),
+        Type::Map(key, of) => format!("map[{}]{}", type_name(key), type_name(of)),
     }
 }
 
-fn term(interface: &Interface, value: &Term) -> String {
+fn term(value: &Term) -> String {
     match value {
         Term::Bool(value) => value.to_string(),
         Term::Byte(value) => value.to_string(),
@@ -106,38 +106,38 @@ fn term(interface: &Interface, value: &Term) -> String {
         Term::Enum { name, member } => format!("cassandra.{name}_{member}"),
         Term::Struct { name, fields } => {
             let fields = separated(fields, |(field, value)| {
-                format!("{}: {}", go_name(field.name), field_value(interface, field, value))
+                format!("{}: {}", go_name(field.name), field_value(field, value))
             });
             format!("&cassandra.{}{{{fields}}}", go_name(name))
         }
         Term::List(of, items) | Term::Set(of, items) => {
-            format!("[]{}{{{}}}", type_name(interface, of), separated(items, |item| term(interface, item)))
+            format!("[]{}{{{}}}", type_name(of), separated(items, term))
         }
         Term::Map(key, of, pairs) => {
             let entries = separated(pairs, |(name, value)| {
                 let name = match name {
                     Term::Binary(bytes) => literal(bytes),
-                    other => term(interface, other),
+                    other => term(other),
                 };
-                format!("{name}: {}", term(interface, value))
+                format!("{name}: {}", term(value))
             });
-            let key = if **key == Type::Binary { "string".to_owned() } else { type_name(interface, key) };
-            format!("map[{key}]{}{{{entries}}}", type_name(interface, of))
+            let key = if **key == Type::Binary { "string".to_owned() } else { type_name(key) };
+            format!("map[{key}]{}{{{entries}}}", type_name(of))
         }
     }
 }
 
 /// Returns the value of a field. Optional fields of simple types are pointers.
-fn field_value(interface: &Interface, field: &Field, value: &Term) -> String {
-    let text = term(interface, value);
+fn field_value(field: &Field, value: &Term) -> String {
+    let text = term(value);
     let is_simple = match value {
         Term::Enum { .. } => true,
         Term::Bool(_) | Term::Byte(_) | Term::I16(_) | Term::I32(_) | Term::I64(_) => true,
         Term::Double(_) | Term::Text(_) => true,
         Term::Binary(_) | Term::Struct { .. } | Term::List(..) | Term::Set(..) | Term::Map(..) => false,
     };
-    match field.is_optional && is_simple {
-        true => format!("thrift.Pointer({}({text}))", type_name(interface, &field.declared)),
+    match field.requirement == Requirement::Optional && is_simple {
+        true => format!("thrift.Pointer({}({text}))", type_name(&field.declared)),
         false => text,
     }
 }

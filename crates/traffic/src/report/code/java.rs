@@ -1,9 +1,10 @@
 //! Java: the client that the Thrift compiler generates.
 
-use super::interface::Type;
-use super::language::{Language, capital, hex, separated, utf16_literal};
+use super::language::{Language, capital, separated, utf16_literal};
 use super::term::{Term, TypedCall};
-use crate::traffic::plain_text;
+use crate::plain_text;
+use base::util::hex;
+use wire::thrift::interface::Type;
 
 pub struct Java;
 
@@ -49,7 +50,7 @@ impl Language for Java {
             Some(argument) => term(argument),
         });
         // Methods without a result cannot be printed, so no call is.
-        format!("        {client}.{}({arguments});\n", call.method)
+        format!("        {client}.{}({arguments});\n", call.method.name)
     }
 
     fn end(&self) -> String {

@@ -1,7 +1,7 @@
-//! What all languages have in common.
+//! The interface of all languages.
 
 use super::term::TypedCall;
-use crate::config::is_invisible;
+use base::util::is_invisible;
 
 /// Prints calls as code of one language.
 pub trait Language {
@@ -13,7 +13,7 @@ pub trait Language {
     /// Returns the statement that opens a connection.
     fn connect(&self, client: &str) -> String;
 
-    /// Returns the statement of a call. That of the last call prints the result.
+    /// Returns the statement of a call. The statement of the last call prints the result.
     fn call(&self, client: &str, call: &TypedCall, is_last: bool) -> String;
 
     /// Returns the end of the program.
@@ -23,7 +23,7 @@ pub trait Language {
 /// Returns calls as a program.
 pub fn program(language: &dyn Language, calls: &[TypedCall]) -> String {
     let mut connections: Vec<u64> = Vec::new();
-    let mut out = language.begin(calls.last().is_none_or(|call| call.interface.is_framed));
+    let mut out = language.begin(calls.last().is_none_or(TypedCall::is_framed));
     let is_single =
         calls.iter().all(|call| Some(call.connection) == calls.first().map(|first| first.connection));
     for (at, call) in calls.iter().enumerate() {
@@ -90,9 +90,4 @@ pub fn camel(name: &str) -> String {
 pub fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
-}
-
-/// Returns bytes in hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,13 +1,11 @@
 //! Reproductions as code.
 //!
-//! `interface` reads the names and types of arguments from the files in `idl/`, `term` gives them to the values of a
-//! message, and `language` prints calls as a program: `python`, `java`, `node` and `go`. `cql` prints statements, and
+//! `term` gives the values of a message the names and types of the interface, and `language` prints calls as a program: `python`, `java`, `node` and `go`. `cql` prints statements, and
 //! `drivers` prints a statement as a program of each driver.
 
 mod cql;
 mod drivers;
 mod go;
-mod interface;
 mod java;
 mod language;
 mod node;
@@ -26,7 +24,7 @@ use self::node::Node;
 use self::python::Python;
 use self::term::TypedCall;
 use super::reproduction::{ReproducedCall, ReproducedRequest, Reproduction};
-use crate::traffic::{ThriftMessage, fields_to_json};
+use crate::{ThriftMessage, fields_to_json};
 
 /// The calls of a reproduction as code of one language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,7 +41,7 @@ pub fn snippets(reproduction: &Reproduction) -> Vec<Snippet> {
     if !messages.is_empty() {
         let typed: Option<Vec<TypedCall>> = messages
             .iter()
-            .map(|(call, message)| TypedCall::new(call.connection, message.method(), &message.fields))
+            .map(|(call, message)| TypedCall::new(call.connection, &message.name, &message.fields))
             .collect();
         // A call that no interface has is only printed as a line of a recording.
         if let Some(calls) = typed {

@@ -1,8 +1,9 @@
 //! JavaScript for Node: the client that the Thrift compiler generates.
 
-use super::language::{Language, hex, separated, utf16_literal};
+use super::language::{Language, separated, utf16_literal};
 use super::term::{Term, TypedCall};
-use crate::traffic::plain_text;
+use crate::plain_text;
+use base::util::hex;
 
 pub struct Node;
 
@@ -37,7 +38,7 @@ impl Language for Node {
             None => "null".to_owned(),
             Some(argument) => term(argument),
         });
-        let text = format!("await {client}.{}({arguments})", call.method);
+        let text = format!("await {client}.{}({arguments})", call.method.name);
         if is_last { format!("    console.log({text});\n") } else { format!("    {text};\n") }
     }
 

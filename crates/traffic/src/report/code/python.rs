@@ -31,7 +31,7 @@ impl Language for Python {
             None => "None".to_owned(),
             Some(argument) => term(argument),
         });
-        let text = format!("{client}.{}({arguments})", call.method);
+        let text = format!("{client}.{}({arguments})", call.method.name);
         if is_last { format!("print({text})\n") } else { format!("{text}\n") }
     }
 

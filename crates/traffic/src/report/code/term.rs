@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 
-use super::interface::{Field, Interface, Type};
-use crate::traffic::{Fields, Value};
+use crate::{Fields, Value};
+use base::compat::features::ApiGeneration;
+use wire::thrift::interface::{Field, Method, Type, declarations};
 
 /// A value of a declared type.
 #[derive(Debug)]
@@ -26,30 +27,38 @@ pub enum Term {
 /// A call with its declared arguments.
 #[derive(Debug)]
 pub struct TypedCall {
-    pub interface: &'static Interface,
     pub connection: u64,
-    pub method: String,
+    pub method: &'static Method,
     /// All arguments in the order of the interface; `None` for those that the message lacks.
     pub arguments: Vec<(&'static Field, Option<Term>)>,
 }
 
 impl TypedCall {
-    /// Returns a call with its types; `None` if no interface has it.
-    pub fn new(connection: u64, method: String, arguments: &Fields) -> Option<TypedCall> {
-        let interface = Interface::of_call(&method, arguments)?;
-        let declared = interface.methods.get(method.as_str())?;
-        let typed = declared.iter().map(|field| match arguments.get(&field.id) {
+    /// Returns a call with the types of the newest interface that has a method with these arguments; `None` if none has.
+    pub fn new(connection: u64, name: &[u8], arguments: &Fields) -> Option<TypedCall> {
+        let has = |method: &Method, id: i16, value: &Value| {
+            method.argument(id).is_some_and(|argument| argument.declared.ttype() == value.ttype())
+        };
+        let method = declarations(name)
+            .iter()
+            .rfind(|method| arguments.iter().all(|(id, value)| has(method, *id, value)))?;
+        let typed = method.arguments.iter().map(|field| match arguments.get(&field.id) {
             None => Some((field, None)),
-            Some(value) => Some((field, Some(term(interface, &field.declared, value)?))),
+            Some(value) => Some((field, Some(term(&field.declared, value)?))),
         });
         let arguments = typed.collect::<Option<Vec<_>>>()?;
-        Some(TypedCall { interface, connection, method, arguments })
+        Some(TypedCall { connection, method, arguments })
+    }
+
+    /// Returns whether clients of the method's releases frame their messages.
+    pub fn is_framed(&self) -> bool {
+        self.method.generation() == ApiGeneration::AfterSetKeyspace
     }
 }
 
-fn term(interface: &'static Interface, declared: &'static Type, value: &Value) -> Option<Term> {
+fn term(declared: &'static Type, value: &Value) -> Option<Term> {
     let all = |declared: &'static Type, items: &[Value]| {
-        items.iter().map(|item| term(interface, declared, item)).collect::<Option<Vec<_>>>()
+        items.iter().map(|item| term(declared, item)).collect::<Option<Vec<_>>>()
     };
     Some(match (declared, value) {
         (Type::Bool, Value::Bool(value)) => Term::Bool(*value),
@@ -64,27 +73,22 @@ fn term(interface: &'static Interface, declared: &'static Type, value: &Value) -
             Err(_) => Term::Binary(bytes.clone()),
         },
         (Type::Binary, Value::Binary(bytes)) => Term::Binary(bytes.clone()),
-        (Type::Named(name), Value::I32(number)) => {
-            match interface.enums.get(name)?.get(number) {
-                Some(member) => Term::Enum { name, member },
-                // A number that the interface does not have.
-                None => Term::I32(*number),
-            }
-        }
-        (Type::Named(name), Value::Struct(fields)) => {
-            let declared = interface.structs.get(name)?;
+        (Type::Enum(of), Value::I32(number)) => match of.member(*number) {
+            Some(member) => Term::Enum { name: of.name, member },
+            // A number that the interface does not have.
+            None => Term::I32(*number),
+        },
+        (Type::Struct(of), Value::Struct(fields)) => {
             let typed = fields.iter().map(|(id, value)| {
-                let field = declared.iter().find(|field| field.id == *id)?;
-                Some((field, term(interface, &field.declared, value)?))
+                let field = of.field(*id)?;
+                Some((field, term(&field.declared, value)?))
             });
-            Term::Struct { name, fields: typed.collect::<Option<Vec<_>>>()? }
+            Term::Struct { name: of.name, fields: typed.collect::<Option<Vec<_>>>()? }
         }
         (Type::List(of), Value::List(_, items)) => Term::List(of, all(of, items)?),
         (Type::Set(of), Value::Set(_, items)) => Term::Set(of, all(of, items)?),
         (Type::Map(key, of), Value::Map(_, _, pairs)) => {
-            let typed = pairs
-                .iter()
-                .map(|(name, value)| Some((term(interface, key, name)?, term(interface, of, value)?)));
+            let typed = pairs.iter().map(|(name, value)| Some((term(key, name)?, term(of, value)?)));
             Term::Map(key, of, typed.collect::<Option<Vec<_>>>()?)
         }
         _ => return None,

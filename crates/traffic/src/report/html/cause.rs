@@ -3,9 +3,9 @@
 use std::fmt::{self, Write};
 
 use super::capitalized;
-use crate::marshal::timestamp_text;
-use crate::traffic::report::summary::{CauseSummary, Count, ReproductionSummary, Summary, Verdict};
-use crate::traffic::report::visible::{Escaped, EscapedLines, Thousands};
+use crate::report::summary::{CauseSummary, Count, ReproductionSummary, Summary, Verdict};
+use crate::report::visible::{Escaped, EscapedLines, Thousands};
+use base::marshal::timestamp_text;
 
 /// Numbers of calls that the line of a reproduction lists.
 const CALLS_LISTED_MAX: usize = 20;

@@ -1,7 +1,7 @@
 //! The report as one page of HTML, which needs neither the network nor a script.
 //!
 //! All texts of clients and servers go through [`Escaped`], and the page forbids scripts and requests by its content
-//! security policy. Colours are those of the reader's system: light or dark.
+//! security policy. Colours follow the reader's system: light or dark.
 
 mod cause;
 mod plot;
@@ -11,7 +11,7 @@ use std::fmt::{self, Write};
 
 use super::summary::{CallTotals, Summary, Verdict};
 use super::visible::{Escaped, Percent, Thousands};
-use crate::marshal::timestamp_text;
+use base::marshal::timestamp_text;
 
 const STYLE: &str = include_str!("style.css");
 

@@ -6,9 +6,9 @@
 use std::fmt::{self, Write};
 
 use super::capitalized;
-use crate::traffic::report::latency::LatencySummary;
-use crate::traffic::report::summary::{MethodSummary, SideLatencies, Summary};
-use crate::traffic::report::visible::{Escaped, Micros, Thousands};
+use crate::report::latency::LatencySummary;
+use crate::report::summary::{MethodSummary, SideLatencies, Summary};
+use crate::report::visible::{Escaped, Micros, Thousands};
 
 /// The size of a plot in its own units.
 const WIDTH: f64 = 1000.0;
@@ -257,7 +257,7 @@ fn methods(out: &mut String, methods: &[MethodSummary], axis: Axis, recorded: &s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::report::latency::Latencies;
+    use crate::report::latency::Latencies;
 
     fn sides(recorded: &[u64], candidate: &[u64]) -> SideLatencies {
         let side = |all: &[u64]| {

@@ -1,9 +1,9 @@
-//! The sections with tables: what was asked, which rules applied, what was not compared.
+//! The sections with tables: the calls, the rules that applied, the calls that were not compared.
 
 use std::fmt::{self, Write};
 
-use crate::traffic::report::summary::{Count, NamedCalls, Summary};
-use crate::traffic::report::visible::{Escaped, Percent, Thousands};
+use crate::report::summary::{Count, NamedCalls, Summary};
+use crate::report::visible::{Escaped, Percent, Thousands};
 
 pub(super) fn sections(out: &mut String, summary: &Summary) -> fmt::Result {
     out.push_str("<section id=\"asked\" aria-labelledby=\"asked-title\">\n<h2 id=\"asked-title\">What was asked</h2>\n");

@@ -1,4 +1,5 @@
-//! Which SSTables of a column family are obsolete, by their ancestors and the compactions that were in progress.
+//! Decides which SSTables of a column family are obsolete, by their ancestors and the compactions that were in
+//! progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 

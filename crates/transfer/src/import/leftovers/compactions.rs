@@ -8,14 +8,14 @@ use crate::import::FamilyName;
 use crate::import::inventory::{FoundTable, Inventory};
 use crate::import::schema::read_system_rows;
 use crate::import::search::id_of;
-use crate::sstable::{Atom, Component, SstableError, TableOptions, TableReader, Unit, ancestors};
+use sstable::{Atom, Component, SstableError, TableOptions, TableReader, Unit, ancestors};
 
 /// The table of the compactions that run.
 const IN_PROGRESS: &str = "compactions_in_progress";
 /// Parts of rows of an SSTable that are read to see whether it has counters.
 const UNITS_READ: usize = 100_000;
 
-/// What is in doubt if it is not known from which SSTables a compaction made another one.
+/// The doubt about an SSTable if it is not known from which SSTables a compaction made it.
 const NOT_KNOWN: &str = "only this file shows from which SSTables a compaction has made the SSTable. All SSTables are read, so \
     nothing is lost, but if its sources are there too, counters up to 2.0 count twice, and deleted values may come back";
 
@@ -25,7 +25,7 @@ type Groups = BTreeMap<(FamilyName, Option<[u8; 16]>), Vec<FoundTable>>;
 /// The sources of the compactions that were in progress, by column family.
 type Sources = BTreeMap<FamilyName, BTreeSet<u64>>;
 
-/// How the release of a node removes leftovers. It is the newest one that wrote there.
+/// The rule by which the release of a node removes leftovers. It is the newest one that wrote there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     /// By marks only.
@@ -108,7 +108,7 @@ fn remove(inventory: &mut Inventory, name: &FamilyName, tables: &[FoundTable], o
     }
 }
 
-/// Returns the generations of the SSTables of a column family with their ancestors, and what of it is doubtful. An SSTable
+/// Returns the generations of the SSTables of a column family with their ancestors, and the doubtful ones. An SSTable
 /// whose ancestors are not known is read, and so are all others, so nothing is lost.
 fn generations(name: &FamilyName, tables: &[FoundTable]) -> (Generations, Vec<LeftOut>) {
     let mut found = Generations::new();
@@ -145,7 +145,7 @@ fn generations(name: &FamilyName, tables: &[FoundTable]) -> (Generations, Vec<Le
     (found, doubts)
 }
 
-/// Returns the ancestors of an SSTable, if they can be those of this directory.
+/// Returns the ancestors of an SSTable, if they can come from this directory.
 ///
 /// # Errors
 ///
@@ -211,7 +211,7 @@ fn obsolete_counters(
     Obsolete::new()
 }
 
-/// What the values of an SSTable are.
+/// The kind of the values in an SSTable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Values {
     Counters,
@@ -222,7 +222,7 @@ enum Values {
     Unknown,
 }
 
-/// Returns what the values of a column family are: either all of them are counters, or none.
+/// Returns the kind of the values of a column family: either all of them are counters, or none.
 fn values_of_all(tables: &[FoundTable]) -> Values {
     let mut found = Values::None;
     for table in tables {
@@ -235,7 +235,7 @@ fn values_of_all(tables: &[FoundTable]) -> Values {
     found
 }
 
-/// Returns what the first value of an SSTable is, past its damage.
+/// Returns the kind of the first value of an SSTable, past its damage.
 fn values_of(table: &FoundTable) -> Values {
     let opened = TableReader::open_damaged(&table.path, &TableOptions::default());
     let Ok((mut reader, _)) = opened else { return Values::Unknown };
@@ -366,7 +366,7 @@ mod tests {
         std::fs::write(root.join(file.replace("Data", "Statistics")), statistics).unwrap();
     }
 
-    /// Returns what is read of SSTables of 2.0: the third was compacted from 1 and 2.
+    /// Returns the SSTables that are read in a directory of 2.0: the third was compacted from 1 and 2.
     fn inventory(files: &[&str]) -> Inventory {
         let root = tempfile::tempdir().unwrap();
         for file in files {
@@ -425,7 +425,7 @@ mod tests {
             let words = "2 SSTables of Shop.Hits have no Statistics file";
             assert!(doubts.iter().all(|doubt| doubt.contains(words)), "{doubts:?}");
         }
-        // What a single SSTable was made from is not there.
+        // The sources of a single SSTable are not there.
         let root = tempfile::tempdir().unwrap();
         write(root.path(), "Shop/Hits/Shop-Hits-ic-3-Data.db", &[], Data::Counter);
         std::fs::remove_file(root.path().join("Shop/Hits/Shop-Hits-ic-3-Statistics.db")).unwrap();

@@ -1,5 +1,5 @@
-//! What a compaction leaves if its server is killed: its sources and the SSTables that it made of them are there together.
-//! Servers remove one or the other when they start. An import reads the same files as they would.
+//! The files that a compaction leaves if its server is killed: its sources and the SSTables that it made of them are
+//! there together. Servers remove one or the other when they start. An import reads the same files as they would.
 //!
 //! ```text
 //!   1  2  3  4          the SSTables 1 and 2 were compacted into 4
@@ -12,9 +12,9 @@
 //!   3.0 to 3.11         a transaction log adds 4, removes 1 and 2, and has a last record if 4 is complete
 //! ```
 //!
-//! Both together would be wrong: local shards of counters (up to 2.0) add up, and a value whose tombstone the compaction has
-//! purged would come back. One half alone would be worse, so each rule leaves files out only if others have their rows. What
-//! cannot be decided is a doubt, which ends an import unless damage is skipped.
+//! Both together would be wrong: local shards of counters (up to 2.0) add up, and a value whose tombstone the
+//! compaction has purged would come back. One half alone would be worse, so each rule leaves files out only if others
+//! have their rows. An undecided case is a doubt, which ends an import unless damage is skipped.
 //!
 //! ```text
 //!   choice         the rules for ancestors, without files
@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use super::FamilyName;
 use super::inventory::Inventory;
 
-/// A file that is not read, or of which it is not known whether it should be.
+/// A file that is not read, or for which the import cannot tell whether to read it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeftOut {
     pub path: PathBuf,

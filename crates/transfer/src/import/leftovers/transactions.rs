@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use super::LeftOut;
 use crate::import::FamilyName;
 use crate::import::inventory::{FoundTable, Inventory};
-use crate::sstable::{Component, RecordKind, TransactionLog, TransactionRecord};
+use sstable::{Component, RecordKind, TransactionLog, TransactionRecord};
 
 /// The obsolete SSTables of a transaction: the names of their files up to the component, and why.
 struct Obsolete {
@@ -103,7 +103,7 @@ fn decide(name: &str, log: &TransactionLog) -> Result<Obsolete, String> {
             format!("a compaction has put its rows into other SSTables, or a truncation removed it ({name})");
         return Ok(Obsolete { names: names(RecordKind::Remove), why });
     }
-    // If the end of the log is damaged, it may be that of a committed transaction, which has begun to remove files.
+    // If the end of the log is damaged, it may belong to a committed transaction, which has begun to remove files.
     let is_whole = |record: &TransactionRecord| {
         is_there(record) && (!log.is_cut || files.of(record).count >= record.files)
     };
@@ -130,7 +130,7 @@ struct TableFiles {
 }
 
 impl Files {
-    /// Lists the directories of a log. What cannot be read is not there.
+    /// Lists the directories of a log. A directory that cannot be read counts as missing.
     fn beside(log: &TransactionLog) -> Files {
         let mut found: HashMap<String, TableFiles> = HashMap::new();
         let listed = log.paths.iter().filter_map(|path| fs::read_dir(path.parent()?).ok());
@@ -247,7 +247,7 @@ mod tests {
             assert_eq!(read(&flush), "1 2");
             assert_eq!(read(&format!("{flush}{commit}")), "1 2 3");
             assert_eq!(read(""), "1 2 3");
-            // The times of a copied disk can be those of the copy.
+            // The files of a copied disk can have the time of the copy.
             let copied = directory.records(100);
             assert_eq!(read(&format!("{copied}{commit}")), "3");
         }

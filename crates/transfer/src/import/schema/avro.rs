@@ -25,7 +25,7 @@ use std::sync::Arc;
 use bytes::{Buf, Bytes};
 use serde_json::Value as Json;
 
-/// How deep types may be nested. Those of Cassandra are six deep.
+/// The depth to which types may be nested. Cassandra's are six deep.
 const DEPTH_MAX: usize = 32;
 /// Most types with a name. Cassandra has four.
 const NAMED_TYPES_MAX: usize = 100;
@@ -230,9 +230,9 @@ fn texts_of(json: &Json) -> Vec<String> {
 /// Reads values.
 struct Reader {
     rest: Bytes,
-    /// How many values may still be read.
+    /// The number of values that may still be read.
     values_left: usize,
-    /// How many values the present one is in.
+    /// The number of values around the present one.
     depth: usize,
 }
 

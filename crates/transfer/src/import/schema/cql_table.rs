@@ -1,8 +1,8 @@
 //! A table of CQL that was found, and the definition that the target gets.
 //!
-//! The definition is that of a CREATE TABLE statement with the columns that the table had when the server stopped. Cells of
-//! columns that were dropped before are in the files still. They must stay invisible, also after a column of their name is
-//! added again, so the target gets the times of the drops:
+//! The definition comes from a CREATE TABLE statement with the columns that the table had when the server stopped.
+//! Cells of columns that were dropped before are in the files still. They must stay invisible, also after a column of
+//! their name is added again, so the target gets the times of the drops:
 //!
 //! ```text
 //!   columns   id int, owner text              CREATE TABLE carts (id int PRIMARY KEY, owner text, age map<text, int>)
@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use super::table_settings::{Settings, properties};
 use super::table_statement::{TableStatement, type_of};
-use crate::cql::define::column_family;
-use crate::cql::syntax::{CreateTable, PropertyValue, Statement, parse};
-use crate::cql::values::TypeScope;
 use crate::import::inventory::FamilyName;
-use crate::marshal::{CqlType, Native, Types};
-use crate::schema::{CfDef, DroppedColumn, KeyspaceDef};
+use base::marshal::{CqlType, Native, Types};
+use base::schema::{CfDef, DroppedColumn, KeyspaceDef};
+use cql::define::column_family;
+use cql::values::TypeScope;
+use cql_syntax::{CreateTable, PropertyValue, Statement, parse};
 
 /// A column that was dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,7 +132,7 @@ fn shown(value: &PropertyValue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Setting;
+    use base::schema::Setting;
 
     fn table() -> CqlTable {
         let mut statement = TableStatement {

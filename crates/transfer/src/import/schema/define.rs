@@ -6,14 +6,13 @@ use std::sync::Arc;
 use super::FoundSchema;
 use super::cql_table::CqlTable;
 use super::found::with_one_replica;
-use crate::control::{LoadBody, load};
-use crate::db::{CfRequest, Database, KsRequest, described_keyspace};
 use crate::import::inventory::FamilyName;
-use crate::marshal::Types;
-use crate::schema::{CfDef, KeyspaceDef};
-use crate::util::meter::RequestLimits;
+use base::marshal::Types;
+use base::schema::{CfDef, KeyspaceDef};
+use base::util::meter::RequestLimits;
+use db::{CfRequest, Database, KsRequest, described_keyspace};
 
-/// What could not be created.
+/// The objects and settings that could not be created.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Defined {
     /// Column families, types, tables and indexes that the target does not have, with the reasons.
@@ -23,7 +22,7 @@ pub struct Defined {
 }
 
 impl FoundSchema {
-    /// Creates in a database what it does not have. What is defined there stays as it is.
+    /// Creates the objects that a database does not have. Existing definitions stay as they are.
     pub async fn define(&self, database: &Arc<Database>) -> Defined {
         let mut defined = Defined::default();
         for request in self.keyspaces.values() {
@@ -122,7 +121,7 @@ fn family_of(
 }
 
 /// Creates the column families of a keyspace that the database does not have.
-async fn adopt(database: &Arc<Database>, keyspace: &KeyspaceDef) -> Result<(), crate::db::Error> {
+async fn adopt(database: &Arc<Database>, keyspace: &KeyspaceDef) -> Result<(), db::Error> {
     let catalog = database.catalog().clone();
     let is_new = |cf: &&Arc<CfDef>| catalog.column_family(&keyspace.name, &cf.name).is_none();
     let families: Vec<_> = keyspace.column_families.values().filter(is_new).cloned().collect();
@@ -157,6 +156,7 @@ async fn define_table(database: &Arc<Database>, table: &CqlTable, defined: &mut 
 
 /// Runs a statement. Returns the statement with the reason if it fails.
 async fn run(database: &Arc<Database>, statement: &str) -> Result<(), String> {
-    let loaded = load(database, &RequestLimits::default(), &LoadBody::Cql(statement.to_owned())).await;
-    loaded.map(drop).map_err(|error| format!("{statement}: {error}"))
+    let script = Box::pin(cql::run_script_of_operator(database, statement));
+    let outcome = database.metered(&RequestLimits::default(), script).await;
+    outcome.map(drop).map_err(|error| format!("{statement}: {error}"))
 }

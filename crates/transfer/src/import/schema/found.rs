@@ -6,12 +6,12 @@ use std::fmt;
 use super::cql_table::CqlTable;
 use super::system_rows::SystemTables;
 use super::{new_tables, old_tables, versioned_table};
-use crate::db::{CfRequest, KsRequest};
 use crate::import::ImportError;
 use crate::import::inventory::{FamilyName, FoundTable, Inventory};
-use crate::marshal::Types;
-use crate::schema::{CompactNames, is_system_keyspace};
-use crate::sstable::SstableError;
+use base::marshal::Types;
+use base::schema::{CompactNames, is_system_keyspace};
+use db::{CfRequest, KsRequest};
+use sstable::SstableError;
 
 /// The tables in which a server keeps its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +39,9 @@ impl fmt::Display for SchemaSource {
 pub struct FoundSchema {
     /// The tables that it was read from; `None` if there are none.
     pub source: Option<SchemaSource>,
-    /// What these tables should have and do not, or what of them cannot be read.
+    /// The parts that these tables should have and do not, or that cannot be read.
     pub missing: Vec<String>,
-    /// What the target does not get.
+    /// The objects that the target does not get.
     pub left_out: Vec<String>,
     /// Materialized views, whose rows are derived from other tables.
     pub views: BTreeSet<FamilyName>,

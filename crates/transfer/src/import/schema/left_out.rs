@@ -1,12 +1,12 @@
-//! What the import does not take over: code that ran in the old server, and what was derived from other tables.
+//! The objects that the import leaves out: code that ran in the old server, and data derived from other tables.
 
 use std::collections::BTreeMap;
 
 use super::FoundSchema;
 use super::system_rows::{SystemRow, SystemTables};
 use crate::import::inventory::FamilyName;
-use crate::schema::is_system_keyspace;
-use crate::sstable::SstableError;
+use base::schema::is_system_keyspace;
+use sstable::SstableError;
 
 /// Reads `schema_triggers`, `schema_functions` and `schema_aggregates` (2.0 to 2.2).
 pub fn read_old(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(), SstableError> {

@@ -9,7 +9,7 @@
 //!   new_tables        `system_schema.keyspaces`, `tables`, `columns`, `types`, `indexes`, `dropped_columns`
 //!   table_settings    settings of all releases   left_out         triggers, functions, views
 //!   cql_table         a table of CQL             table_statement  CREATE TABLE
-//!   define            creates what the target does not have
+//!   define            creates the objects that the target does not have
 //! ```
 //!
 //! Tables of CQL are created by statements. Column families without them, which CQL can describe in part only, become

@@ -13,18 +13,17 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::FoundSchema;
 use super::cql_table::{CqlTable, FoundDrop};
-use super::left_out;
 use super::system_rows::{SystemRow, SystemTables, by_family};
 use super::table_settings::of_new_row;
 use super::table_statement::{TableStatement, type_of};
-use crate::cql::values::{TypeScope, name_text};
-use crate::db::{CfRequest, ColumnRequest, KsRequest};
+use super::{FoundSchema, left_out};
 use crate::import::inventory::FamilyName;
-use crate::marshal::{PACKAGE, Types, unreversed};
-use crate::schema::{CompactNames, IndexKind, KeyspaceDef};
-use crate::sstable::SstableError;
+use base::marshal::{PACKAGE, Types, unreversed};
+use base::schema::{CompactNames, IndexKind, KeyspaceDef, name_text};
+use cql::values::TypeScope;
+use db::{CfRequest, ColumnRequest, KsRequest};
+use sstable::SstableError;
 
 /// Reads the tables. Returns false if there are none.
 pub fn read(
@@ -147,7 +146,7 @@ fn joined(classes: &[String]) -> String {
     }
 }
 
-/// A row of `tables` with those of `columns` and `indexes`.
+/// A row of `tables` with its rows of `columns` and `indexes`.
 struct Family<'a> {
     row: &'a SystemRow,
     name: &'a FamilyName,

@@ -10,19 +10,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bytes::Bytes;
 
-use super::FoundSchema;
 use super::cql_table::{CqlTable, FoundDrop};
-use super::left_out;
 use super::system_rows::{SystemRow, SystemTables, by_family};
 use super::table_settings::of_old_row;
 use super::table_statement::TableStatement;
-use crate::cql::define::collections_of_class;
-use crate::cql::values::name_text;
-use crate::db::{CfRequest, ColumnRequest, KsRequest};
+use super::{FoundSchema, left_out};
 use crate::import::inventory::FamilyName;
-use crate::marshal::{CqlType, Types, composite_parts, split_class, unreversed};
-use crate::schema::{CompactNames, IndexKind};
-use crate::sstable::SstableError;
+use base::marshal::{CqlType, Types, composite_parts, split_class, unreversed};
+use base::schema::table_types::collections_of_class;
+use base::schema::{CompactNames, IndexKind, name_text};
+use db::{CfRequest, ColumnRequest, KsRequest};
+use sstable::SstableError;
 
 /// The table of the column families.
 pub const FAMILIES: &str = "schema_columnfamilies";
@@ -113,7 +111,7 @@ fn names_of(aliases: &[String], usual: &str, count: usize) -> Vec<String> {
     (0..count).map(name).collect()
 }
 
-/// A row of schema_columnfamilies with those of schema_columns.
+/// A row of schema_columnfamilies with its rows of schema_columns.
 struct Family<'a> {
     row: &'a SystemRow,
     name: &'a FamilyName,

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::import::{FamilyName, FoundTable};
-use crate::marshal::components;
-use crate::model::{Change, DeletionTime};
-use crate::schema::Layout;
-use crate::sstable::{Atom, SstableError, TableOptions, TableReader, Unit};
+use base::marshal::components;
+use base::model::{Change, DeletionTime};
+use base::schema::Layout;
+use sstable::{Atom, SstableError, TableOptions, TableReader, Unit};
 
 /// A row: the key columns after the keyspace, and the other columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl SystemRow {
         self.entries(column).filter_map(|(name, value)| Some((text_of(name), long_of(value)?))).collect()
     }
 
-    /// Returns the texts of a frozen collection: a count, then each text after its length, four bytes each. Those of a map
-    /// are keys and values in turn.
+    /// Returns the texts of a frozen collection: a count, then each text after its length, four bytes each. The texts
+    /// of a map are keys and values in turn.
     pub fn frozen_texts(&self, column: &str) -> Vec<String> {
         let bytes = self.bytes(column);
         let mut rest = bytes.and_then(|bytes| bytes.get(4..)).unwrap_or_default();
@@ -119,7 +119,7 @@ fn long_of(value: &Bytes) -> Option<i64> {
 /// A cell by its row and the parts of its name.
 type CellPlace = (Bytes, Vec<Bytes>);
 
-/// What all tables say, the newest of each cell.
+/// The cells of all tables, the newest version of each.
 #[derive(Default)]
 struct Merged {
     /// The timestamp, and the value; `None` if it was deleted.

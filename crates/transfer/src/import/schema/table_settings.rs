@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::system_rows::SystemRow;
-use crate::compat::features::FieldKind;
-use crate::cql::syntax::PropertyValue;
-use crate::schema::Setting;
+use base::compat::features::FieldKind;
+use base::schema::Setting;
+use cql_syntax::PropertyValue;
 
 /// Settings by the names of `CfDef`.
 pub type Settings = BTreeMap<String, Setting>;

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use crate::cql::syntax::{Statement, parse};
-use crate::cql::values::{TypeScope, name_text};
-use crate::marshal::CqlType;
+use base::marshal::CqlType;
+use base::schema::name_text;
+use cql::values::TypeScope;
+use cql_syntax::{Statement, parse};
 
 /// The default of `gc_grace_seconds`: ten days.
 const GC_GRACE_S: i32 = 864_000;
@@ -90,8 +91,8 @@ pub fn type_of(text: &str, scope: &TypeScope<'_>) -> Option<CqlType> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::Types;
-    use crate::schema::KeyspaceDef;
+    use base::marshal::Types;
+    use base::schema::KeyspaceDef;
 
     #[test]
     fn names_are_quoted_and_orders_kept() {

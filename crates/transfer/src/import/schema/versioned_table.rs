@@ -19,11 +19,11 @@ use bytes::Bytes;
 use super::FoundSchema;
 use super::avro::{AvroSchema, AvroValue};
 use super::system_rows::{SystemRow, SystemTables};
-use crate::compat::features::{CF_FIELDS, FieldKind};
-use crate::db::{CfRequest, ColumnRequest, KsRequest};
 use crate::import::inventory::FamilyName;
-use crate::schema::{IndexKind, Setting};
-use crate::sstable::SstableError;
+use base::compat::features::{CF_FIELDS, FieldKind};
+use base::schema::{IndexKind, Setting};
+use db::{CfRequest, ColumnRequest, KsRequest};
+use sstable::SstableError;
 
 /// The table.
 pub const TABLE: &str = "Schema";
@@ -37,7 +37,7 @@ struct Version {
     id: String,
     /// The keyspaces by their names in the table.
     keyspaces: Vec<(String, AvroValue)>,
-    /// What is missing or cannot be read.
+    /// The parts that are missing or cannot be read.
     missing: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ fn present_version(tables: &SystemTables<'_>) -> Result<Option<Version>, Sstable
     let Some(((_, id), row)) = versions.max_by_key(|(time, _)| *time) else {
         return Ok(None);
     };
-    // A later row than the last migration is that of a change which the server was writing when it ended.
+    // A later row than the last migration belongs to a change that the server was writing when it ended.
     if let Some(last) = last
         && time_of(last) > time_of(id)
     {

@@ -5,15 +5,14 @@ use bytes::Bytes;
 use super::path::TextPath;
 use super::window::Window;
 use super::{INVALID, INVALID_OR_ABSENT, KEY, TABLE, data, i32_or, timestamp};
-use crate::compat::features::ConsistencyLevel;
-use crate::db::{Error, GetResult, RequestedRange, SlicePredicate};
-use crate::model::{Cell, RowColumns};
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
-use crate::thrift::results;
-use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::meter::RequestKind;
+use crate::thrift::{results, types};
+use base::compat::features::ConsistencyLevel;
+use base::model::{Cell, RowColumns};
+use base::util::meter::RequestKind;
+use db::{Error, GetResult, RequestedRange, SlicePredicate};
+use wire::thrift::TType;
 
 const PARENT: Arg = arg(3, "columnParent", TType::String);
 

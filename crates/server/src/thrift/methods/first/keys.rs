@@ -1,10 +1,10 @@
 //! get_key_range of 0.3.
 
 use super::{INVALID, TABLE, data, i32_or};
-use crate::compat::features::ConsistencyLevel;
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
-use crate::thrift::wire::TType;
-use crate::util::meter::RequestKind;
+use base::compat::features::ConsistencyLevel;
+use base::util::meter::RequestKind;
+use wire::thrift::TType;
 
 pub const ROWS: &[Method] = &[data(
     RequestKind::Range,
@@ -23,9 +23,10 @@ fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let table = call.args.bytes(1)?;
         let bound = |id: i16| call.args.optional(id).map(|mut reader| reader.bytes()).transpose();
-        let bounds = (bound(2)?.unwrap_or_default(), bound(3)?.unwrap_or_default());
+        let (start, finish) = (bound(2)?.unwrap_or_default(), bound(3)?.unwrap_or_default());
         let count = i32_or(&call, 4, 1000)?;
-        let keys = call.request(&table, ConsistencyLevel::One).ranges().get_table_keys(bounds, count).await?;
+        let keys =
+            call.request(&table, ConsistencyLevel::One).ranges().get_table_keys(start, finish, count).await?;
         let mut writer = call.writer();
         writer.field_list(0, TType::String, keys.len());
         for key in &keys {

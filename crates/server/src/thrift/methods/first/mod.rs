@@ -1,7 +1,7 @@
 //! The calls of 0.3, which have a table argument and a text that names the column family and columns.
 //!
 //! Connections of 0.3 look like any other. Its calls are distinguished from later calls with the same names by the
-//! types of their arguments. Error messages are those of its CassandraServer if it had any; where it failed with an
+//! types of their arguments. Error messages come from its CassandraServer if it had any; where it failed with an
 //! internal error, the client receives a description of the error.
 
 mod columns;
@@ -14,10 +14,10 @@ mod window;
 mod writes;
 
 use super::{Arg, Call, CallFuture, DeclaredException, Method, arg};
-use crate::compat::only;
-use crate::thrift::wire::{TType, WireError};
-use crate::util::Release::V0_3;
-use crate::util::meter::RequestKind;
+use base::compat::only;
+use base::util::Release::V0_3;
+use base::util::meter::RequestKind;
+use wire::thrift::{TType, WireError};
 
 /// All rows of 0.3.
 pub const ROWS: &[&[Method]] =

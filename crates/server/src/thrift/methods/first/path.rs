@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::db::{ColumnParent, ColumnPath, Error};
+use db::{ColumnParent, ColumnPath, Error};
 
 /// Names separated by colons, the column family's first. None of the names can contain a colon.
 #[derive(Debug, Clone)]

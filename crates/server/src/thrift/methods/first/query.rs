@@ -2,7 +2,7 @@
 
 use super::about;
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
-use crate::thrift::wire::TType;
+use wire::thrift::TType;
 
 pub const ROWS: &[Method] = &[Method {
     needs_login: true,

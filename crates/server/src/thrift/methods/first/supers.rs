@@ -4,15 +4,14 @@ use super::columns::{first, newest_first};
 use super::path::TextPath;
 use super::window::Window;
 use super::{INVALID, INVALID_OR_ABSENT, KEY, TABLE, data, i32_or};
-use crate::compat::features::ConsistencyLevel;
-use crate::db::{Error, GetResult, SlicePredicate};
-use crate::model::{RowColumns, SuperColumn};
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
-use crate::thrift::results;
-use crate::thrift::types;
-use crate::thrift::wire::{TType, Writer};
-use crate::util::meter::RequestKind;
+use crate::thrift::{results, types};
+use base::compat::features::ConsistencyLevel;
+use base::model::{RowColumns, SuperColumn};
+use base::util::meter::RequestKind;
+use db::{Error, GetResult, SlicePredicate};
+use wire::thrift::{TType, Writer};
 
 const FAMILY: Arg = arg(3, "columnFamily", TType::String);
 

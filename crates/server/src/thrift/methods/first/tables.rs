@@ -2,7 +2,7 @@
 
 use super::about;
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
-use crate::thrift::wire::TType;
+use wire::thrift::TType;
 
 pub const ROWS: &[Method] = &[
     about("getStringProperty", &[arg(-1, "propertyName", TType::String)], get_string_property),

@@ -1,6 +1,6 @@
 //! insert, batch_insert, batch_insert_superColumn and remove of 0.3.
 //!
-//! 0.3 trims the keys of writes, but not those of reads.
+//! 0.3 trims the keys of writes, but not the keys of reads.
 
 use std::collections::HashMap;
 
@@ -8,16 +8,16 @@ use bytes::Bytes;
 
 use super::path::TextPath;
 use super::{KEY, TABLE, data, timestamp};
-use crate::compat::features::ConsistencyLevel;
-use crate::compat::features::releases::NEWEST;
-use crate::db::{ColumnOrSuper, ColumnPath, NewColumn, NewSuper};
 use crate::thrift::failure::Failure;
 use crate::thrift::java_map::in_java_order;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
 use crate::thrift::types;
-use crate::thrift::wire::{Reader, TType, WireError};
-use crate::util::meter::RequestKind;
-use crate::util::trimmed;
+use base::compat::features::ConsistencyLevel;
+use base::compat::features::releases::NEWEST;
+use base::util::meter::RequestKind;
+use base::util::trimmed;
+use db::{ColumnOrSuper, ColumnPath, NewColumn, NewSuper};
+use wire::thrift::{Reader, TType, WireError};
 
 pub const ROWS: &[Method] = &[
     data(
@@ -71,9 +71,9 @@ fn insert(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (table, key) = (call.args.bytes(1)?, trimmed(&call.args.bytes(2)?));
         let path = TextPath::parse(call.args.bytes(3)?).written()?;
-        let written = (call.args.bytes(4)?, timestamp(&call, 5)?);
+        let (value, timestamp) = (call.args.bytes(4)?, timestamp(&call, 5)?);
         let consistency = consistency(&call, 6)?;
-        call.request(&table, consistency).writes().insert(key, path, written).await?;
+        call.request(&table, consistency).writes().insert(key, path, value, timestamp).await?;
         Ok(())
     })
 }

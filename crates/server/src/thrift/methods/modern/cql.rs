@@ -3,19 +3,16 @@
 use bytes::Bytes;
 
 use super::since;
-use crate::compat::features::{ConsistencyLevel, ReportedVersion};
-use crate::cql::{
-    self, BoundValue, CollectionForm, MarkerSpec, Outcome, QueryOptions, QueryState, StatementId,
-    marker_notes,
-};
-use crate::db;
 use crate::thrift::cql_results::{write_outcome, write_prepared};
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
-use crate::thrift::query_text::query_text;
 use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release;
+use base::compat::features::{ConsistencyLevel, ReportedVersion};
+use base::marshal::CollectionForm;
+use base::model::{BoundValue, StatementId};
+use base::util::{Release, meter};
+use cql::{MarkerSpec, Outcome, QueryOptions, QueryState, marker_notes};
+use wire::thrift::TType;
 
 pub(super) const THROWS: &[(i16, DeclaredException)] = &[
     (1, DeclaredException::InvalidRequest),
@@ -75,6 +72,7 @@ pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryS
         reported: ReportedVersion::of_release(call.behaviour),
         keyspace,
         user: call.session.user.as_ref(),
+        sees_new_indexes: true,
     }
 }
 
@@ -110,7 +108,7 @@ fn execute(call: Call<'_>) -> CallFuture<'_> {
 
 /// Runs the statement in arguments 1 and 2.
 pub(super) async fn execute_at(call: Call<'_>, consistency: ConsistencyLevel) -> Result<(), Failure> {
-    let text = query_text(call.args)?;
+    let text = call.args.query_text()?;
     let keyspace = keyspace_of(&call);
     let options = options(consistency, Vec::new());
     let outcome = {
@@ -133,7 +131,7 @@ fn prepare(call: Call<'_>) -> CallFuture<'_> {
 
 /// Prepares the statement in arguments 1 and 2.
 pub(super) async fn prepare_cql3(mut call: Call<'_>) -> Result<(), Failure> {
-    let text = query_text(call.args)?;
+    let text = call.args.query_text()?;
     let keyspace = keyspace_of(&call);
     let statements = call.statements;
     if let Some(remote) = call.database.remote_cql() {
@@ -145,7 +143,8 @@ pub(super) async fn prepare_cql3(mut call: Call<'_>) -> Result<(), Failure> {
         return Ok(());
     }
     let state = state(&call, keyspace.as_deref());
-    let (id, prepared) = statements.prepare(&state, &text, StatementId::hash)?;
+    let prepare = || statements.prepare(&state, &text, StatementId::hash);
+    let (id, prepared) = meter::retried(prepare).await?;
     let notes = marker_notes(&state, &prepared.markers, &prepared.parsed.markers);
     write_id(&mut call, id, &notes);
     Ok(())

@@ -4,16 +4,16 @@ use bytes::Bytes;
 
 use super::cql::{self, QUERY, THROWS, check_version, keyspace_of, state};
 use super::since;
-use crate::compat::features::ConsistencyLevel;
-use crate::cql::cql2::{self, Cql2Outcome};
-use crate::db::{self, Database};
 use crate::thrift::cql_results::{write_cql2_outcome, write_cql2_prepared};
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
-use crate::thrift::query_text::query_text;
 use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release;
+use ::cql::cql2;
+use ::cql::cql2::Cql2Outcome;
+use base::compat::features::ConsistencyLevel;
+use base::util::Release;
+use db::Database;
+use wire::thrift::TType;
 
 /// The error for clients of CQL 2 if the store is a cluster.
 const NO_CQL2: &str = "CQL 2 is not supported by a gateway, because its cluster only executes CQL 3: from 1.2 on use \
@@ -66,7 +66,7 @@ fn execute(call: Call<'_>) -> CallFuture<'_> {
             return cql::execute_at(call, ConsistencyLevel::One).await;
         }
         check_cql2(&call)?;
-        let text = query_text(call.args)?;
+        let text = call.args.query_text()?;
         let keyspace = keyspace_of(&call);
         let outcome = cql2::execute(&state(&call, keyspace.as_deref()), &text).await?;
         answer(call, &outcome);
@@ -80,7 +80,7 @@ fn prepare(mut call: Call<'_>) -> CallFuture<'_> {
             return cql::prepare_cql3(call).await;
         }
         check_cql2(&call)?;
-        let (id, prepared) = call.session.own_statements.prepare(&query_text(call.args)?)?;
+        let (id, prepared) = call.session.own_statements.prepare(&call.args.query_text()?)?;
         write_cql2_prepared(&mut call.writer(), id, prepared.markers);
         Ok(())
     })

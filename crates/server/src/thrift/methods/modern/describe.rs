@@ -1,14 +1,13 @@
 //! The describe calls except describe_splits and describe_splits_ex.
 
 use super::{INVALID, since};
-use crate::compat::Behaviour;
-use crate::compat::features::api_version;
-use crate::db;
 use crate::thrift::methods::describe::{write_old_keyspace, write_old_names, write_ring};
 use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
 use crate::thrift::schema_types;
-use crate::thrift::wire::TType;
-use crate::util::Release;
+use base::compat::Behaviour;
+use base::compat::features::api_version;
+use base::util::Release;
+use wire::thrift::TType;
 
 const KEYSPACE: &[Arg] = &[arg(1, "keyspace", TType::String)];
 

@@ -13,9 +13,9 @@ mod writes;
 
 use super::{Arg, CallFuture, DeclaredException, Method, WITH_TIMEOUT, arg};
 use crate::thrift::methods::Call;
-use crate::thrift::wire::TType;
-use crate::util::Release;
-use crate::util::meter::RequestKind;
+use base::util::Release;
+use base::util::meter::RequestKind;
+use wire::thrift::TType;
 
 /// Declares a call that a release introduced and all later ones have.
 const fn since(
@@ -25,7 +25,7 @@ const fn since(
     throws: &'static [(i16, DeclaredException)],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
-    Method { name, releases: crate::compat::since(first), args, throws, needs_login: true, kind: None, run }
+    Method { name, releases: base::compat::since(first), args, throws, needs_login: true, kind: None, run }
 }
 
 /// Declares a call that reads or writes data: it may be refused, find too few replicas or time out.

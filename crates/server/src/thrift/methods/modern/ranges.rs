@@ -2,11 +2,10 @@
 
 use super::{consistency, data};
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
-use crate::thrift::results;
-use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release;
-use crate::util::meter::RequestKind;
+use crate::thrift::{results, types};
+use base::util::Release;
+use base::util::meter::RequestKind;
+use wire::thrift::TType;
 
 pub const ROWS: &[Method] = &[
     data(

@@ -3,16 +3,15 @@
 use bytes::Bytes;
 
 use super::{consistency, data};
-use crate::compat::features::{ConsistencyLevel, consistency_of};
-use crate::db::{ColumnParent, SlicePredicate};
-use crate::model::RowColumns;
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
-use crate::thrift::results;
-use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release;
-use crate::util::meter::RequestKind;
+use crate::thrift::{results, types};
+use base::compat::features::{ConsistencyLevel, consistency_of};
+use base::model::RowColumns;
+use base::util::Release;
+use base::util::meter::RequestKind;
+use db::{ColumnParent, SlicePredicate};
+use wire::thrift::TType;
 
 const SLICE_ARGS: &[Arg] = &[
     arg(1, "key", TType::String),

@@ -4,12 +4,12 @@
 //! checks the session's keyspace instead, and then changes the one in the definition.
 
 use super::{INVALID, since};
-use crate::compat::only;
-use crate::db::{Access, Resource};
 use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
 use crate::thrift::schema_types;
-use crate::thrift::wire::TType;
-use crate::util::Release;
+use base::compat::only;
+use base::util::Release;
+use db::Access;
+use wire::thrift::TType;
 
 type Run = for<'a> fn(Call<'a>) -> CallFuture<'a>;
 
@@ -54,9 +54,8 @@ fn add_keyspace(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let request = schema_types::keyspace(&mut call.args.required(1)?)?;
         call.check(Access::AddKeyspace)?;
-        let made = Resource::Keyspace(request.name.clone());
-        call.database.schema_changes(call.behaviour).add_keyspace(request).await?;
-        call.database.logins().grant_to_maker(call.session.user.as_ref(), &made).await?;
+        let user = call.session.user.as_ref();
+        call.database.schema_changes(call.behaviour).by(user).add_keyspace(request).await?;
         write_version(call);
         Ok(())
     })
@@ -88,9 +87,8 @@ fn add_column_family(call: Call<'_>) -> CallFuture<'_> {
         let request = schema_types::column_family(&mut call.args.required(1)?)?;
         call.keyspace()?;
         call.check(Access::AddFamily { keyspace: request.keyspace.as_bytes() })?;
-        let made = Resource::Table(request.keyspace.clone(), request.name.clone());
-        call.database.schema_changes(call.behaviour).add_column_family(request).await?;
-        call.database.logins().grant_to_maker(call.session.user.as_ref(), &made).await?;
+        let user = call.session.user.as_ref();
+        call.database.schema_changes(call.behaviour).by(user).add_column_family(request).await?;
         write_version(call);
         Ok(())
     })

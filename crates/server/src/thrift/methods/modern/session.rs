@@ -3,12 +3,11 @@
 use super::cql::state;
 use super::cql2::check_has_cql2;
 use super::{INVALID, since};
-use crate::cql::remote::check_keyspace;
-use crate::db;
 use crate::thrift::methods::{Call, CallFuture, DeclaredException, Method, arg};
 use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release;
+use base::util::Release;
+use cql::remote::check_keyspace;
+use wire::thrift::TType;
 
 pub const ROWS: &[Method] = &[
     Method {

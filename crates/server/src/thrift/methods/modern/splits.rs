@@ -1,12 +1,12 @@
 //! describe_splits and describe_splits_ex.
 
 use super::{INVALID, since};
-use crate::compat::only;
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
-use crate::thrift::wire::TType;
-use crate::util::Release;
-use crate::util::Release::V0_7;
+use base::compat::only;
+use base::util::Release;
+use base::util::Release::V0_7;
+use wire::thrift::TType;
 
 const ARGS: &[Arg] = &[
     arg(1, "cfName", TType::String),

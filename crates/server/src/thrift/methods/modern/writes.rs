@@ -3,17 +3,16 @@
 use bytes::Bytes;
 
 use super::{consistency, data};
-use crate::compat::Span;
-use crate::compat::features::ConsistencyLevel;
-use crate::db::{Access, CasOutcome, CasRequest, RowBatch};
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
-use crate::thrift::results;
-use crate::thrift::types;
-use crate::thrift::wire::TType;
-use crate::util::Release;
-use crate::util::Release::{V0_7, V1_0};
-use crate::util::meter::RequestKind;
+use crate::thrift::{results, types};
+use base::compat::Span;
+use base::compat::features::ConsistencyLevel;
+use base::util::Release;
+use base::util::Release::{V0_7, V1_0};
+use base::util::meter::RequestKind;
+use db::{Access, CasOutcome, CasRequest, RowBatch};
+use wire::thrift::TType;
 
 const BATCH_ARGS: &[Arg] = &[arg(1, "mutation_map", TType::Map), consistency(2)];
 const TRUNCATE: Method =

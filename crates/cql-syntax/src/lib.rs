@@ -1,0 +1,55 @@
+//! The syntax of CQL 3: cuts a text into tokens, and parses them into statements. This crate uses
+//! neither the schema nor the database.
+//!
+//! ```text
+//!   SELECT v FROM t WHERE p = 'x'
+//!     lexer    SELECT | v | FROM | t | WHERE | p | = | 'x'        Tokens, five bytes each
+//!     parser   Statement::Select { table: t, relations: [p = 'x'], .. }
+//! ```
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+mod content;
+#[cfg(test)]
+#[path = "../../../tests/support/corpus.rs"]
+mod corpus;
+mod definition;
+mod describe;
+mod display;
+mod error;
+mod failure;
+mod keyword_name;
+pub mod lexer;
+pub mod limits;
+mod operator_text;
+mod parser;
+mod place;
+mod relation;
+mod script;
+mod secrets;
+mod statement;
+mod target;
+mod term;
+pub mod token;
+mod type_name;
+
+pub use content::{Content, Dialect, Subject, contents};
+pub use definition::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties, PropertyValue};
+pub use describe::{Describe, Described, ElementKind};
+pub use error::{Place, SyntaxError};
+pub use lexer::{tokens, tokens_of_any};
+pub use operator_text::operator_text;
+pub use parser::{Parser, parse, parse_as};
+pub use place::{hint, show_place};
+pub use relation::{Condition, Conditions, InValues, Operator, Relation, Test};
+pub use script::statements;
+pub use secrets::{Secrets, without_secrets};
+pub use statement::{
+    AccessStatement, AlterType, Assignment, Batch, BatchKind, Change, CreateIndex, Deletion, IndexTarget,
+    Modify, Operation, Parsed, Part, Resource, RoleOptions, Select, Selected, Selection, Selector, Statement,
+    TableName,
+};
+pub use target::StatementTarget;
+pub use term::{ConstantKind, FunctionCall, Term};
+pub use token::{Token, TokenKind, Tokens};
+pub use type_name::TypeName;

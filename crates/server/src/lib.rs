@@ -1,0 +1,22 @@
+//! The server of both protocols: runs the requests of Thrift and native clients on a database.
+//!
+//! ```text
+//!   net         accepts a socket and hands it to a ConnectionHandler, with its share of memory
+//!     connection / native_connection     read messages off it, in turn or several at once
+//!       thrift::answer / native::answer  find the method or statement, run it, encode the reply
+//! ```
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+mod connection;
+mod faulty_reply;
+pub mod limits;
+pub mod native;
+mod native_answering;
+mod native_connection;
+mod status;
+mod status_page;
+pub mod thrift;
+
+pub use status::StatusService;
+pub use status_page::StatusPage;

@@ -1,0 +1,12 @@
+//! The limits of this layer, each with its reason.
+
+/// Longest value in a file of an old server that is read, in bytes: as in Cassandra 3.x. Longer ones are damage, because
+/// no message had room for them.
+pub const SSTABLE_VALUE_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Largest compressed chunk or block with a checksum in a file of an old server, in bytes. The default is 64 KiB, and a
+/// chunk must be in memory as a whole.
+pub const SSTABLE_CHUNK_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Options of the compressor of an SSTable: Cassandra has three.
+pub const SSTABLE_COMPRESSION_OPTIONS_MAX: i32 = 1_000;

@@ -1,0 +1,54 @@
+//! Prepared statements with secrets.
+
+use std::collections::HashMap;
+use std::ops::BitOrAssign;
+
+use crate::limits::RECORDING_STATEMENTS_MAX;
+
+/// The secrets that the statements of a call can have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StatementKind {
+    /// Bound values and errors can have a password.
+    pub has_passwords: bool,
+    /// The result can have hashes of passwords, or the statements of other clients.
+    pub reads_secrets: bool,
+}
+
+impl StatementKind {
+    /// Returns whether a statement names the hashes of passwords, their keyspace or the keyspace of traces.
+    pub fn reads_secrets(text: &str) -> bool {
+        const NAMES: [&[u8]; 3] = [b"salted_hash", b"system_auth", b"system_traces"];
+        let is_at = |at: usize, name: &&[u8]| {
+            text.as_bytes().get(at..at + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
+        };
+        let starts = text.bytes().enumerate().filter(|(_, byte)| matches!(byte, b's' | b'S'));
+        starts.map(|(at, _)| at).any(|at| NAMES.iter().any(|name| is_at(at, name)))
+    }
+}
+
+impl BitOrAssign for StatementKind {
+    fn bitor_assign(&mut self, other: StatementKind) {
+        self.has_passwords |= other.has_passwords;
+        self.reads_secrets |= other.reads_secrets;
+    }
+}
+
+/// The kinds of prepared statements that have secrets, by the ids of the server. Connections share them.
+#[derive(Debug, Default)]
+pub struct PreparedKinds(HashMap<Vec<u8>, StatementKind>);
+
+impl PreparedKinds {
+    /// Remembers a statement, unless it has no secrets.
+    pub fn add(&mut self, id: &[u8], kind: StatementKind) {
+        if kind != StatementKind::default() && self.0.len() < RECORDING_STATEMENTS_MAX {
+            self.0.insert(id.to_vec(), kind);
+        }
+    }
+
+    /// Returns the kind of a statement. If there were too many to remember, any other one may have secrets.
+    pub fn get(&self, id: &[u8]) -> StatementKind {
+        let is_full = self.0.len() >= RECORDING_STATEMENTS_MAX;
+        let unknown = StatementKind { has_passwords: is_full, reads_secrets: is_full };
+        self.0.get(id).copied().unwrap_or(unknown)
+    }
+}

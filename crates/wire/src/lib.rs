@@ -1,0 +1,17 @@
+//! Reads and writes the messages of both protocols. The server, recorders and load tools use this crate, which uses no
+//! database.
+//!
+//! ```text
+//!   a connection's bytes                          00 00 00 1c 80 01 00 01 ...
+//!     thrift::frame     cuts off one message      80 01 00 01 00 00 00 03 "get" ...
+//!     thrift            reads headers and values  MessageHeader { name: "get", .. }, then fields
+//!
+//!     native::frame     cuts off one frame        04 00 00 07 07 ...
+//!     native::segment   unwraps frames of version 5, checks their checksums
+//! ```
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+pub mod limits;
+pub mod native;
+pub mod thrift;
