@@ -1,32 +1,33 @@
 //! Texts of errors for logs and for the console, which are read by others than the client.
 
-/// Replaces an error that may have a password.
-const HIDDEN: &str = "a syntax error in a statement with a password";
-
-/// Returns the text of an error without the part of a statement that a syntax error quotes:
+/// Returns the text of an error without what a syntax error repeats of the statement:
 ///
 /// ```text
 ///   line 1:62 mismatched input 'AN' expecting EOF (...'hunter2' AND LOGIN = true [AN] SUPERUSER...)
-///   line 1:62 mismatched input 'AN' expecting EOF
+///   line 1:62 mismatched input '?' expecting EOF
 /// ```
 ///
-/// The part in brackets is some words around the mistake, and can have a password without the word before it. Nothing is
-/// left of an error that has the word itself, or that expected a string: the text at the mistake can
-/// be the password.
+/// The word at the mistake can be a value without its quotes, or what follows a quote in a password, and the part in
+/// parentheses is some words around it.
 pub fn without_statement(mut text: String) -> String {
     // Only syntax errors begin with a place.
     if !text.starts_with("line ") {
         return text;
     }
-    if text.to_ascii_lowercase().contains("password") || text.contains("expecting STRING_LITERAL") {
-        return HIDDEN.to_owned();
-    }
-    // The only words of old servers with a bracket are "required (...)+ loop did not match anything".
+    // The only words of old servers with a parenthesis are "required (...)+ loop did not match anything".
     let is_quotation = |at: &usize| !text.get(*at..).is_some_and(|rest| rest.starts_with(" (...)+ "));
     if let Some(at) = text.match_indices(" (").map(|(at, _)| at).find(is_quotation) {
         text.truncate(at);
     }
-    text
+    let Some((before, word)) = text.split_once(" '") else { return text };
+    let shown = if word.starts_with("<EOF>'") { "<EOF>" } else { "?" };
+    let expected = word.rsplit_once("' expecting ").map(|(_, token)| token);
+    // Other letters, or a quote, are those of a string with this word in it.
+    let is_token = |token: &&str| token.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    match expected.filter(is_token) {
+        Some(token) => format!("{before} '{shown}' expecting {token}"),
+        None => format!("{before} '{shown}'"),
+    }
 }
 
 #[cfg(test)]
@@ -35,21 +36,39 @@ mod tests {
 
     #[test]
     fn errors_do_not_quote_statements() {
-        let cut = |text: &str| without_statement(text.to_owned());
-        let near =
-            "line 1:40 missing EOF at 'SUPERUSR' (CREATE USER bob WITH PASSWORD 'hunter2' [SUPERUSR]...)";
-        assert_eq!(cut(near), HIDDEN);
-        assert_eq!(cut("line 1:30 mismatched input 'hunter2' expecting STRING_LITERAL"), HIDDEN);
-        let far = "line 1:62 missing EOF at 'AN' (...'hunter2' AND LOGIN = true [AN] SUPERUSER...)";
-        assert_eq!(cut(far), "line 1:62 missing EOF at 'AN'");
-        assert_eq!(cut("line 1:9 mismatched input 'a (b' at c (d)"), "line 1:9 mismatched input 'a");
+        for (text, shown) in [
+            (
+                "line 1:40 missing EOF at 'SUPERUSR' (CREATE USER bob WITH PASSWORD 'hunter2' [SUPERUSR]...)",
+                "line 1:40 missing EOF at '?'",
+            ),
+            (
+                "line 1:30 mismatched input 'hunter2' expecting STRING_LITERAL",
+                "line 1:30 mismatched input '?' expecting STRING_LITERAL",
+            ),
+            (
+                "line 1:62 mismatched input 'AN' expecting EOF (...'hunter2' AND LOGIN = true [AN] SUPERUSER...)",
+                "line 1:62 mismatched input '?' expecting EOF",
+            ),
+            ("line 1:9 mismatched input 'a (b' at c (d)", "line 1:9 mismatched input '?'"),
+            ("line 1:9 extraneous input 'it'' expecting X''", "line 1:9 extraneous input '?'"),
+            (
+                "line 0:-1 mismatched input '<EOF>' expecting K_FROM",
+                "line 0:-1 mismatched input '<EOF>' expecting K_FROM",
+            ),
+            (
+                "line 1:7 required (...)+ loop did not match anything at input 'x'",
+                "line 1:7 required (...)+ loop did not match anything at input '?'",
+            ),
+            ("line 1:7 no alternative (INSERT INTO t (k) VALUES ('a' [x])", "line 1:7 no alternative"),
+        ] {
+            assert_eq!(without_statement(text.to_owned()), shown);
+        }
         for other in [
-            "line 1:7 mismatched input 'FORM' expecting K_FROM",
-            "line 1:7 required (...)+ loop did not match anything at input 'x'",
+            "line 1:7 required (...)+ loop did not match anything",
             "Provided username bob and/or password are incorrect",
             "no keyspace (of this name)",
         ] {
-            assert_eq!(cut(other), other);
+            assert_eq!(without_statement(other.to_owned()), other);
         }
     }
 }

@@ -149,11 +149,9 @@ mod tests {
 
     #[test]
     fn statements_with_passwords_are_not_logged() {
-        let error = "line 1:30 mismatched input 'x' (CREATE USER a WITH PASSWORD 'hunter2' [x])";
+        let error = "line 1:50 missing EOF at 'x' (CREATE USER a WITH PASSWORD 'hunter2' [x])";
         let line = logged("requests=debug", Some(error));
-        assert!(line.contains("error=a syntax error in a statement with a password"), "{line}");
-        let line = logged("requests=debug", Some("line 1:50 missing EOF at 'x' (...'hunter2' AND y [x])"));
-        assert!(line.contains("error=line 1:50 missing EOF at 'x'") && !line.contains("hunter2"), "{line}");
+        assert!(line.contains("error=line 1:50 missing EOF at '?'") && !line.contains("hunter2"), "{line}");
     }
 
     #[test]
