@@ -123,6 +123,9 @@ fn values_bound_to_passwords_are_hidden() {
         let hidden = hide_in_thrift(b"execute_prepared_cql3_query", &execute, &prepared);
         assert_hidden(&shown_request(&execute, hidden).0, "execute_prepared_cql3_query");
         prepared = PreparedKinds::default();
+        // The statement may have been prepared before the recording began.
+        let hidden = hide_in_thrift(b"execute_prepared_cql3_query", &execute, &prepared);
+        assert_eq!(hidden, Hidden::Refused);
         assert!(matches!(hide_in_native(&query.slice(..query.len() - 1), &prepared), Hidden::Refused));
     }
 }
@@ -162,6 +165,24 @@ fn hashes_and_traces_in_replies_are_hidden() {
         writer.stop();
     });
     assert_hidden(&replies::hide_in_thrift(cell, &none, 8), "a cell");
+    let insert = message("insert", MessageKind::Call, |writer| {
+        writer.field_string(1, b"bob");
+        writer.field_struct(3);
+        writer.field_string(1, b"salted_hash");
+        writer.field_string(2, SECRET.as_bytes());
+        writer.field_i64(3, 1);
+        writer.stop();
+    });
+    let hidden = hide_in_thrift(b"insert", &insert, &PreparedKinds::default());
+    assert_hidden(&shown_request(&insert, hidden).0, "an insert");
+    let range = message("get_slice", MessageKind::Call, |writer| {
+        writer.field_struct(1);
+        writer.field_string(1, b"salted_hash");
+        writer.field_string(2, b"salted_hash");
+        writer.field_bool(3, false);
+        writer.stop();
+    });
+    assert_eq!(hide_in_thrift(b"get_slice", &range, &PreparedKinds::default()), Hidden::Nothing);
     let text = "SELECT activity FROM system_traces.events";
     let select = message("execute_cql3_query", MessageKind::Call, |writer| {
         writer.field_string(1, text.as_bytes());

@@ -1,4 +1,4 @@
-//! Prepared statements with secrets.
+//! What prepared statements can have of secrets.
 
 use std::collections::HashMap;
 use std::ops::BitOrAssign;
@@ -33,22 +33,20 @@ impl BitOrAssign for StatementKind {
     }
 }
 
-/// The kinds of prepared statements that have secrets, by the ids of the server. Connections share them.
+/// The kinds of prepared statements, by the ids of the server. Connections share them.
 #[derive(Debug, Default)]
 pub struct PreparedKinds(HashMap<Vec<u8>, StatementKind>);
 
 impl PreparedKinds {
-    /// Remembers a statement, unless it has no secrets.
+    /// Remembers a statement, unless there are too many.
     pub fn add(&mut self, id: &[u8], kind: StatementKind) {
-        if kind != StatementKind::default() && self.0.len() < RECORDING_STATEMENTS_MAX {
+        if self.0.len() < RECORDING_STATEMENTS_MAX {
             self.0.insert(id.to_vec(), kind);
         }
     }
 
-    /// Returns the kind of a statement. If there were too many to remember, any other one may have secrets.
-    pub fn get(&self, id: &[u8]) -> StatementKind {
-        let is_full = self.0.len() >= RECORDING_STATEMENTS_MAX;
-        let unknown = StatementKind { has_passwords: is_full, reads_secrets: is_full };
-        self.0.get(id).copied().unwrap_or(unknown)
+    /// Returns the kind of a statement; `None` if it was prepared before the recording began, or there were too many.
+    pub fn get(&self, id: &[u8]) -> Option<StatementKind> {
+        self.0.get(id).copied()
     }
 }

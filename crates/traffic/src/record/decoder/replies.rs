@@ -27,7 +27,7 @@ const BEFORE_TEXT: usize = 6;
 pub fn hide_in_native(reply: Bytes, secrets: &CallSecrets, header: usize) -> Bytes {
     let reply = secrets.blanked(reply, header);
     let kind = secrets.kind;
-    if !kind.has_passwords && !kind.reads_secrets && !has(&reply, HASH) && !has(&reply, TRACES.as_bytes()) {
+    if !kind.has_passwords && !kind.reads_secrets && !has_hash(&reply) && !has(&reply, TRACES.as_bytes()) {
         return reply;
     }
     let Ok(NativeReply { content, .. }) = NativeReply::read(&reply) else { return reply };
@@ -68,7 +68,7 @@ fn places_in_rows(reply: &Bytes, rows: &Rows, reads_secrets: bool) -> Vec<Range<
 pub fn hide_in_thrift(reply: Bytes, secrets: &CallSecrets, header: usize) -> Bytes {
     let reply = secrets.blanked(reply, header);
     let kind = secrets.kind;
-    if !kind.has_passwords && !kind.reads_secrets && !has(&reply, HASH) {
+    if !kind.has_passwords && !kind.reads_secrets && !has_hash(&reply) {
         return reply;
     }
     let Ok(message) = ThriftMessage::read(&reply) else { return reply };
@@ -90,15 +90,29 @@ pub fn hide_in_thrift(reply: Bytes, secrets: &CallSecrets, header: usize) -> Byt
     blank(reply, &places)
 }
 
+/// Returns whether a message names a column with hashes.
+pub fn has_hash(message: &[u8]) -> bool {
+    has(message, HASH)
+}
+
+/// Returns the hashes that a call writes.
+pub fn hashes_in(message: &Bytes, call: &ThriftMessage) -> Vec<Range<usize>> {
+    let mut places = Vec::new();
+    call.fields.values().for_each(|value| places_of_hashes(message, value, &mut places));
+    places
+}
+
 /// Adds the values of columns with hashes. In the name of a cell, the column's name is the last part.
 fn places_of_hashes(reply: &Bytes, value: &Value, places: &mut Vec<Range<usize>>) {
     match value {
         Value::Struct(fields) => {
-            match (fields.get(&1), fields.get(&2)) {
-                (Some(Value::Binary(name)), Some(Value::Binary(hash))) if has(name, HASH) => {
-                    places.extend(place_of(reply, hash));
-                }
-                _ => {}
+            // A range of names also begins with two texts; behind them it has a bool.
+            let is_range = matches!(fields.get(&3), Some(Value::Bool(_)));
+            if let (Some(Value::Binary(name)), Some(Value::Binary(hash))) = (fields.get(&1), fields.get(&2))
+                && has(name, HASH)
+                && !is_range
+            {
+                places.extend(place_of(reply, hash));
             }
             fields.values().for_each(|value| places_of_hashes(reply, value, places));
         }

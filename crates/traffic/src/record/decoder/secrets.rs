@@ -10,6 +10,8 @@ use std::ops::Range;
 use bytes::{Bytes, BytesMut};
 
 use super::prepared_kinds::{PreparedKinds, StatementKind};
+use super::replies;
+use crate::ThriftMessage;
 use crate::call::NativeRequest;
 use crate::native_message::{NativeMessage, Statement, place_of};
 use crate::readable::readable;
@@ -114,9 +116,17 @@ pub fn hide_in_thrift(method: &[u8], message: &Bytes, prepared: &PreparedKinds) 
             }
         }
         b"execute_prepared_cql_query" | b"execute_prepared_cql3_query" => {
-            values_of_prepared(message, prepared)
+            match values_of_prepared(message, prepared) {
+                Ok(None) => return Hidden::Refused,
+                found => found.map(Option::unwrap_or_default),
+            }
         }
-        _ => return Hidden::Nothing,
+        _ if !replies::has_hash(message) => return Hidden::Nothing,
+        // A client that writes to `system_auth` itself.
+        _ => {
+            let Ok(call) = ThriftMessage::read(message) else { return Hidden::Refused };
+            Ok(Found { places: replies::hashes_in(message, &call), ..Found::default() })
+        }
     };
     match found {
         Ok(found) => Hidden::of(message, &found.places, found.kind),
@@ -190,14 +200,14 @@ fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<Found>
     Ok(Some(found))
 }
 
-/// Returns the values of a prepared statement with a password.
-fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Found, WireError> {
+/// Returns the values of a prepared statement with a password. `None` if the statement is not known.
+fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Option<Found>, WireError> {
     let mut reader = Reader::new(message);
     MessageHeader::read(&mut reader)?;
-    let mut found = Found::default();
+    let (mut found, mut known) = (Found::default(), None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
-            (1, TType::I32) => found.kind = prepared.get(&reader.i32()?.to_be_bytes()),
+            (1, TType::I32) => known = prepared.get(&reader.i32()?.to_be_bytes()),
             (2, TType::List) => {
                 let (element, count) = reader.list_begin()?;
                 for _ in 0..count {
@@ -213,10 +223,12 @@ fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Found
             _ => reader.skip(ttype)?,
         }
     }
-    if !found.kind.has_passwords {
+    let Some(kind) = known else { return Ok(None) };
+    found.kind = kind;
+    if !kind.has_passwords {
         found.places.clear();
     }
-    Ok(found)
+    Ok(Some(found))
 }
 
 /// Hides the passwords of a native frame.
@@ -250,17 +262,23 @@ pub fn hide_in_native(frame: &Bytes, prepared: &PreparedKinds) -> Hidden {
 }
 
 /// Returns the passwords in the statements of a frame, and the values of such statements. `None` if the frame may have
-/// passwords and cannot be read.
+/// passwords and cannot be read, or executes a statement that is not known.
 fn passwords_of_statements(
     frame: &Bytes,
     message: &NativeMessage<'_>,
     prepared: &PreparedKinds,
 ) -> Option<Found> {
-    let mut found = Found::default();
+    let (mut found, mut is_known) = (Found::default(), true);
     let is_read = message.each_statement(&mut |statement, end| match statement {
         Statement::Text(text) => found.add(text, end - text.len(), Dialect::Cql3),
-        Statement::Prepared(id) => found.kind |= prepared.get(id),
+        Statement::Prepared(id) => match prepared.get(id) {
+            Some(kind) => found.kind |= kind,
+            None => is_known = false,
+        },
     });
+    if !is_known {
+        return None;
+    }
     if is_read.is_none() && StatementSecrets::may_be_in(&readable(message.body)) {
         return None;
     }
