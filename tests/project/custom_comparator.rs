@@ -224,14 +224,17 @@ fn program() -> PathBuf {
     let program = profile.join("examples/custom_comparator");
     let mut build = Command::new(env!("CARGO"));
     build
-        .args(["build", "--quiet", "--example", "custom_comparator"])
+        .args(["build", "--quiet", "--workspace", "--example", "custom_comparator"])
         .current_dir(env!("CARGO_MANIFEST_DIR"));
     if profile.file_name().is_some_and(|name| name == "release") {
         build.arg("--release");
     }
-    // With other features cargo would build the whole library again.
-    if cfg!(feature = "cluster-tls") {
-        build.args(["--features", "cluster-tls"]);
+    // With other features, or without `--workspace` as `./run-tests` has it, cargo would build all libraries again.
+    for (is_on, feature) in [(cfg!(feature = "cluster-tls"), "cluster-tls"), (cfg!(feature = "otlp"), "otlp")]
+    {
+        if is_on {
+            build.args(["--features", feature]);
+        }
     }
     // The parent of the profile's directory is the target directory, which an option may have set for this test.
     build.arg("--target-dir").arg(profile.parent().unwrap());
