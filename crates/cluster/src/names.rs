@@ -4,6 +4,7 @@
 use bytes::Bytes;
 
 use base::marshal::{PACKAGE, StoredOrder, TypeRef};
+use base::util::hex;
 use store::StoreError;
 
 /// Comparators with the same order and the same equality of names as a CQL type of modern servers.
@@ -100,9 +101,9 @@ impl NameForm {
         let Some(comparator) = &self.ordered else { return Ok(kept) };
         let name = comparator.restore(&kept).map(Bytes::from);
         name.ok_or_else(|| {
-            let hex: String = kept.iter().map(|byte| format!("{byte:02x}")).collect();
             StoreError::Corrupt(format!(
-                "0x{hex} on the cluster is not a name of {}",
+                "0x{} on the cluster is not a name of {}",
+                hex(&kept),
                 comparator.class_name()
             ))
         })

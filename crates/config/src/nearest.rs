@@ -1,5 +1,7 @@
 //! Suggests the name that was probably meant.
 
+use strsim::osa_distance;
+
 /// Longer names are not compared, because comparison takes quadratic time.
 const NAME_BYTES_MAX: usize = 128;
 
@@ -14,13 +16,12 @@ pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
         return None;
     }
     let given = given.to_lowercase();
-    let letters: Vec<char> = given.chars().collect();
-    let allowed = (letters.len() / 3).max(1);
+    let allowed = (given.chars().count() / 3).max(1);
     let candidates = candidates.into_iter().filter(|candidate| candidate.len() <= NAME_BYTES_MAX);
     let candidates: Vec<(&str, String)> = candidates.map(|name| (name, name.to_lowercase())).collect();
     let misspelt = candidates
         .iter()
-        .map(|(name, lower)| (distance(&letters, &lower.chars().collect::<Vec<_>>()), *name))
+        .map(|(name, lower)| (osa_distance(&given, lower), *name))
         .filter(|(distance, name)| *distance <= allowed && *distance < name.len())
         .min_by_key(|(distance, _)| *distance);
     if let Some((_, name)) = misspelt {
@@ -29,24 +30,6 @@ pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
     let is_shortened = |lower: &String| given.len() >= PREFIX_BYTES_MIN && lower.starts_with(&given);
     let shortened = candidates.iter().filter(|(_, lower)| is_shortened(lower));
     shortened.map(|(name, _)| *name).min_by_key(|name| name.len())
-}
-
-/// Returns the edit distance of two texts; a swap of neighbours is one edit (optimal string alignment).
-fn distance(left: &[char], right: &[char]) -> usize {
-    let mut before_last = vec![0; right.len() + 1];
-    let mut last: Vec<usize> = (0..=right.len()).collect();
-    for i in 1..=left.len() {
-        let mut row = vec![i; right.len() + 1];
-        for j in 1..=right.len() {
-            let same = left[i - 1] == right[j - 1];
-            row[j] = (last[j - 1] + usize::from(!same)).min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
-                row[j] = row[j].min(before_last[j - 2] + 1);
-            }
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[right.len()]
 }
 
 #[cfg(test)]

@@ -4,14 +4,13 @@
 //! So each page has a token that belongs to its cookie, and a request that changes something must repeat it. The token is
 //! a keyed hash of the cookie, so the server stores nothing for it.
 
-use std::fmt::Write;
-
 use axum::http::HeaderName;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::session::SessionId;
+use base::util::hex;
 use net::is_same;
 
 /// The header with the token, for scripts.
@@ -38,11 +37,7 @@ impl CsrfKey {
         let mut hash = Sha256::new();
         self.0.iter().for_each(|part| hash.update(part.as_bytes()));
         hash.update(cookie.as_str());
-        hash.finalize().iter().fold(String::new(), |mut text, byte| {
-            // Writing to a `String` cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(&hash.finalize())
     }
 
     /// Returns whether a token belongs to a cookie.

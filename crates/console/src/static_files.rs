@@ -1,13 +1,12 @@
 //! Styles and scripts. They are compiled into the program.
 
-use std::fmt::Write;
-
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
 use super::failure::AdminError;
+use base::util::hex;
 
 const CSS: &str = "text/css; charset=utf-8";
 const SVG: &str = "image/svg+xml";
@@ -45,10 +44,5 @@ pub async fn answer(Path(name): Path<String>, headers: HeaderMap) -> Result<Resp
 /// Returns the entity tag of a file.
 fn tag_of(content: &str) -> String {
     let hash = Sha256::digest(content.as_bytes());
-    let hex = hash.iter().take(8).fold(String::new(), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
-    format!("\"{hex}\"")
+    format!("\"{}\"", hex(&hash[..8]))
 }

@@ -17,6 +17,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::type_letter::{letter_of, type_of};
 use crate::limits::TRAFFIC_VALUES_MAX;
+use base::util::unhex;
 use wire::limits::NESTING_MAX;
 use wire::thrift::{Reader, TType, WireError, Writer};
 
@@ -232,7 +233,7 @@ impl Value {
                 number => number.as_f64().ok_or_else(wrong)?,
             }),
             "t" => Value::Binary(Bytes::copy_from_slice(text()?.as_bytes())),
-            "x" => Value::Binary(unhex(text()?).ok_or_else(wrong)?),
+            "x" => Value::Binary(unhex(text()?.as_bytes()).ok_or_else(wrong)?.into()),
             "s" => Value::Struct(fields_from_json(value)?),
             "L" | "S" => {
                 let [element, items] = &value.as_array().ok_or_else(wrong)?[..] else { return Err(wrong()) };
@@ -313,15 +314,6 @@ fn int<T: TryFrom<i64>>(json: &Json) -> Option<T> {
 /// Returns bytes as text if they are UTF-8 without control characters.
 pub fn plain_text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().filter(|text| !text.chars().any(char::is_control))
-}
-
-fn unhex(text: &str) -> Option<Bytes> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16);
-    let byte = |pair: &[u8]| match pair {
-        [high, low] => u8::try_from(digit(high)? * 16 + digit(low)?).ok(),
-        _ => None,
-    };
-    text.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>().map(Bytes::from)
 }
 
 /// Returns the first characters of JSON, for a message.

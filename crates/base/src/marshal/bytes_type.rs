@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{AbstractType, MarshalError, StoredOrder};
+use crate::util::{hex, unhex};
 
 /// Names that are plain bytes. Every name is valid, and a prefix sorts before longer names that begin with it.
 #[derive(Debug)]
@@ -30,19 +31,11 @@ impl AbstractType for BytesType {
     }
 
     fn to_text(&self, value: &[u8]) -> String {
-        value.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(value)
     }
 
     fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
-        let bad = || MarshalError(format!("cannot parse '{text}' as hex bytes"));
-        // The digits are checked here because the parser below would accept a sign.
-        if !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(bad());
-        }
-        (0..text.len())
-            .step_by(2)
-            .map(|at| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| bad()))
-            .collect()
+        unhex(text.as_bytes()).ok_or_else(|| MarshalError(format!("cannot parse '{text}' as hex bytes")))
     }
 }
 

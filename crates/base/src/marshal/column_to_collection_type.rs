@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::views::{self, Inner};
 use super::{AbstractType, BytesType, CqlType, MarshalError, PACKAGE, StoredOrder, TypeRef, Types};
-use crate::util::Release;
+use crate::util::{Release, hex};
 
 /// `ColumnToCollectionType(hex:MapType(A,B),...)`: the type of each collection, by the name of its column in hex.
 #[derive(Debug)]
@@ -63,7 +63,6 @@ fn class_name(collections: &[(Vec<u8>, CqlType)]) -> String {
     };
     let mut sorted: Vec<&(Vec<u8>, CqlType)> = collections.iter().collect();
     sorted.sort_by_key(|(name, _)| (slot(name), name.clone()));
-    let hex = |name: &[u8]| -> String { name.iter().map(|byte| format!("{byte:02x}")).collect() };
     let parts: Vec<String> = sorted
         .into_iter()
         .map(|(name, cql_type)| format!("{}:{}", hex(name), cql_type.class_name()))

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::{BytesType, CqlType, Native, PACKAGE, TypeRef, Types, UserType};
 use crate::util::limits::TYPE_NESTING_MAX;
+use crate::util::unhex;
 
 static BUILTIN: LazyLock<Types> = LazyLock::new(Types::builtin);
 
@@ -60,13 +61,8 @@ pub fn has_reversed_components(class: &str) -> bool {
     whole.contains("ReversedType(") || whole.contains("DynamicCompositeType")
 }
 
-fn from_hex(text: &str) -> Option<String> {
-    if !text.is_ascii() || !text.len().is_multiple_of(2) {
-        return None;
-    }
-    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
-    let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
-    String::from_utf8(bytes?).ok()
+fn text_of_hex(digits: &str) -> Option<String> {
+    String::from_utf8(unhex(digits.as_bytes())?).ok()
 }
 
 /// Finds user types by their keyspaces and names.
@@ -76,13 +72,13 @@ pub type FindUser<'a> = &'a dyn Fn(&str, &str) -> Option<Arc<UserType>>;
 /// because the text may be long.
 fn user_type(inner: &str, depth: usize, find: FindUser<'_>) -> Option<CqlType> {
     let mut beginning = inner.splitn(3, ',').map(str::trim);
-    let (keyspace, name) = (beginning.next()?, from_hex(beginning.next()?)?);
+    let (keyspace, name) = (beginning.next()?, text_of_hex(beginning.next()?)?);
     if let Some(found) = find(keyspace, &name) {
         return Some(CqlType::frozen_user(found));
     }
     let field = |text: &&str| {
         let (field, class) = text.split_once(':')?;
-        Some((from_hex(field.trim())?, read(class, depth + 1, find)?.frozen()))
+        Some((text_of_hex(field.trim())?, read(class, depth + 1, find)?.frozen()))
     };
     let fields = split_arguments(inner).iter().skip(2).map(field).collect::<Option<Vec<_>>>()?;
     Some(CqlType::frozen_user(Arc::new(UserType::new(keyspace, &name, fields))))

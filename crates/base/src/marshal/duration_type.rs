@@ -9,6 +9,7 @@
 use std::cmp::Ordering;
 
 use super::{AbstractType, BytesType, MarshalError, StoredOrder, duration_text};
+use crate::util::{push_signed_vint, take_signed_vint};
 
 /// A duration. Its parts never have different signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ impl Duration {
     fn bytes(self) -> Vec<u8> {
         let mut out = Vec::new();
         for part in [i64::from(self.months), i64::from(self.days), self.nanos] {
-            push_vint(part, &mut out);
+            push_signed_vint(part, &mut out);
         }
         out
     }
@@ -30,7 +31,7 @@ impl Duration {
     fn of(value: &[u8]) -> Result<Duration, String> {
         let mut rest = value;
         let mut part =
-            || take_vint(&mut rest).ok_or_else(|| "Not enough bytes to read a duration".to_owned());
+            || take_signed_vint(&mut rest).ok_or_else(|| "Not enough bytes to read a duration".to_owned());
         let (months, days, nanos) = (part()?, part()?, part()?);
         if !rest.is_empty() {
             return Err(format!("Expected a duration, but {} bytes are left over", rest.len()));
@@ -48,33 +49,6 @@ impl Duration {
         }
         Ok(Duration { months, days, nanos })
     }
-}
-
-fn push_vint(number: i64, out: &mut Vec<u8>) {
-    let bits = (number << 1 ^ number >> 63).cast_unsigned();
-    // Each byte has seven bits of the number, because each byte that follows takes a bit of the first. At most eight
-    // follow.
-    let used = 64 - (bits | 1).leading_zeros();
-    let extra = (used.saturating_sub(1) / 7).min(8) as usize;
-    let bytes = bits.to_be_bytes();
-    if extra == 8 {
-        out.push(0xFF);
-        out.extend_from_slice(&bytes);
-        return;
-    }
-    let from = out.len();
-    out.extend_from_slice(&bytes[7 - extra..]);
-    out[from] |= !(0xFFu16 >> extra) as u8;
-}
-
-fn take_vint(rest: &mut &[u8]) -> Option<i64> {
-    let (first, after) = rest.split_first()?;
-    let extra = first.leading_ones() as usize;
-    let (following, after) = after.split_at_checked(extra)?;
-    *rest = after;
-    let own = u64::from(first & (0xFFu16 >> extra) as u8);
-    let bits = following.iter().fold(own, |bits, byte| bits << 8 | u64::from(*byte));
-    Some((bits >> 1).cast_signed() ^ -(bits & 1).cast_signed())
 }
 
 /// Durations have no meaningful order and cannot be keys; this is the order of their bytes.
@@ -133,15 +107,6 @@ mod tests {
             prop_assert_eq!(Duration::of(&duration.bytes()), Ok(duration));
             let text = DurationType.to_text(&duration.bytes());
             prop_assert_eq!(DurationType.parse_text(&text).unwrap(), duration.bytes());
-        }
-
-        #[test]
-        fn vints_are_decoded_back(number: i64) {
-            let mut bytes = Vec::new();
-            push_vint(number, &mut bytes);
-            let mut rest = &bytes[..];
-            prop_assert_eq!(take_vint(&mut rest), Some(number));
-            prop_assert!(rest.is_empty());
         }
 
         #[test]

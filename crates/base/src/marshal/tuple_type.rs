@@ -6,7 +6,7 @@ use super::composite_type::split_components;
 use super::parts::{self, Part, Restored, part_text};
 use super::views::{self, Inner};
 use super::{AbstractType, MarshalError, PACKAGE, StoredOrder, TypeRef};
-use crate::util::Release;
+use crate::util::{Release, hex};
 
 /// `TupleType(A,B,...)` and `UserType(keyspace,hexname,hexfield:A,...)`: compared field by field. The last fields of a
 /// value may be missing.
@@ -28,10 +28,9 @@ impl TupleType {
 
     /// Returns the type of values of a user-defined type.
     pub fn user(keyspace: &str, name: &str, fields: &[(String, TypeRef)]) -> TupleType {
-        let hex = |text: &str| -> String { text.bytes().map(|byte| format!("{byte:02x}")).collect() };
-        let mut class = format!("{PACKAGE}UserType({keyspace},{}", hex(name));
+        let mut class = format!("{PACKAGE}UserType({keyspace},{}", hex(name.as_bytes()));
         for (field, of) in fields {
-            class.push_str(&format!(",{}:{}", hex(field), of.class_name()));
+            class.push_str(&format!(",{}:{}", hex(field.as_bytes()), of.class_name()));
         }
         class.push(')');
         let fields: Vec<TypeRef> = fields.iter().map(|(_, of)| of.clone()).collect();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::type_size::TypeSize;
 use super::{CqlType, PACKAGE};
+use crate::util::hex;
 
 /// A user-defined type. All types with a field of it share it. So the memory of a chain of types, each of which has two
 /// fields of the type before, is proportional to the statements that defined them, although the class name doubles with
@@ -59,7 +60,7 @@ impl UserType {
         let mut class = self.class_beginning();
         if self.size.is_within_limits() {
             for (field, cql_type) in &self.fields {
-                class.push_str(&format!(",{}:{}", hex(field), cql_type.class_in(true)));
+                class.push_str(&format!(",{}:{}", hex(field.as_bytes()), cql_type.class_in(true)));
             }
         }
         class.push(')');
@@ -72,10 +73,6 @@ impl UserType {
     }
 
     fn class_beginning(&self) -> String {
-        format!("{PACKAGE}UserType({},{}", self.keyspace, hex(&self.name))
+        format!("{PACKAGE}UserType({},{}", self.keyspace, hex(self.name.as_bytes()))
     }
-}
-
-fn hex(text: &str) -> String {
-    text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn hex(text: &str) -> String {
-        key(text).iter().map(|byte| format!("{byte:02x}")).collect()
+        crate::util::hex(&key(text))
     }
 
     #[test]

@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::{ColumnDef, CompactNames, Setting, TableDef};
 use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeRef};
+use crate::util::hex;
 
 /// Whether the columns of a row have values or are super columns.
 #[derive(Debug, Clone)]
@@ -128,8 +129,7 @@ impl CfDef {
     #[must_use]
     pub fn with_indexes(mut self) -> CfDef {
         let index = |column: &ColumnDef| {
-            let hex: String = column.name.iter().map(|byte| format!("{byte:02x}")).collect();
-            let name = format!("{}.{hex}", self.name);
+            let name = format!("{}.{}", self.name, hex(&column.name));
             let family = CfDef { gc_grace_s: self.gc_grace_s, ..CfDef::new(&self.keyspace, &name) };
             (column.name.clone(), Arc::new(family))
         };

@@ -16,6 +16,7 @@ use super::stored_table::{ClassForm, StoredNames, StoredTable};
 use super::stored_user_type::{StoredUserType, restore_user_types};
 use super::{CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef, Setting};
 use crate::marshal::{TypeRef, Types, UserType};
+use crate::util::{hex, unhex};
 
 /// The version of a keyspace's record with all its contents.
 const VERSION: u32 = 1;
@@ -224,7 +225,7 @@ fn family_of(cf: &CfDef, form: ClassForm) -> StoredFamily {
         gc_grace_seconds: cf.gc_grace_s,
         default_validator: cf.default_validator.class_name().to_owned(),
         key_validator: cf.key_validator.as_ref().map(|validator| validator.class_name().to_owned()),
-        key_alias: cf.key_alias.as_ref().map(|alias| to_hex(alias)),
+        key_alias: cf.key_alias.as_ref().map(|alias| hex(alias)),
         columns: cf.column_metadata.values().map(column_of).collect(),
         settings: cf.settings.clone(),
         table: cf.table.as_deref().map(|table| StoredTable::of(table, form)),
@@ -238,7 +239,7 @@ fn column_of(column: &ColumnDef) -> StoredColumn {
         name: index.name.clone(),
         options: index.options.clone(),
     });
-    StoredColumn { name: to_hex(&column.name), validator: column.validator.class_name().to_owned(), index }
+    StoredColumn { name: hex(&column.name), validator: column.validator.class_name().to_owned(), index }
 }
 
 impl StoredFamily {
@@ -261,12 +262,12 @@ impl StoredFamily {
         cf.gc_grace_s = self.gc_grace_seconds;
         cf.default_validator = resolve(&self.default_validator)?;
         cf.key_validator = self.key_validator.as_deref().map(resolve).transpose()?;
-        cf.key_alias = self.key_alias.as_deref().map(from_hex).transpose()?;
+        cf.key_alias = self.key_alias.as_deref().map(name_of_hex).transpose()?;
         cf.settings = self.settings.clone();
         cf.table = self.table.map(|table| Arc::new(table.restore(keyspace_def)));
         cf.names = self.names.restore();
         for column in &self.columns {
-            let name = from_hex(&column.name)?;
+            let name = name_of_hex(&column.name)?;
             let index = column.index.as_ref().map(restore_index).transpose()?;
             let restored = ColumnDef { name: name.clone(), validator: resolve(&column.validator)?, index };
             cf.column_metadata.insert(name, restored);
@@ -282,17 +283,9 @@ fn restore_index(stored: &StoredIndex) -> Result<IndexDef, StoredError> {
     Ok(IndexDef { kind, name: stored.name.clone(), options: stored.options.clone() })
 }
 
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Result<Bytes, StoredError> {
-    let malformed = || StoredError::Malformed(format!("{text:?} is not a name in hexadecimal"));
-    if !text.is_ascii() || !text.len().is_multiple_of(2) {
-        return Err(malformed());
-    }
-    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| malformed());
-    (0..text.len()).step_by(2).map(byte).collect::<Result<Vec<u8>, StoredError>>().map(Bytes::from)
+fn name_of_hex(text: &str) -> Result<Bytes, StoredError> {
+    let name = unhex(text.as_bytes()).map(Bytes::from);
+    name.ok_or_else(|| StoredError::Malformed(format!("{text:?} is not a name in hexadecimal")))
 }
 
 #[cfg(test)]

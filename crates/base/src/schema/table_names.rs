@@ -151,6 +151,7 @@ mod tests {
     use super::*;
     use crate::marshal::{CqlType, Native};
     use crate::schema::{ColumnKind, DroppedColumn, TableColumn};
+    use crate::util::hex;
 
     fn table(clustering: usize) -> TableDef {
         let column = |position| TableColumn {
@@ -172,7 +173,6 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_old_servers() {
-        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
         let values = [Bytes::from_static(&[0, 0, 0, 103])];
         let marker = table(1).sparse_name(false, &values, b"", None, 0);
         assert_eq!(hex(&marker), "00040000006700000000");

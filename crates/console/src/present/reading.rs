@@ -8,6 +8,7 @@ use super::time::date_of_ms;
 use base::marshal::{
     AbstractType, CqlType, Native, STATIC_PREFIX, Types, ValueKind, components, composite_parts, unreversed,
 };
+use base::util::hex;
 use cql::values::to_cql_text;
 
 /// The form of a text.
@@ -38,21 +39,13 @@ impl Reading {
     }
 
     fn hex(bytes: &[u8], note: &str) -> Reading {
-        Reading { text: hex(bytes), form: Form::Hex, note: note.to_owned() }
+        Reading { text: blob(bytes), form: Form::Hex, note: note.to_owned() }
     }
 }
 
 /// Returns bytes in hex, after `0x`.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 + 2 * bytes.len());
-    text.push_str("0x");
-    text.extend(
-        bytes
-            .iter()
-            .flat_map(|byte| [byte >> 4, byte & 15])
-            .filter_map(|digit| char::from_digit(digit.into(), 16)),
-    );
-    text
+pub(super) fn blob(bytes: &[u8]) -> String {
+    format!("0x{}", hex(bytes))
 }
 
 /// Reads bytes by a comparator or validator.

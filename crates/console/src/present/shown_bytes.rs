@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::reading::{Form, Reading, hex, read_as, read_as_type};
+use super::reading::{Form, Reading, blob, read_as, read_as_type};
 use crate::limits::ADMIN_SHOWN_CHARS;
 use base::marshal::{AbstractType, CqlType, Types};
 
@@ -50,7 +50,7 @@ impl ShownBytes {
             text,
             form,
             note,
-            hex: hex(bytes.get(..hex_bytes).unwrap_or_default()),
+            hex: blob(bytes.get(..hex_bytes).unwrap_or_default()),
             length: bytes.len(),
             is_cut: cut_at.is_some() || !decoded,
             is_hex_cut: hex_bytes < bytes.len(),
@@ -72,7 +72,7 @@ fn beginning(bytes: &Bytes, chars: usize, read: impl Fn(&Bytes) -> Reading) -> R
     let start = bytes.slice(..bytes.len().min(4 * (chars + 1)));
     let reading = read(&start);
     if reading.form == Form::Hex {
-        let text = hex(start.get(..chars.min(start.len())).unwrap_or_default());
+        let text = blob(start.get(..chars.min(start.len())).unwrap_or_default());
         return Reading { text, form: Form::Hex, note: String::new() };
     }
     reading

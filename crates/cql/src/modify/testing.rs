@@ -1,6 +1,5 @@
 //! Helpers for tests of statements: a database in memory, statements as text, and cells in hex.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -15,7 +14,7 @@ use base::marshal::CollectionForm;
 use base::model::{Cell, CellKind, Predicate, RowColumns, SliceRange};
 use base::partitioner::{PartitionerRef, RandomPartitioner};
 use base::schema::Catalog;
-use base::util::{Clock, Release};
+use base::util::{Clock, Release, hex};
 use cql_syntax::{Statement, parse_as};
 use db::{Database, DatabaseParts};
 use embedded::EmbeddedStore;
@@ -42,16 +41,9 @@ pub(super) fn options(values: &[Option<&[u8]>]) -> QueryOptions {
     }
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    })
-}
-
 pub(super) fn unhex(text: &str) -> Bytes {
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
+    base::util::unhex(digits.as_bytes()).unwrap().into()
 }
 
 impl Bench {

@@ -12,7 +12,7 @@ use crate::Error;
 
 use base::compat::features::releases::LOGIN_TO_KEYSPACE;
 use base::compat::texts;
-use base::util::Release;
+use base::util::{Release, hex};
 
 /// A credential of a login: its name, such as "username", and its value.
 pub type Credential = (Bytes, Bytes);
@@ -129,8 +129,7 @@ impl SimpleAuthenticator {
             PasswordMode::Plain => stored == password,
             PasswordMode::Md5 => {
                 let digest = Md5::digest(password.as_bytes());
-                let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-                stored.eq_ignore_ascii_case(&hex)
+                stored.eq_ignore_ascii_case(&hex(&digest))
             }
         }
     }

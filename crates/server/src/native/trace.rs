@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::error::NativeError;
 use base::model::BoundValue;
+use base::util::hex;
 use cql::values::append_uuid;
 use cql::{Outcome, QueryOptions};
 use cql_syntax::{Dialect, Secrets, without_secrets};
@@ -135,8 +136,7 @@ fn shown_value(value: &BoundValue) -> String {
         BoundValue::Unset => "unset".to_owned(),
         BoundValue::Value(bytes) => {
             let first = &bytes[..bytes.len().min(VALUE_BYTES_SHOWN)];
-            let hex: String = first.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("0x{hex}{}", if first.len() < bytes.len() { "..." } else { "" })
+            format!("0x{}{}", hex(first), if first.len() < bytes.len() { "..." } else { "" })
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Bytes of a file that is written: numbers in big-endian order, and the variable-length integers of 3.x.
 
+use base::util::{push_signed_vint, push_vint};
+
 /// The content of a file, or a part of it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Output {
@@ -31,28 +33,14 @@ impl Output {
         self.put(&number.to_be_bytes());
     }
 
-    /// Appends a variable-length number. The leading one bits of the first byte are the number of bytes after it.
+    /// Appends a variable-length number.
     pub fn vint(&mut self, number: u64) {
-        let bits = u64::BITS - number.leading_zeros();
-        // Each byte has seven bits of the number, but the ninth has eight.
-        let more = bits.saturating_sub(1) / 7;
-        let more = more.min(8);
-        if more == 8 {
-            self.u8(0xFF);
-            self.put(&number.to_be_bytes());
-            return;
-        }
-        let bytes = number.to_be_bytes();
-        let mut tail: Vec<u8> = bytes.iter().skip(7 - more as usize).copied().collect();
-        if let Some(first) = tail.first_mut() {
-            *first |= !(0xFF_u8.checked_shr(more).unwrap_or(0));
-        }
-        self.put(&tail);
+        push_vint(number, &mut self.bytes);
     }
 
-    /// Appends a signed variable-length number: the sign is its lowest bit.
+    /// Appends a signed variable-length number.
     pub fn signed_vint(&mut self, number: i64) {
-        self.vint(((number << 1) ^ (number >> 63)).cast_unsigned());
+        push_signed_vint(number, &mut self.bytes);
     }
 
     /// Appends bytes behind their length as a variable-length number.

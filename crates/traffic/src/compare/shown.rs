@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::super::value::{Value, plain_text};
 use crate::limits::REPORT_TEXT_CHARS_MAX;
+use base::util::hex;
 
 /// Returns a value as text: `[{1: "a", 3: 5}]`. Long values are cut.
 pub fn shown(value: &Value) -> String {
@@ -35,9 +36,7 @@ fn write_bytes(bytes: &[u8], out: &mut String) {
         }
         None => {
             out.push_str("0x");
-            shown.iter().for_each(|byte| {
-                let _ = write!(out, "{byte:02x}");
-            });
+            out.push_str(&hex(shown));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Redacts the quotations in the texts of errors and warnings.
 
-use super::hashes::{Hashes, unhex};
-use base::util::hex;
+use super::hashes::Hashes;
+use base::util::{hex, unhex};
 
 /// Shorter words of hexadecimal digits may be words.
 const HEX_DIGITS_MIN: usize = 8;

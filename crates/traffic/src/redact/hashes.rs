@@ -1,6 +1,6 @@
 //! The hashes of values by their roles.
 
-use base::util::hex;
+use base::util::{hex, unhex};
 use bytes::Bytes;
 
 use super::hash::{hash, hash_of_text, opaque};
@@ -114,14 +114,4 @@ impl Hashes {
             None => self.data(token),
         }
     }
-}
-
-/// Returns the bytes that a text in hexadecimal stands for.
-pub fn unhex(text: &[u8]) -> Option<Vec<u8>> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16);
-    let byte = |pair: &[u8]| match pair {
-        [high, low] => u8::try_from(digit(high)? * 16 + digit(low)?).ok(),
-        _ => None,
-    };
-    text.chunks(2).map(byte).collect()
 }

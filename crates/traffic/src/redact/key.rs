@@ -2,6 +2,7 @@
 
 use std::hash::Hasher;
 
+use base::util::hex;
 use sha2::{Digest, Sha256};
 use siphasher::sip::SipHasher24;
 use uuid::Uuid;
@@ -29,7 +30,7 @@ impl RedactionKey {
     /// Returns a text that identifies the key without revealing it.
     pub fn fingerprint(&self) -> String {
         let digest = Sha256::new().chain_update(b"redaction fingerprint").chain_update(self.0).finalize();
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        hex(&digest[..8])
     }
 
     /// Returns 64 bits that depend on the key, a number and the bytes.

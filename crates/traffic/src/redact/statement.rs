@@ -1,8 +1,8 @@
 //! The constants of CQL statements.
 
-use super::hashes::{Hashes, unhex};
+use super::hashes::Hashes;
 use base::marshal::parse_date;
-use base::util::hex;
+use base::util::{hex, unhex};
 use cql_syntax::{Content, Subject, Token, TokenKind, contents};
 
 /// Returns a statement about a subject with its data replaced, and comments by spaces.

@@ -5,6 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 
 use base::schema::CfDef;
+use base::util::hex;
 use base::util::output::print_line;
 
 /// The number of differences that are printed.
@@ -81,6 +82,6 @@ fn key_text(cf: &CfDef, key: &[u8]) -> String {
     match (&cf.key_validator, std::str::from_utf8(key)) {
         (Some(validator), _) => validator.to_text(key),
         (None, Ok(text)) if !text.chars().any(char::is_control) => text.to_owned(),
-        _ => format!("0x{}", key.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+        _ => format!("0x{}", hex(key)),
     }
 }

@@ -36,7 +36,6 @@ pub use export::{ExportOptions, Exported, export};
 pub use merge::{DumpSource, MergeKey, MergeStep, Stream, next as next_of_dumps, rank as dump_rank};
 pub use open::{OpenOptions, open};
 pub use place::{Place, ThriftPlace};
-pub use progress_file::of_hex;
 pub use run::{CopyOptions, Interruption, Task, copy_families, run};
 pub use schema::Selection;
 pub use side::Side;

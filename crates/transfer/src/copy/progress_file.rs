@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CopyError;
 use super::tally::Tally;
+use base::util::{hex, unhex};
 
 /// The version of the file format.
 const VERSION: u32 = 1;
@@ -41,7 +42,7 @@ pub struct Family {
 impl Family {
     /// Returns the place to continue from.
     pub fn place(&self) -> Option<Bytes> {
-        self.place.as_deref().and_then(of_hex)
+        self.place.as_deref().and_then(|place| unhex(place.as_bytes())).map(Bytes::from)
     }
 }
 
@@ -109,7 +110,7 @@ impl ProgressFile {
 
     /// Records that everything up to a place is written; `None` for the whole column family.
     pub fn note(&mut self, name: &str, place: Option<&Bytes>, tally: Tally) -> Result<(), CopyError> {
-        let place_hex = place.map(|place| to_hex(place));
+        let place_hex = place.map(|place| hex(place));
         let family = Family { place: place_hex, is_done: place.is_none(), tally };
         self.entry.families.insert(name.to_owned(), family);
         if place.is_none() || self.written.elapsed() >= WRITE_EVERY {
@@ -153,18 +154,6 @@ fn write(path: &Path, entry: &ProgressEntry) -> Result<(), std::io::Error> {
     // Sync the new name, too.
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Decodes hexadecimal digits.
-pub fn of_hex(text: &str) -> Option<Bytes> {
-    let digits: Option<Vec<u8>> =
-        text.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
-    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
-    Some(digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
 }
 
 #[cfg(test)]

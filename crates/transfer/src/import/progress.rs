@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::as_of::{AsOf, ClockShift};
 use super::{FoundTable, ImportError};
-use crate::copy::of_hex;
-use base::util::hex;
+use base::util::{hex, unhex};
 
 /// Version 1 had only the SSTables that are done.
 const VERSION: u32 = 2;
@@ -169,7 +168,7 @@ impl Progress {
     /// Returns the row up to which some tables of a column family are imported.
     pub fn reached(&self, family: &str, tables: &[FoundTable]) -> Option<Bytes> {
         let reached = self.record.reached.get(family)?;
-        if reached.tables == names_of(tables) { of_hex(&reached.key) } else { None }
+        if reached.tables == names_of(tables) { unhex(reached.key.as_bytes()).map(Bytes::from) } else { None }
     }
 
     /// Records that some tables of a column family are imported up to a row.

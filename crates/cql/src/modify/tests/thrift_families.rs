@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use crate::modify::testing::*;
 use base::model::Cell;
+use base::util::hex;
 use db::{CfRequest, ColumnRequest};
 
 async fn with_family(request: CfRequest) -> Bench {

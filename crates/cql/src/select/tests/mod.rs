@@ -15,7 +15,7 @@ use base::compat::features::{Language, ReportedVersion};
 use base::marshal::CollectionForm;
 use base::partitioner::Murmur3Partitioner;
 use base::schema::Catalog;
-use base::util::{Clock, Release};
+use base::util::{Clock, Release, hex};
 use bytes::Bytes;
 use db::{Database, DatabaseParts};
 use embedded::EmbeddedStore;
@@ -99,7 +99,7 @@ fn shown(row: &[Option<Bytes>]) -> String {
             _ if bytes.is_ascii() && bytes.iter().all(u8::is_ascii_alphanumeric) => {
                 String::from_utf8_lossy(bytes).into_owned()
             }
-            _ => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+            _ => hex(bytes),
         },
     };
     row.iter().map(value).collect::<Vec<_>>().join("|")
