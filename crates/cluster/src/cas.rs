@@ -69,13 +69,13 @@ async fn transaction(
             None => Values::default().unset(),
         };
         values.push(at_column(new.bytes(command.key.clone()), table, None, name).bytes(expected.clone()));
-        batch.append_statement(table.prepared(link, Shape::UpdateIf).await?);
+        batch.append_statement(link.prepared(table, Shape::UpdateIf).await?);
     }
     let shape = if command.expected.is_empty() { Shape::InsertIfAbsent } else { Shape::InsertNow };
     for cell in updates {
         let key = Values::default().bytes(command.key.clone());
         values.push(at_column(key, table, None, &cell.name).bytes(cell.value.clone()));
-        batch.append_statement(table.prepared(link, shape).await?);
+        batch.append_statement(link.prepared(table, shape).await?);
     }
     batch.set_consistency(level(command.commit_consistency));
     batch.set_serial_consistency(Some(serial_level(command.serial_consistency)));

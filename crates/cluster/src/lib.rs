@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `options`, `tls`, `connect_error` | connecting to the cluster |
 //! | `link`, `gate`, `retries`, `error`, `status` | the driver's session: limits, retries, errors |
-//! | `table`, `names`, `shape`, `values`, `token` | a column family as a table, and the statements on it |
+//! | `table`, `tables`, `names`, `shape`, `values`, `token` | a column family as a table, and the statements on it |
 //! | `write`, `cas` | mutations and conditional updates as statements |
 //! | `read`, `scan`, `paging`, `rows`, `splits` | reads, and the conversion of their results |
 //! | `cql`, `cql_types` | statements that clients write themselves |
@@ -51,6 +51,7 @@ mod splits;
 mod status;
 mod store;
 mod table;
+mod tables;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(not(feature = "tls"))]

@@ -130,6 +130,24 @@ impl Link {
         prepared.map_err(|_| self.timed_out())?.map_err(error::of_prepare)
     }
 
+    /// Returns the prepared statement of a shape for a table. If it is not prepared yet, one request prepares it and others
+    /// wait.
+    pub async fn prepared(&self, table: &Table, shape: Shape) -> Result<PreparedStatement, StoreError> {
+        let known = || table.prepared.read().get(&shape).cloned();
+        if let Some(statement) = known() {
+            return Ok(statement);
+        }
+        let preparing = tokio::time::timeout(self.request_timeout, table.preparing.lock()).await;
+        let _preparing = preparing.map_err(|_| self.timed_out())?;
+        if let Some(statement) = known() {
+            return Ok(statement);
+        }
+        let mut statement = self.prepare(shape.text(table)).await?;
+        statement.set_is_idempotent(shape.is_idempotent(table));
+        table.prepared.write().insert(shape, statement.clone());
+        Ok(statement)
+    }
+
     /// Returns the error for a request that exceeded its time limit.
     pub fn timed_out(&self) -> StoreError {
         StoreError::TimedOut(format!(
@@ -156,7 +174,7 @@ impl Link {
         values: Values,
         consistency: ConsistencyLevel,
     ) -> Result<(), StoreError> {
-        let mut statement = table.prepared(self, shape).await?;
+        let mut statement = self.prepared(table, shape).await?;
         statement.set_consistency(level(consistency));
         let retries = Retries::default();
         statement.set_retry_policy(Some(Arc::new(retries.clone())));

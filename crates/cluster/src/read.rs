@@ -72,7 +72,7 @@ impl GatheredColumns {
         values: Values,
         consistency: ConsistencyLevel,
     ) -> Result<(), StoreError> {
-        let mut statement = reading.table.prepared(link, shape).await?;
+        let mut statement = link.prepared(reading.table, shape).await?;
         statement.set_consistency(level(consistency));
         let per_count = if self.is_of_supers { COLUMNS_PER_SUPER } else { 1 };
         let mut paging = Paging::of(self.count.saturating_mul(per_count));

@@ -88,7 +88,7 @@ impl Scan<'_> {
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
         let shape = Shape::Rows { ring: range.ring, is_limited: limit.is_some() };
-        let mut statement = self.table.prepared(self.link, shape).await?;
+        let mut statement = self.link.prepared(self.table, shape).await?;
         statement.set_consistency(level(self.consistency));
         let per_row = limit.map_or(usize::MAX, |limit| limit.unsigned_abs() as usize);
         let mut paging = Paging::of(room.saturating_mul(per_row));
@@ -140,7 +140,7 @@ impl Scan<'_> {
         command: &RangeCommand,
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.table.prepared(self.link, Shape::Keys(range.ring)).await?;
+        let mut statement = self.link.prepared(self.table, Shape::Keys(range.ring)).await?;
         statement.set_consistency(level(self.consistency));
         let mut paging = Paging::of(room);
         let until = found.len() + room;
@@ -175,7 +175,7 @@ impl Scan<'_> {
         max_keys: usize,
         found: &mut Vec<Bytes>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.table.prepared(self.link, shape).await?;
+        let mut statement = self.link.prepared(self.table, shape).await?;
         statement.set_consistency(level(self.consistency));
         let mut paging = Paging::of(max_keys.saturating_sub(found.len()));
         let mut from = PagingState::start();

@@ -1,10 +1,10 @@
 //! `ClusterStore`: the `Store` trait on a cluster.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 
 use super::cql::ClientStatements;
 use super::keyspaces::{self, KnownTables, map};
@@ -14,6 +14,7 @@ use super::options::ClusterOptions;
 use super::scan::Scan;
 use super::splits::splits;
 use super::table::{Table, quoted};
+use super::tables::Tables;
 use super::write::MutationWriter;
 use super::{cas, read};
 use base::compat::Behaviour;
@@ -29,32 +30,6 @@ use store::{
 
 /// Replicas of the gateways' own keyspace, unless the operator has set the replication or there are fewer nodes.
 const OWN_KEYSPACE_COPIES: usize = 3;
-
-/// The tables that have been used, by keyspace and name.
-#[derive(Debug, Default)]
-pub struct Tables {
-    by_name: RwLock<HashMap<String, HashMap<String, Arc<Table>>>>,
-}
-
-impl Tables {
-    /// Returns the table of a column family with this definition.
-    pub fn of(&self, cf: &Arc<CfDef>) -> Result<Arc<Table>, StoreError> {
-        let known = self.by_name.read().get(&cf.keyspace).and_then(|tables| tables.get(&cf.name)).cloned();
-        if let Some(table) = known.filter(|table| Arc::ptr_eq(&table.cf, cf)) {
-            return Ok(table);
-        }
-        let table = Arc::new(Table::of(cf)?);
-        let mut tables = self.by_name.write();
-        tables.entry(cf.keyspace.clone()).or_default().insert(cf.name.clone(), table.clone());
-        Ok(table)
-    }
-
-    fn forget(&self, cf: &CfDef) {
-        if let Some(tables) = self.by_name.write().get_mut(&cf.keyspace) {
-            tables.remove(&cf.name);
-        }
-    }
-}
 
 /// A store on a cluster, with one table for each column family.
 pub struct ClusterStore {

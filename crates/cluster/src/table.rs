@@ -7,7 +7,6 @@ use parking_lot::RwLock;
 use scylla::statement::prepared::PreparedStatement;
 use uuid::Uuid;
 
-use super::link::Link;
 use super::names::{NameForm, value_type};
 use super::shape::Shape;
 use base::schema::CfDef;
@@ -24,9 +23,10 @@ pub struct Table {
     /// The stored form of the names of columns in super columns.
     pub inner: Option<NameForm>,
     pub is_counter: bool,
-    prepared: RwLock<HashMap<Shape, PreparedStatement>>,
+    /// The statements that [`Link`](super::link::Link) has prepared.
+    pub prepared: RwLock<HashMap<Shape, PreparedStatement>>,
     /// Locked while a statement is prepared, so that requests do not prepare it at the same time.
-    preparing: tokio::sync::Mutex<()>,
+    pub preparing: tokio::sync::Mutex<()>,
 }
 
 impl Table {
@@ -126,23 +126,6 @@ impl Table {
             (Some(_), false) => "column1, column2, value, WRITETIME(value), TTL(value)",
             (Some(_), true) => "column1, column2, value",
         }
-    }
-
-    /// Returns the prepared statement of a shape. If it is not prepared yet, one request prepares it and others wait.
-    pub async fn prepared(&self, link: &Link, shape: Shape) -> Result<PreparedStatement, StoreError> {
-        let known = || self.prepared.read().get(&shape).cloned();
-        if let Some(statement) = known() {
-            return Ok(statement);
-        }
-        let preparing = tokio::time::timeout(link.request_timeout(), self.preparing.lock()).await;
-        let _preparing = preparing.map_err(|_| link.timed_out())?;
-        if let Some(statement) = known() {
-            return Ok(statement);
-        }
-        let mut statement = link.prepare(shape.text(self)).await?;
-        statement.set_is_idempotent(shape.is_idempotent(self));
-        self.prepared.write().insert(shape, statement.clone());
-        Ok(statement)
     }
 }
 

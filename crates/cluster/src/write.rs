@@ -22,8 +22,8 @@ use scylla::statement::batch::{Batch, BatchType};
 
 use super::link::{Link, level};
 use super::shape::{RowSelector, Shape};
-use super::store::Tables;
 use super::table::Table;
+use super::tables::Tables;
 use super::values::Values;
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
@@ -114,7 +114,7 @@ impl MutationWriter<'_> {
         let mut values = Vec::with_capacity(steps.len());
         let mut is_idempotent = true;
         for step in steps {
-            batch.append_statement(step.table.prepared(self.link, step.shape).await?);
+            batch.append_statement(self.link.prepared(&step.table, step.shape).await?);
             is_idempotent &= step.shape.is_idempotent(&step.table);
             values.push(step.values);
         }

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use super::contact_point::contact_point;
 use super::draft::Draft;
-use super::element::{Element, Set, apply_children};
-use super::elements::row;
+use super::element::{Element, Set, apply_children, row};
 use super::lists;
 use super::mistake::Mistake;
 use super::reading::ConfigReader;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::element::{Element, Set, apply_attributes, apply_children};
-use super::elements::row;
+use super::element::{Element, Set, apply_attributes, apply_children, row};
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
 use super::releases::{ALL, FROM_0_5, IN_0_4, IN_0_6};

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::characters::CodePoint;
-use super::home::parent_of;
 use super::mistake::Mistake;
 use super::nearest::nearest;
 use super::reading::ConfigReader;
@@ -42,6 +41,18 @@ impl<T> Set<T> {
     pub fn has_effect(&self) -> bool {
         !matches!(self, Set::Nothing(_))
     }
+}
+
+/// Makes a row of a table of elements.
+pub const fn row<T>(
+    tag: &'static str,
+    default: &'static str,
+    unit: &'static str,
+    releases: Releases,
+    meaning: &'static str,
+    set: Set<T>,
+) -> Element<T> {
+    Element { tag, default, unit, releases, meaning, set }
 }
 
 /// Applies all children of a node. As in old servers, the first of several equal elements counts, and an empty element
@@ -134,12 +145,13 @@ pub fn unknown<'k>(
     reading: &mut ConfigReader<'_>,
 ) {
     let given = &name.value;
-    reading.warn(name.span, || format!("unknown {what} {given} is ignored{}", hint(given, known)));
+    let parent = (reading.parent_of)(given);
+    reading.warn(name.span, || format!("unknown {what} {given} is ignored{}", hint(given, known, parent)));
 }
 
 /// Returns a hint for an unknown name: the nearest known name, or the parent of the element.
-fn hint<'k>(given: &str, known: impl Iterator<Item = &'k str>) -> String {
-    match (nearest(given, known), parent_of(given)) {
+fn hint<'k>(given: &str, known: impl Iterator<Item = &'k str>, parent: Option<&str>) -> String {
+    match (nearest(given, known), parent) {
         (_, Some(parent)) => format!("; it belongs {parent}"),
         (Some(meant), None) => format!("; did you mean {meant}?"),
         (None, None) => String::new(),

@@ -2,10 +2,10 @@
 
 use super::cluster::{self, CLUSTER};
 use super::draft::{Draft, SyncChoice};
-use super::element::{Element, Set};
+use super::element::{Element, Set, row};
 use super::encryption::{self, ENCRYPTION};
 use super::mistake::Mistake;
-use super::releases::{ALL, FROM_0_5, FROM_0_7, FROM_1_2, IN_0_4, IN_0_6, OWN, Releases, TO_0_5};
+use super::releases::{ALL, FROM_0_5, FROM_0_7, FROM_1_2, IN_0_4, IN_0_6, OWN, TO_0_5};
 use super::settings::{Authenticator, Authority};
 use super::value::Value;
 use super::{keyspace, lists};
@@ -17,18 +17,6 @@ fn set_authority(draft: &mut Draft, value: &Value<'_>) -> Result<(), Mistake> {
     draft.config.authority =
         Some(found.ok_or_else(|| Mistake::UnknownAuthority(value.choice(Authority::CLASSES)))?);
     Ok(())
-}
-
-/// Makes a row of a table of elements.
-pub(super) const fn row<T>(
-    tag: &'static str,
-    default: &'static str,
-    unit: &'static str,
-    releases: Releases,
-    meaning: &'static str,
-    set: Set<T>,
-) -> Element<T> {
-    Element { tag, default, unit, releases, meaning, set }
 }
 
 /// All elements of `<Storage>`.

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::draft::Draft;
-use super::element::{Element, Set, apply_children};
-use super::elements::row;
+use super::element::{Element, Set, apply_children, row};
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
 use super::releases::FROM_1_2;

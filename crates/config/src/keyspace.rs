@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::column_family::{self, FAMILY};
 use super::draft::Draft;
-use super::element::{Element, Set, apply_attributes, apply_children, unknown};
-use super::elements::row;
+use super::element::{Element, Set, apply_attributes, apply_children, row, unknown};
 use super::mistake::{Mistake, UnknownName};
 use super::reading::ConfigReader;
 use super::releases::{ALL, IN_0_4, IN_0_5, IN_0_6};

@@ -9,6 +9,7 @@ use super::draft::Draft;
 use super::element::{apply_children, unknown};
 use super::elements::ELEMENTS;
 use super::error::{ConfigError, ConfigErrors};
+use super::home::parent_of;
 use super::keyspace::{self, KEYSPACE};
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
@@ -83,7 +84,7 @@ pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, Confi
         return yaml::parse(text, file_name, types);
     }
     let source = Arc::new(Source::new(file_name, text));
-    let mut reading = ConfigReader::new(&source, types);
+    let mut reading = ConfigReader::new(&source, types, parent_of);
     let storage = match xml_reader::read(&source) {
         Ok(roots) => storage_of(roots, &mut reading),
         Err(mistakes) => {

@@ -20,9 +20,14 @@ const ERRORS_MAX: usize = 1000;
 /// Lines of an element without effect that a note lists; further ones are counted.
 const LINES_SHOWN: usize = 3;
 
+/// Returns the place where an element or attribute with a name is known.
+pub type ParentOf = fn(&str) -> Option<&'static str>;
+
 /// The state of one reading.
 pub struct ConfigReader<'a> {
     pub types: &'a Types,
+    /// Tells where an element or attribute is known, if it is known elsewhere.
+    pub parent_of: ParentOf,
     source: &'a Arc<Source>,
     pub errors: Vec<ConfigError>,
     /// Notes with their offsets, to sort them in the order of the file.
@@ -35,9 +40,10 @@ pub struct ConfigReader<'a> {
 }
 
 impl<'a> ConfigReader<'a> {
-    pub fn new(source: &'a Arc<Source>, types: &'a Types) -> ConfigReader<'a> {
+    pub fn new(source: &'a Arc<Source>, types: &'a Types, parent_of: ParentOf) -> ConfigReader<'a> {
         ConfigReader {
             types,
+            parent_of,
             source,
             errors: Vec::new(),
             notes: Vec::new(),

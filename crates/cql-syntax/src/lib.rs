@@ -28,6 +28,7 @@ mod relation;
 mod script;
 mod secrets;
 mod statement;
+mod table_name;
 mod target;
 mod term;
 pub mod token;
@@ -47,8 +48,8 @@ pub use secrets::{Secrets, without_secrets};
 pub use statement::{
     AccessStatement, AlterType, Assignment, Batch, BatchKind, Change, CreateIndex, Deletion, IndexTarget,
     Modify, Operation, Parsed, Part, Resource, RoleOptions, Select, Selected, Selection, Selector, Statement,
-    TableName,
 };
+pub use table_name::TableName;
 pub use target::StatementTarget;
 pub use term::{ConstantKind, FunctionCall, Term};
 pub use token::{Token, TokenKind, Tokens};

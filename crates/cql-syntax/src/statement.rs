@@ -2,16 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Alter, Conditions, CreateTable, Describe, Properties, Relation, Term, TypeName};
+use super::{Alter, Conditions, CreateTable, Describe, Properties, Relation, TableName, Term, TypeName};
 use crate::Place;
 use base::compat::features::LaterFeature;
-
-/// The name of a table, and its keyspace if the statement names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TableName {
-    pub keyspace: Option<String>,
-    pub name: String,
-}
 
 /// A statement, and its markers in the order of the text; named markers have a name.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,9 +9,10 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use parking_lot::RwLock;
+use tokio::sync::broadcast;
 
 use super::activity::Activity;
-use super::faults::{Faults, WatchedStore};
+use super::faults::{self, Faults, RequestOrigin, WatchedRequest, WatchedStore};
 use super::index::Build;
 use super::login::{Authenticator, LoginGuard, RoleKeeper};
 use super::metrics::DatabaseMetrics;
@@ -22,7 +23,7 @@ use base::compat::Behaviour;
 use base::marshal::Types;
 use base::model::{Predicate, ReadCommand};
 use base::partitioner::PartitionerRef;
-use base::schema::{Catalog, CfDef};
+use base::schema::{Catalog, CfDef, SchemaChange};
 use base::util::metrics::{EndedRequest, RequestOutcome, RequestSlot};
 use base::util::{Clock, RequestGate};
 use store::{RemoteCql, Store};
@@ -155,6 +156,12 @@ impl Database {
         self.faults.as_ref()
     }
 
+    /// Returns the same database with another guard of logins.
+    #[must_use]
+    pub fn with_login_guard(self, guard: LoginGuard) -> Database {
+        Database { login_guard: Arc::new(guard), ..self }
+    }
+
     /// Returns the same database with another log of requests.
     #[must_use]
     pub fn with_request_log(self, log: RequestLogSwitch) -> Database {
@@ -262,6 +269,44 @@ impl Database {
         let moment =
             uuid::Timestamp::from_unix_time(micros / 1_000_000, (micros % 1_000_000) as u32 * 1000, 0, 0);
         *uuid::Uuid::new_v1(moment, &[1, 0, 0, 0, 0, 1]).as_bytes()
+    }
+
+    /// Returns the counts of this database.
+    pub fn metrics(&self) -> &DatabaseMetrics {
+        &self.metrics
+    }
+
+    /// Returns the number of indexes that are being built.
+    pub fn index_builds(&self) -> usize {
+        self.building.read().len()
+    }
+
+    /// Returns a receiver of all changes of the schema from now on, by all clients and in all languages. The changes of
+    /// one statement or call arrive together.
+    pub fn schema_events(&self) -> broadcast::Receiver<Arc<[SchemaChange]>> {
+        self.events.subscribe()
+    }
+
+    /// Returns the schema version: a UUID that changes whenever the schema changes.
+    pub fn schema_version(&self) -> String {
+        let catalog = Arc::clone(&self.catalog());
+        let bytes = self.version.of(&catalog).to_be_bytes();
+        uuid::Builder::from_md5_bytes(bytes).into_uuid().to_string()
+    }
+
+    /// Begins to watch a request; `None` if nothing needs to know it.
+    #[inline]
+    pub fn watch(&self, origin: RequestOrigin) -> Option<Arc<WatchedRequest>> {
+        if !self.has_watched_requests() {
+            return None;
+        }
+        WatchedRequest::begin(self.faults(), self.request_log(), origin)
+    }
+
+    /// Returns whether the arguments of the request that runs here are needed: at its start, or at its end, when it is
+    /// known whether it has failed.
+    pub fn needs_arguments(&self, has_failed: Option<bool>) -> bool {
+        self.has_watched_requests() && faults::needs_arguments(has_failed)
     }
 
     /// Returns the command that reads one row as of the current time.

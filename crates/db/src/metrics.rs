@@ -1,6 +1,6 @@
 //! The counts of a database for its metrics.
 
-use super::{Database, Error};
+use super::Error;
 use base::util::metrics::{Counter, RequestMetrics, RequestOutcome};
 
 /// The counts of a database since its start.
@@ -12,18 +12,6 @@ pub struct DatabaseMetrics {
     pub logins_ok: Counter,
     /// Logins that were refused.
     pub logins_failed: Counter,
-}
-
-impl Database {
-    /// Returns the counts of this database.
-    pub fn metrics(&self) -> &DatabaseMetrics {
-        &self.metrics
-    }
-
-    /// Returns the number of indexes that are being built.
-    pub fn index_builds(&self) -> usize {
-        self.building.read().len()
-    }
 }
 
 impl From<&Error> for RequestOutcome {

@@ -5,10 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::database::CatalogNow;
-use super::index::IndexReads;
-use super::read::{Ranges, Reads};
 use super::validate::Validation;
-use super::write::Writes;
 use super::{Database, Error, faults};
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
@@ -50,33 +47,13 @@ impl Database {
 }
 
 impl Request<'_> {
-    /// Returns the reads of rows by their keys.
-    pub fn reads(&self) -> Reads<'_> {
-        Reads::new(self)
-    }
-
-    /// Returns the reads of ranges of rows.
-    pub fn ranges(&self) -> Ranges<'_> {
-        Ranges::new(self)
-    }
-
-    /// Returns the writes.
-    pub fn writes(&self) -> Writes<'_> {
-        Writes::new(self)
-    }
-
-    /// Returns the reads by secondary indexes.
-    pub fn index_reads(&self) -> IndexReads<'_> {
-        IndexReads::new(self)
-    }
-
     pub(super) fn store(&self) -> &dyn Store {
         &**self.database.store()
     }
 
     /// Returns the release's checks against the request's schema.
     pub(super) fn validation(&self) -> Validation<'_> {
-        Validation::new(self.database, &self.catalog, self.behaviour)
+        Validation::new(self.database.clock(), &self.catalog, self.behaviour)
     }
 
     /// Returns the command that reads one row as of the current time.

@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::args::{ColumnParent, ColumnPath};
 use super::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, TRACES_KEYSPACE};
-use super::{Database, Error, table_cells};
+use super::{Error, table_cells};
 use crate::limits::NAME_BYTES_MAX;
 use base::compat::features::ConsistencyLevel;
 use base::compat::{Behaviour, texts};
@@ -34,11 +34,11 @@ pub(super) fn text_of(name: &[u8]) -> String {
 
 impl<'a> Validation<'a> {
     pub(super) fn new(
-        database: &'a Database,
+        clock: &'a Clock,
         catalog: &'a Catalog,
         behaviour: &'static Behaviour,
     ) -> Validation<'a> {
-        Validation { catalog, behaviour, clock: database.clock() }
+        Validation { catalog, behaviour, clock }
     }
 
     pub fn keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {

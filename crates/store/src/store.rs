@@ -1,20 +1,15 @@
 //! The trait of all stores.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::count::count_in_pages;
-use super::{Capabilities, Dump, DumpCommand, StoreError, StoreStatus, StoredSlice, StoredSliceCommand};
+use super::{Capabilities, Dump, DumpCommand, StoreFuture, StoreStatus, StoredSlice, StoredSliceCommand};
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use base::schema::{Catalog, CfDef};
-
-/// The future of a store's result.
-pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// The changes of one schema change in a store.
 #[derive(Debug, Clone, Default)]

@@ -55,6 +55,12 @@ impl Behaviour {
     }
 }
 
+impl From<&Behaviour> for Line {
+    fn from(behaviour: &Behaviour) -> Line {
+        Line::of(behaviour.release)
+    }
+}
+
 /// One row per release, in the order of [`Release::ALL`].
 static TABLE: [Behaviour; Release::ALL.len()] = {
     let mut table = [const { Behaviour::row(Release::V0_3) }; Release::ALL.len()];

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::Behaviour;
 use crate::util::Release;
 
 /// A line of releases: its major and minor number, such as 2.1 or 3.11.
@@ -45,12 +44,6 @@ impl fmt::Display for Line {
 impl From<Release> for Line {
     fn from(release: Release) -> Line {
         Line::of(release)
-    }
-}
-
-impl From<&Behaviour> for Line {
-    fn from(behaviour: &Behaviour) -> Line {
-        Line::of(behaviour.release)
     }
 }
 

@@ -35,8 +35,20 @@ struct Parser<'a> {
     types: &'a Types,
 }
 
+impl Types {
+    /// Parses a type as schemas write it, with its parameters: `ReversedType(LongType)`.
+    pub fn parse(&self, text: &str) -> Result<TypeRef, TypeError> {
+        parse(text, self)
+    }
+
+    /// Parses a type as `parse` does. Returns `None` if the text names no known type.
+    pub fn resolve(&self, text: &str) -> Option<TypeRef> {
+        self.parse(text).ok()
+    }
+}
+
 /// Parses a whole text. The empty text is BytesType.
-pub(super) fn parse(text: &str, types: &Types) -> Result<TypeRef, TypeError> {
+fn parse(text: &str, types: &Types) -> Result<TypeRef, TypeError> {
     let mut parser = Parser { text, at: 0, types };
     if text.len() > TYPE_TEXT_BYTES_MAX {
         let text = text.chars().take(64).collect();

@@ -8,14 +8,8 @@ use super::number_types::{
 };
 use super::{
     AsciiType, BooleanType, BytesType, DecimalType, DurationType, EmptyType, InetAddressType, IntegerType,
-    LexicalUUIDType, LongType, TimeUUIDType, TypeError, TypeRef, UTF8Type, UUIDType, type_parser,
+    LexicalUUIDType, LongType, PACKAGE, TimeUUIDType, TypeRef, UTF8Type, UUIDType,
 };
-
-/// The package that is assumed for class names without a dot.
-pub const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
-
-/// The validator of counter column families.
-pub const COUNTER_COLUMN_TYPE: &str = "org.apache.cassandra.db.marshal.CounterColumnType";
 
 /// A constructor of a built-in comparator.
 type Make = fn() -> TypeRef;
@@ -63,16 +57,6 @@ impl Types {
     /// Adds a comparator under its class name. It replaces a comparator of the same name.
     pub fn register(&mut self, comparator: TypeRef) {
         self.by_class.insert(comparator.class_name().to_owned(), comparator);
-    }
-
-    /// Parses a type as schemas write it, with its parameters: `ReversedType(LongType)`.
-    pub fn parse(&self, text: &str) -> Result<TypeRef, TypeError> {
-        type_parser::parse(text, self)
-    }
-
-    /// Parses a type as `parse` does. Returns `None` if the text names no known type.
-    pub fn resolve(&self, text: &str) -> Option<TypeRef> {
-        self.parse(text).ok()
     }
 
     /// Returns the type of a class name without parameters. A name without a dot belongs to Cassandra's package.

@@ -30,6 +30,22 @@ pub enum Effect<T> {
 /// A setting without an effect: its key and the reason.
 pub type InertSetting = (&'static str, &'static str);
 
+/// Makes a row: key, default, releases, meaning and effect.
+pub const fn row<T>(
+    key: &'static str,
+    default: &'static str,
+    releases: Releases,
+    meaning: &'static str,
+    effect: Effect<T>,
+) -> YamlSetting<T> {
+    YamlSetting { key, default, releases, meaning, effect }
+}
+
+/// Returns the entry with a key.
+pub fn entry<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
+    entries.iter().find(|entry| entry.key.value == key)
+}
+
 /// Applies the entries of a mapping. An absent value is ignored, as if the setting were not there.
 pub fn apply<T>(
     rows: &[YamlSetting<T>],

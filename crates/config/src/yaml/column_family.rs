@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::apply::{Effect, YamlSetting, apply, list, map};
-use super::keyspaces::entry;
+use super::apply::{Effect, YamlSetting, apply, entry, list, map, row};
 use super::mistake::YamlMistake;
 use super::node::{Content, Entry, YamlNode};
-use super::settings::row;
 use crate::mistake::Mistake;
 use crate::reading::ConfigReader;
 use crate::releases::YAML_IN_0_7 as IN_0_7;

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::apply::apply;
+use super::apply::{apply, entry};
 use super::inert::INERT;
-use super::keyspaces::entry;
 use super::mistake::YamlMistake;
 use super::node::{Content, Entry};
 use super::reader;
@@ -51,7 +50,7 @@ pub struct YamlDraft {
 /// Parses a cassandra.yaml; `file_name` is its name in messages.
 pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, ConfigErrors> {
     let source = Arc::new(Source::new(file_name, text));
-    let mut reading = ConfigReader::new(&source, types);
+    let mut reading = ConfigReader::new(&source, types, |_| None);
     let wrong = |(span, mistake): (Span, YamlMistake)| {
         ConfigErrors::new(vec![ConfigError::new(mistake.into(), span, &source)])
     };

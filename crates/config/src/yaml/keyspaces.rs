@@ -1,11 +1,10 @@
 //! The keyspaces in the cassandra.yaml of 0.7.
 
-use super::apply::{Effect, YamlSetting, apply, list, map, wrong_shape};
+use super::apply::{Effect, YamlSetting, apply, entry, list, map, row, wrong_shape};
 use super::column_family;
 use super::draft::YamlDraft;
 use super::mistake::{SCALAR, YamlMistake};
 use super::node::{Entry, YamlNode};
-use super::settings::row;
 use crate::keyspace::strategy;
 use crate::mistake::Mistake;
 use crate::reading::ConfigReader;
@@ -104,9 +103,4 @@ fn read_keyspace(node: &YamlNode, reading: &mut ConfigReader<'_>) -> Option<Keys
         column_family::read_all(&mut keyspace, families, reading);
     }
     (!keyspace.name.is_empty()).then_some(keyspace)
-}
-
-/// Returns the entry with a key.
-pub(super) fn entry<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
-    entries.iter().find(|entry| entry.key.value == key)
 }

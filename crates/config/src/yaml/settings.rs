@@ -1,6 +1,6 @@
 //! The settings of cassandra.yaml with an effect, one row each.
 
-use super::apply::{Effect, YamlSetting, boolean, list, map, wrong_shape};
+use super::apply::{Effect, YamlSetting, boolean, list, map, row, wrong_shape};
 use super::draft::YamlDraft;
 use super::keyspaces;
 use super::mistake::SCALAR;
@@ -11,19 +11,7 @@ use crate::releases::{
 };
 use crate::settings::{Authenticator, Authority};
 use crate::value::Value;
-use base::compat::Span as Releases;
 use base::partitioner;
-
-/// Makes a row: key, default, releases, meaning and effect.
-pub(super) const fn row<T>(
-    key: &'static str,
-    default: &'static str,
-    releases: Releases,
-    meaning: &'static str,
-    effect: Effect<T>,
-) -> YamlSetting<T> {
-    YamlSetting { key, default, releases, meaning, effect }
-}
 
 /// Parses a time limit in milliseconds.
 fn time_limit(value: &Value<'_>) -> Result<Option<u64>, Mistake> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use super::names::{AUTH, KEYSPACES, TRACES, is_system};
 use crate::define::column_family;
 use crate::values::TypeScope;
 use base::compat::features::ReportedVersion;
@@ -11,19 +12,6 @@ use base::marshal::Types;
 use base::schema::{CfDef, KeyspaceDef};
 use base::util::SharedMap;
 use cql_syntax::{Statement, parse};
-
-/// The node, and the schema in the tables of releases before 3.0.
-pub const SYSTEM: &str = "system";
-/// The schema in the tables of 3.0 and later.
-pub const SCHEMA: &str = "system_schema";
-pub const TRACES: &str = "system_traces";
-/// The virtual tables of 4.0.
-pub const VIRTUAL: &str = "system_virtual_schema";
-
-/// The roles. Its tables are empty if the server has no roles.
-pub const AUTH: &str = "system_auth";
-
-const KEYSPACES: [&str; 5] = [SYSTEM, SCHEMA, TRACES, AUTH, VIRTUAL];
 
 const FIRST: Line = Line(0, 0);
 
@@ -327,11 +315,6 @@ fn made(text: &str) -> Option<CfDef> {
     column_family(&create, &TypeScope::of_existing(&keyspace, &Types::builtin())).ok()
 }
 
-/// Whether a keyspace is a system keyspace.
-pub fn is_system(keyspace: &str) -> bool {
-    KEYSPACES.contains(&keyspace)
-}
-
 /// Returns the definition of a system table that can be queried.
 pub fn definition(reported: &ReportedVersion, keyspace: &str, table: &str) -> Option<&'static Arc<CfDef>> {
     if !is_system(keyspace) {
@@ -371,6 +354,7 @@ pub fn keyspaces(reported: &ReportedVersion) -> Vec<KeyspaceDef> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::{SCHEMA, SYSTEM, VIRTUAL};
 
     #[test]
     fn every_definition_is_a_table() {

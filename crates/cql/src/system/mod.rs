@@ -9,6 +9,7 @@ mod element;
 mod indexes;
 mod legacy;
 mod modern;
+mod names;
 mod node;
 mod row;
 mod shown;
@@ -23,8 +24,9 @@ use base::marshal::{CqlType, Native};
 use base::schema::{CfDef, KeyspaceDef, TableColumn, TableDef};
 use row::Row;
 
-pub use definitions::{AUTH, SCHEMA, SYSTEM, TRACES, VIRTUAL, definition, is_system, keyspaces};
+pub use definitions::{definition, keyspaces};
 pub use element::{TableOptions, index_target, replication, table_id, type_text};
+pub use names::{AUTH, SCHEMA, SYSTEM, TRACES, VIRTUAL, is_system};
 
 /// The requested partitions and tables; `None` means all.
 #[derive(Debug, Default)]
@@ -74,14 +76,14 @@ fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &RequestedT
         (SYSTEM, "schema_columns") => legacy::columns(state, wanted),
         (SYSTEM, "IndexInfo") => indexes::built(state, wanted),
         (SYSTEM, "schema_usertypes") => legacy::user_types(state, wanted),
-        (definitions::SCHEMA, "keyspaces") => modern::keyspaces(state, wanted),
-        (definitions::SCHEMA, "tables") => modern::tables(state, wanted),
-        (definitions::SCHEMA, "columns") => modern::columns(state, wanted),
-        (definitions::SCHEMA, "dropped_columns") => modern::dropped_columns(state, wanted),
-        (definitions::SCHEMA, "indexes") => modern::indexes(state, wanted),
-        (definitions::SCHEMA, "types") => modern::types(state, wanted),
-        (definitions::TRACES, "sessions") => traces::sessions(state, wanted),
-        (definitions::TRACES, "events") => traces::events(state, wanted),
+        (SCHEMA, "keyspaces") => modern::keyspaces(state, wanted),
+        (SCHEMA, "tables") => modern::tables(state, wanted),
+        (SCHEMA, "columns") => modern::columns(state, wanted),
+        (SCHEMA, "dropped_columns") => modern::dropped_columns(state, wanted),
+        (SCHEMA, "indexes") => modern::indexes(state, wanted),
+        (SCHEMA, "types") => modern::types(state, wanted),
+        (TRACES, "sessions") => traces::sessions(state, wanted),
+        (TRACES, "events") => traces::events(state, wanted),
         (AUTH, table) => auth::rows(state, table),
         (VIRTUAL, "keyspaces") => modern::virtual_keyspaces(state),
         (VIRTUAL, "tables") => modern::virtual_tables(state),

@@ -1,7 +1,7 @@
 //! The schema tables since 3.0: `system_schema`, and `system_virtual_schema` of 4.0.
 
-use super::definitions::VIRTUAL;
 use super::element::{TableOptions, replication, table_id, type_text};
+use super::names::VIRTUAL;
 use super::row::Row;
 use super::{RequestedTables, for_each_keyspace, for_each_table, keyspaces as system_keyspaces};
 use crate::QueryState;

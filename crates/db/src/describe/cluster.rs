@@ -49,19 +49,21 @@ impl Describe<'_> {
     /// Checks whether a keyspace exists, which a statement names.
     pub fn check_named_keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
         let catalog = self.database.catalog();
-        Validation::new(self.database, &catalog, self.behaviour).keyspace(keyspace)
+        Validation::new(self.database.clock(), &catalog, self.behaviour).keyspace(keyspace)
     }
 
     /// Checks whether a column family exists.
     pub fn check_family(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
         let catalog = self.database.catalog();
-        Validation::new(self.database, &catalog, self.behaviour).defined(keyspace, family)
+        Validation::new(self.database.clock(), &catalog, self.behaviour).defined(keyspace, family)
     }
 
     /// Returns whether a column family has super columns; an error if it does not exist.
     pub fn is_super(&self, keyspace: &[u8], family: &[u8]) -> Result<bool, Error> {
         let catalog = self.database.catalog();
-        Ok(Validation::new(self.database, &catalog, self.behaviour).family(keyspace, family)?.is_super())
+        Ok(Validation::new(self.database.clock(), &catalog, self.behaviour)
+            .family(keyspace, family)?
+            .is_super())
     }
 
     /// Returns the names of all keyspaces and of "system", which 0.4 and later list too.

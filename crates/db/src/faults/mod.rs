@@ -36,6 +36,6 @@ pub use notes::{note_arguments, note_result, note_statement};
 pub use reply_fault::ReplyFault;
 pub use rule::{Condition, Delay, FaultError, FaultRule, Operation, RuleError};
 pub use rules::{Faults, RuleState};
-pub use watched_request::{RequestOrigin, WatchedRequest, needs_arguments};
-pub(super) use watched_request::{current, run_for};
+pub use watched_request::{RequestOrigin, WatchedRequest};
+pub(super) use watched_request::{current, needs_arguments, run_for};
 pub use watched_store::WatchedStore;

@@ -14,8 +14,8 @@ use super::argument_text::ArgumentText;
 use super::journal::{JournalEntry, JournalResult, JournalRow};
 use super::rule::{Condition, FaultRule, Operation, RequestFacts};
 use super::{ClientConnection, Faults, ReplyFault, key_text};
+use crate::Error;
 use crate::request_log::{RequestLogSwitch, WatchPurpose};
-use crate::{Database, Error};
 use base::compat::features::{ApiGeneration, ConsistencyLevel};
 use base::schema::CfDef;
 
@@ -124,10 +124,7 @@ pub(crate) async fn run_for<F: Future>(request: Option<Arc<WatchedRequest>>, wor
 
 /// Returns whether the arguments of the request that runs here are needed: at its start, or at its end, when it is known
 /// whether it has failed.
-pub fn needs_arguments(database: &Database, has_failed: Option<bool>) -> bool {
-    if !database.has_watched_requests() {
-        return false;
-    }
+pub(crate) fn needs_arguments(has_failed: Option<bool>) -> bool {
     let is_needed = |request: &Arc<WatchedRequest>| {
         let late = request.log.as_ref().filter(|(_, purpose)| purpose.needs_arguments_late);
         match (late, has_failed) {
@@ -155,13 +152,11 @@ pub(super) fn with_state(change: impl FnOnce(&mut State)) {
 
 impl WatchedRequest {
     /// Begins a request; `None` if nothing needs to know it.
-    #[inline]
-    pub fn begin(database: &Database, origin: RequestOrigin) -> Option<Arc<WatchedRequest>> {
-        if database.has_watched_requests() { WatchedRequest::begin_watched(database, origin) } else { None }
-    }
-
-    fn begin_watched(database: &Database, origin: RequestOrigin) -> Option<Arc<WatchedRequest>> {
-        let (faults, log) = (database.faults(), database.request_log());
+    pub(crate) fn begin(
+        faults: Option<&Arc<Faults>>,
+        log: &Arc<RequestLogSwitch>,
+        origin: RequestOrigin,
+    ) -> Option<Arc<WatchedRequest>> {
         let purpose = log.purpose();
         if faults.is_none() && purpose.is_none() {
             return None;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::indexes::Indexes;
+use super::unfinished::{Build, build_record};
 use crate::{Database, Error};
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
@@ -19,9 +20,6 @@ use base::model::{Bounds, Change, Mutation, Predicate, RangeCommand, Row, RowCol
 use base::schema::{Catalog, CfDef};
 use store::StoreChange;
 
-/// The prefix of the record of an unfinished index; keyspace, column family and the column in hex follow.
-pub(super) const BUILD_RECORD: &str = "index/";
-
 /// The number of rows that are indexed at a time.
 const ROWS_PER_STEP: usize = 256;
 /// The interval at which the builder checks whether requests with the previous schema have ended.
@@ -29,22 +27,6 @@ const ASK_EVERY: Duration = Duration::from_millis(2);
 /// The time that `until_built` waits for unfinished indexes, and the interval of its checks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const ASK_BUILT_EVERY: Duration = Duration::from_millis(1);
-
-/// Returns the name of the record of an unfinished index.
-pub(crate) fn build_record(index: &CfDef) -> String {
-    format!("{BUILD_RECORD}{}/{}", index.keyspace, index.name)
-}
-
-/// Identifies one build of an index: an index that is dropped and created again has the same name, and the builder of
-/// the first must not end the build of the second.
-#[derive(Debug, Clone)]
-pub(crate) struct Build(Arc<Instant>);
-
-impl Default for Build {
-    fn default() -> Build {
-        Build(Arc::new(Instant::now()))
-    }
-}
 
 /// The delay before an index is built. The old servers flushed memtables first, so a statement right after CREATE INDEX
 /// found nothing by it; over Thrift it is recorded to find nothing.
@@ -61,7 +43,7 @@ impl Indexes<'_> {
     /// Returns whether an index was created so recently that its build has not begun.
     pub(super) fn is_new(&self, index: &CfDef) -> bool {
         let building = self.database.building.read();
-        building.get(&build_record(index)).is_some_and(|build| build.0.elapsed() < BUILD_AFTER)
+        building.get(&build_record(index)).is_some_and(|build| build.age() < BUILD_AFTER)
     }
 
     /// Returns whether a column has an index that is complete.
@@ -132,7 +114,7 @@ impl Indexes<'_> {
     /// Returns whether this is still the build of an index. It is not if the index was created again, if the whole
     /// database was replaced, or if the server stops.
     fn is_current(&self, record: &str, build: &Build) -> bool {
-        self.database.building.read().get(record).is_some_and(|now| Arc::ptr_eq(&now.0, &build.0))
+        self.database.building.read().get(record).is_some_and(|now| now.is(build))
     }
 
     /// Adds the index entries of the existing rows, until the index is complete or dropped. Returns false if this is no

@@ -14,11 +14,14 @@ pub struct IndexReads<'a> {
     pub(super) request: &'a Request<'a>,
 }
 
-impl<'a> IndexReads<'a> {
-    pub(crate) fn new(request: &'a Request<'a>) -> IndexReads<'a> {
-        IndexReads { request }
+impl Request<'_> {
+    /// Returns the reads by secondary indexes.
+    pub fn index_reads(&self) -> IndexReads<'_> {
+        IndexReads { request: self }
     }
+}
 
+impl<'a> IndexReads<'a> {
     /// Returns rows that meet all conditions, in ring order from a key on (0.7 and later).
     pub async fn get_indexed_slices(
         &self,

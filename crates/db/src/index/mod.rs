@@ -7,8 +7,10 @@ mod indexes;
 mod lookup;
 mod stale_entries;
 mod table_index;
+mod unfinished;
 
-pub(super) use build::{Build, build_record, start_building};
+pub(super) use build::start_building;
 pub use index_reads::IndexReads;
 pub use indexes::Indexes;
 pub use table_index::{INDEX_ENTRIES, INDEX_KEYS, entry_value};
+pub(super) use unfinished::{Build, build_record};

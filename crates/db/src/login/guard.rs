@@ -19,17 +19,17 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::Error;
 use crate::limits::{
     LOGIN_ADDRESSES_MAX, LOGIN_FAILURES_KEPT, LOGIN_FAILURES_MAX, LOGIN_NAMES_MAX, LOGIN_REFUSED_MAX,
     LOGIN_REFUSED_MIN,
 };
-use crate::{Credential, Database, Error, Logins};
 
 /// Counts failed logins, and refuses logins after too many.
 #[derive(Debug)]
 pub struct LoginGuard {
     /// The number of consecutive failures after which logins are refused; 0: never.
-    failures_max: u32,
+    pub(super) failures_max: u32,
     addresses: Mutex<HashMap<IpAddr, Address>>,
     hasher: RandomState,
 }
@@ -63,14 +63,14 @@ struct Count {
 
 /// The key of a login's count: the user, and the network of the client.
 #[derive(Debug, Clone, Copy)]
-struct LoginKey {
-    address: IpAddr,
+pub(super) struct LoginKey {
+    pub(super) address: IpAddr,
     name: Option<u64>,
 }
 
 /// A login in progress.
-struct Attempt {
-    key: LoginKey,
+pub(super) struct Attempt {
+    pub(super) key: LoginKey,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -91,7 +91,7 @@ impl LoginGuard {
     }
 
     /// Begins a login. Waits while as many logins of the same user from the same address are in progress as may fail.
-    async fn begin(&self, address: IpAddr, name: &[u8]) -> Result<Attempt, Error> {
+    pub(super) async fn begin(&self, address: IpAddr, name: &[u8]) -> Result<Attempt, Error> {
         let (key, under_way) = self.enter(address, name, Instant::now());
         self.check(key, Instant::now())?;
         let permit = under_way.acquire_owned().await.ok();
@@ -137,7 +137,7 @@ impl LoginGuard {
     }
 
     /// Resets a count, because the password was right.
-    fn succeeded(&self, key: LoginKey) {
+    pub(super) fn succeeded(&self, key: LoginKey) {
         let mut addresses = self.addresses.lock();
         let Some(address) = addresses.get_mut(&key.address) else { return };
         // The right password for one of many names does not justify more guesses at the others.
@@ -150,7 +150,7 @@ impl LoginGuard {
     }
 
     /// Counts a failure. Returns how long logins are refused from now on, if this failure reached the limit.
-    fn failed(&self, key: LoginKey, now: Instant) -> Option<Duration> {
+    pub(super) fn failed(&self, key: LoginKey, now: Instant) -> Option<Duration> {
         let mut addresses = self.addresses.lock();
         let count = addresses.get_mut(&key.address)?.names.get_mut(&key.name)?;
         count.failures += 1;
@@ -209,70 +209,6 @@ fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         address => address,
-    }
-}
-
-impl Database {
-    /// Returns the database with another guard.
-    pub fn with_login_guard(self, guard: LoginGuard) -> Database {
-        Database { login_guard: Arc::new(guard), ..self }
-    }
-}
-
-impl Logins<'_> {
-    /// Runs a login from an address, unless too many have failed there. Nothing is counted without an address, as in
-    /// tests and tools, or if no login is required.
-    ///
-    /// # Errors
-    /// `Authentication` if logins are refused, and any error of the login itself.
-    pub async fn guarded<T>(
-        &self,
-        address: Option<IpAddr>,
-        credentials: &[Credential],
-        login: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Error> {
-        let outcome = self.attempt(address, credentials, login).await;
-        if self.are_required() {
-            let metrics = self.database.metrics();
-            match &outcome {
-                Ok(_) => metrics.logins_ok.increase(),
-                Err(_) => metrics.logins_failed.increase(),
-            }
-        }
-        outcome
-    }
-
-    /// Runs a login, unless too many have failed.
-    async fn attempt<T>(
-        &self,
-        address: Option<IpAddr>,
-        credentials: &[Credential],
-        login: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Error> {
-        let guard = &self.database.login_guard;
-        let is_counted = self.are_required() && guard.failures_max > 0;
-        let Some(address) = address.filter(|_| is_counted) else { return login.await };
-        let name = credentials.iter().find(|(key, _)| key == "username").map(|(_, name)| name);
-        let name = name.map_or(&b""[..], |name| &name[..]);
-        let attempt = guard.begin(address, name).await?;
-        let outcome = login.await;
-        match &outcome {
-            // A 0.6 user without access to the keyspace has given the right password.
-            Ok(_) | Err(Error::Authorization(_)) => guard.succeeded(attempt.key),
-            Err(Error::Authentication(_)) => {
-                if let Some(refused) = guard.failed(attempt.key, Instant::now()) {
-                    let name: String = String::from_utf8_lossy(name).chars().take(64).collect();
-                    tracing::warn!(
-                        "logins of {name:?} from {} are refused for {refused:?}: {} have failed",
-                        attempt.key.address,
-                        guard.failures_max
-                    );
-                }
-            }
-            // The password was not checked.
-            Err(_) => {}
-        }
-        outcome
     }
 }
 

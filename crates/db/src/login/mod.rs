@@ -4,6 +4,7 @@ mod access;
 mod access_file;
 mod authenticate;
 mod guard;
+mod guarded;
 mod logins;
 mod properties;
 mod rights;

@@ -19,11 +19,14 @@ pub struct Ranges<'a> {
     pub(super) request: &'a Request<'a>,
 }
 
-impl<'a> Ranges<'a> {
-    pub(crate) fn new(request: &'a Request<'a>) -> Ranges<'a> {
-        Ranges { request }
+impl Request<'_> {
+    /// Returns the reads of ranges of rows.
+    pub fn ranges(&self) -> Ranges<'_> {
+        Ranges { request: self }
     }
+}
 
+impl<'a> Ranges<'a> {
     /// Returns the rows of a range in ring order, each with a slice. get_range_slice is the same with keys.
     pub async fn get_range_slices(
         &self,

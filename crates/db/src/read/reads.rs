@@ -27,11 +27,14 @@ pub struct Reads<'a> {
     pub(super) request: &'a Request<'a>,
 }
 
-impl<'a> Reads<'a> {
-    pub(crate) fn new(request: &'a Request<'a>) -> Reads<'a> {
-        Reads { request }
+impl Request<'_> {
+    /// Returns the reads of rows by their keys.
+    pub fn reads(&self) -> Reads<'_> {
+        Reads { request: self }
     }
+}
 
+impl<'a> Reads<'a> {
     /// Returns the column or super column at a path.
     ///
     /// # Errors

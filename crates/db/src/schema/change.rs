@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::attempts::Attempts;
 use super::check::SchemaCheck;
-use super::drop::own_copy;
+use super::copies::own_copy;
 use super::index_changes::{AddedIndex, IndexChanges};
 use super::limits::{check_families, check_keyspaces};
 use super::records::changed_records;
@@ -160,7 +160,7 @@ impl<'a> SchemaChanges<'a> {
         let check = self.check(&catalog);
         if self.behaviour.schema.update_finds_family_first {
             // Cassandra 2.0 and 2.1 first check the permission to change the column family, and so whether it exists.
-            Validation::new(self.database, &catalog, self.behaviour)
+            Validation::new(self.database.clock(), &catalog, self.behaviour)
                 .family(request.keyspace.as_bytes(), request.name.as_bytes())?;
         }
         let Some(old) = catalog.column_family(&request.keyspace, &request.name).cloned() else {

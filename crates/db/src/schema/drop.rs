@@ -1,9 +1,9 @@
 //! Drops of keyspaces, column families and indexes, with their data.
 
-use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use super::change::SchemaChanges;
+use super::copies::{own_copy, until_unused};
 use super::records::{KEYSPACE_RECORD, Records, changed_records, keyspace_record};
 use crate::Error;
 use crate::index::build_record;
@@ -12,10 +12,6 @@ use crate::reserved::SYSTEM_KEYSPACE;
 use base::compat::texts;
 use base::schema::{Catalog, CfDef};
 use store::StoreChange;
-
-/// The time that a change waits for requests that still use the previous schema, and the interval of its checks.
-const PATIENCE: Duration = Duration::from_secs(5);
-const ASK_EVERY: Duration = Duration::from_millis(1);
 
 impl SchemaChanges<'_> {
     /// Drops a keyspace with all its data.
@@ -96,19 +92,5 @@ impl SchemaChanges<'_> {
             self.stored().publish(with);
         }
         outcome
-    }
-}
-
-/// Returns a copy of a schema for the store, which keeps it. The requests' own schema must not be shared with the
-/// store, because its reference count shows whether requests still use it.
-pub(super) fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
-    Arc::new(catalog.clone())
-}
-
-/// Waits until no request uses a schema any more, with a time limit, because a request may wait for its client.
-pub(super) async fn until_unused(schema: &Weak<Catalog>) {
-    let started = Instant::now();
-    while schema.strong_count() > 0 && started.elapsed() < PATIENCE {
-        tokio::time::sleep(ASK_EVERY).await;
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
-use crate::Database;
 use base::schema::{Catalog, SchemaChange};
 
 /// The number of changes that a listener may lag behind before it misses some.
@@ -27,12 +26,9 @@ impl SchemaEvents {
             let _ = self.0.send(SchemaChange::between(before, after).into());
         }
     }
-}
 
-impl Database {
-    /// Returns a receiver of all changes of the schema from now on, by all clients and in all languages. The changes of
-    /// one statement or call arrive together.
-    pub fn schema_events(&self) -> broadcast::Receiver<Arc<[SchemaChange]>> {
-        self.events.0.subscribe()
+    /// Returns a receiver of all changes from now on.
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Arc<[SchemaChange]>> {
+        self.0.subscribe()
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::change::SchemaChanges;
-use super::drop::{own_copy, until_unused};
+use super::copies::{own_copy, until_unused};
 use crate::index::{Build, build_record};
 use base::schema::{CfDef, KeyspaceDef};
 use store::StoreChange;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::drop::own_copy;
+use super::copies::own_copy;
 use super::records::{KeyspaceRecord, Records, changed_records, keyspace_records};
 use super::stored::StoredSchema;
 use crate::Error;

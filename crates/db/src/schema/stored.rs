@@ -5,19 +5,19 @@
 //! the schema. Before it changes the schema itself it loads the newest records, so that no change undoes another
 //! server's.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use super::attempts::Attempts;
-use super::drop::own_copy;
+use super::copies::own_copy;
+use super::pending_drop::resource_of;
 use super::records::{KEYSPACE_RECORD, Records};
-use super::shared_change::resource_of;
+use super::shared_schema::SchemaRefresh;
 use crate::{Database, Error};
 use base::schema::{Catalog, KeyspaceDef, is_same_family, keyspace_from_json, keyspace_to_json};
 use store::{StoreChange, StoreError};
@@ -31,43 +31,6 @@ const ASK_EVERY: Duration = Duration::from_millis(50);
 
 /// The time that a request waits for such a check.
 const ASK_PATIENCE: Duration = Duration::from_secs(5);
-
-/// A check of the metadata records: when it began, and its outcome.
-struct SchemaRefresh {
-    began: Instant,
-    outcome: Result<(), Error>,
-}
-
-/// The state of the metadata records that this server shares with others.
-pub(crate) struct SharedSchema {
-    /// The version of the records that were loaded last.
-    version: AtomicI64,
-    /// The last check on behalf of requests. The request that checks holds the lock; requests that wait for it use
-    /// its result if it is recent enough.
-    last_look: tokio::sync::Mutex<Option<SchemaRefresh>>,
-    /// The pending drops among the records that were loaded last.
-    marks: Mutex<Vec<String>>,
-    /// The keyspaces among those records that could not be read.
-    unread: Mutex<BTreeSet<String>>,
-}
-
-impl Default for SharedSchema {
-    fn default() -> SharedSchema {
-        SharedSchema {
-            version: AtomicI64::new(i64::MIN),
-            last_look: tokio::sync::Mutex::default(),
-            marks: Mutex::default(),
-            unread: Mutex::default(),
-        }
-    }
-}
-
-impl SharedSchema {
-    /// Returns the records of pending drops.
-    pub(super) fn marks(&self) -> Vec<String> {
-        self.marks.lock().clone()
-    }
-}
 
 /// The schema in the store, and how this server follows it.
 #[derive(Clone, Copy)]

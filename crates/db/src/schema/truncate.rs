@@ -12,7 +12,7 @@ impl SchemaChanges<'_> {
         let changing = self.database.changing.clone().lock_owned().await;
         self.stored().load_newest().await?;
         let catalog = self.database.catalog();
-        let checks = Validation::new(self.database, &catalog, self.behaviour);
+        let checks = Validation::new(self.database.clock(), &catalog, self.behaviour);
         checks.keyspace(keyspace)?;
         let cf = checks.column_family(keyspace, family).map_err(|error| {
             // 0.7 looks for nodes that hold the column family, and finds none.

@@ -4,13 +4,10 @@
 //! definitions, not of 10,000 column families, and servers that made the same changes in another order have the same
 //! version.
 
-use std::sync::Arc;
-
 use md5::{Digest, Md5};
 use parking_lot::Mutex;
 
 use super::records::changed_records;
-use crate::Database;
 use base::schema::Catalog;
 
 /// The last schema whose version was computed, with that version.
@@ -19,7 +16,7 @@ pub(crate) struct SchemaVersion(Mutex<(Catalog, u128)>);
 
 impl SchemaVersion {
     /// Returns the version of a schema.
-    fn of(&self, catalog: &Catalog) -> u128 {
+    pub(crate) fn of(&self, catalog: &Catalog) -> u128 {
         let mut known = self.0.lock();
         let (before, sum) = &mut *known;
         for (_, old, new) in catalog.keyspaces.changes_since(&before.keyspaces, |_, _| false) {
@@ -44,17 +41,10 @@ fn digest(name: &str, json: &[u8]) -> u128 {
     u128::from_be_bytes(digest.finalize().into())
 }
 
-impl Database {
-    /// Returns the schema version: a UUID that changes whenever the schema changes.
-    pub fn schema_version(&self) -> String {
-        let catalog = Arc::clone(&self.catalog());
-        let bytes = self.version.of(&catalog).to_be_bytes();
-        uuid::Builder::from_md5_bytes(bytes).into_uuid().to_string()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use base::schema::{CfDef, KeyspaceDef};
 

@@ -17,11 +17,14 @@ pub struct Writes<'a> {
     pub(super) request: &'a Request<'a>,
 }
 
-impl<'a> Writes<'a> {
-    pub(crate) fn new(request: &'a Request<'a>) -> Writes<'a> {
-        Writes { request }
+impl Request<'_> {
+    /// Returns the writes.
+    pub fn writes(&self) -> Writes<'_> {
+        Writes { request: self }
     }
+}
 
+impl<'a> Writes<'a> {
     pub(super) fn changes(&self) -> ChangeBuilder<'a> {
         ChangeBuilder { clock: self.request.database.clock() }
     }

@@ -15,7 +15,7 @@ use base::util::metrics::{EndedRequest, RequestOutcome};
 use base::util::{RequestLog, meter};
 use cql::CqlError;
 use db::activity::{RequestSummary, kind_of};
-use db::faults::{RequestOrigin, WatchedRequest};
+use db::faults::RequestOrigin;
 use wire::limits::NATIVE_FRAME_BYTES_MAX;
 use wire::native::{BodyReader, Compression, Frame, ProtocolVersion, RequestCode, ResponseCode, flag};
 
@@ -77,7 +77,7 @@ pub async fn answer(
         connection: identity.connection,
         address: Some(identity.address),
     };
-    let watched = WatchedRequest::begin(&service.database, origin);
+    let watched = service.database.watch(origin);
     let opened = OnceLock::new();
     let outcome = {
         let request = pin!(async {

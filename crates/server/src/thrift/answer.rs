@@ -24,7 +24,7 @@ use base::util::{RequestLog, RequestPermit, meter};
 use cql::PreparedStatements;
 use db::Database;
 use db::activity::{RequestSummary, kind_of};
-use db::faults::{RequestOrigin, WatchedRequest, needs_arguments, note_arguments, note_result};
+use db::faults::{RequestOrigin, note_arguments, note_result};
 use wire::thrift::frame::Transport;
 use wire::thrift::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 
@@ -155,7 +155,7 @@ impl MethodCall<'_> {
                 Ok(()) => {
                     let permit = service.database.admit().await;
                     let meter = self.meter(permit);
-                    let watched = WatchedRequest::begin(&service.database, self.origin());
+                    let watched = service.database.watch(self.origin());
                     let outcome = {
                         // Pinned here because the future is large, and each layer around it would move it.
                         let request = pin!(self.run_noted(behaviour, out));
@@ -217,11 +217,11 @@ impl MethodCall<'_> {
     /// Runs a call, and adds arguments and result to it if it is watched.
     async fn run_noted(&mut self, behaviour: &'static Behaviour, out: &mut BytesMut) -> Result<(), Failure> {
         let (database, start) = (&self.service.database, out.len());
-        if needs_arguments(database, None) {
+        if database.needs_arguments(None) {
             self.note_arguments();
         }
         let outcome = self.run_on_newest(behaviour, out).await;
-        if needs_arguments(database, Some(outcome.is_err())) {
+        if database.needs_arguments(Some(outcome.is_err())) {
             self.note_arguments();
         }
         outcome?;

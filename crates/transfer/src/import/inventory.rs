@@ -6,36 +6,15 @@ use std::path::{Path, PathBuf};
 use super::leftovers::{self, LeftOut};
 use super::schema::family_ids;
 use super::search::{Search, id_of};
-use super::{ImportError, ImportOptions};
-pub use base::schema::FamilyName;
+use super::{FamilyName, FoundPath, FoundTable, ImportError, ImportOptions};
 use base::schema::is_system_keyspace;
 use base::util::listed;
-use sstable::{Descriptor, SstableError};
+use sstable::SstableError;
 
 /// Names of column families that an error lists.
 const NAMES_SHOWN: usize = 20;
 /// The directories that an SSTable is in, from a snapshot's to its column family's.
 const PLACES: usize = 3;
-
-/// An SSTable.
-#[derive(Debug, Clone)]
-pub struct FoundTable {
-    /// The Data file.
-    pub path: PathBuf,
-    /// The size of the Data file in bytes.
-    pub bytes: u64,
-    pub descriptor: Descriptor,
-    /// The number of the node whose directory it is in.
-    pub node: usize,
-}
-
-/// A file or directory of a node: a commit log, a transaction log, or a directory that was given.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FoundPath {
-    pub path: PathBuf,
-    /// The number of the node, as of an SSTable.
-    pub node: usize,
-}
 
 /// The only keyspace and the only name of column families.
 pub(super) type Selection = (Option<String>, Option<String>);

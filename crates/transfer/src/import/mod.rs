@@ -1,7 +1,8 @@
 //! Imports the data directories of old servers: Cassandra 0.4 to 3.11.
 //!
 //! ```text
-//!   inventory   the SSTables in directories, by column family; `search` finds them
+//!   options     what an import is asked to do
+//!   inventory   the SSTables in directories (`found_file`), by column family; `search` finds them
 //!   leftovers   .. but for those that a killed server has left, and would not have read
 //!   schema      the schema that a server kept in its own tables
 //!   fits        whether definitions can belong to the SSTables
@@ -37,6 +38,7 @@ mod error;
 mod file_dump;
 mod fits;
 mod fold;
+mod found_file;
 mod inventory;
 mod leftovers;
 mod load;
@@ -49,6 +51,7 @@ mod losses;
 mod merge;
 mod meter;
 mod old_names;
+mod options;
 mod pieces;
 mod progress;
 mod reader;
@@ -63,14 +66,17 @@ mod unfound;
 mod verify;
 
 pub use as_of::{AsOf, ClockShift};
+pub use base::schema::FamilyName;
 pub use error::ImportError;
 pub use fits::misfits;
-pub use inventory::{FamilyName, FoundPath, FoundTable, Inventory};
+pub use found_file::{FoundPath, FoundTable};
+pub use inventory::Inventory;
 pub use leftovers::LeftOut;
 pub use logged_counts::LoggedCounts;
 pub use losses::{Losses, Lost};
+pub use options::{CHECKPOINT_EVERY, ImportOptions};
 pub use progress::recorded_parts;
-pub use run::{CHECKPOINT_EVERY, ImportOptions, import};
+pub use run::import;
 pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use search::SCHEMA_KEYSPACES;
 pub use source_partitioner::{SourcePartitioner, source_partitioner};

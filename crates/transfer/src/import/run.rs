@@ -1,14 +1,12 @@
 //! Imports one column family after the other.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
-use super::as_of::{AsOf, ClockShift};
+use super::as_of::ClockShift;
 use super::counters::{CounterMerge, Logged};
 use super::load::Load;
 use super::logged_counters::LoggedCounters;
@@ -22,46 +20,13 @@ use super::reader::{ReadOptions, Reader};
 use super::source_partitioner::order_of_files;
 use super::summary::{FamilySummary, ReadSummary, Summary};
 use super::transfer::{Piece, read_on_thread, transfer, transfer_in_order};
-use super::{FamilyName, FoundTable, ImportError, Inventory, LeftOut};
-use crate::copy::{Interruption, Side};
+use super::{FamilyName, FoundTable, ImportError, ImportOptions, Inventory, LeftOut};
+use crate::copy::Side;
 use base::compat::features::releases::NEWEST;
-use base::partitioner::PartitionerRef;
 use base::schema::{CfDef, TableDef};
 use base::util::Clock;
 
-/// Time between two checkpoints, after which a killed import goes on.
-pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
-
-/// The options of an import.
-#[derive(Debug, Clone)]
-pub struct ImportOptions {
-    /// The partitioner of the files that do not name their own.
-    pub partitioner: PartitionerRef,
-    pub skips_damage: bool,
-    pub progress_file: Option<PathBuf>,
-    /// Time between two checkpoints, if there is a progress file.
-    pub checkpoint_every: Duration,
-    pub interruption: Interruption,
-    /// The second of the old clock at which the import is to happen.
-    pub as_of: Option<AsOf>,
-    /// Whether standard error gets the progress.
-    pub shows_progress: bool,
-}
-
 impl ImportOptions {
-    /// Returns the options of an import that ends at damage, records no progress and prints nothing.
-    pub fn new(partitioner: PartitionerRef) -> ImportOptions {
-        ImportOptions {
-            partitioner,
-            skips_damage: false,
-            progress_file: None,
-            checkpoint_every: CHECKPOINT_EVERY,
-            interruption: Interruption::default(),
-            as_of: None,
-            shows_progress: false,
-        }
-    }
-
     pub(super) fn read_options(
         &self,
         inventory: &Inventory,

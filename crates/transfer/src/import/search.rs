@@ -15,9 +15,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::inventory::{FoundPath, FoundTable, Inventory};
+use super::inventory::Inventory;
 use super::leftovers::LeftOut;
-use super::{FamilyName, ImportError};
+use super::{FamilyName, FoundPath, FoundTable, ImportError};
 use base::schema::is_system_keyspace;
 use sstable::{Component, Descriptor, SstableError, is_transaction_log};
 

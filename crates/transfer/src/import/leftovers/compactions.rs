@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::LeftOut;
 use super::choice::{Generations, Obsolete, Why, of_counters, of_unfinished};
 use crate::import::FamilyName;
-use crate::import::inventory::{FoundTable, Inventory};
 use crate::import::schema::read_system_rows;
 use crate::import::search::id_of;
+use crate::import::{FoundTable, Inventory};
 use sstable::{Atom, Component, SstableError, TableOptions, TableReader, Unit, ancestors};
 
 /// The table of the compactions that run.

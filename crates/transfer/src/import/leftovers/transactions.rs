@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use super::LeftOut;
 use crate::import::FamilyName;
-use crate::import::inventory::{FoundTable, Inventory};
+use crate::import::{FoundTable, Inventory};
 use sstable::{Component, RecordKind, TransactionLog, TransactionRecord};
 
 /// The obsolete SSTables of a transaction: the names of their files up to the component, and why.

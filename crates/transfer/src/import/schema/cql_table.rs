@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::table_settings::{Settings, properties};
 use super::table_statement::{TableStatement, type_of};
-use crate::import::inventory::FamilyName;
+use crate::import::FamilyName;
 use base::marshal::{CqlType, Native, Types};
 use base::schema::{CfDef, DroppedColumn, KeyspaceDef};
 use cql::define::column_family;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::FoundSchema;
 use super::cql_table::CqlTable;
-use super::found::with_one_replica;
-use crate::import::inventory::FamilyName;
+use super::found_schema::with_one_replica;
+use crate::import::FamilyName;
 use base::marshal::Types;
 use base::schema::{CfDef, KeyspaceDef};
 use base::util::meter::RequestLimits;

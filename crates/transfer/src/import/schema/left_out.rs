@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::FoundSchema;
 use super::system_rows::{SystemRow, SystemTables};
-use crate::import::inventory::FamilyName;
+use crate::import::FamilyName;
 use base::schema::is_system_keyspace;
 use sstable::SstableError;
 

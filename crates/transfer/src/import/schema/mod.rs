@@ -2,7 +2,8 @@
 //! 3.11 in `system_schema`.
 //!
 //! ```text
-//!   found             the schema that was found
+//!   found             finds the schema
+//!   found_schema      .. what was found
 //!   system_rows       rows of a server's own tables
 //!   versioned_table   `system.Schema`            avro             its values
 //!   old_tables        `system.schema_keyspaces`, `schema_columnfamilies`, `schema_columns`, `schema_usertypes`
@@ -19,6 +20,7 @@ mod avro;
 mod cql_table;
 mod define;
 mod found;
+mod found_schema;
 mod left_out;
 mod new_tables;
 mod old_tables;
@@ -28,5 +30,6 @@ mod table_statement;
 mod versioned_table;
 
 pub use define::Defined;
-pub use found::{FoundSchema, SchemaSource, family_ids};
+pub use found::family_ids;
+pub use found_schema::{FoundSchema, SchemaSource};
 pub use system_rows::{SystemRow, read as read_system_rows};

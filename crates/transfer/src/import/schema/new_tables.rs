@@ -18,7 +18,7 @@ use super::system_rows::{SystemRow, SystemTables, by_family};
 use super::table_settings::of_new_row;
 use super::table_statement::{TableStatement, type_of};
 use super::{FoundSchema, left_out};
-use crate::import::inventory::FamilyName;
+use crate::import::FamilyName;
 use base::marshal::{PACKAGE, Types, unreversed};
 use base::schema::{CompactNames, IndexKind, KeyspaceDef, name_text};
 use cql::values::TypeScope;

@@ -15,7 +15,7 @@ use super::system_rows::{SystemRow, SystemTables, by_family};
 use super::table_settings::of_old_row;
 use super::table_statement::TableStatement;
 use super::{FoundSchema, left_out};
-use crate::import::inventory::FamilyName;
+use crate::import::FamilyName;
 use base::marshal::{CqlType, Types, composite_parts, split_class, unreversed};
 use base::schema::table_types::collections_of_class;
 use base::schema::{CompactNames, IndexKind, name_text};

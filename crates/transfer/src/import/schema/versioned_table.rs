@@ -19,7 +19,7 @@ use bytes::Bytes;
 use super::FoundSchema;
 use super::avro::{AvroSchema, AvroValue};
 use super::system_rows::{SystemRow, SystemTables};
-use crate::import::inventory::FamilyName;
+use crate::import::FamilyName;
 use base::compat::features::{CF_FIELDS, FieldKind};
 use base::schema::{IndexKind, Setting};
 use db::{CfRequest, ColumnRequest, KsRequest};

@@ -1,0 +1,9 @@
+//! What the methods of stores return.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use super::StoreError;
+
+/// The future of a store's result.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

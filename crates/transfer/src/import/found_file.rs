@@ -1,0 +1,25 @@
+//! Files in the directories of old servers.
+
+use std::path::PathBuf;
+
+use sstable::Descriptor;
+
+/// An SSTable.
+#[derive(Debug, Clone)]
+pub struct FoundTable {
+    /// The Data file.
+    pub path: PathBuf,
+    /// The size of the Data file in bytes.
+    pub bytes: u64,
+    pub descriptor: Descriptor,
+    /// The number of the node whose directory it is in.
+    pub node: usize,
+}
+
+/// A file or directory of a node: a commit log, a transaction log, or a directory that was given.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FoundPath {
+    pub path: PathBuf,
+    /// The number of the node, as of an SSTable.
+    pub node: usize,
+}

@@ -1,0 +1,42 @@
+//! What an import is asked to do.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::as_of::AsOf;
+use crate::copy::Interruption;
+use base::partitioner::PartitionerRef;
+
+/// Time between two checkpoints, after which a killed import goes on.
+pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
+
+/// The options of an import.
+#[derive(Debug, Clone)]
+pub struct ImportOptions {
+    /// The partitioner of the files that do not name their own.
+    pub partitioner: PartitionerRef,
+    pub skips_damage: bool,
+    pub progress_file: Option<PathBuf>,
+    /// Time between two checkpoints, if there is a progress file.
+    pub checkpoint_every: Duration,
+    pub interruption: Interruption,
+    /// The second of the old clock at which the import is to happen.
+    pub as_of: Option<AsOf>,
+    /// Whether standard error gets the progress.
+    pub shows_progress: bool,
+}
+
+impl ImportOptions {
+    /// Returns the options of an import that ends at damage, records no progress and prints nothing.
+    pub fn new(partitioner: PartitionerRef) -> ImportOptions {
+        ImportOptions {
+            partitioner,
+            skips_damage: false,
+            progress_file: None,
+            checkpoint_every: CHECKPOINT_EVERY,
+            interruption: Interruption::default(),
+            as_of: None,
+            shows_progress: false,
+        }
+    }
+}
