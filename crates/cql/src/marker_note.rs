@@ -52,8 +52,8 @@ fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerSp
 
 /// Returns the class of a marker. Since 2.1 the list for a single marker after IN is a frozen one.
 fn class_of(marker: &ColumnSpec, release: Release) -> String {
-    match marker.name.starts_with("in(") && Behaviour::of(release).cql.in_markers_are_frozen {
-        true => marker.cql_type.clone().frozen().class_name(),
-        false => marker.cql_type.class_name(),
+    if marker.name.starts_with("in(") && Behaviour::of(release).cql.in_markers_are_frozen {
+        return marker.cql_type.clone().frozen().class_name();
     }
+    marker.cql_type.class_name()
 }

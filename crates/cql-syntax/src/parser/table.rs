@@ -62,10 +62,8 @@ impl Parser<'_> {
 
     fn primary_key(&mut self) -> Result<PrimaryKey, SyntaxError> {
         self.expect_symbol("(")?;
-        let partition_key = match self.is_symbol(0, "(") {
-            true => self.list_in_parentheses(Self::name)?,
-            false => vec![self.name()?],
-        };
+        let partition_key =
+            if self.is_symbol(0, "(") { self.list_in_parentheses(Self::name)? } else { vec![self.name()?] };
         let clustering = if self.eat_symbol(",") { self.list(Self::clustering_name)? } else { Vec::new() };
         self.expect_symbol(")")?;
         Ok(PrimaryKey { partition_key, clustering })

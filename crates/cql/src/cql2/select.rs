@@ -166,12 +166,11 @@ impl Reader<'_> {
         if finish.is_empty() || (ring.token(start), start) <= (ring.token(finish), finish) {
             return Ok(());
         }
-        Err(CqlError::invalid(match database.partitioner().class_name().ends_with("RandomPartitioner") {
-            true => {
-                "Start key sorts after end key. This is not allowed; you probably should not specify end key at all, \
+        Err(CqlError::invalid(if database.partitioner().class_name().ends_with("RandomPartitioner") {
+            "Start key sorts after end key. This is not allowed; you probably should not specify end key at all, \
                  under RandomPartitioner"
-            }
-            false => "Start key must sort before (or equal to) finish key in your partitioner!",
+        } else {
+            "Start key must sort before (or equal to) finish key in your partitioner!"
         }))
     }
 
@@ -304,7 +303,7 @@ impl Reader<'_> {
             let mut columns = match &self.select.columns {
                 Columns2::Names(names) => {
                     let is_absent = absent.contains(&row.key);
-                    self.named_columns(names, &row.key, (cells, is_absent), &mut result)?
+                    self.named_columns(names, &row.key, cells, is_absent, &mut result)?
                 }
                 _ => self.all_columns(&row.key, cells, &mut result),
             };
@@ -349,7 +348,8 @@ impl Reader<'_> {
         &self,
         names: &[Term2],
         key: &Bytes,
-        (cells, is_absent): (Vec<Cell>, bool),
+        cells: Vec<Cell>,
+        is_absent: bool,
         result: &mut Cql2Result,
     ) -> Result<Vec<Cql2Column>, CqlError> {
         let alias = self.family.key_alias();

@@ -62,7 +62,7 @@ impl Change<'_> {
     /// Returns the column family after one step of the statement.
     fn made(&self, step: &Alter, scope: &TypeScope<'_>, state: &QueryState<'_>) -> Result<CfDef, CqlError> {
         match step {
-            Alter::Add { column, cql_type, is_static } => self.add(column, (cql_type, scope), *is_static),
+            Alter::Add { column, cql_type, is_static } => self.add(column, cql_type, scope, *is_static),
             Alter::Drop { column } => {
                 if state.has(CHANGES_OF_SEVERAL_ROWS) {
                     self.check_no_index(column)?;
@@ -97,7 +97,8 @@ impl Change<'_> {
     fn add(
         &self,
         name: &str,
-        (cql_type, scope): (&TypeName, &TypeScope<'_>),
+        cql_type: &TypeName,
+        scope: &TypeScope<'_>,
         is_static: bool,
     ) -> Result<CfDef, CqlError> {
         if matches!(self.table.layout, Layout::Dense | Layout::CompositeDense | Layout::Super) {

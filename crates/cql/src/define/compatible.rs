@@ -37,10 +37,8 @@ pub fn may_replace(new: &CqlType, old: &CqlType, rules: &CqlRules) -> bool {
     if old.is_multi_cell() {
         return rules.collections_take_elements && takes_elements(new, old);
     }
-    match rules.types_take_values || *new == CqlType::Native(Native::Blob) {
-        true => takes_values(new, old),
-        false => keeps_order(new, old),
-    }
+    let takes_any = rules.types_take_values || *new == CqlType::Native(Native::Blob);
+    if takes_any { takes_values(new, old) } else { keeps_order(new, old) }
 }
 
 /// Checks whether all stored values of a column of the old type are values of one of the new type.

@@ -33,12 +33,10 @@ pub async fn create(
     }
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
         if keyspace.user_types.contains_key(&name.name) {
-            return match if_not_exists {
-                true => Ok(false),
-                false => {
-                    invalid(format!("A user type of name {}.{} already exists", keyspace.name, name.name))
-                }
-            };
+            if if_not_exists {
+                return Ok(false);
+            }
+            return invalid(format!("A user type of name {}.{} already exists", keyspace.name, name.name));
         }
         let scope = state.definition_scope(keyspace);
         let typed =
@@ -235,10 +233,10 @@ pub async fn drop_type(
     }
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
         let Some(user) = keyspace.user_types.get(&name.name).cloned() else {
-            return match if_exists {
-                true => Ok(false),
-                false => invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name)),
-            };
+            if if_exists {
+                return Ok(false);
+            }
+            return invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name));
         };
         // Messages name another type without its keyspace.
         let refusal = |holder: &str| {

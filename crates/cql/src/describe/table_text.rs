@@ -113,10 +113,10 @@ fn statement(name: &str, columns: &str, properties: &[String]) -> String {
 }
 
 fn options(reported: &ReportedVersion, cf: &CfDef) -> Options {
-    match reported.has_properties_of_3_0() {
-        true => newer_options(&TableOptions::of(cf)),
-        false => older_options(&TableOptions::of_2_1(cf)),
+    if reported.has_properties_of_3_0() {
+        return newer_options(&TableOptions::of(cf));
     }
+    older_options(&TableOptions::of_2_1(cf))
 }
 
 type Options = Vec<(&'static str, String)>;

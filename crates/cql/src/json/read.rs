@@ -47,18 +47,18 @@ fn value_of(cql_type: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<B
 fn of_parts(cql_type: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
     match cql_type {
         CqlType::List { element, .. } => {
-            let elements = elements((element, "a list", "list"), kind, types)?;
+            let elements = elements(element, "a list", "list", kind, types)?;
             Ok(list_to_bytes(&elements, CollectionForm::Long))
         }
         CqlType::Set { element, .. } => {
-            let mut elements = elements((element, "a list (representing a set)", "set"), kind, types)?;
+            let mut elements = elements(element, "a list (representing a set)", "set", kind, types)?;
             let class = element.type_ref(types.types);
             let view = at(&*class, types.release);
             elements.sort_by(|a, b| view.compare(a, b));
             elements.dedup_by(|a, b| view.compare(a, b).is_eq());
             Ok(list_to_bytes(&elements, CollectionForm::Long))
         }
-        CqlType::Map { key, value, .. } => of_map((key, value), kind, types),
+        CqlType::Map { key, value, .. } => of_map(key, value, kind, types),
         CqlType::Tuple(fields) => of_tuple(fields, kind, types),
         CqlType::User { user, .. } => of_user(user, kind, types),
         CqlType::Native(_) | CqlType::Custom(_) => Err(kind.unexpected("a value")),
@@ -129,7 +129,9 @@ fn blob(kind: &Kind<'_>) -> Result<Bytes, String> {
 
 /// Decodes the elements of a list or set; `expected` and `what` are its names in messages.
 fn elements(
-    (element, expected, what): (&CqlType, &str, &str),
+    element: &CqlType,
+    expected: &str,
+    what: &str,
     kind: &Kind<'_>,
     types: TypesOf<'_>,
 ) -> Result<Vec<Bytes>, String> {
@@ -149,7 +151,7 @@ fn object<'j>(kind: &Kind<'j>) -> Result<JsonObject<'j>, String> {
     serde_json::from_str(json.get()).map_err(|error| format!("Error decoding JSON string: {error}"))
 }
 
-fn of_map((key, value): (&CqlType, &CqlType), kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+fn of_map(key: &CqlType, value: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
     let read = |(name, json): (String, &RawValue)| {
         let name = value_of(key, &Kind::String(name), types)?;
         let value = from_json(value, json, types)?;

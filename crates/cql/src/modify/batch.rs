@@ -59,7 +59,7 @@ impl BatchPlan {
         }
         let release = state.behaviour.release;
         let plans: Vec<&ModifyPlan> = statements.iter().collect();
-        check_shape((batch.kind, release), &plans, batch.timestamp.is_some())?;
+        check_shape(batch.kind, release, &plans, batch.timestamp.is_some())?;
         Ok(BatchPlan { kind: batch.kind, attributes, statements })
     }
 
@@ -76,11 +76,11 @@ impl BatchPlan {
         let steps: Vec<Step<'_>> = self.statements.iter().map(|plan| Step { plan, options }).collect();
         let Some(attributes) = &self.attributes else { return Ok(Outcome::Void) };
         if steps.iter().any(|step| step.plan.has_conditions()) {
-            return run_steps(state, self.kind, &steps, (options, None)).await;
+            return run_steps(state, self.kind, &steps, options, None).await;
         }
         // All statements without a timestamp of their own share one.
         let now = attributes.timestamp(attributes::now(state, options), options, state.database)?;
-        run_steps(state, self.kind, &steps, (options, Some(now))).await
+        run_steps(state, self.kind, &steps, options, Some(now)).await
     }
 }
 
@@ -93,8 +93,8 @@ pub async fn run_batch(
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     let plans: Vec<&ModifyPlan> = steps.iter().map(|step| step.plan).collect();
-    check_shape((kind, state.behaviour.release), &plans, false)?;
-    run_steps(state, kind, steps, (options, None)).await
+    check_shape(kind, state.behaviour.release, &plans, false)?;
+    run_steps(state, kind, steps, options, None).await
 }
 
 /// Executes the statements. `now` is the timestamp of the statements without one of their own, if it is already known.
@@ -102,7 +102,8 @@ async fn run_steps(
     state: &QueryState<'_>,
     kind: BatchKind,
     steps: &[Step<'_>],
-    (options, now): (&QueryOptions, Option<i64>),
+    options: &QueryOptions,
+    now: Option<i64>,
 ) -> Result<Outcome, CqlError> {
     let mut bound = Vec::with_capacity(steps.len());
     for step in steps {
@@ -134,7 +135,8 @@ async fn run_steps(
 
 /// Checks which statements may be combined, in the order of the old servers' checks.
 fn check_shape(
-    (kind, release): (BatchKind, Release),
+    kind: BatchKind,
+    release: Release,
     plans: &[&ModifyPlan],
     has_timestamp: bool,
 ) -> Result<(), CqlError> {

@@ -28,7 +28,8 @@ impl ChangedKeys {
     /// Analyzes the WHERE clause of an UPDATE or DELETE.
     pub fn of_where(
         state: &QueryState<'_>,
-        (kind, relations): (Kind, &[Relation]),
+        kind: Kind,
+        relations: &[Relation],
         terms: &mut Terms<'_>,
     ) -> Result<ChangedKeys, CqlError> {
         let table = terms.table;
@@ -38,7 +39,7 @@ impl ChangedKeys {
             return Ok(ChangedKeys::Listed(keys));
         }
         let scope = terms.scope;
-        let rows = ChangedRows::new(state, table, (kind.word(), relations), (scope, &mut *terms.markers))?;
+        let rows = ChangedRows::new(state, table, kind.word(), relations, scope, &mut *terms.markers)?;
         Ok(ChangedKeys::Restricted(Box::new(rows)))
     }
 }
@@ -84,10 +85,7 @@ impl ModifyPlan {
         if !missing.is_empty() {
             return Err(CqlError::invalid(format!("Some partition key parts are missing: {missing}")));
         }
-        let may_lack_row = match keys.has_clustering() {
-            true => def.is_compact(),
-            false => self.is_static_only(),
-        };
+        let may_lack_row = if keys.has_clustering() { def.is_compact() } else { self.is_static_only() };
         let missing = listed(clustering.collect());
         if missing.is_empty() || may_lack_row {
             return Ok(());

@@ -62,8 +62,8 @@ pub(super) async fn run(
     let Some(mut request) = Request::new(state, steps)? else { return Ok(Outcome::Void) };
     let _turn = state.database.cas_turn(&request.key).await;
     for asked in &mut request.asked {
-        let at = (&request.key, &asked.prefix);
-        asked.row = Some(CurrentRow::read(state, request.table, at, options.serial_consistency).await?);
+        let (key, prefix, level) = (&request.key, &asked.prefix, options.serial_consistency);
+        asked.row = Some(CurrentRow::read(state, request.table, key, prefix, level).await?);
     }
     if !request.holds(state)? {
         return Ok(Outcome::Rows(request.refusal(state, is_batch)?));
@@ -147,10 +147,10 @@ impl<'p> Request<'p> {
                 if !others.is_empty() {
                     self.ask_row(prefix, ConditionalTest::Columns(others))?;
                 }
-                match statics.is_empty() {
-                    true => Ok(()),
-                    false => self.ask_row(&Prefix::Static, ConditionalTest::Columns(statics)),
+                if statics.is_empty() {
+                    return Ok(());
                 }
+                self.ask_row(&Prefix::Static, ConditionalTest::Columns(statics))
             }
         }
     }
@@ -210,7 +210,7 @@ impl<'p> Request<'p> {
         let now = attributes::servers_now(state);
         let mut changes = Vec::new();
         for (step, prefix) in &self.steps {
-            changes.extend(step.plan.changes_of(state, step.options, (&self.key, prefix), now).await?);
+            changes.extend(step.plan.changes_of(state, step.options, &self.key, prefix, now).await?);
         }
         // All cells of a request have the same timestamp. Its range tombstones are one microsecond older, so that they
         // do not delete cells of the same request.
@@ -307,9 +307,8 @@ impl<'p> Request<'p> {
     /// Compares rows in the order of their partition.
     fn compare(&self, left: &[Bytes], right: &[Bytes], release: Release) -> std::cmp::Ordering {
         let def = &self.table.def;
-        let name = |values: &[Bytes]| match def.is_compact() {
-            true => def.dense_name(values),
-            false => def.clustering_prefix(values, 0),
+        let name = |values: &[Bytes]| {
+            if def.is_compact() { def.dense_name(values) } else { def.clustering_prefix(values, 0) }
         };
         marshal::at(&*self.table.cf.comparator, release).compare(&name(left), &name(right))
     }

@@ -27,7 +27,8 @@ pub(super) type Element = (Bytes, Bytes);
 async fn read(
     state: &QueryState<'_>,
     table: &Table,
-    (key, super_column): (&Bytes, Option<Bytes>),
+    key: &Bytes,
+    super_column: Option<Bytes>,
     predicate: Predicate,
     consistency: ConsistencyLevel,
 ) -> Result<Vec<Cell>, CqlError> {
@@ -62,7 +63,8 @@ fn static_bound(def: &TableDef, end: u8) -> Bytes {
 pub(super) async fn read_lists(
     state: &QueryState<'_>,
     table: &Table,
-    (key, prefix): (&Bytes, &Prefix),
+    key: &Bytes,
+    prefix: &Prefix,
     columns: &[&TableColumn],
     consistency: ConsistencyLevel,
 ) -> Result<Lists, CqlError> {
@@ -77,7 +79,7 @@ pub(super) async fn read_lists(
         }
         let is_static = column.kind == ColumnKind::Static;
         let bound = |end| table.def.sparse_name(is_static, clustering, &column.cell_name, None, end);
-        let cells = read(state, table, (key, None), between(bound(0), bound(1)), consistency).await?;
+        let cells = read(state, table, key, None, between(bound(0), bound(1)), consistency).await?;
         let cells = cells.into_iter().filter(Cell::is_live).collect();
         lists.insert(column.cell_name.clone(), cells);
     }
@@ -89,7 +91,8 @@ impl CurrentRow {
     pub async fn read(
         state: &QueryState<'_>,
         table: &Table,
-        (key, prefix): (&Bytes, &Prefix),
+        key: &Bytes,
+        prefix: &Prefix,
         consistency: ConsistencyLevel,
     ) -> Result<CurrentRow, CqlError> {
         let def = &table.def;
@@ -129,7 +132,7 @@ impl CurrentRow {
             }
         };
         let is_other = matches!(predicate, Predicate::Range(SliceRange { count: 1, .. }));
-        let cells = read(state, table, (key, super_column), predicate, consistency).await?;
+        let cells = read(state, table, key, super_column, predicate, consistency).await?;
         Ok(CurrentRow { cells: cells.into_iter().filter(Cell::is_live).collect(), is_other })
     }
 

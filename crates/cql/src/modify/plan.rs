@@ -91,10 +91,8 @@ impl ModifyPlan {
                 json = Some(values);
                 body
             }
-            Written::Update { assignments, relations } => {
-                update(state, (assignments, relations), &mut terms)?
-            }
-            Written::Delete { deletions, relations } => delete(state, (deletions, relations), &mut terms)?,
+            Written::Update { assignments, relations } => update(state, assignments, relations, &mut terms)?,
+            Written::Delete { deletions, relations } => delete(state, deletions, relations, &mut terms)?,
         };
         let test = row_test(&modify.conditions, &attributes, &mut terms)?;
         let tested = match &test {
@@ -199,7 +197,7 @@ impl ModifyPlan {
         for key in keys {
             let mut changes = Vec::new();
             for prefix in &prefixes {
-                changes.append(&mut self.changes_of(state, options, (&key, prefix), now).await?);
+                changes.append(&mut self.changes_of(state, options, &key, prefix, now).await?);
             }
             rows.push((key, changes));
         }
@@ -211,7 +209,8 @@ impl ModifyPlan {
         &self,
         state: &QueryState<'_>,
         options: &QueryOptions,
-        (key, prefix): (&Bytes, &Prefix),
+        key: &Bytes,
+        prefix: &Prefix,
         now: i64,
     ) -> Result<Vec<Change>, CqlError> {
         let mut reading = Vec::new();
@@ -229,7 +228,7 @@ impl ModifyPlan {
                     "Write operation require a read but consistency {level} is not supported on reads"
                 )));
             }
-            read_lists(state, &self.table, (key, prefix), &reading, level).await?
+            read_lists(state, &self.table, key, prefix, &reading, level).await?
         };
         let is_counter = self.is_counter();
         let database = state.database;
@@ -246,10 +245,7 @@ impl ModifyPlan {
                 i64::MAX
             )));
         }
-        let ttl_s = match is_counter {
-            true => None,
-            false => self.attributes.ttl_s(state, options, &self.table.cf)?,
-        };
+        let ttl_s = if is_counter { None } else { self.attributes.ttl_s(state, options, &self.table.cf)? };
         let writing = WriteContext {
             table: &self.table,
             options,
@@ -344,10 +340,10 @@ pub(super) fn check_consistency(
     if cf.is_counter() {
         return Ok(check_counter_level(cf, level, behaviour)?);
     }
-    match level.is_serial() {
-        true => Err(CqlError::invalid("You must use conditional updates for serializable writes")),
-        false => Ok(()),
+    if level.is_serial() {
+        return Err(CqlError::invalid("You must use conditional updates for serializable writes"));
     }
+    Ok(())
 }
 
 fn known<'t>(terms: &Terms<'t>, name: &str) -> Result<&'t TableColumn, CqlError> {
@@ -390,7 +386,8 @@ pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>)
 
 fn update(
     state: &QueryState<'_>,
-    (assignments, relations): (&[Assignment], &[Relation]),
+    assignments: &[Assignment],
+    relations: &[Relation],
     terms: &mut Terms<'_>,
 ) -> Result<Body, CqlError> {
     let mut operations = Vec::with_capacity(assignments.len());
@@ -408,13 +405,14 @@ fn update(
         }
         operations.push(operation);
     }
-    let keys = ChangedKeys::of_where(state, (Kind::Update, relations), terms)?;
+    let keys = ChangedKeys::of_where(state, Kind::Update, relations, terms)?;
     Ok((Kind::Update, keys, operations))
 }
 
 fn delete(
     state: &QueryState<'_>,
-    (deletions, relations): (&[Deletion], &[Relation]),
+    deletions: &[Deletion],
+    relations: &[Relation],
     terms: &mut Terms<'_>,
 ) -> Result<Body, CqlError> {
     let mut operations = Vec::with_capacity(deletions.len());
@@ -428,7 +426,7 @@ fn delete(
         }
         operations.push(Operation::delete(deletion, column, terms)?);
     }
-    let keys = ChangedKeys::of_where(state, (Kind::Delete, relations), terms)?;
+    let keys = ChangedKeys::of_where(state, Kind::Delete, relations, terms)?;
     Ok((Kind::Delete, keys, operations))
 }
 

@@ -195,58 +195,58 @@ fn check_served_keyspace(state: &QueryState<'_>, keyspace: &str, how: &str) -> R
     }
 }
 
+/// Returns the keyspace and the table of a name.
+fn place<'s>(state: &QueryState<'s>, table: &'s TableName) -> Result<(&'s [u8], &'s [u8]), CqlError> {
+    Ok((state.keyspace_of(table.keyspace.as_deref())?.as_bytes(), table.name.as_bytes()))
+}
+
 /// Returns the permissions that a statement needs.
 fn accesses<'s>(state: &QueryState<'s>, statement: &'s Statement) -> Result<Vec<Access<'s>>, CqlError> {
-    let place = |table: &'s TableName| -> Result<(&'s [u8], &'s [u8]), CqlError> {
-        Ok((state.keyspace_of(table.keyspace.as_deref())?.as_bytes(), table.name.as_bytes()))
-    };
     let one = |access: Access<'s>| Ok(vec![access]);
     match statement {
         Statement::Select(select) => {
-            let (keyspace, family) = place(&select.table)?;
+            let (keyspace, family) = place(state, &select.table)?;
             one(Access::Read { keyspace, family })
         }
-        Statement::Modify(modify) => modified(place(&modify.table)?, modify),
+        Statement::Modify(modify) => modified(state, modify),
         Statement::Batch(batch) => {
-            let each = batch.statements.iter().map(|modify| modified(place(&modify.table)?, modify));
+            let each = batch.statements.iter().map(|modify| modified(state, modify));
             Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
         }
         Statement::Truncate(table) => {
-            let (keyspace, family) = place(table)?;
+            let (keyspace, family) = place(state, table)?;
             one(Access::Write { keyspace, family })
         }
         Statement::CreateKeyspace { .. } => one(Access::AddKeyspace),
         Statement::AlterKeyspace { name, .. } => one(Access::UpdateKeyspace { keyspace: name.as_bytes() }),
         Statement::DropKeyspace { name, .. } => one(Access::DropKeyspace { keyspace: name.as_bytes() }),
-        Statement::CreateTable(create) => one(Access::AddFamily { keyspace: place(&create.table)?.0 }),
+        Statement::CreateTable(create) => one(Access::AddFamily { keyspace: place(state, &create.table)?.0 }),
         Statement::AlterTable { table, .. } => {
-            let (keyspace, family) = place(table)?;
+            let (keyspace, family) = place(state, table)?;
             one(Access::UpdateFamily { keyspace, family })
         }
         Statement::DropTable { table, .. } => {
-            let (keyspace, family) = place(table)?;
+            let (keyspace, family) = place(state, table)?;
             one(Access::DropFamily { keyspace, family })
         }
         Statement::CreateIndex(create) => {
-            let (keyspace, family) = place(&create.table)?;
+            let (keyspace, family) = place(state, &create.table)?;
             one(Access::UpdateFamily { keyspace, family })
         }
-        Statement::CreateType { name, .. } => one(Access::AddFamily { keyspace: place(name)?.0 }),
+        Statement::CreateType { name, .. } => one(Access::AddFamily { keyspace: place(state, name)?.0 }),
         // Only the cluster knows the table of an index.
         Statement::DropIndex { name, .. } | Statement::AlterType { name, .. } => {
-            one(Access::UpdateKeyspace { keyspace: place(name)?.0 })
+            one(Access::UpdateKeyspace { keyspace: place(state, name)?.0 })
         }
-        Statement::DropType { name, .. } => one(Access::DropKeyspace { keyspace: place(name)?.0 }),
+        Statement::DropType { name, .. } => one(Access::DropKeyspace { keyspace: place(state, name)?.0 }),
         Statement::Describe(_) | Statement::Use(_) | Statement::Access(_) | Statement::Refused(_) => {
             Ok(Vec::new())
         }
     }
 }
 
-fn modified<'s>(
-    (keyspace, family): (&'s [u8], &'s [u8]),
-    modify: &Modify,
-) -> Result<Vec<Access<'s>>, CqlError> {
+fn modified<'s>(state: &QueryState<'s>, modify: &'s Modify) -> Result<Vec<Access<'s>>, CqlError> {
+    let (keyspace, family) = place(state, &modify.table)?;
     let mut accesses = vec![Access::Write { keyspace, family }];
     if modify.conditions != Conditions::None {
         accesses.push(Access::Read { keyspace, family });

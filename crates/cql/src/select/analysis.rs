@@ -80,7 +80,7 @@ impl<'a> Analysis<'a> {
             }
             Relation::Column { column, element: None, operator, value } => {
                 let column = self.entity(column, relation, Some(*operator))?;
-                self.column(&column, relation, (*operator, value), markers)
+                self.column(&column, relation, *operator, value, markers)
             }
             Relation::In { column, values } => {
                 let column = self.entity(column, relation, None)?;
@@ -88,7 +88,7 @@ impl<'a> Analysis<'a> {
             }
             Relation::Columns { columns, operator, value } => {
                 let columns = self.entities(columns, relation, Some(*operator))?;
-                self.columns(&columns, relation, (*operator, value), markers)
+                self.columns(&columns, relation, *operator, value, markers)
             }
             Relation::ColumnsIn { columns, values } => {
                 let columns = self.entities(columns, relation, None)?;
@@ -99,10 +99,10 @@ impl<'a> Analysis<'a> {
                 Ok(())
             }
             Relation::Token { columns, operator, value } if self.state.is_in_words_of_2_1() => {
-                columns.iter().try_for_each(|name| self.key_by_token(name, (*operator, value), markers))
+                columns.iter().try_for_each(|name| self.key_by_token(name, *operator, value, markers))
             }
             Relation::Token { columns, operator, value } => {
-                self.token(columns, relation, (*operator, value), markers)
+                self.token(columns, relation, *operator, value, markers)
             }
         }
     }
@@ -217,7 +217,8 @@ impl<'a> Analysis<'a> {
         &mut self,
         column: &TableColumn,
         relation: &Relation,
-        (operator, value): (Operator, &Term),
+        operator: Operator,
+        value: &Term,
         markers: &mut Markers,
     ) -> Result<(), CqlError> {
         let name = &column.name;
@@ -243,7 +244,7 @@ impl<'a> Analysis<'a> {
             Operator::Neq => {
                 invalid(format!("Unsupported \"!=\" relation: {}", relation_text(relation, self.release())))
             }
-            Operator::Contains | Operator::ContainsKey => self.contains(column, (operator, value), markers),
+            Operator::Contains | Operator::ContainsKey => self.contains(column, operator, value, markers),
             Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
                 check_beside(self.existing(column), operator, name)?;
                 match self.existing(column) {
@@ -267,7 +268,8 @@ impl<'a> Analysis<'a> {
     fn contains(
         &mut self,
         column: &TableColumn,
-        (operator, value): (Operator, &Term),
+        operator: Operator,
+        value: &Term,
         markers: &mut Markers,
     ) -> Result<(), CqlError> {
         let name = &column.name;
@@ -294,10 +296,7 @@ impl<'a> Analysis<'a> {
         if let Some(Restriction { asked: RestrictionKind::Contains(elements), .. }) =
             self.existing_mut(column)
         {
-            elements.push(match is_key {
-                true => ElementCondition::Key(term),
-                false => ElementCondition::Value(term),
-            });
+            elements.push(if is_key { ElementCondition::Key(term) } else { ElementCondition::Value(term) });
         }
         Ok(())
     }
@@ -416,7 +415,8 @@ impl<'a> Analysis<'a> {
         &mut self,
         columns: &[TableColumn],
         relation: &Relation,
-        (operator, value): (Operator, &Term),
+        operator: Operator,
+        value: &Term,
         markers: &mut Markers,
     ) -> Result<(), CqlError> {
         self.check_tuple(columns, relation, operator)?;

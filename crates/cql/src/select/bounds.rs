@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::filter::present;
+use super::filter::{BoundEnd, present};
 use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
 use super::tuple_slices::{ColumnSlice, column_slices};
@@ -66,8 +66,8 @@ pub(super) fn static_slice(def: &TableDef) -> Option<CellSlice> {
     has_statics.then(|| CellSlice { start: bound(0xFF), finish: bound(1), ..CellSlice::default() })
 }
 
-/// An end of a slice: its values, and whether it is inclusive.
-type End = Option<(Vec<Bytes>, bool)>;
+/// An end of a slice; `None` is open.
+type End = Option<BoundEnd>;
 
 /// The values of the leading equalities, and the slice that follows them.
 struct Prefixes<'a> {
@@ -108,7 +108,7 @@ impl<'a> Slicing<'a> {
         if def.layout == Layout::Super {
             // The slices may read a few unwanted rows of a super column, so all rows are also checked one by one.
             let rest = restrictions.of_clustering.iter().collect();
-            let supers = supers(&prefixes.each, def, (start, finish), comparator);
+            let supers = supers(&prefixes.each, def, &start, &finish, comparator);
             return Ok(SlicePlan { reads: Reads::Supers(supers), rest });
         }
         let rest = restrictions.of_clustering.iter().enumerate();
@@ -119,7 +119,7 @@ impl<'a> Slicing<'a> {
             if let Some(parts) = &mixed {
                 slices.extend(parts.iter().map(|part| self.column_slice(&prefix, part)));
             } else if def.layout == Layout::Dense {
-                slices.extend(dense_slice(&prefix, (&start, &finish), is_reversed(def, 0)));
+                slices.extend(dense_slice(&prefix, &start, &finish, is_reversed(def, 0)));
             } else {
                 slices.push(composite_slice(def, &prefix, &start, &finish));
             }
@@ -155,22 +155,20 @@ impl<'a> Slicing<'a> {
         let types = self.bound.database.types();
         let comparators: Vec<TypeRef> = columns.map(|column| column.cql_type.type_ref(types)).collect();
         let (lower, upper) = (self.end(&slice.lower, restriction)?, self.end(&slice.upper, restriction)?);
-        let ends = [&lower, &upper].map(|end| end.as_ref().map(|(values, is)| (&values[..], *is)));
         let compare = |at: usize, a: &[u8], b: &[u8]| match comparators.get(at) {
             Some(comparator) => marshal::at(&**comparator, NEWEST).compare(a, b),
             None => Ordering::Equal,
         };
-        Ok(Some(column_slices((ends[0], ends[1]), &compare)))
+        Ok(Some(column_slices(lower.as_ref(), upper.as_ref(), &compare)))
     }
 
     /// Returns the cells of one of these slices, after the values of the columns before the restriction.
     fn column_slice(&self, before: &[Bytes], part: &ColumnSlice) -> CellSlice {
         let def = &self.target.def;
         let prefix = [before, &part.prefix[..]].concat();
-        let end = |end: &Option<(Bytes, bool)>| end.clone().map(|(value, is)| (vec![value], is));
-        let (lower, upper) = (end(&part.lower), end(&part.upper));
+        let (lower, upper) = (&part.lower, &part.upper);
         let (start, finish) = if is_reversed(def, prefix.len()) { (upper, lower) } else { (lower, upper) };
-        composite_slice(def, &prefix, &start, &finish)
+        composite_slice(def, &prefix, start, finish)
     }
 
     /// Returns the values of the clustering columns, which have equalities and IN only.
@@ -209,9 +207,7 @@ impl<'a> Slicing<'a> {
 
     /// Returns the values of an end of a slice, in the order of the columns.
     fn end(&self, end: &Option<SliceEnd>, restriction: &Restriction) -> Result<End, CqlError> {
-        let Some(end) = end else { return Ok(None) };
-        let values = present(end.operand.values(self.bound)?, |at| self.null_text(restriction, at))?;
-        Ok(Some((values, end.is_inclusive)))
+        BoundEnd::of(end, self.bound, |at| self.null_text(restriction, at))
     }
 
     /// Returns the ends of a slice in the order of the cells.
@@ -279,9 +275,9 @@ fn slice_text(slice: &Slice) -> String {
 /// names with this prefix.
 fn composite_slice(def: &TableDef, prefix: &[Bytes], start: &End, finish: &End) -> CellSlice {
     let name = |end: &End, outside: u8, inside: u8| match end {
-        Some((values, is_inclusive)) => {
-            let values = [prefix, &values[..]].concat();
-            def.clustering_prefix(&values, if *is_inclusive { inside } else { outside })
+        Some(end) => {
+            let values = [prefix, &end.values[..]].concat();
+            def.clustering_prefix(&values, if end.is_inclusive { inside } else { outside })
         }
         None => def.clustering_prefix(prefix, inside),
     };
@@ -296,14 +292,14 @@ fn is_reversed(def: &TableDef, at: usize) -> bool {
 }
 
 /// Returns a slice of names that are single values, or `None` if no name can be in it.
-fn dense_slice(prefix: &[Bytes], (start, finish): (&End, &End), is_reversed: bool) -> Option<CellSlice> {
+fn dense_slice(prefix: &[Bytes], start: &End, finish: &End, is_reversed: bool) -> Option<CellSlice> {
     if let [value] = prefix {
         let slice = CellSlice { start: value.clone(), finish: value.clone(), ..CellSlice::default() };
         // No cell name is empty, and an empty end would be open.
         return (!value.is_empty()).then_some(slice);
     }
-    let first = |end: &End| end.as_ref().and_then(|(values, _)| values.first().cloned());
-    let is_exclusive = |end: &End| end.as_ref().is_some_and(|(_, is_inclusive)| !is_inclusive);
+    let first = |end: &End| end.as_ref().and_then(|end| end.values.first().cloned());
+    let is_exclusive = |end: &End| end.as_ref().is_some_and(|end| !end.is_inclusive);
     // No value is smaller than the empty value. As the lower end, an empty value is open.
     let upper = if is_reversed { start } else { finish };
     if first(upper).is_some_and(|upper| upper.is_empty()) {
@@ -320,7 +316,8 @@ fn dense_slice(prefix: &[Bytes], (start, finish): (&End, &End), is_reversed: boo
 fn supers(
     prefixes: &[Vec<Bytes>],
     def: &TableDef,
-    (start, finish): (End, End),
+    start: &End,
+    finish: &End,
     comparator: &dyn AbstractType,
 ) -> Vec<SuperSlice> {
     let mut found = Vec::new();
@@ -330,19 +327,17 @@ fn supers(
             (None, _) => {
                 // A tuple's end is a super column, and all cells of that super column may be in the slice.
                 let open = |end: &End| {
-                    end.as_ref()
-                        .map(|(values, is_inclusive)| (values.clone(), *is_inclusive || values.len() > 1))
+                    let end = end.clone()?;
+                    Some(BoundEnd { is_inclusive: end.is_inclusive || end.values.len() > 1, ..end })
                 };
-                found.extend(
-                    dense_slice(&[], (&open(&start), &open(&finish)), is_reversed(def, 0)).map(of_all),
-                );
+                found.extend(dense_slice(&[], &open(start), &open(finish), is_reversed(def, 0)).map(of_all));
             }
             (Some((name, rest)), 2) => {
-                let inner = dense_slice(rest, (&start, &finish), is_reversed(def, 1));
+                let inner = dense_slice(rest, start, finish, is_reversed(def, 1));
                 found.extend(inner.map(|slice| SuperSlice { of: Some(name.clone()), slice }));
             }
             (Some((name, _)), _) => {
-                found.extend(dense_slice(std::slice::from_ref(name), (&None, &None), false).map(of_all));
+                found.extend(dense_slice(std::slice::from_ref(name), &None, &None, false).map(of_all));
             }
         }
     }

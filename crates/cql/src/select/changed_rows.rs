@@ -47,8 +47,10 @@ impl ChangedRows {
     pub fn new(
         state: &QueryState<'_>,
         table: &Table,
-        (statement, relations): (&'static str, &[Relation]),
-        (scope, markers): (TypeScope<'_>, &mut Markers),
+        statement: &'static str,
+        relations: &[Relation],
+        scope: TypeScope<'_>,
+        markers: &mut Markers,
     ) -> Result<ChangedRows, CqlError> {
         let (keyspace, name) = (table.cf.keyspace.clone(), table.cf.name.clone());
         let named = TableName { keyspace: Some(keyspace.clone()), name: name.clone() };
@@ -125,10 +127,10 @@ impl ChangedRows {
         }
         if is_update && (!def.is_compact() || !found.restricts_clustering()) {
             let missing = self.missing(&def.clustering, |at| found.of_clustering_at(at).is_some());
-            return match missing.is_empty() || is_static_only {
-                true => Ok(()),
-                false => invalid(format!("Some clustering keys are missing: {missing}")),
-            };
+            if missing.is_empty() || is_static_only {
+                return Ok(());
+            }
+            return invalid(format!("Some clustering keys are missing: {missing}"));
         }
         match found.gap(def) {
             Some(gap) if found.has_gap() => Err(gap),

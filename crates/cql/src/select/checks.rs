@@ -132,10 +132,10 @@ impl Analysis<'_> {
     /// Returns a key column as error messages print it: 2.1 prints the whole column definition, other releases the
     /// name.
     fn key_text(&self, column: &TableColumn) -> String {
-        match self.state.is_in_words_of_2_1() {
-            true => column_text(&self.target.cf, &self.target.def, column),
-            false => column.name.clone(),
+        if !self.state.is_in_words_of_2_1() {
+            return column.name.clone();
         }
+        column_text(&self.target.cf, &self.target.def, column)
     }
 
     /// Merges the restrictions by token(a, b) on the key's columns into one. The token's arguments must be in the order

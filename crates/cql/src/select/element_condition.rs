@@ -59,7 +59,8 @@ impl ElementCondition {
     pub fn bound(
         &self,
         bound: Bound<'_>,
-        (column, release): (&TableColumn, Release),
+        column: &TableColumn,
+        release: Release,
     ) -> Result<WantedElement, CqlError> {
         let present = |term: &TypedTerm, what: &str| {
             let text = || CqlError::invalid(format!("Unsupported null {what} column {}", column.name));

@@ -28,8 +28,8 @@ struct FilteredColumn {
 enum FilterOperand {
     Eq(Vec<Bytes>),
     In(Vec<Vec<Bytes>>),
-    /// The lower and the upper end, each with whether it is inclusive.
-    Slice(Option<(Vec<Bytes>, bool)>, Option<(Vec<Bytes>, bool)>),
+    /// The lower and the upper end.
+    Slice(Option<BoundEnd>, Option<BoundEnd>),
     Contains(Vec<WantedElement>),
 }
 
@@ -54,6 +54,26 @@ pub(super) fn present(
     values.into_iter().enumerate().map(value).collect()
 }
 
+/// An end of a slice with its values, one for each column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BoundEnd {
+    pub values: Vec<Bytes>,
+    pub is_inclusive: bool,
+}
+
+impl BoundEnd {
+    /// Returns the end of an execution, or `None` if it is open. The errors are those of `present`.
+    pub fn of(
+        end: &Option<SliceEnd>,
+        bound: Bound<'_>,
+        null: impl Fn(usize) -> String,
+    ) -> Result<Option<BoundEnd>, CqlError> {
+        let Some(SliceEnd { operand, is_inclusive }) = end else { return Ok(None) };
+        let values = present(operand.values(bound)?, null)?;
+        Ok(Some(BoundEnd { values, is_inclusive: *is_inclusive }))
+    }
+}
+
 /// Refuses restrictions of clustering columns that 2.2 and later do not check row by row.
 pub(super) fn check_filter(restriction: &Restriction, columns: &[&TableColumn]) -> Result<(), CqlError> {
     let is_clustering = columns.first().is_some_and(|column| column.kind == ColumnKind::Clustering);
@@ -73,7 +93,8 @@ impl RowTest {
         cells: &CellColumns,
         columns: &[&TableColumn],
         restriction: &Restriction,
-        (bound, release): (Bound<'_>, Release),
+        bound: Bound<'_>,
+        release: Release,
     ) -> Result<RowTest, CqlError> {
         let types = bound.database.types();
         let name = |at: usize| columns.get(at).map_or("", |column| &column.name);
@@ -82,12 +103,7 @@ impl RowTest {
             Place::Clustering(_) => format!("Invalid null value for clustering key part {}", name(at)),
             _ => texts::null_for_column(bound.line, name(at)),
         };
-        let end = |end: &Option<SliceEnd>| match end {
-            None => Ok(None),
-            Some(end) => {
-                present(end.operand.values(bound)?, null).map(|values| Some((values, end.is_inclusive)))
-            }
-        };
+        let end = |end: &Option<SliceEnd>| BoundEnd::of(end, bound, null);
         let wanted = match &restriction.asked {
             RestrictionKind::Eq(operand) => FilterOperand::Eq(present(operand.values(bound)?, null)?),
             RestrictionKind::In(operands) => {
@@ -96,7 +112,7 @@ impl RowTest {
             }
             RestrictionKind::Slice(slice) => FilterOperand::Slice(end(&slice.lower)?, end(&slice.upper)?),
             RestrictionKind::Contains(elements) => {
-                let wanted = elements.iter().map(|one| one.bound(bound, (columns[0], release)));
+                let wanted = elements.iter().map(|one| one.bound(bound, columns[0], release));
                 FilterOperand::Contains(wanted.collect::<Result<_, _>>()?)
             }
         };
@@ -141,19 +157,14 @@ impl RowTest {
 
     /// Checks whether the row is between two ends. Cassandra compares tuples in the order of the cells, and swaps the
     /// ends of the slice if the first column is reversed.
-    fn is_between(
-        &self,
-        row: &Row,
-        lower: Option<&(Vec<Bytes>, bool)>,
-        upper: Option<&(Vec<Bytes>, bool)>,
-    ) -> bool {
+    fn is_between(&self, row: &Row, lower: Option<&BoundEnd>, upper: Option<&BoundEnd>) -> bool {
         let is_first_reversed = self.columns.first().is_some_and(|column| column.is_reversed);
         let is_turned = self.is_tuple && is_first_reversed;
         let (lower, upper) = if is_turned { (upper, lower) } else { (lower, upper) };
-        let meets = |end: Option<&(Vec<Bytes>, bool)>, side: Ordering| {
-            let Some((values, is_inclusive)) = end else { return true };
-            match self.compare(row, values, self.is_tuple) {
-                Some(Ordering::Equal) => *is_inclusive,
+        let meets = |end: Option<&BoundEnd>, side: Ordering| {
+            let Some(end) = end else { return true };
+            match self.compare(row, &end.values, self.is_tuple) {
+                Some(Ordering::Equal) => end.is_inclusive,
                 Some(order) => order == side,
                 None => false,
             }

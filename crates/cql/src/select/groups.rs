@@ -43,40 +43,37 @@ impl Groups {
         &mut self,
         row: &Row,
         projection: &Projection,
-        (bound, now_s): (Bound<'_>, i32),
+        bound: Bound<'_>,
+        now_s: i32,
     ) -> Result<(), CqlError> {
         let is_same = |place: &Place, group: &Group| group.first.value(*place) == row.value(*place);
         let has_begun = |group: &Group| {
             projection.group_by.as_ref().is_none_or(|by| by.iter().all(|at| is_same(at, group)))
         };
         if !self.current.as_ref().is_some_and(has_begun) {
-            self.close(projection, (bound, now_s))?;
+            self.close(projection, bound, now_s)?;
         }
         let group = self.current.get_or_insert_with(|| Group {
             first: row.clone(),
             tallies: vec![Tally::default(); projection.aggregates.len()],
         });
-        projection.tally(&mut group.tallies, row, (bound, now_s))
+        projection.tally(&mut group.tallies, row, bound, now_s)
     }
 
-    fn close(&mut self, projection: &Projection, (bound, now_s): (Bound<'_>, i32)) -> Result<(), CqlError> {
+    fn close(&mut self, projection: &Projection, bound: Bound<'_>, now_s: i32) -> Result<(), CqlError> {
         let Some(group) = self.current.take() else { return Ok(()) };
-        let values = projection.grouped(&group.first, group.tallies, (bound, now_s))?;
+        let values = projection.grouped(&group.first, group.tallies, bound, now_s)?;
         self.memory += size_of_val(&values) + memory_of(&values);
         self.answered.push(values);
         Ok(())
     }
 
     /// Finishes the last group. Without GROUP BY there is a group even if there are no rows.
-    pub fn finish(
-        &mut self,
-        projection: &Projection,
-        (bound, now_s): (Bound<'_>, i32),
-    ) -> Result<(), CqlError> {
+    pub fn finish(&mut self, projection: &Projection, bound: Bound<'_>, now_s: i32) -> Result<(), CqlError> {
         if projection.group_by.is_none() {
             let tallies = vec![Tally::default(); projection.aggregates.len()];
             self.current.get_or_insert_with(|| Group { first: no_row(), tallies });
         }
-        self.close(projection, (bound, now_s))
+        self.close(projection, bound, now_s)
     }
 }

@@ -16,7 +16,8 @@ pub(super) fn indexed_value(
     indexed: IndexedBy,
     restriction: &Restriction,
     bound: Bound<'_>,
-    (column, release): (&TableColumn, Release),
+    column: &TableColumn,
+    release: Release,
 ) -> Result<Option<Bytes>, CqlError> {
     let null = |_| texts::null_for_column(bound.line, &column.name);
     if restriction.asked.is_unset(bound.options) {
@@ -28,7 +29,7 @@ pub(super) fn indexed_value(
         }
         RestrictionKind::Contains(elements) if indexed != IndexedBy::Value => {
             let found = elements.iter().find(|one| one.is_found_by(indexed));
-            let value = found.map(|one| Ok(one.bound(bound, (column, release))?.indexed_value()));
+            let value = found.map(|one| Ok(one.bound(bound, column, release)?.indexed_value()));
             value.transpose()
         }
         _ => Ok(None),
@@ -43,14 +44,10 @@ pub(super) fn unsupported(restriction: &Restriction, column: &TableColumn, relea
         RestrictionKind::In(_) => vec![format!("'{} IN <value>'", column.name)],
         RestrictionKind::Contains(elements) => elements.iter().map(|one| one.text(column, release)).collect(),
         RestrictionKind::Slice(slice) => {
-            let lower = slice.lower.as_ref().map(|end| match end.is_inclusive {
-                true => Operator::Gte,
-                false => Operator::Gt,
-            });
-            let upper = slice.upper.as_ref().map(|end| match end.is_inclusive {
-                true => Operator::Lte,
-                false => Operator::Lt,
-            });
+            let lower =
+                slice.lower.as_ref().map(|end| if end.is_inclusive { Operator::Gte } else { Operator::Gt });
+            let upper =
+                slice.upper.as_ref().map(|end| if end.is_inclusive { Operator::Lte } else { Operator::Lt });
             [lower, upper].into_iter().flatten().map(asked).collect()
         }
     }

@@ -95,10 +95,8 @@ fn keys(
     let columns = &target.def.partition_key;
     let mut values_of_columns = Vec::with_capacity(columns.len());
     for (column, restriction) in columns.iter().zip(&restrictions.keys) {
-        let null = |_| match restrictions.is_later {
-            true => format!("Invalid null value in condition for column {}", column.name),
-            false => format!("Invalid null value for partition key part {}", column.name),
-        };
+        let of = if restrictions.is_later { "in condition for column" } else { "for partition key part" };
+        let null = |_| format!("Invalid null value {of} {}", column.name);
         let mut values = match restriction.as_ref().map(|restriction| &restriction.asked) {
             Some(RestrictionKind::Eq(operand)) => present(operand.values(bound)?, null)?,
             Some(RestrictionKind::In(operands)) => present(operands.column_values(bound)?, null)?,
@@ -115,11 +113,11 @@ fn keys(
         values_of_columns.push(values);
     }
     let each = each_key(values_of_columns)?;
-    match restrictions.uses_index {
+    if restrictions.uses_index {
         // Real servers read ranges then, in which no empty key is.
-        true => Ok(each.into_iter().filter(|key| !key.is_empty()).collect()),
-        false => each.into_iter().map(checked).collect(),
+        return Ok(each.into_iter().filter(|key| !key.is_empty()).collect());
     }
+    each.into_iter().map(checked).collect()
 }
 
 /// Returns the row keys of all combinations of the columns' values.

@@ -151,21 +151,19 @@ impl Analysis<'_> {
         Ok(())
     }
 
-    /// Checks that no clustering column is restricted after a slice, as 3.0 and later do with each relation. `last` is
-    /// where the last of the restrictions before it begins, and whether it is a slice.
-    pub fn check_after_slice(
-        &self,
-        last: Option<(usize, bool)>,
-        (added, is_slice): (usize, bool),
-    ) -> Result<(), CqlError> {
+    /// Checks that no clustering column is restricted after a slice, as 3.0 and later do with each relation. `new` is
+    /// not added yet.
+    pub fn check_after_slice(&self, new: &Restriction) -> Result<(), CqlError> {
         let is_checked = self.state.has(CHANGES_OF_SEVERAL_ROWS) && !self.may_filter(FILTERING_BY_CLUSTERING);
-        match last.filter(|_| is_checked) {
-            Some((last, true)) if added > last => Err(self.restricted_after_slice("Clustering", added, last)),
-            Some((last, _)) if added < last && is_slice => {
-                let mut later = self.found.of_clustering.iter().map(|of| of.first).collect::<Vec<_>>();
-                later.sort_unstable();
-                let next = later.into_iter().find(|first| *first > added).unwrap_or(last);
-                Err(self.restricted_after_slice("PRIMARY KEY", next, added))
+        let existing = &self.found.of_clustering;
+        match existing.iter().max_by_key(|of| of.first).filter(|_| is_checked) {
+            Some(last) if new.first > last.first && last.is_slice() => {
+                Err(self.restricted_after_slice("Clustering", new.first, last.first))
+            }
+            Some(last) if new.first < last.first && new.is_slice() => {
+                let later = existing.iter().map(|of| of.first).filter(|first| *first > new.first);
+                let next = later.min().unwrap_or(last.first);
+                Err(self.restricted_after_slice("PRIMARY KEY", next, new.first))
             }
             _ => Ok(()),
         }

@@ -28,12 +28,12 @@ impl Analysis<'_> {
             }
             Relation::Column { column, element: Some(key), operator, value } => {
                 let column = self.entity(column, relation, Some(*operator))?;
-                let condition = self.map_entry(&column, key, (*operator, value), markers)?;
+                let condition = self.map_entry(&column, key, *operator, value, markers)?;
                 self.merge_single(&column, RestrictionKind::Contains(vec![condition]))
             }
             Relation::Column { column, element: None, operator, value } => {
                 let column = self.entity(column, relation, Some(*operator))?;
-                let asked = self.one(&column, (*operator, value), markers)?;
+                let asked = self.one(&column, *operator, value, markers)?;
                 self.merge_single(&column, asked)
             }
             Relation::In { column, values } => {
@@ -64,7 +64,7 @@ impl Analysis<'_> {
                 self.merge_tuple(&columns, in_or_equality(operands, is_single))
             }
             Relation::Token { columns, operator, value } => {
-                self.token(columns, relation, (*operator, value), markers)
+                self.token(columns, relation, *operator, value, markers)
             }
         }
     }
@@ -82,17 +82,15 @@ impl Analysis<'_> {
     fn one(
         &self,
         column: &TableColumn,
-        (operator, value): (Operator, &Term),
+        operator: Operator,
+        value: &Term,
         markers: &mut Markers,
     ) -> Result<RestrictionKind, CqlError> {
         if matches!(operator, Operator::Contains | Operator::ContainsKey) {
             let is_key = operator == Operator::ContainsKey;
             let spec = self.element_spec(column, is_key)?;
             let term = TypedTerm::new(value, &spec, &self.scope, markers)?;
-            let condition = match is_key {
-                true => ElementCondition::Key(term),
-                false => ElementCondition::Value(term),
-            };
+            let condition = if is_key { ElementCondition::Key(term) } else { ElementCondition::Value(term) };
             return Ok(RestrictionKind::Contains(vec![condition]));
         }
         self.check_is_one_value(column, operator_text(operator, self.release()))?;
@@ -122,7 +120,8 @@ impl Analysis<'_> {
         &self,
         column: &TableColumn,
         key: &Term,
-        (operator, value): (Operator, &Term),
+        operator: Operator,
+        value: &Term,
         markers: &mut Markers,
     ) -> Result<ElementCondition, CqlError> {
         let name = &column.name;
@@ -238,11 +237,9 @@ impl Analysis<'_> {
 
     /// Merges a restriction with the first existing one on its clustering columns.
     fn merge_clustering(&mut self, new: Restriction) -> Result<(), CqlError> {
-        let ends = self.found.of_clustering.iter().map(|of| (of.first, of.is_slice()));
-        let last = ends.max_by_key(|(first, _)| *first);
-        let added = (new.first, new.is_slice());
+        let after_slice = self.check_after_slice(&new);
         self.add_clustering(new)?;
-        self.check_after_slice(last, added)
+        after_slice
     }
 
     fn add_clustering(&mut self, new: Restriction) -> Result<(), CqlError> {

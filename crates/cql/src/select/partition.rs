@@ -88,7 +88,7 @@ impl Walk<'_> {
             partition.statics = Some(Arc::new(self.read_statics(&partition.key).await?));
         }
         meter::yield_if_due(ROW_WORK).await?;
-        let before = (meter::mark(), self.answered_memory);
+        let before = self.mark();
         match self.reads.clone() {
             Reads::Names(names) => self.names(&mut partition, names).await?,
             Reads::Cells(slices) => self.slices(&mut partition, slices).await?,
@@ -311,7 +311,7 @@ impl Walk<'_> {
         let count = self.page_cells();
         loop {
             let predicate = run.predicate(self.is_reversed, count);
-            let before = (meter::mark(), self.answered_memory);
+            let before = self.mark();
             let mut page = cells(self.read(&partition.key, Some(name.clone()), predicate).await?);
             meter::yield_if_due(page.len()).await?;
             let is_last = page.len() < count;
@@ -349,7 +349,7 @@ impl Walk<'_> {
             }
         }
         loop {
-            let before = (meter::mark(), self.answered_memory);
+            let before = self.mark();
             let is_counted = partition.first_page.is_none();
             let (columns, count) = match partition.first_page.take() {
                 Some(first) => (first.columns, first.count),

@@ -187,14 +187,8 @@ impl SelectPlan {
         // Where the slices are empty, real servers read nothing and check no more. Otherwise they look for an index before
         // they look at the keys.
         let is_empty = sliced.reads.is_empty();
-        let tests = || match is_empty {
-            true => Ok(Vec::new()),
-            false => self.tests(&sliced.rest, bound, release),
-        };
-        let index = match is_empty {
-            true => None,
-            false => self.index(cf, &sliced.rest, bound, release)?,
-        };
+        let tests = || if is_empty { Ok(Vec::new()) } else { self.tests(&sliced.rest, bound, release) };
+        let index = if is_empty { None } else { self.index(cf, &sliced.rest, bound, release)? };
         let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
         if is_whole && self.restrictions.is_later {
             // 2.2 and later read the rows of an aggregate in pages.
@@ -202,7 +196,7 @@ impl SelectPlan {
         }
         let page_size = self.sorted_page_size(page_size, &partitions, limit)?;
         let tests = tests()?;
-        let walk = self.walk(state, bound, (sliced.reads, tests), index.as_ref());
+        let walk = self.walk(state, bound, sliced.reads, tests, index.as_ref());
         // With GROUP BY or aggregates, the limit counts whole groups, not rows.
         let rows = if self.projection.is_grouped() { usize::MAX } else { limit };
         let want = page_size.map_or(rows, |page| rows.min(page.max(1)));
@@ -266,7 +260,8 @@ impl SelectPlan {
         &'a self,
         state: &'a QueryState<'a>,
         bound: Bound<'a>,
-        (reads, tests): (Reads, Vec<RowTest>),
+        reads: Reads,
+        tests: Vec<RowTest>,
         index: Option<&ByIndex>,
     ) -> Walk<'a> {
         let def = &self.target.def;
@@ -314,7 +309,7 @@ impl SelectPlan {
     fn end(&self, execution: Execution<'_>) -> Result<Outcome, CqlError> {
         let Execution { mut walk, limit, is_paged, .. } = execution;
         if self.projection.is_grouped() {
-            walk.groups.finish(&self.projection, (walk.bound, walk.now_s))?;
+            walk.groups.finish(&self.projection, walk.bound, walk.now_s)?;
             let mut rows = walk.groups.answered;
             rows.truncate(limit);
             return Ok(Outcome::Rows(ResultSet {
@@ -349,13 +344,12 @@ impl SelectPlan {
         next: Option<PagingState>,
         bound: Bound<'_>,
     ) -> Result<Outcome, CqlError> {
-        let rows = match self.projection.is_count {
-            true => {
-                let count = i64::try_from(count).unwrap_or(i64::MAX);
-                let values = vec![Some(Bytes::copy_from_slice(&count.to_be_bytes()))];
-                vec![self.projection.result_values(values, bound)]
-            }
-            false => rows.into_iter().map(|row| row.values).collect(),
+        let rows = if self.projection.is_count {
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            let values = vec![Some(Bytes::copy_from_slice(&count.to_be_bytes()))];
+            vec![self.projection.result_values(values, bound)]
+        } else {
+            rows.into_iter().map(|row| row.values).collect()
         };
         let paging_state = next.map(|next| next.encode());
         Ok(Outcome::Rows(ResultSet { columns: self.projection.specs.clone(), rows, paging_state }))
@@ -454,7 +448,7 @@ impl SelectPlan {
                 check_filter(restriction, &columns)?;
             }
             if is_open {
-                tests.push(RowTest::new(&self.cells, &columns, restriction, (bound, release))?);
+                tests.push(RowTest::new(&self.cells, &columns, restriction, bound, release)?);
             }
         }
         Ok(tests)
@@ -480,7 +474,7 @@ impl SelectPlan {
                 continue;
             }
             let Some(indexed) = self.target.index(column) else { continue };
-            let Some(value) = indexed_value(indexed, restriction, bound, (column, release))? else {
+            let Some(value) = indexed_value(indexed, restriction, bound, column, release)? else {
                 others.extend(unsupported(restriction, column, release));
                 continue;
             };

@@ -118,10 +118,7 @@ impl Extent<'_> {
             return Some(partitions.saturating_mul(2).saturating_add(statics));
         }
         let rows = self.rows(Some(partitions))?.saturating_mul(of_row);
-        let ends = match walk.keeps_clustering || walk.per_partition < usize::MAX {
-            true => partitions,
-            false => 1,
-        };
+        let ends = if walk.keeps_clustering || walk.per_partition < usize::MAX { partitions } else { 1 };
         let more = if self.may_have_more_rows() { self.cells_past_last_row(of_row, rows) } else { 0 };
         let more = (more + self.cells_for_excluded_ends()).saturating_mul(ends);
         Some(rows.saturating_add(statics).saturating_add(more))
@@ -146,11 +143,11 @@ impl Extent<'_> {
     fn cells_past_last_row(&self, of_row: usize, cells: usize) -> usize {
         let walk = &self.execution.walk;
         let page = walk.want.saturating_add(1).saturating_mul(of_row).min(CELLS_PER_PAGE);
-        match walk.per_partition == usize::MAX && cells + of_row <= page {
-            true => of_row,
-            // Each page begins with the last cell of the page before.
-            false => of_row + page + cells / CELLS_PER_PAGE,
+        if walk.per_partition == usize::MAX && cells + of_row <= page {
+            return of_row;
         }
+        // Each page begins with the last cell of the page before.
+        of_row + page + cells / CELLS_PER_PAGE
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -181,10 +178,10 @@ impl Extent<'_> {
     fn several_partitions(&self) -> Option<String> {
         let Partitions::Keys(keys) = &self.start.partitions else { return None };
         let count = keys.len();
-        match self.execution.walk.keeps_clustering {
-            true => Some(format!("it reads rows of {count} partitions and sorts them in memory")),
-            false => (count > 1).then(|| format!("it reads {count} partitions, one after another")),
+        if self.execution.walk.keeps_clustering {
+            return Some(format!("it reads rows of {count} partitions and sorts them in memory"));
         }
+        (count > 1).then(|| format!("it reads {count} partitions, one after another"))
     }
 
     /// Returns the columns whose values are checked after a row is read.

@@ -215,7 +215,8 @@ impl Projection {
         &self,
         tallies: &mut [Tally],
         row: &Row,
-        (bound, now_s): (Bound<'_>, i32),
+        bound: Bound<'_>,
+        now_s: i32,
     ) -> Result<(), CqlError> {
         let sight = ValueContext { bound, now_s, release: self.release, aggregated: &[] };
         let types = TypesOf { types: bound.database.types(), release: self.release };
@@ -234,7 +235,8 @@ impl Projection {
         &self,
         first: &Row,
         tallies: Vec<Tally>,
-        (bound, now_s): (Bound<'_>, i32),
+        bound: Bound<'_>,
+        now_s: i32,
     ) -> Result<Vec<Option<Bytes>>, CqlError> {
         let results = self.aggregates.iter().zip(tallies).map(|(of, tally)| of.aggregate.result(tally));
         let aggregated = results.collect::<Result<Vec<_>, CqlError>>()?;
@@ -458,10 +460,10 @@ impl<'a> ProjectionBuilder<'a> {
 
     /// Checks that an aggregate is not inside another one.
     fn check_depth(&self) -> Result<(), CqlError> {
-        match self.is_inside {
-            true => invalid("aggregate functions cannot be used as arguments of aggregate functions"),
-            false => Ok(()),
+        if self.is_inside {
+            return invalid("aggregate functions cannot be used as arguments of aggregate functions");
         }
+        Ok(())
     }
 
     /// Returns the place of a column whose cell has a timestamp.

@@ -19,7 +19,8 @@ impl Analysis<'_> {
     pub fn key_by_token(
         &mut self,
         name: &str,
-        (operator, value): (Operator, &Term),
+        operator: Operator,
+        value: &Term,
         markers: &mut Markers,
     ) -> Result<(), CqlError> {
         let relation = Relation::Token { columns: vec![name.to_owned()], operator, value: value.clone() };
@@ -39,7 +40,7 @@ impl Analysis<'_> {
         }
         let operand = self.token_operand(value, markers)?;
         let Some(place) = self.found.keys.get_mut(column.position) else { return Ok(()) };
-        restrict(place, (column.position, 1), (operator, operand), name)
+        restrict(place, column.position, 1, operator, operand, name)
     }
 
     /// Analyzes the value that a token is compared with.
@@ -54,7 +55,8 @@ impl Analysis<'_> {
         &mut self,
         names: &[String],
         relation: &Relation,
-        (operator, value): (Operator, &Term),
+        operator: Operator,
+        value: &Term,
         markers: &mut Markers,
     ) -> Result<(), CqlError> {
         let columns = self.entities(names, relation, None)?;
@@ -87,7 +89,7 @@ impl Analysis<'_> {
         let name = columns.first().map(|column| column.name.clone()).unwrap_or_default();
         check_beside(self.found.token.as_ref(), operator, &name)?;
         let operand = self.token_operand(value, markers)?;
-        restrict(&mut self.found.token, (0, columns.len()), (operator, operand), &name)
+        restrict(&mut self.found.token, 0, columns.len(), operator, operand, &name)
     }
 }
 
@@ -99,8 +101,10 @@ fn is_of_tokens(operator: Operator) -> bool {
 /// Restricts a token by an equality, or sets one end of its slice.
 fn restrict(
     place: &mut Option<Restriction>,
-    (first, width): (usize, usize),
-    (operator, operand): (Operator, Operand),
+    first: usize,
+    width: usize,
+    operator: Operator,
+    operand: Operand,
     name: &str,
 ) -> Result<(), CqlError> {
     let of_token = |asked| Restriction { first, width, is_tuple: false, is_on_token: true, asked };

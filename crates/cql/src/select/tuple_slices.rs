@@ -11,16 +11,15 @@ use std::cmp::Ordering;
 
 use bytes::Bytes;
 
-/// An end of a slice: the values of the columns, and whether it is inclusive.
-pub(super) type TupleEnd<'v> = Option<(&'v [Bytes], bool)>;
+use super::filter::BoundEnd;
 
 /// A slice of one column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ColumnSlice {
     /// The values of the columns before it.
     pub prefix: Vec<Bytes>,
-    pub lower: Option<(Bytes, bool)>,
-    pub upper: Option<(Bytes, bool)>,
+    pub lower: Option<BoundEnd>,
+    pub upper: Option<BoundEnd>,
 }
 
 /// Compares two values of the column at an index of the tuple.
@@ -28,48 +27,54 @@ type Compare<'c> = dyn Fn(usize, &[u8], &[u8]) -> Ordering + 'c;
 
 /// Returns the slices of single columns that have the rows between two tuples.
 pub(super) fn column_slices(
-    (lower, upper): (TupleEnd<'_>, TupleEnd<'_>),
+    lower: Option<&BoundEnd>,
+    upper: Option<&BoundEnd>,
     compare: &Compare<'_>,
 ) -> Vec<ColumnSlice> {
+    let [lower, upper] = [lower, upper]
+        .map(|end| end.map(|end| TupleEnd { values: &end.values, is_inclusive: end.is_inclusive }));
     let mut found = Vec::new();
-    split(Vec::new(), (lower, upper), compare, &mut found);
+    split(Vec::new(), lower, upper, compare, &mut found);
     found
+}
+
+/// What is left of an end after the values of the first columns.
+#[derive(Clone, Copy)]
+struct TupleEnd<'v> {
+    values: &'v [Bytes],
+    is_inclusive: bool,
 }
 
 /// The first value of an end, and the values of the columns after it.
 struct Head<'v> {
     value: &'v Bytes,
-    rest: &'v [Bytes],
-    is_inclusive: bool,
+    rest: TupleEnd<'v>,
 }
 
 impl<'v> Head<'v> {
     /// Returns the head of an end, or `None` if the end is open.
-    fn of(end: TupleEnd<'v>) -> Option<Head<'v>> {
-        let (values, is_inclusive) = end?;
+    fn of(end: Option<TupleEnd<'v>>) -> Option<Head<'v>> {
+        let TupleEnd { values, is_inclusive } = end?;
         let (value, rest) = values.split_first()?;
-        Some(Head { value, rest, is_inclusive })
-    }
-
-    fn tail(&self) -> TupleEnd<'v> {
-        Some((self.rest, self.is_inclusive))
+        Some(Head { value, rest: TupleEnd { values: rest, is_inclusive } })
     }
 
     /// Returns the end for this column alone. The value itself belongs to it only if no other column follows.
-    fn end(&self) -> (Bytes, bool) {
-        (self.value.clone(), self.rest.is_empty() && self.is_inclusive)
+    fn end(&self) -> BoundEnd {
+        let is_inclusive = self.rest.values.is_empty() && self.rest.is_inclusive;
+        BoundEnd { values: vec![self.value.clone()], is_inclusive }
     }
 }
 
 fn split(
     prefix: Vec<Bytes>,
-    (lower, upper): (TupleEnd<'_>, TupleEnd<'_>),
+    lower: Option<TupleEnd<'_>>,
+    upper: Option<TupleEnd<'_>>,
     compare: &Compare<'_>,
     found: &mut Vec<ColumnSlice>,
 ) {
     // An end without further values is equal to the prefix.
-    let is_excluded = |end: &TupleEnd<'_>| matches!(end, Some(([], false)));
-    if is_excluded(&lower) || is_excluded(&upper) {
+    if [lower, upper].iter().flatten().any(|end| end.values.is_empty() && !end.is_inclusive) {
         return;
     }
     let with = |value: &Bytes| [&prefix[..], std::slice::from_ref(value)].concat();
@@ -77,15 +82,17 @@ fn split(
     if let (Some(low), Some(high)) = (&low, &high) {
         match compare(prefix.len(), low.value, high.value) {
             Ordering::Greater => return,
-            Ordering::Equal => return split(with(low.value), (low.tail(), high.tail()), compare, found),
+            Ordering::Equal => {
+                return split(with(low.value), Some(low.rest), Some(high.rest), compare, found);
+            }
             Ordering::Less => {}
         }
     }
-    if let Some(low) = low.as_ref().filter(|low| !low.rest.is_empty()) {
-        split(with(low.value), (low.tail(), None), compare, found);
+    if let Some(low) = low.as_ref().filter(|low| !low.rest.values.is_empty()) {
+        split(with(low.value), Some(low.rest), None, compare, found);
     }
-    if let Some(high) = high.as_ref().filter(|high| !high.rest.is_empty()) {
-        split(with(high.value), (None, high.tail()), compare, found);
+    if let Some(high) = high.as_ref().filter(|high| !high.rest.values.is_empty()) {
+        split(with(high.value), None, Some(high.rest), compare, found);
     }
     let (lower, upper) = (low.map(|low| low.end()), high.map(|high| high.end()));
     found.push(ColumnSlice { prefix, lower, upper });
@@ -106,12 +113,9 @@ mod tests {
             for (a, b) in (0..6u8).flat_map(|a| (0..6u8).map(move |b| (a, b))) {
                 let row = tuple(&[a, b]);
                 let at = slice.prefix.len();
-                let is_above = |(value, is_inclusive): &(Bytes, bool)| {
-                    row[at] > *value || *is_inclusive && row[at] == *value
-                };
-                let is_below = |(value, is_inclusive): &(Bytes, bool)| {
-                    row[at] < *value || *is_inclusive && row[at] == *value
-                };
+                let is_at = |end: &BoundEnd| end.is_inclusive && row[at] == end.values[0];
+                let is_above = |end: &BoundEnd| row[at] > end.values[0] || is_at(end);
+                let is_below = |end: &BoundEnd| row[at] < end.values[0] || is_at(end);
                 if row[..at] == slice.prefix[..]
                     && slice.lower.as_ref().is_none_or(is_above)
                     && slice.upper.as_ref().is_none_or(is_below)
@@ -136,15 +140,11 @@ mod tests {
                 .map(|end| end.filter(|(values, _)| !values.is_empty()))
                 .collect();
         for (lower, upper) in ends.iter().flat_map(|lower| ends.iter().map(move |upper| (lower, upper))) {
-            let bytes = |end: &Option<(Vec<u8>, bool)>| end.as_ref().map(|(values, is)| (tuple(values), *is));
-            let (low, high) = (bytes(lower), bytes(upper));
-            let slices = column_slices(
-                (
-                    low.as_ref().map(|(values, is)| (&values[..], *is)),
-                    high.as_ref().map(|(values, is)| (&values[..], *is)),
-                ),
-                &|_, a, b| a.cmp(b),
-            );
+            let [low, high] = [lower, upper].map(|end| {
+                let (values, is_inclusive) = end.as_ref()?;
+                Some(BoundEnd { values: tuple(values), is_inclusive: *is_inclusive })
+            });
+            let slices = column_slices(low.as_ref(), high.as_ref(), &|_, a, b| a.cmp(b));
             let meets = |row: &[u8], end: &Option<(Vec<u8>, bool)>, side: Ordering| {
                 end.as_ref().is_none_or(|(values, is_inclusive)| match row[..values.len()].cmp(values) {
                     Ordering::Equal => *is_inclusive,

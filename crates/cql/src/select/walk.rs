@@ -48,6 +48,13 @@ pub(super) struct ByIndex {
     pub value: Bytes,
 }
 
+/// The memory of a request, and of its result, before a page is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WalkMark {
+    request: MemoryMark,
+    answered: usize,
+}
+
 pub(super) struct Walk<'a> {
     pub state: &'a QueryState<'a>,
     pub keyspace: &'a str,
@@ -127,7 +134,7 @@ impl Walk<'_> {
         self.last = Some((row.key.clone(), position));
         if self.projection.is_grouped() {
             let before = self.groups.memory;
-            self.groups.add(row, self.projection, (self.bound, self.now_s))?;
+            self.groups.add(row, self.projection, self.bound, self.now_s)?;
             self.hold(self.groups.memory - before)?;
         } else if !self.projection.is_count {
             let mut values = self.projection.values(row, self.bound, self.now_s)?;
@@ -155,10 +162,13 @@ impl Walk<'_> {
         Ok(meter::charge(bytes)?)
     }
 
-    /// Releases the memory of everything read since `before` except the result. `before` is the request's memory mark
-    /// and the result's memory at that time.
-    pub fn holds_only_answers(&self, before: (MemoryMark, usize)) {
-        before.0.keep(self.answered_memory.saturating_sub(before.1));
+    pub fn mark(&self) -> WalkMark {
+        WalkMark { request: meter::mark(), answered: self.answered_memory }
+    }
+
+    /// Releases the memory of everything read since `before` except the result.
+    pub fn holds_only_answers(&self, before: WalkMark) {
+        before.request.keep(self.answered_memory.saturating_sub(before.answered));
     }
 
     /// Reads partitions, starting where the previous page ended.
@@ -232,10 +242,10 @@ impl Walk<'_> {
             let max_rows = left.saturating_add(2).clamp(3, PARTITIONS_PER_PAGE);
             let (predicate, count, is_first_page) = self.scanned();
             let (predicate, count) = capped(predicate, count);
-            let before = (meter::mark(), self.answered_memory);
+            let before = self.mark();
             let page =
                 self.request().ranges().scan_cells(&self.cf, bounds.clone(), max_rows, predicate).await?;
-            let mut counted = before.0.since();
+            let mut counted = before.request.since();
             let is_last = page.len() < max_rows;
             let last = page.last().map(|row| row.key.clone());
             let has_new = last.is_some() && last != seen;
@@ -301,7 +311,7 @@ impl Walk<'_> {
         }
         while !self.is_full() {
             let (column, value) = (&index.column, &index.value[..]);
-            let before = (meter::mark(), self.answered_memory);
+            let before = self.mark();
             let request = self.request();
             let reads = request.index_reads();
             let keys =

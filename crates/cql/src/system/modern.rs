@@ -97,7 +97,7 @@ fn column(cf: &CfDef, column: &TableColumn, layout: Layout) -> Row {
         (ColumnKind::Clustering, true) => "desc",
         _ => "none",
     };
-    row_of_column(cf, &column.name, (kind, position, order), type_text(&column.cql_type))
+    row_of_column(cf, &column.name, kind, position, order, type_text(&column.cql_type))
         .bytes("column_name_bytes", column.cell_name.clone())
 }
 
@@ -121,7 +121,9 @@ pub fn dropped_columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<
 fn row_of_column(
     cf: &CfDef,
     name: &str,
-    (kind, position, order): (&'static str, i32, &'static str),
+    kind: &'static str,
+    position: i32,
+    order: &'static str,
     type_name: String,
 ) -> Row {
     Row::default()
@@ -142,18 +144,17 @@ fn hidden(cf: &CfDef, def: &TableDef) -> Vec<Row> {
     let numbered = |base: &'static str| (1..).map(move |number| format!("{base}{number}"));
     let value =
         || std::iter::once("value".to_owned()).chain(numbered("value")).find(is_free).unwrap_or_default();
-    let regular = ("regular", -1, "none");
     match def.layout {
         Layout::StaticCompact => {
-            let comparator = CqlType::of(&cf.comparator);
+            let (comparator, validator) = (CqlType::of(&cf.comparator), CqlType::of(&cf.default_validator));
             let name = numbered("column").find(is_free).unwrap_or_default();
             vec![
-                row_of_column(cf, &name, ("clustering", 0, "asc"), type_text(&comparator)),
-                row_of_column(cf, &value(), regular, type_text(&CqlType::of(&cf.default_validator))),
+                row_of_column(cf, &name, "clustering", 0, "asc", type_text(&comparator)),
+                row_of_column(cf, &value(), "regular", -1, "none", type_text(&validator)),
             ]
         }
         Layout::Dense | Layout::CompositeDense if def.compact_value().is_none() => {
-            vec![row_of_column(cf, &value(), regular, "empty".to_owned())]
+            vec![row_of_column(cf, &value(), "regular", -1, "none", "empty".to_owned())]
         }
         _ => Vec::new(),
     }
@@ -212,10 +213,10 @@ fn for_each_virtual(state: &QueryState<'_>, mut take: impl FnMut(&CfDef, &TableD
 }
 
 pub fn virtual_keyspaces(state: &QueryState<'_>) -> Vec<Row> {
-    match state.reported.has_virtual_tables() {
-        true => vec![Row::default().text("keyspace_name", VIRTUAL)],
-        false => Vec::new(),
+    if !state.reported.has_virtual_tables() {
+        return Vec::new();
     }
+    vec![Row::default().text("keyspace_name", VIRTUAL)]
 }
 
 pub fn virtual_tables(state: &QueryState<'_>) -> Vec<Row> {

@@ -66,7 +66,8 @@ fn kind_name(kind: ConstantKind) -> &'static str {
 
 /// Returns the bytes of a constant, or `None` for the timestamp `'now'`, which differs at each execution.
 pub(super) fn bytes_of(
-    (kind, text): (ConstantKind, &str),
+    kind: ConstantKind,
+    text: &str,
     receiver: &ColumnSpec,
     scope: &TypeScope<'_>,
 ) -> Result<Option<Bytes>, CqlError> {

@@ -83,7 +83,7 @@ impl TypedTerm {
         markers: &mut Markers,
     ) -> Result<TypedTerm, CqlError> {
         let node = match term {
-            Term::Constant { kind, text } => match constant::bytes_of((*kind, text), receiver, scope)? {
+            Term::Constant { kind, text } => match constant::bytes_of(*kind, text, receiver, scope)? {
                 Some(bytes) => return Ok(TypedTerm::constant(bytes)),
                 None => Node::Now,
             },
@@ -453,8 +453,11 @@ fn value_of(receiver: &ColumnSpec, cql_type: &CqlType) -> ColumnSpec {
 
 /// Types an element of a collection literal. `what` is "value" or "key".
 fn held_term(
-    (literal, what, term): (&str, &str, &Term),
-    (receiver, part): (&ColumnSpec, &ColumnSpec),
+    literal: &str,
+    what: &str,
+    term: &Term,
+    receiver: &ColumnSpec,
+    part: &ColumnSpec,
     scope: &TypeScope<'_>,
     markers: &mut Markers,
 ) -> Result<TypedTerm, CqlError> {
@@ -489,7 +492,7 @@ fn list_node(
         return Err(refused("list", receiver, scope));
     };
     let part = value_of(receiver, element);
-    let typed = |term| held_term(("list", "value", term), (receiver, &part), scope, markers);
+    let typed = |term| held_term("list", "value", term, receiver, &part, scope, markers);
     Ok(Node::Elements(elements.iter().map(typed).collect::<Result<_, CqlError>>()?))
 }
 
@@ -506,7 +509,7 @@ fn set_node(
         _ => return Err(refused("set", receiver, scope)),
     };
     let part = value_of(receiver, element);
-    let typed = |term| held_term(("set", "value", term), (receiver, &part), scope, markers);
+    let typed = |term| held_term("set", "value", term, receiver, &part, scope, markers);
     Ok(Node::Elements(elements.iter().map(typed).collect::<Result<_, CqlError>>()?))
 }
 
@@ -522,8 +525,8 @@ fn map_node(
     let key_part = part_of(receiver, format!("key({})", receiver.name), key);
     let value_part = value_of(receiver, value);
     let typed = |(key, value): &(Term, Term)| {
-        let key = held_term(("map", "key", key), (receiver, &key_part), scope, markers)?;
-        Ok((key, held_term(("map", "value", value), (receiver, &value_part), scope, markers)?))
+        let key = held_term("map", "key", key, receiver, &key_part, scope, markers)?;
+        Ok((key, held_term("map", "value", value, receiver, &value_part, scope, markers)?))
     };
     Ok(Node::Entries(entries.iter().map(typed).collect::<Result<_, CqlError>>()?))
 }
