@@ -22,7 +22,8 @@ pub struct AdminConnection {
 
 impl AdminConnection {
     pub(super) fn new(
-        (peer, local): (SocketAddr, SocketAddr),
+        peer: SocketAddr,
+        local: SocketAddr,
         is_encrypted: bool,
         ending: watch::Receiver<bool>,
     ) -> AdminConnection {

@@ -94,7 +94,7 @@ impl AdminService {
     async fn converse(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { mut stream, peer, local, mut shutdown, place, .. } = client;
         let (end, ending) = watch::channel(false);
-        let connection = AdminConnection::new((peer, local), stream.is_encrypted(), ending);
+        let connection = AdminConnection::new(peer, local, stream.is_encrypted(), ending);
         let (this, of_request) = (&self, connection.clone());
         let service = service_fn(move |request| {
             let connection = of_request.clone();

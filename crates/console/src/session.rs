@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn cookies_are_found_among_others() {
         let address = "127.0.0.1:9170".parse().unwrap();
-        let connection = AdminConnection::new((address, address), true, tokio::sync::watch::channel(false).1);
+        let connection = AdminConnection::new(address, address, true, tokio::sync::watch::channel(false).1);
         let id = SessionId::random();
         let cookie = id.cookie(&connection).unwrap();
         let cookie = cookie.to_str().unwrap();

@@ -92,10 +92,8 @@ impl Candidates<'_> {
     }
 
     fn select(&self, purpose: impl Into<String>, relations: &[String], tail: &str) -> Candidate {
-        let condition = match relations.is_empty() {
-            true => String::new(),
-            false => format!(" WHERE {}", relations.join(" AND ")),
-        };
+        let condition =
+            if relations.is_empty() { String::new() } else { format!(" WHERE {}", relations.join(" AND ")) };
         Candidate {
             purpose: purpose.into(),
             text: format!("SELECT * FROM {}{condition}{tail}", full_name(self.cf)),

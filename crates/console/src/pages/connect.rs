@@ -1,5 +1,7 @@
 //! Shows how clients connect: programs for the usual libraries, with this server's addresses.
 
+use std::net::SocketAddr;
+
 /// A program that connects to this server.
 pub struct Snippet {
     /// The library.
@@ -11,9 +13,9 @@ pub struct Snippet {
 
 /// The addresses to which the programs connect.
 pub struct Connecting {
-    pub thrift: (String, u16),
+    pub thrift: SocketAddr,
     /// `None` if the native protocol is disabled.
-    pub native: Option<(String, u16)>,
+    pub native: Option<SocketAddr>,
     pub is_encrypted: bool,
     pub needs_login: bool,
     /// A keyspace of the server.
@@ -23,7 +25,7 @@ pub struct Connecting {
 /// Returns the programs. They connect and do no more, because the column families are the reader's.
 pub fn snippets(to: &Connecting) -> Vec<Snippet> {
     let thrift = [generated_python(to), pycassa(to), hector(to)];
-    let native = to.native.as_ref().map(|address| [cqlsh(to, address), python_driver(to, address)]);
+    let native = to.native.map(|address| [cqlsh(to, address), python_driver(to, address)]);
     thrift.into_iter().chain(native.into_iter().flatten()).collect()
 }
 
@@ -38,29 +40,18 @@ fn literal(text: &str) -> String {
     format!("\"{}\"", escaped.collect::<String>())
 }
 
-/// Returns an address with its port. IPv6 addresses have brackets.
-fn joined((host, port): &(String, u16)) -> String {
-    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
-}
-
 fn generated_python(to: &Connecting) -> Snippet {
-    let (host, port) = &to.thrift;
+    let (host, port) = (to.thrift.ip(), to.thrift.port());
     let mut code = "from cassandra import Cassandra\n".to_owned();
     if to.needs_login {
         code += "from cassandra.ttypes import AuthenticationRequest\n";
     }
     code += "from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated\n";
-    code += match to.is_encrypted {
-        true => "from thrift.transport.TSSLSocket import TSSLSocket\n",
-        false => "from thrift.transport.TSocket import TSocket\n",
-    };
+    let socket = if to.is_encrypted { "TSSLSocket" } else { "TSocket" };
+    code += &format!("from thrift.transport.{socket} import {socket}\n");
     code += "from thrift.transport.TTransport import TFramedTransport\n\n";
-    code += &match to.is_encrypted {
-        true => {
-            format!("transport = TFramedTransport(TSSLSocket(\"{host}\", {port}, ca_certs=\"ca.pem\"))\n")
-        }
-        false => format!("transport = TFramedTransport(TSocket(\"{host}\", {port}))\n"),
-    };
+    let certificate = if to.is_encrypted { ", ca_certs=\"ca.pem\"" } else { "" };
+    code += &format!("transport = TFramedTransport({socket}(\"{host}\", {port}{certificate}))\n");
     code += "transport.open()\nclient = Cassandra.Client(TBinaryProtocolAccelerated(transport))\n";
     if to.needs_login {
         code += "client.login(AuthenticationRequest({\"username\": \"USER\", \"password\": \"PASSWORD\"}))\n";
@@ -77,7 +68,7 @@ fn pycassa(to: &Connecting) -> Snippet {
     if to.is_encrypted {
         code += "from pycassa.connection import make_ssl_socket_factory\n";
     }
-    let address = joined(&to.thrift);
+    let address = to.thrift;
     code += &format!("\npool = ConnectionPool({}, server_list=[\"{address}\"]", literal(&to.keyspace));
     if to.needs_login {
         code += ",\n                      credentials={\"username\": \"USER\", \"password\": \"PASSWORD\"}";
@@ -90,7 +81,7 @@ fn pycassa(to: &Connecting) -> Snippet {
 }
 
 fn hector(to: &Connecting) -> Snippet {
-    let address = joined(&to.thrift);
+    let address = to.thrift;
     let mut code = "import me.prettyprint.cassandra.service.CassandraHostConfigurator;\n".to_owned();
     if to.needs_login {
         code += "import me.prettyprint.cassandra.model.AllOneConsistencyLevelPolicy;\n";
@@ -113,17 +104,16 @@ fn hector(to: &Connecting) -> Snippet {
             &format!("Keyspace keyspace = HFactory.createKeyspace({}, cluster);\n", literal(&to.keyspace));
     }
     code += "System.out.println(cluster.describeThriftVersion());\n";
-    let note = match to.is_encrypted {
-        true => {
-            "For Java, with the calls of 0.7 to 1.x. Hector takes the certificates for TLS from the system \
+    let note = if to.is_encrypted {
+        "For Java, with the calls of 0.7 to 1.x. Hector takes the certificates for TLS from the system \
                  properties ssl.truststore and ssl.truststore.password."
-        }
-        false => "For Java, with the calls of 0.7 to 1.x.",
+    } else {
+        "For Java, with the calls of 0.7 to 1.x."
     };
     Snippet { name: "Hector", note, code }
 }
 
-fn cqlsh(to: &Connecting, (host, port): &(String, u16)) -> Snippet {
+fn cqlsh(to: &Connecting, native: SocketAddr) -> Snippet {
     let mut code = "cqlsh".to_owned();
     if to.is_encrypted {
         code += " --ssl";
@@ -131,7 +121,7 @@ fn cqlsh(to: &Connecting, (host, port): &(String, u16)) -> Snippet {
     if to.needs_login {
         code += " -u USER";
     }
-    code += &format!(" {host} {port}\n");
+    code += &format!(" {} {}\n", native.ip(), native.port());
     let note = match to.is_encrypted {
         true => "The shell of Cassandra. The file ~/.cassandra/cqlshrc names the certificate for --ssl.",
         false => "The shell of Cassandra.",
@@ -139,9 +129,9 @@ fn cqlsh(to: &Connecting, (host, port): &(String, u16)) -> Snippet {
     Snippet { name: "cqlsh", note, code }
 }
 
-fn python_driver(to: &Connecting, (host, port): &(String, u16)) -> Snippet {
+fn python_driver(to: &Connecting, native: SocketAddr) -> Snippet {
     let mut code = "from cassandra.cluster import Cluster\n".to_owned();
-    let mut options = format!("[\"{host}\"], port={port}");
+    let mut options = format!("[\"{}\"], port={}", native.ip(), native.port());
     if to.needs_login {
         code += "from cassandra.auth import PlainTextAuthProvider\n";
         options += ", auth_provider=PlainTextAuthProvider(\"USER\", \"PASSWORD\")";
@@ -159,36 +149,54 @@ fn python_driver(to: &Connecting, (host, port): &(String, u16)) -> Snippet {
 mod tests {
     use super::*;
 
-    fn codes(is_encrypted: bool, needs_login: bool, native: bool) -> Vec<(&'static str, String)> {
-        let address = |port| ("10.0.0.7".to_owned(), port);
-        let to = Connecting {
+    fn connecting(host: &str, is_encrypted: bool, needs_login: bool) -> Connecting {
+        let address = |port| SocketAddr::new(host.parse().unwrap(), port);
+        Connecting {
             thrift: address(9160),
-            native: native.then(|| address(9042)),
+            native: Some(address(9042)),
             is_encrypted,
             needs_login,
             keyspace: "Blog\"\n".to_owned(),
-        };
-        snippets(&to).into_iter().map(|snippet| (snippet.name, snippet.code)).collect()
+        }
+    }
+
+    fn codes(to: &Connecting) -> Vec<(&'static str, String)> {
+        snippets(to).into_iter().map(|snippet| (snippet.name, snippet.code)).collect()
     }
 
     #[test]
     fn programs_have_the_addresses() {
-        let codes = codes(false, false, true);
+        let codes = codes(&connecting("10.0.0.7", false, false));
         assert_eq!(codes.len(), 5);
         for (name, code) in codes {
             assert!(code.contains("10.0.0.7"), "{name}: {code}");
             assert!(!code.contains("PASSWORD") && !code.contains("ca.pem"), "{name}: {code}");
             assert!(!code.contains("\"Blog\"\n"), "{name}: {code}");
         }
-        assert_eq!(super::joined(&("::1".to_owned(), 1)), "[::1]:1");
+    }
+
+    #[test]
+    fn ipv6_addresses_have_brackets_before_a_port() {
+        let codes = codes(&connecting("::1", false, false));
+        let expected = [
+            ("Generated client, Python", "TSocket(\"::1\", 9160)"),
+            ("pycassa", "[\"[::1]:9160\"]"),
+            ("Hector", "(\"[::1]:9160\")"),
+            ("cqlsh", "cqlsh ::1 9042\n"),
+            ("Driver for Python", "[\"::1\"], port=9042"),
+        ];
+        for ((name, code), (expected_name, part)) in codes.iter().zip(expected) {
+            assert_eq!(*name, expected_name);
+            assert!(code.contains(part), "{name}: {code}");
+        }
     }
 
     #[test]
     fn programs_log_in_and_encrypt_if_the_server_wants_it() {
-        for (name, code) in codes(true, true, true) {
+        for (name, code) in codes(&connecting("10.0.0.7", true, true)) {
             assert!(code.contains("USER"), "{name}: {code}");
             assert!(name == "Hector" || ["ca.pem", "--ssl"].iter().any(|word| code.contains(word)), "{code}");
         }
-        assert_eq!(codes(false, false, false).len(), 3);
+        assert_eq!(codes(&Connecting { native: None, ..connecting("10.0.0.7", false, false) }).len(), 3);
     }
 }

@@ -1,5 +1,6 @@
 //! `/`: what is served, how the data is doing, and how to connect.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use askama::Template;
@@ -46,7 +47,7 @@ struct ShownKeyspace {
 pub async fn answer(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Response {
     let served = &state.served;
     let used = visitor.connection.local.ip();
-    let at = |port| (Served::host(port, used).to_string(), port.port());
+    let at = |port: SocketAddr| SocketAddr::new(Served::host(port, used), port.port());
     let (keyspaces, keyspaces_left_out) = keyspaces(&state, &visitor);
     let example = keyspaces.first().map_or("Keyspace1", |keyspace| &keyspace.name).to_owned();
     let plan = super::connect::Connecting {
@@ -74,11 +75,9 @@ pub async fn answer(State(state): State<Arc<AdminState>>, visitor: Visitor) -> R
     })
 }
 
-fn shown_port(port: std::net::SocketAddr) -> String {
-    match port.ip().is_unspecified() {
-        true => format!("{port} (all addresses of this machine)"),
-        false => port.to_string(),
-    }
+fn shown_port(port: SocketAddr) -> String {
+    let addresses = if port.ip().is_unspecified() { " (all addresses of this machine)" } else { "" };
+    format!("{port}{addresses}")
 }
 
 /// Returns the keyspaces that users have made and that the visitor sees, and how many are left out.

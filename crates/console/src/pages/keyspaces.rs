@@ -87,12 +87,11 @@ pub async fn one(
 /// Returns the refusal of a keyspace that does not exist or that the visitor may not see. Only superusers can
 /// distinguish the two.
 pub(super) fn no_keyspace(name: &str, visitor: &Visitor) -> AdminError {
-    match visitor.user.may_everything() {
-        true => AdminError::not_found(format!("there is no keyspace {name:?}")),
-        false => AdminError::forbidden(format!(
-            "there is no keyspace {name:?}, or you have no right to read a column family in it"
-        )),
+    let why = format!("there is no keyspace {name:?}");
+    if visitor.user.may_everything() {
+        return AdminError::not_found(why);
     }
+    AdminError::forbidden(format!("{why}, or you have no right to read a column family in it"))
 }
 
 /// Returns whether a visitor may read a column family.

@@ -81,12 +81,12 @@ struct ShownError {
 
 /// Refuses users who may not see everything: requests and errors have the keys and names of all column families.
 fn check(visitor: &Visitor) -> Result<(), AdminError> {
-    match visitor.user.may_everything() {
-        true => Ok(()),
-        false => Err(AdminError::forbidden(
-            "requests show keys of all column families: this page needs a superuser, or the token of --admin-token-file",
-        )),
+    if visitor.user.may_everything() {
+        return Ok(());
     }
+    Err(AdminError::forbidden(
+        "requests show keys of all column families: this page needs a superuser, or the token of --admin-token-file",
+    ))
 }
 
 /// Answers `GET /live`.
@@ -111,10 +111,8 @@ pub async fn after_failure(
 async fn live_page(state: &AdminState, visitor: &Visitor, query: LiveQuery) -> Result<LivePage, AdminError> {
     check(visitor)?;
     let filter = query.filter()?;
-    let requests = match query.watch.is_empty() {
-        true => from_journal(state, &filter),
-        false => watched(state, &filter).await,
-    };
+    let requests =
+        if query.watch.is_empty() { from_journal(state, &filter) } else { watched(state, &filter).await };
     let activity = state.database.activity();
     let (kinds, clients, clients_left_out) = grouped(&state.server.clients());
     let (errors, errors_forgotten) = activity.errors.list();

@@ -83,7 +83,7 @@ pub async fn form(
     headers: HeaderMap,
 ) -> Response {
     let cookie = SessionId::of_request(&headers, &connection);
-    show(&state, &connection, cookie, (&query.next, String::new()))
+    show(&state, &connection, cookie, &query.next, String::new())
 }
 
 /// Returns the form. A first visit gets a cookie, to which the form's token belongs.
@@ -91,7 +91,8 @@ fn show(
     state: &AdminState,
     connection: &AdminConnection,
     cookie: Option<SessionId>,
-    (next, failure): (&str, String),
+    next: &str,
+    failure: String,
 ) -> Response {
     if state.access.is_open() {
         return Redirect::to("/").into_response();
@@ -125,11 +126,11 @@ pub async fn log_in(
     let cookie = SessionId::of_request(&headers, &connection);
     if !cookie.as_ref().is_some_and(|cookie| state.csrf.admits(cookie, &form.csrf)) {
         let why = "the form is too old, or the browser accepts no cookies: load the page again".to_owned();
-        return show(&state, &connection, cookie, (&form.next, why));
+        return show(&state, &connection, cookie, &form.next, why);
     }
     let user = match authenticate(&state, &connection, &form).await {
         Ok(user) => user,
-        Err(why) => return show(&state, &connection, cookie, (&form.next, why)),
+        Err(why) => return show(&state, &connection, cookie, &form.next, why),
     };
     if let Some(cookie) = cookie {
         state.sessions.end(&cookie);

@@ -139,7 +139,7 @@ pub async fn example(
             return Err(AdminError::not_found(why));
         }
     };
-    answer(&state, &visitor, (sketch, empty_family(), String::new()), query.example).await
+    answer(&state, &visitor, sketch, empty_family(), String::new(), query.example).await
 }
 
 /// Answers `POST /model`. It changes nothing: the sketch is stored nowhere.
@@ -157,25 +157,26 @@ pub async fn show(
             Err(why) => refusal = why,
         }
     }
-    answer(&state, &visitor, (sketch, family, refusal), String::new()).await
+    answer(&state, &visitor, sketch, family, refusal, String::new()).await
 }
 
 async fn answer(
     state: &AdminState,
     visitor: &Visitor,
-    (sketch, family, refusal): (Sketch, NewFamily, String),
+    sketch: Sketch,
+    family: NewFamily,
+    refusal: String,
     example: String,
 ) -> Result<Response, AdminError> {
     let types = state.database.types();
-    let model = match sketch.is_blank() {
-        true => None,
-        false => {
-            let shown = state.sketches.show(sketch.clone(), types.clone()).await;
-            Some(shown.ok_or_else(|| {
-                let why = "the server is busy with other sketches: try again in a few seconds";
-                AdminError::new(StatusCode::SERVICE_UNAVAILABLE, why)
-            })?)
-        }
+    let model = if sketch.is_blank() {
+        None
+    } else {
+        let shown = state.sketches.show(sketch.clone(), types.clone()).await;
+        Some(shown.ok_or_else(|| {
+            let why = "the server is busy with other sketches: try again in a few seconds";
+            AdminError::new(StatusCode::SERVICE_UNAVAILABLE, why)
+        })?)
     };
     let (frame, comparators) = (Frame::new(visitor, "/model", "Model"), comparators(types));
     Ok(page(&ModelPage { frame, sketch, example, model, family, refusal, comparators }))

@@ -45,8 +45,8 @@ pub async fn set_mode(
     };
     state.database.request_log().set_mode(mode);
     tracing::info!("{} logs requests from now on: {mode}", visitor.user.name);
-    match form.page {
-        true => Ok(Redirect::to("/live#log").into_response()),
-        false => Ok(format!("{mode}\n").into_response()),
+    if form.page {
+        return Ok(Redirect::to("/live#log").into_response());
     }
+    Ok(format!("{mode}\n").into_response())
 }

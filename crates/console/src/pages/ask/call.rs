@@ -85,10 +85,7 @@ pub async fn run_call(
     call: &ThriftCall,
 ) -> Result<ThriftMessage, AdminError> {
     // A database over a recorder has no gate of its own.
-    let _permit = match Arc::ptr_eq(&database, &state.database) {
-        true => None,
-        false => state.database.admit().await,
-    };
+    let _permit = if Arc::ptr_eq(&database, &state.database) { None } else { state.database.admit().await };
     let service = state.console.thrift(database);
     let mut session = Session {
         user: Some(visitor.user.clone()),

@@ -7,7 +7,7 @@ use super::statement::StatementAnswer;
 use super::steps::{ReadStep, StepRows, read_steps};
 use crate::present::{ShownBytes, escaped};
 use base::marshal::{AbstractType, BytesType};
-use base::model::{Bounds, Predicate};
+use base::model::{Bounds, Predicate, SliceRange};
 use base::schema::{TableDef, show};
 use base::util::Release;
 use cql::{PathPartitions, Reach};
@@ -48,10 +48,9 @@ impl Bar {
 
     /// Returns the points of the arrow's head.
     pub fn head(&self) -> String {
-        match self.is_reversed {
-            false => format!("{},6 {},14 {},22", self.to - 10, self.to, self.to - 10),
-            true => format!("{},6 {},14 {},22", self.from + 10, self.from, self.from + 10),
-        }
+        let (base, tip) =
+            if self.is_reversed { (self.from + 10, self.from) } else { (self.to - 10, self.to) };
+        format!("{base},6 {tip},14 {base},22")
     }
 }
 
@@ -93,7 +92,8 @@ pub struct Explanation {
 
 /// Explains a question by its recorded requests. `answer` has the plan of a statement.
 pub fn explain(
-    (database, release): (&Database, Release),
+    database: &Database,
+    release: Release,
     recorded: &Recorded,
     answer: Option<&StatementAnswer>,
     rows: usize,
@@ -230,8 +230,7 @@ impl Drawing<'_> {
             slice: step.slice().map(|range| {
                 let word =
                     if step.super_column.is_none() && cf.is_super() { "super columns" } else { "cells" };
-                let ends = (&range.start, &range.finish);
-                slice(ends, range.reversed, word, &|name: &Bytes| meaning(name, true))
+                slice(range, word, &|name: &Bytes| meaning(name, true))
             }),
             requests: step.requests,
         }
@@ -273,12 +272,8 @@ fn rows_text(bounds: &Bounds, key: impl Fn(&Bytes) -> String) -> String {
 }
 
 /// Draws a slice of cells. A reversed slice starts at its larger name.
-fn slice(
-    (start, finish): (&Bytes, &Bytes),
-    is_reversed: bool,
-    word: &str,
-    name: &dyn Fn(&Bytes) -> String,
-) -> Bar {
+fn slice(range: &SliceRange, word: &str, name: &dyn Fn(&Bytes) -> String) -> Bar {
+    let (start, finish, is_reversed) = (&range.start, &range.finish, range.reversed);
     let (low, high) = if is_reversed { (finish, start) } else { (start, finish) };
     let (from, to) = ends(low.is_empty(), high.is_empty());
     let way = if is_reversed { "backwards" } else { "forwards" };

@@ -241,8 +241,7 @@ fn with_explanation(
     Answer {
         cells: cell_rows(&state.database, &recorded.cells),
         cells_read: recorded.cells_read,
-        explanation: is_explained
-            .then(|| explain((&state.database, release), &recorded, Some(&answer), rows)),
+        explanation: is_explained.then(|| explain(&state.database, release, &recorded, Some(&answer), rows)),
         snippets: snippets_of(form),
         result: answer.result,
         done: answer.done,
@@ -271,7 +270,7 @@ async fn ask_thrift(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Re
         return Err(failure);
     }
     let result = shown_reply(&state.database, &call, &reply);
-    let explanation = explain((&state.database, release), &recorded, None, result.row_count);
+    let explanation = explain(&state.database, release, &recorded, None, result.row_count);
     Ok(Answer {
         cells: cell_rows(&state.database, &recorded.cells),
         cells_read: recorded.cells_read,

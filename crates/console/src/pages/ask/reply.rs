@@ -82,10 +82,7 @@ fn cut(rows: &mut [ReplyRow]) -> usize {
         let fits = |column: &&ReplyColumn| {
             let bytes = column.name.len() + column.value.as_ref().map_or(0, Bytes::len);
             let fits = columns_left > 0 && bytes_left >= bytes;
-            (columns_left, bytes_left) = match fits {
-                true => (columns_left - 1, bytes_left - bytes),
-                false => (0, 0),
-            };
+            (columns_left, bytes_left) = if fits { (columns_left - 1, bytes_left - bytes) } else { (0, 0) };
             fits
         };
         let count = row.columns.iter().take_while(fits).count();
@@ -197,7 +194,7 @@ impl Shown<'_> {
         for row in rows {
             let mut columns = Vec::new();
             for column in &row.columns {
-                result.rows.push(self.fields(row, column, (has_keys, has_supers)));
+                result.rows.push(self.fields(row, column, has_keys, has_supers));
                 columns.push(self.json(column));
             }
             match &row.key {
@@ -212,12 +209,7 @@ impl Shown<'_> {
         result
     }
 
-    fn fields(
-        &self,
-        row: &ReplyRow,
-        column: &ReplyColumn,
-        (has_keys, has_supers): (bool, bool),
-    ) -> Vec<Field> {
+    fn fields(&self, row: &ReplyRow, column: &ReplyColumn, has_keys: bool, has_supers: bool) -> Vec<Field> {
         let (types, cf) = (self.database.types(), &self.call.cf);
         let mut fields = Vec::new();
         if has_keys {

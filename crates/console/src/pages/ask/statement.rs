@@ -117,10 +117,10 @@ impl AskedStatement<'_> {
     async fn read_on(&self, database: &Arc<Database>) -> Result<StatementAnswer, AdminError> {
         let state = self.query_state(database);
         if self.form.with == Language::Cql2 {
-            return match self.prepared2()?.only_reads() {
-                true => self.run2(&state).await,
-                false => Err(AdminError::invalid("what a statement of CQL 2 would write is not explained")),
-            };
+            if self.prepared2()?.only_reads() {
+                return self.run2(&state).await;
+            }
+            return Err(AdminError::invalid("what a statement of CQL 2 would write is not explained"));
         }
         let prepared = self.prepared(&state)?;
         let options = self.options()?;
@@ -138,10 +138,8 @@ impl AskedStatement<'_> {
         }
         // A database over a recorder has no traces and no versions of the schema.
         let own = self.query_state(&self.state.database);
-        let outcome = match prepared.reads_system_table() {
-            true => cql::execute_once(&own, &prepared, &options).await,
-            false => cql::execute_once(&state, &prepared, &options).await,
-        };
+        let reader = if prepared.reads_system_table() { &own } else { &state };
+        let outcome = cql::execute_once(reader, &prepared, &options).await;
         let outcome = outcome.map_err(|error| self.failed(&error))?;
         let path = prepared.path(&state, &options).map_err(|error| self.failed(&error))?;
         let reach = prepared.reach(&state, &options).map_err(|error| self.failed(&error))?;

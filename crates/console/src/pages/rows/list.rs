@@ -82,8 +82,8 @@ pub async fn show(
         failure,
         begins_at: (!target.from.is_empty()).then(|| shown_key(database, target, &target.from)),
         first: form.href("/rows").filter(|_| !target.from.is_empty()),
-        next: found.next.as_ref().map(|key| form.link("/rows", ("from", key))),
-        rows: found.rows.iter().map(|(key, slice)| listed(database, target, (key, slice), &form)).collect(),
+        next: found.next.as_ref().map(|key| form.link("/rows", "from", key)),
+        rows: found.rows.iter().map(|(key, slice)| listed(database, target, key, slice, &form)).collect(),
         form,
         order: if database.partitioner().preserves_order() { "keys" } else { "tokens" },
         shows_tombstones: database.store().can_dump(),
@@ -111,7 +111,8 @@ pub(super) fn token_of(database: &Database, key: &[u8]) -> Option<String> {
 fn listed(
     database: &Database,
     target: &Target,
-    (key, slice): (&Bytes, &StoredSlice),
+    key: &Bytes,
+    slice: &StoredSlice,
     form: &LinkFields,
 ) -> ListedRow {
     let types = database.types();
@@ -131,7 +132,7 @@ fn listed(
     };
     ListedRow {
         key: shown_key(database, target, key),
-        link: form.link("/rows", ("key", key)),
+        link: form.link("/rows", "key", key),
         token: token_of(database, key).unwrap_or_default(),
         deletion: ShownDeletion::of(slice.deletion),
         columns,

@@ -40,7 +40,7 @@ impl LinkFields {
     }
 
     /// Returns the link to a path with one more field.
-    pub fn link(&self, path: &'static str, (field, bytes): (&'static str, &Bytes)) -> PageLink {
+    pub fn link(&self, path: &'static str, field: &'static str, bytes: &Bytes) -> PageLink {
         let value = field_of(bytes);
         let all = self.fields.iter().map(|(name, value)| (*name, &**value)).chain([(field, &*value)]);
         let href = href(path, all);

@@ -143,11 +143,11 @@ pub async fn show(state: &AdminState, visitor: &Visitor, target: &Target) -> Res
     let form = LinkFields::of(target);
     let (cells, supers) = match &slice.columns {
         StoredColumns::Cells(cells) => {
-            let cell = |(at, stored)| shown_cell(database, target, (stored, format!("c{at}")), &form, None);
+            let cell = |(at, stored)| shown_cell(database, target, stored, format!("c{at}"), &form, None);
             (cells.iter().enumerate().map(cell).collect(), Vec::new())
         }
         StoredColumns::Supers(supers) => {
-            let column = |(at, column)| shown_super(database, target, (at, column), &form);
+            let column = |(at, column)| shown_super(database, target, at, column, &form);
             (Vec::new(), supers.iter().enumerate().map(column).collect())
         }
     };
@@ -220,7 +220,7 @@ async fn read(request: &Request<'_>, target: &Target) -> Result<(StoredSlice, Op
 
 fn slices_of(target: &Target, form: &LinkFields, slice: &StoredSlice, before: Option<Bytes>) -> Slices {
     let (same, end) = if target.is_reversed { ("down", "start") } else { ("start", "down") };
-    let to = |field, name: &Bytes| form.link("/rows", (field, name));
+    let to = |field, name: &Bytes| form.link("/rows", field, name);
     let is_at_start = target.start.is_empty();
     let (here, other) = (to(same, &Bytes::new()), to(end, &Bytes::new()));
     let is_everything = is_at_start && slice.next.is_none();
@@ -236,7 +236,8 @@ fn slices_of(target: &Target, form: &LinkFields, slice: &StoredSlice, before: Op
 fn shown_cell(
     database: &Database,
     target: &Target,
-    (stored, anchor): (&StoredCell, String),
+    stored: &StoredCell,
+    anchor: String,
     form: &LinkFields,
     holder: Option<&Bytes>,
 ) -> RowCell {
@@ -246,7 +247,7 @@ fn shown_cell(
         shown.name.is_cut || shown.value.as_ref().is_some_and(|value| value.is_cut || value.is_hex_cut);
     let name = &stored.cell.name;
     let whole = || match holder {
-        None => Some(form.link("/cell", ("name", name))),
+        None => Some(form.link("/cell", "name", name)),
         Some(holder) => {
             let href = form.href_of_two("/cell", [("super", holder), ("name", name)])?;
             Some(PageLink { path: "/cell", href: Some(href), field: "name", value: String::new() })
@@ -258,16 +259,17 @@ fn shown_cell(
 fn shown_super(
     database: &Database,
     target: &Target,
-    (at, column): (usize, &StoredSuper),
+    at: usize,
+    column: &StoredSuper,
     form: &LinkFields,
 ) -> RowSuper {
     let cell = |(inner, stored)| {
-        shown_cell(database, target, (stored, format!("s{at}c{inner}")), form, Some(&column.name))
+        shown_cell(database, target, stored, format!("s{at}c{inner}"), form, Some(&column.name))
     };
     RowSuper {
         label: format!("Columns of super column {}", at + 1),
         name: ShownBytes::of(database.types(), &*target.cf.comparator, &column.name),
-        link: form.link("/rows", ("super", &column.name)),
+        link: form.link("/rows", "super", &column.name),
         deletion: ShownDeletion::of(column.deletion),
         cells: column.cells.iter().enumerate().map(cell).collect(),
         has_more: column.has_more,
