@@ -61,10 +61,10 @@ pub struct Json<T>(pub T);
 
 impl Input for NoBody {
     fn read(body: Bytes, _: Option<&str>) -> Result<NoBody, ControlError> {
-        match body.is_empty() {
-            true => Ok(NoBody),
-            false => Err(ControlError::invalid("this request has no body: remove it")),
+        if !body.is_empty() {
+            return Err(ControlError::invalid("this request has no body: remove it"));
         }
+        Ok(NoBody)
     }
 
     fn described(_: &mut SchemaGenerator) -> Vec<BodyKind> {
@@ -93,10 +93,10 @@ impl<T: Default + DeserializeOwned + JsonSchema + Send + 'static> Input for Opti
     const IS_OPTIONAL: bool = true;
 
     fn read(body: Bytes, content_type: Option<&str>) -> Result<OptionalJson<T>, ControlError> {
-        match body.is_empty() {
-            true => Ok(OptionalJson(T::default())),
-            false => Json::read(body, content_type).map(|Json(value)| OptionalJson(value)),
+        if body.is_empty() {
+            return Ok(OptionalJson(T::default()));
         }
+        Json::read(body, content_type).map(|Json(value)| OptionalJson(value))
     }
 
     fn described(generator: &mut SchemaGenerator) -> Vec<BodyKind> {
@@ -141,7 +141,8 @@ pub struct Route {
 impl Route {
     /// Creates a route. The types of its handler describe the request and the reply.
     pub fn new<Q, A, F>(
-        place: (Method, &'static str),
+        method: Method,
+        path: &'static str,
         summary: &'static str,
         handler: fn(Arc<Control>, Call<Q>) -> F,
     ) -> Route
@@ -155,13 +156,13 @@ impl Route {
                 ControlError::new(super::ErrorKind::Internal, format!("the reply has no JSON form: {error}"))
             })
         };
-        let output = (JSON, described::<A> as fn(&mut SchemaGenerator) -> Schema);
-        Route::with(place, summary, handler, to_json, output)
+        Route::with(method, path, summary, handler, to_json, JSON, described::<A>)
     }
 
     /// Creates a route whose reply is a stream of requests.
     pub fn stream<Q, F>(
-        place: (Method, &'static str),
+        method: Method,
+        path: &'static str,
         summary: &'static str,
         handler: fn(Arc<Control>, Call<Q>) -> F,
     ) -> Route
@@ -170,16 +171,18 @@ impl Route {
         F: Future<Output = Result<RequestStream, ControlError>> + Send + 'static,
     {
         let to_stream = |stream| Ok(Answer::Stream(Box::new(stream)));
-        Route::with(place, summary, handler, to_stream, (JSON_LINES, described::<StreamLine<'_>>))
+        Route::with(method, path, summary, handler, to_stream, JSON_LINES, described::<StreamLine<'_>>)
     }
 
     /// Creates a route. `answer` makes the answer from what the handler returns; `reply_type` and `output` describe it.
     fn with<Q, A, F>(
-        (method, path): (Method, &'static str),
+        method: Method,
+        path: &'static str,
         summary: &'static str,
         handler: fn(Arc<Control>, Call<Q>) -> F,
         answer: fn(A) -> Result<Answer, ControlError>,
-        (reply_type, output): (&'static str, fn(&mut SchemaGenerator) -> Schema),
+        reply_type: &'static str,
+        output: fn(&mut SchemaGenerator) -> Schema,
     ) -> Route
     where
         Q: Input,

@@ -211,10 +211,10 @@ impl Server {
     }
 
     fn check_own(&self, snapshot: &Snapshot) -> Result<(), TestingError> {
-        match Arc::ptr_eq(&self.control, &snapshot.control) {
-            true => Ok(()),
-            false => Err(TestingError::new("the snapshot is of another server")),
+        if !Arc::ptr_eq(&self.control, &snapshot.control) {
+            return Err(TestingError::new("the snapshot is of another server"));
         }
+        Ok(())
     }
 
     /// Returns the clock of the server.
