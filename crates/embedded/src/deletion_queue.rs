@@ -127,6 +127,6 @@ impl DeletionQueue {
     fn change(&self, batch: &mut WriteBatch, place: &[u8], value: Option<&[u8]>) {
         let mut changes = ChangeList::default();
         changes.add(place, value);
-        batch.add(QUEUE_FAMILY, &RowPrefix::fixed(PREFIX), &changes, None);
+        batch.add(QUEUE_FAMILY, &RowPrefix::fixed(PREFIX), changes, None);
     }
 }

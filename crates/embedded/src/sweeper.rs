@@ -109,7 +109,7 @@ impl Sweeper {
         }
         let number = id.family;
         let cached = self.write.read.row_cache.get(&id).map(|row| Cached { id, row });
-        batch.add(number, row, &changes, cached);
+        batch.add(number, row, changes, cached);
         self.write.commit(batch, rows)
     }
 

@@ -174,7 +174,7 @@ impl Writer<'_, '_> {
         let changes = changes.changes;
         drop(source);
         let cached = cached.map(|cached| Cached { id, row: cached.clone() });
-        self.batch.add(tables.number, &row, &changes, cached);
+        self.batch.add(tables.number, &row, changes, cached);
         Ok(())
     }
 }

@@ -24,7 +24,7 @@ pub struct WriteBatch {
 
 impl WriteBatch {
     /// Adds changes to a row of a generation of a column family, if there are any.
-    pub fn add(&mut self, family: u64, row: &RowPrefix, changes: &ChangeList, cached: Option<Cached>) {
+    pub fn add(&mut self, family: u64, row: &RowPrefix, changes: ChangeList, cached: Option<Cached>) {
         if !changes.is_empty() {
             self.record.row(family, row.as_bytes(), changes);
             self.cached.push(cached);

@@ -88,7 +88,7 @@ mod tests {
             let mut changes = ChangeList::default();
             changes.add(b"name", Some(&[number; 50]));
             let mut record = RecordBuilder::default();
-            record.row(1 << 32 | 1, &[number], &changes);
+            record.row(1 << 32 | 1, &[number], changes);
             log.append(&record.seal().unwrap()).unwrap();
             ends.push(usize::try_from(log.bytes()).unwrap());
         }

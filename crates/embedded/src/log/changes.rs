@@ -9,6 +9,9 @@ use byteorder::{BigEndian, ByteOrder};
 /// Stored in place of a value's length if the entry is removed.
 const REMOVED: u32 = u32::MAX;
 
+/// Bytes of a list whose copy costs more than a new buffer.
+const LONG_BYTES: usize = 64 * 1024;
+
 /// A key relative to its row, and its new value, or `None` if the entry is removed.
 pub type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
@@ -104,14 +107,25 @@ impl ChangeList {
         self.count == 0
     }
 
-    /// Appends the list in the format of the log: the number of changes, then each change.
-    pub(super) fn write_to(&self, out: &mut Vec<u8>) {
+    /// Appends the list in the format of the log: the number of changes, then each change. The buffer of a long list is
+    /// not copied: what `out` has is put in front of it.
+    pub(super) fn move_to(mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.count.to_be_bytes());
-        out.extend_from_slice(&self.bytes);
+        if self.is_long() && out.len() < self.bytes.len() {
+            self.bytes.splice(..0, out.drain(..));
+            *out = self.bytes;
+        } else {
+            out.extend_from_slice(&self.bytes);
+        }
     }
 
-    pub(super) fn written_len(&self) -> usize {
-        4 + self.bytes.len()
+    /// Returns the bytes that `move_to` is likely to copy behind those that are there.
+    pub(super) fn room(&self) -> usize {
+        if self.is_long() { 0 } else { self.bytes.len() }
+    }
+
+    fn is_long(&self) -> bool {
+        self.bytes.len() >= LONG_BYTES
     }
 }
 

@@ -89,7 +89,7 @@ mod tests {
             let mut record = RecordBuilder::default();
             let mut changes = ChangeList::default();
             changes.add(&[number], Some(&vec![number; *length]));
-            record.row(1 << 32 | 1, &[number], &changes);
+            record.row(1 << 32 | 1, &[number], changes);
             let at = bytes.len() as u64;
             record.seal().unwrap().write_at(1, at, &mut bytes);
             assert_eq!(bytes.len(), at as usize + BESIDE_VALUE + length);

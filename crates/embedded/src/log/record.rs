@@ -51,12 +51,12 @@ pub struct RowRecord<'a> {
 
 impl RecordBuilder {
     /// Adds a row and its changes.
-    pub fn row(&mut self, family: u64, prefix: &[u8], changes: &ChangeList) {
-        self.bytes.reserve(12 + prefix.len() + changes.written_len());
+    pub fn row(&mut self, family: u64, prefix: &[u8], changes: ChangeList) {
+        self.bytes.reserve(16 + prefix.len() + changes.room());
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(&family.to_be_bytes());
         put_bytes(prefix, &mut self.bytes);
-        changes.write_to(&mut self.bytes);
+        changes.move_to(&mut self.bytes);
         self.rows.push(begin..self.bytes.len());
     }
 
@@ -177,7 +177,7 @@ mod tests {
             for (family, prefix, changes) in &rows {
                 let mut list = ChangeList::default();
                 changes.iter().for_each(|(key, value)| list.add(key, value.as_deref()));
-                builder.row(*family, prefix, &list);
+                builder.row(*family, prefix, list);
             }
             let sealed = builder.seal().unwrap();
             let mut record = Vec::new();

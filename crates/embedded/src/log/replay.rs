@@ -197,7 +197,7 @@ mod tests {
         let mut record = RecordBuilder::default();
         let mut changes = ChangeList::default();
         changes.add(&[number], Some(&vec![number; bytes]));
-        record.row(1 << 32 | 1, &[number], &changes);
+        record.row(1 << 32 | 1, &[number], changes);
         log.append(&record.seal().unwrap()).unwrap();
     }
 
@@ -330,7 +330,7 @@ mod tests {
         let path = directory.path();
         let mut bytes = SegmentHead { number: 1, before: 0, key: None }.to_bytes();
         let mut builder = RecordBuilder::default();
-        builder.row(1 << 32 | 1, &[7], &ChangeList::default());
+        builder.row(1 << 32 | 1, &[7], ChangeList::default());
         builder.seal().unwrap().write_at(1, 32, &mut bytes);
         fs::write(path_of(path, 1), &bytes).unwrap();
         let (found, end) = replayed(path, (1, 1)).unwrap();

@@ -224,7 +224,7 @@ mod tests {
         let key: Vec<u8> = (1..=key).map(|at| (at % 256) as u8).collect();
         let mut changes = ChangeList::default();
         changes.add(b"", Some(b""));
-        record.row(1 << 32 | 1, &key, &changes);
+        record.row(1 << 32 | 1, &key, changes);
         record.seal().unwrap()
     }
 
