@@ -48,20 +48,14 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
     let subcomparator = mutation.cf.subcomparator().map(|sub| marshal::at(&**sub, behaviour.release));
     let mut row = ResolvedRow::default();
     let mut super_changes = Vec::new();
-    let mut changes = mutation.changes.into_iter();
-    while let Some(change) = changes.next() {
+    let cells = mutation.changes.into_iter().filter_map(|change| {
         match change {
             Change::DeleteRow { deletion } => {
                 let earlier = row.deletion.filter(|_| behaviour.cells.row_deletions_merge);
                 row.deletion = Some(earlier.map_or(deletion, |earlier| earlier.merged(deletion)));
             }
             Change::DeleteRange(range) => row.ranges.push(range),
-            Change::Cell { super_column: None, cell } => {
-                if row.cells.is_empty() {
-                    row.cells.reserve_exact(1 + changes.len());
-                }
-                row.cells.push(cell);
-            }
+            Change::Cell { super_column: None, cell } => return Some(cell),
             Change::Cell { super_column: Some(name), cell } => {
                 super_changes.push((name, SuperChange::Cell(cell)));
             }
@@ -69,8 +63,14 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
                 super_changes.push((name, SuperChange::Delete(deletion)));
             }
         }
+        None
+    });
+    // `collect` reuses the memory of the changes, of which a collection has many.
+    let mut cells: Vec<Cell> = cells.collect();
+    if !super_changes.is_empty() {
+        cells.shrink_to_fit();
     }
-    row.cells = merge_cells(row.cells, comparator, behaviour);
+    row.cells = merge_cells(cells, comparator, behaviour);
     row.supers = gather_supers(super_changes, comparator);
     for super_column in &mut row.supers {
         let cells = std::mem::take(&mut super_column.cells);

@@ -197,7 +197,12 @@ impl ModifyPlan {
         for key in keys {
             let mut changes = Vec::new();
             for prefix in &prefixes {
-                changes.append(&mut self.changes_of(state, options, &key, prefix, now).await?);
+                let of_row = self.changes_of(state, options, &key, prefix, now).await?;
+                if changes.is_empty() {
+                    changes = of_row;
+                } else {
+                    changes.extend(of_row);
+                }
             }
             rows.push((key, changes));
         }

@@ -339,6 +339,7 @@ impl<'a> RowWriter<'a> {
     /// Adds elements to a collection, for a list at its end, or writes the fields of a user-defined type that are not
     /// null.
     fn put(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
+        self.changes.reserve_exact(value.parts());
         match value {
             Value::Unset | Value::Null | Value::Single(_) => Ok(()),
             Value::List(elements) => elements.into_iter().try_for_each(|element| {
