@@ -267,12 +267,12 @@ fn is_long_write(mutations: &[Mutation]) -> bool {
 /// Splits mutations into parts that have each row at most once: the second mutation of a row must see the result of the
 /// first.
 fn of_different_rows(mutations: Vec<Mutation>) -> SmallVec<[Vec<Mutation>; 1]> {
-    let mut seen = HashSet::new();
-    if mutations.len() < 2 || mutations.iter().all(|mutation| seen.insert(mutation.key.clone())) {
+    let mut keys = HashSet::new();
+    if mutations.len() < 2 || mutations.iter().all(|mutation| keys.insert(&mutation.key)) {
         return smallvec![mutations];
     }
     let mut parts: SmallVec<[Vec<Mutation>; 1]> = smallvec![Vec::new()];
-    seen.clear();
+    let mut seen = HashSet::new();
     for mutation in mutations {
         if !seen.insert(mutation.key.clone()) {
             seen = HashSet::from([mutation.key.clone()]);

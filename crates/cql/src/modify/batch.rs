@@ -110,9 +110,15 @@ async fn run_steps(
         step.plan.check(state)?;
         let mut own = Cow::Borrowed(step.options);
         step.plan.bind_json(&mut own, state)?;
-        bound.push(own);
+        bound.push(match own {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(own) => Some(Box::new(own)),
+        });
     }
-    let with_json = steps.iter().zip(&bound).map(|(step, own)| Step { plan: step.plan, options: own });
+    let with_json = steps
+        .iter()
+        .zip(&bound)
+        .map(|(step, own)| Step { options: own.as_deref().unwrap_or(step.options), ..*step });
     let steps = &with_json.collect::<Vec<_>>()[..];
     if steps.iter().any(|step| step.plan.has_conditions()) {
         return conditional::run(state, options, steps, true).await;

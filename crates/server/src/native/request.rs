@@ -112,7 +112,10 @@ fn batch_item(body: &mut BodyReader) -> Result<BatchItem, NativeError> {
     };
     let count = body.u16()?;
     meter::charge(size_of::<BatchItem>() + usize::from(count) * size_of::<BoundValue>())?;
-    let values = (0..count).map(|_| body.value()).collect::<Result<_, _>>()?;
+    let mut values = Vec::with_capacity(usize::from(count));
+    for _ in 0..count {
+        values.push(body.value()?);
+    }
     Ok(BatchItem { statement, values })
 }
 
