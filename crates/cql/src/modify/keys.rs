@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 
 use super::terms::Terms;
-use crate::values::{TypedTerm, Value, combined, term_text};
+use crate::values::{Combinations, TypedTerm, Value, term_text};
 use crate::{CqlError, QueryOptions, Table};
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
@@ -186,15 +186,13 @@ impl Keys {
         options: &QueryOptions,
         database: &Database,
     ) -> Result<Vec<Bytes>, CqlError> {
-        let mut each: Vec<Vec<Bytes>> = vec![Vec::new()];
+        let mut each = Combinations::default();
         for (column, part) in def.partition_key.iter().zip(&self.partition) {
             let Some(part) = part else { return Err(missing(column)) };
-            let values = part.values(column, options, database)?;
-            each = combined(&each, values.into_iter().map(|value| vec![value]).collect())?;
+            each = each.with(1, part.values(column, options, database)?)?;
         }
         let mut known = HashSet::new();
-        each.retain(|values| known.insert(values.clone()));
-        each.iter().map(|values| checked_key(values)).collect()
+        each.iter().filter(|values| known.insert(*values)).map(checked_key).collect()
     }
 
     /// Returns the row's clustering values that are given; `needs_all` requires all of them.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::cell_slices::{CellSlices, SliceBuilder};
 use super::filter::{BoundEnd, present};
 use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
 use super::tuple_slices::{ColumnSlice, column_slices};
 use crate::CqlError;
-use crate::values::combined;
+use crate::values::Combinations;
 use base::compat::features::releases::NEWEST;
 use base::marshal;
 use base::marshal::{AbstractType, STATIC_PREFIX, TypeRef, push_component};
@@ -37,8 +38,8 @@ pub(super) struct SuperSlice {
 #[derive(Debug, Clone)]
 pub(super) enum Reads {
     Names(Vec<Bytes>),
-    /// Shared by the partitions: there may be `IN_COMBINATIONS_MAX` slices.
-    Cells(Arc<[CellSlice]>),
+    /// Shared by the partitions.
+    Cells(Arc<CellSlices>),
     Supers(Vec<SuperSlice>),
 }
 
@@ -71,7 +72,7 @@ type End = Option<BoundEnd>;
 
 /// The values of the leading equalities, and the slice that follows them.
 struct Prefixes<'a> {
-    each: Vec<Vec<Bytes>>,
+    each: Combinations,
     slice: Option<(&'a Slice, &'a Restriction)>,
     /// Indexes of the restrictions that the slices cover.
     answered: Vec<usize>,
@@ -113,31 +114,19 @@ impl<'a> Slicing<'a> {
         }
         let rest = restrictions.of_clustering.iter().enumerate();
         let rest = rest.filter(|(at, _)| !prefixes.answered.contains(at)).map(|(_, rest)| rest).collect();
-        let mut slices: Vec<CellSlice> = Vec::with_capacity(prefixes.each.len());
+        let mut slices = SliceBuilder::with_capacity(prefixes.each.count());
         let mixed = self.mixed_slices(&prefixes)?;
-        for prefix in prefixes.each {
+        for prefix in prefixes.each.iter() {
             if let Some(parts) = &mixed {
-                slices.extend(parts.iter().map(|part| self.column_slice(&prefix, part)));
+                parts.iter().try_for_each(|part| slices.push(&self.column_slice(prefix, part)))?;
             } else if def.layout == Layout::Dense {
-                slices.extend(dense_slice(&prefix, &start, &finish, is_reversed(def, 0)));
+                let slice = dense_slice(prefix, &start, &finish, is_reversed(def, 0));
+                slice.iter().try_for_each(|slice| slices.push(slice))?;
             } else {
-                slices.push(composite_slice(def, &prefix, &start, &finish));
+                slices.push(&composite_slice(def, prefix, &start, &finish))?;
             }
         }
-        slices.retain(|slice| {
-            slice.start.is_empty()
-                || slice.finish.is_empty()
-                || comparator.compare(&slice.start, &slice.finish) != Ordering::Greater
-        });
-        // In place: of equal values with different bytes any can stay, as both are the same bound.
-        slices.sort_unstable_by(|a, b| comparator.compare(&a.start, &b.start));
-        // Different bytes can be equal values: the decimals 1.0 and 1.00.
-        let is_same = |one: &Bytes, other: &Bytes| {
-            one == other || !one.is_empty() && !other.is_empty() && comparator.compare(one, other).is_eq()
-        };
-        slices
-            .dedup_by(|one, other| is_same(&one.start, &other.start) && is_same(&one.finish, &other.finish));
-        Ok(SlicePlan { reads: Reads::Cells(slices.into()), rest })
+        Ok(SlicePlan { reads: Reads::Cells(Arc::new(slices.sorted(comparator))), rest })
     }
 
     /// Returns the slices of single columns for a slice of several columns whose directions differ, as 2.2 and later
@@ -172,12 +161,12 @@ impl<'a> Slicing<'a> {
     }
 
     /// Returns the values of the clustering columns, which have equalities and IN only.
-    pub fn equalities(&self) -> Result<Vec<Vec<Bytes>>, CqlError> {
+    pub fn equalities(&self) -> Result<Combinations, CqlError> {
         self.prefixes().map(|prefixes| prefixes.each)
     }
 
     fn prefixes(&self) -> Result<Prefixes<'a>, CqlError> {
-        let mut found = Prefixes { each: vec![Vec::new()], slice: None, answered: Vec::new() };
+        let mut found = Prefixes { each: Combinations::default(), slice: None, answered: Vec::new() };
         let mut at = 0;
         while let Some(restriction) = self.restrictions.of_clustering_at(at) {
             if matches!(restriction.asked, RestrictionKind::Contains(_)) {
@@ -188,11 +177,12 @@ impl<'a> Slicing<'a> {
             match &restriction.asked {
                 RestrictionKind::Eq(operand) => {
                     let values = present(operand.values(self.bound)?, null)?;
-                    found.each.iter_mut().for_each(|prefix| prefix.extend(values.iter().cloned()));
+                    found.each = found.each.with(restriction.width, values)?;
                 }
                 RestrictionKind::In(operands) => {
-                    let values = operands.values(self.bound)?.into_iter().map(|values| present(values, null));
-                    found.each = combined(&found.each, values.collect::<Result<Vec<_>, _>>()?)?;
+                    let values = operands.joined_values(self.bound)?;
+                    let values = present(values, |at| null(at % restriction.width))?;
+                    found.each = found.each.with(restriction.width, values)?;
                 }
                 RestrictionKind::Slice(slice) => {
                     found.slice = Some((slice, restriction));
@@ -314,14 +304,14 @@ fn dense_slice(prefix: &[Bytes], start: &End, finish: &End, is_reversed: bool) -
 }
 
 fn supers(
-    prefixes: &[Vec<Bytes>],
+    prefixes: &Combinations,
     def: &TableDef,
     start: &End,
     finish: &End,
     comparator: &dyn AbstractType,
 ) -> Vec<SuperSlice> {
     let mut found = Vec::new();
-    for prefix in prefixes {
+    for prefix in prefixes.iter() {
         let of_all = |slice| SuperSlice { of: None, slice };
         match (prefix.split_first(), def.clustering.len()) {
             (None, _) => {

@@ -194,10 +194,10 @@ impl ChangedRows {
             is_in_words_of_2_1: false,
         };
         if !self.slices_clustering() {
+            let prefixes = slicing.equalities()?;
             let mut known = HashSet::new();
-            let mut prefixes = slicing.equalities()?;
-            prefixes.retain(|values| known.insert(values.clone()));
-            return Ok(prefixes.into_iter().map(RowSet::Prefix).collect());
+            let new = prefixes.iter().filter(|values| known.insert(*values));
+            return Ok(new.map(|values| RowSet::Prefix(values.to_vec())).collect());
         }
         let comparator = marshal::at(&*self.target.cf.comparator, state.behaviour.release);
         let Reads::Cells(slices) = slicing.sliced(comparator)?.reads else {
@@ -219,6 +219,6 @@ impl ChangedRows {
         let has_names = |slice: &CellSlice| {
             def.layout == Layout::Dense || slice.start.is_empty() || slice.start != slice.finish
         };
-        Ok(slices.iter().filter(|slice| has_names(slice)).cloned().map(range).collect())
+        Ok(slices.iter().filter(has_names).map(range).collect())
     }
 }

@@ -9,7 +9,7 @@ use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, SliceEnd, Target};
 use super::token::{token_before, token_of_value};
 use crate::CqlError;
-use crate::values::{check_combinations, combined};
+use crate::values::{Combinations, check_combinations};
 use base::compat::features::releases::NEWEST;
 use base::compat::{Behaviour, texts};
 use base::marshal;
@@ -125,13 +125,13 @@ fn each_key(mut values_of_columns: Vec<Vec<Bytes>>) -> Result<Vec<Bytes>, CqlErr
     if values_of_columns.len() == 1 {
         let values = values_of_columns.pop().unwrap_or_default();
         check_combinations(values.len(), 1)?;
-        return Ok(values.into_iter().map(|value| row_key(&[value])).collect());
+        return Ok(values);
     }
-    let mut each: Vec<Vec<Bytes>> = vec![Vec::new()];
+    let mut each = Combinations::default();
     for values in values_of_columns {
-        each = combined(&each, values.into_iter().map(|value| vec![value]).collect())?;
+        each = each.with(1, values)?;
     }
-    Ok(each.iter().map(|values| row_key(values)).collect())
+    Ok(each.iter().map(row_key).collect())
 }
 
 fn checked(key: Bytes) -> Result<Bytes, CqlError> {

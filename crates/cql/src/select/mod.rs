@@ -3,6 +3,7 @@
 mod access_path;
 mod analysis;
 mod bounds;
+mod cell_slices;
 mod changed_rows;
 mod checks;
 mod element_condition;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::values::{Markers, TypeScope, TypedTerm, Value, check_combinations, term_text};
+use crate::values::{Markers, TypeScope, TypedTerm, Value, check_combinations, exact_list, term_text};
 use crate::{ColumnSpec, CqlError, QueryOptions};
 use base::compat::Line;
 use base::marshal::{CqlType, tuple_from_bytes};
@@ -32,7 +32,7 @@ impl Bound<'_> {
 pub(super) enum Operand {
     /// The value of one column.
     One(TypedTerm),
-    Each(Vec<TypedTerm>),
+    Each(Box<[TypedTerm]>),
     /// A tuple bound to one marker, and the number of its fields.
     Whole(Box<TypedTerm>, usize),
 }
@@ -130,8 +130,8 @@ impl Operands {
         match values {
             InValues::List(terms) => {
                 check_combinations(terms.len(), 1)?;
-                let each = terms.iter().map(|term| TypedTerm::new(term, column, scope, markers));
-                Ok(Operands::Each(each.map(|term| term.map(Operand::One)).collect::<Result<_, _>>()?))
+                let one = |term| TypedTerm::new(term, column, scope, markers).map(Operand::One);
+                Ok(Operands::Each(exact_list(terms.iter().map(one))?))
             }
             InValues::Marker(at) => {
                 let list = list_spec(column, format!("in({})", column.name));
@@ -175,9 +175,18 @@ impl Operands {
                     Operand::One(term) => bound.bytes(term),
                     other => Ok(other.values(bound)?.into_iter().next().flatten()),
                 };
-                each.iter().map(value).collect()
+                exact_list(each.iter().map(value))
             }
             Operands::Whole(term, _) => Ok(elements(term, bound)?.into_iter().map(Some).collect()),
+        }
+    }
+
+    /// Returns the values of all tuples, one tuple after the other.
+    pub fn joined_values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+        match self {
+            Operands::Whole(_, None) => self.column_values(bound),
+            Operands::Each(each) if matches!(each[..], [Operand::One(_), ..]) => self.column_values(bound),
+            _ => Ok(self.values(bound)?.into_iter().flatten().collect()),
         }
     }
 

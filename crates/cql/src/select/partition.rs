@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::bounds::{CellSlice, Reads, SuperSlice, static_slice};
+use super::cell_slices::CellSlices;
 use super::page_memory::PageMemory;
 use super::paging::Position;
 use super::restrictions::Clustering;
@@ -50,8 +51,8 @@ impl Walk<'_> {
         };
         match &self.reads {
             Reads::Names(names) => (Predicate::Names(names.clone()), usize::MAX, true),
-            Reads::Cells(slices) => match slices.first() {
-                Some(slice) => of_slice(slice, self.page_cells()),
+            Reads::Cells(slices) => match slices.get(0) {
+                Some(slice) => of_slice(&slice, self.page_cells()),
                 None => of_slice(&CellSlice::default(), 1),
             },
             Reads::Supers(slices) => match &slices[..] {
@@ -67,7 +68,7 @@ impl Walk<'_> {
     /// Whether the first slice also reads the static cells.
     fn reads_statics_along(&self) -> bool {
         let Reads::Cells(slices) = &self.reads else { return false };
-        !self.is_reversed && slices.first().is_some_and(|slice| slice.start.is_empty())
+        !self.is_reversed && slices.get(0).is_some_and(|slice| slice.start.is_empty())
     }
 
     /// Reads a partition's rows, starting at a position.
@@ -162,11 +163,12 @@ impl Walk<'_> {
         }
     }
 
-    async fn slices(&mut self, partition: &mut Partition, slices: Arc<[CellSlice]>) -> Result<(), CqlError> {
+    async fn slices(&mut self, partition: &mut Partition, slices: Arc<CellSlices>) -> Result<(), CqlError> {
         let mut grouping = Grouping::new(self.cells, self.is_reversed, partition.statics.is_none());
         for at in 0..slices.len() {
-            let slice = &slices[if self.is_reversed { slices.len() - 1 - at } else { at }];
-            let mut run = SliceCursor::new(slice, self.is_reversed);
+            let at = if self.is_reversed { slices.len() - 1 - at } else { at };
+            let Some(slice) = slices.get(at) else { continue };
+            let mut run = SliceCursor::new(&slice, self.is_reversed);
             if let Some(position) = &partition.resume {
                 let (comparator, is_reversed) = (self.comparator(), self.is_reversed);
                 let order = move |a: &[u8], b: &[u8]| {

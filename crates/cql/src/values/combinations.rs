@@ -22,21 +22,45 @@ pub fn check_combinations(one: usize, other: usize) -> Result<(), CqlError> {
     )))
 }
 
-/// Returns each list of `before`, extended by each list of `values`. The first list of `before` comes first.
-///
-/// # Errors
-/// Fails like [`check_combinations`].
-pub fn combined(before: &[Vec<Bytes>], values: Vec<Vec<Bytes>>) -> Result<Vec<Vec<Bytes>>, CqlError> {
-    check_combinations(before.len(), values.len())?;
-    if let [first] = before
-        && first.is_empty()
-    {
-        return Ok(values);
+/// Lists of values, all of the same length. Their values follow each other in one list, since there may be
+/// `IN_COMBINATIONS_MAX` of them. The default is one empty list.
+#[derive(Debug, Default)]
+pub struct Combinations {
+    /// Values of a list; 0 in the default.
+    width: usize,
+    values: Vec<Bytes>,
+}
+
+impl Combinations {
+    /// Returns the number of lists.
+    pub fn count(&self) -> usize {
+        self.values.len().checked_div(self.width).unwrap_or(1)
     }
-    Ok(before
-        .iter()
-        .flat_map(|before| values.iter().map(move |more| [&before[..], &more[..]].concat()))
-        .collect())
+
+    pub fn iter(&self) -> impl Iterator<Item = &[Bytes]> {
+        (0..self.count()).map(|at| &self.values[at * self.width..][..self.width])
+    }
+
+    /// Returns each list, extended by each of other lists, which have `width` values. The first list comes first.
+    ///
+    /// # Errors
+    /// Fails like [`check_combinations`].
+    pub fn with(self, width: usize, values: Vec<Bytes>) -> Result<Combinations, CqlError> {
+        let further = Combinations { width, values };
+        check_combinations(self.count(), further.count())?;
+        if self.width == 0 {
+            return Ok(further);
+        }
+        let width = self.width + width;
+        let mut values = Vec::with_capacity(self.count() * further.count() * width);
+        for list in self.iter() {
+            for more in further.iter() {
+                values.extend_from_slice(list);
+                values.extend_from_slice(more);
+            }
+        }
+        Ok(Combinations { width, values })
+    }
 }
 
 #[cfg(test)]
@@ -45,13 +69,15 @@ mod tests {
 
     #[test]
     fn the_number_of_combinations_is_limited() {
-        let values = |count: usize| vec![vec![Bytes::from_static(b"v")]; count];
+        let values = |count: usize| vec![Bytes::from_static(b"v"); count];
+        let lists = |count: usize| Combinations { width: 1, values: values(count) };
         let many = IN_COMBINATIONS_MAX + 1;
-        assert!(combined(&values(many), values(1)).is_err());
-        assert!(combined(&values(1), values(many)).unwrap_err().to_string().contains("have 65536 values"));
-        assert_eq!(combined(&values(255), values(257)).unwrap().len(), IN_COMBINATIONS_MAX);
-        assert!(combined(&values(256), values(256)).is_err());
-        assert!(combined(&values(many), values(0)).unwrap().is_empty());
-        assert_eq!(combined(&values(2), values(2)).unwrap()[3].len(), 2);
+        assert!(lists(many).with(1, values(1)).is_err());
+        assert!(lists(1).with(1, values(many)).unwrap_err().to_string().contains("have 65536 values"));
+        assert_eq!(lists(255).with(1, values(257)).unwrap().count(), IN_COMBINATIONS_MAX);
+        assert!(lists(256).with(1, values(256)).is_err());
+        assert_eq!(lists(many).with(1, values(0)).unwrap().count(), 0);
+        assert_eq!(lists(2).with(1, values(2)).unwrap().iter().nth(3).unwrap().len(), 2);
+        assert!(Combinations::default().with(1, values(many)).is_err());
     }
 }

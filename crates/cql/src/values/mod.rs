@@ -6,6 +6,7 @@ mod cast;
 mod combinations;
 mod constant;
 mod cql_text;
+mod exact_list;
 mod field_literals;
 mod function;
 mod function_table;
@@ -19,8 +20,9 @@ mod typed_term;
 mod value;
 
 pub use aggregate::{Aggregate, Tally};
-pub use combinations::{check_combinations, combined};
+pub use combinations::{Combinations, check_combinations};
 pub use cql_text::to_cql_text;
+pub use exact_list::exact_list;
 pub use function::{Function, ResolvedFunction, accepts, find_function, token_type};
 pub use markers::{Markers, TableOf};
 pub use term_text::term_text;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::assign::{self, Cast};
 use super::field_literals::{tuple_node, user_node};
 use super::function::{ResolvedFunction, chosen};
-use super::{Markers, TypeScope, Value, constant};
+use super::{Markers, TypeScope, Value, constant, exact_list};
 use crate::limits::CQL_ELEMENT_BYTES_MAX;
 use crate::{ColumnSpec, CqlError, QueryOptions};
 use base::compat::features::releases::NEWEST;
@@ -295,13 +295,13 @@ impl EvaluatedTerm {
             },
             Node::Elements(elements) => {
                 let bytes = |element: &TypedTerm| held(element.bytes(options, database)?);
-                self.elements(elements.iter().map(bytes).collect::<Result<_, CqlError>>()?)
+                self.elements(exact_list(elements.iter().map(bytes))?)
             }
             Node::Entries(entries) => {
                 let bytes = |(key, value): &(TypedTerm, TypedTerm)| {
                     Ok((held(key.bytes(options, database)?)?, held(value.bytes(options, database)?)?))
                 };
-                self.entries(entries.iter().map(bytes).collect::<Result<_, CqlError>>()?)
+                self.entries(exact_list::<_, CqlError>(entries.iter().map(bytes))?)
             }
             Node::Fields(fields) => {
                 let bytes = |(at, field): (usize, &TypedTerm)| {
@@ -493,7 +493,7 @@ fn list_node(
     };
     let part = value_of(receiver, element);
     let typed = |term| held_term("list", "value", term, receiver, &part, scope, markers);
-    Ok(Node::Elements(elements.iter().map(typed).collect::<Result<_, CqlError>>()?))
+    Ok(Node::Elements(exact_list(elements.iter().map(typed))?))
 }
 
 fn set_node(
@@ -510,7 +510,7 @@ fn set_node(
     };
     let part = value_of(receiver, element);
     let typed = |term| held_term("set", "value", term, receiver, &part, scope, markers);
-    Ok(Node::Elements(elements.iter().map(typed).collect::<Result<_, CqlError>>()?))
+    Ok(Node::Elements(exact_list(elements.iter().map(typed))?))
 }
 
 fn map_node(
@@ -528,7 +528,7 @@ fn map_node(
         let key = held_term("map", "key", key, receiver, &key_part, scope, markers)?;
         Ok((key, held_term("map", "value", value, receiver, &value_part, scope, markers)?))
     };
-    Ok(Node::Entries(entries.iter().map(typed).collect::<Result<_, CqlError>>()?))
+    Ok(Node::Entries(exact_list::<_, CqlError>(entries.iter().map(typed))?))
 }
 
 fn call_node(
