@@ -284,8 +284,8 @@ impl Connection {
             }
         };
         self.output = BytesMut::with_capacity(BUFFER_BYTES);
-        let refused = (message, transport);
-        Ok(refuse_overloaded(&self.service, &mut self.session, refused, &why, &mut self.output)?)
+        let (service, session) = (&self.service, &mut self.session);
+        Ok(refuse_overloaded(service, session, message, transport, &why, &mut self.output)?)
     }
 
     /// Waits for more bytes of a message. Returns false if no more will arrive.

@@ -397,7 +397,7 @@ impl NativeConnection {
                 }
                 NextFrame::TooLong { version, stream, length } => {
                     let error = NativeError::longer(length, self.cutter.bytes_max());
-                    self.refuse_frame((stream, version), &error);
+                    self.refuse_frame(stream, version, &error);
                 }
             }
         }
@@ -427,7 +427,7 @@ impl NativeConnection {
         let code = match self.code_of(&frame) {
             Ok(code) => code,
             Err(error) => {
-                self.refuse_frame((stream, version), &error);
+                self.refuse_frame(stream, version, &error);
                 return;
             }
         };
@@ -439,7 +439,7 @@ impl NativeConnection {
                     self.push(reply);
                     self.apply_handshake(version);
                 }
-                Err(error) => self.refuse_frame((stream, version), &error),
+                Err(error) => self.refuse_frame(stream, version, &error),
             }
             return;
         }
@@ -512,7 +512,7 @@ impl NativeConnection {
     }
 
     /// Answers a frame that cannot be read, or that is not allowed now, and counts it.
-    fn refuse_frame(&mut self, (stream, version): (i16, ProtocolVersion), error: &NativeError) {
+    fn refuse_frame(&mut self, stream: i16, version: ProtocolVersion, error: &NativeError) {
         self.service.database.record_unreadable(UNREADABLE, error);
         self.push(Reply::error(stream, error, FailedOperation::default(), version));
     }
@@ -530,7 +530,7 @@ impl NativeConnection {
         let Some((stream, error)) = error.final_error() else { return };
         let version = self.cutter.version();
         match &error {
-            NativeError::Protocol(_) => self.refuse_frame((stream, version), &error),
+            NativeError::Protocol(_) => self.refuse_frame(stream, version, &error),
             _ => self.push(Reply::error(stream, &error, FailedOperation::default(), version)),
         }
         self.fill_output();

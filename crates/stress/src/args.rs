@@ -302,13 +302,12 @@ impl LoadArgs {
         };
         let shape = self.data.shape(self.columns, self.columns);
         let plan = self.client.plan(address, &self.data, shape, operation, stop);
-        match plan.is_possible() {
-            true => Ok(plan),
-            false => Err(
-                "CQL 3 needs 1.2 or later and a plain column family: set --dialect 1.2 and remove --super"
-                    .to_owned(),
-            ),
+        if !plan.is_possible() {
+            let why =
+                "CQL 3 needs 1.2 or later and a plain column family: set --dialect 1.2 and remove --super";
+            return Err(why.to_owned());
         }
+        Ok(plan)
     }
 }
 

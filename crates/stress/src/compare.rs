@@ -6,11 +6,11 @@
 
 use super::args::CompareArgs;
 use super::do_nothing_child::DoNothingChild;
-use super::report::{self, object};
-use super::rounds::{Rounds, Row, table};
+use super::report;
+use super::rounds::{self, Rounds, Row};
 use super::run::{self, Plan};
 use super::workload::Operation;
-use base::util::output::{print_line, print_text, report_text};
+use base::util::output::report_text;
 
 /// The compared operations.
 const OPERATIONS: [(&str, Operation); 7] = [
@@ -51,9 +51,6 @@ pub fn compare(args: &CompareArgs) -> Result<(), String> {
         }
         rows.push(Row { name, limit, server });
     }
-    match args.json {
-        true => print_line!("{}", object(rows.iter().map(|row| (row.name, row.json("do_nothing"))))),
-        false => print_text!("{}", table("do-nothing", &rows)),
-    }
+    rounds::print("do-nothing", &rows, args.json);
     Ok(())
 }

@@ -56,13 +56,13 @@ fn execute(target: &Target, writer: &mut Writer, seqid: i32, id: i32, values: &[
 }
 
 /// Writes one column with the prepared INSERT.
-pub fn insert(target: &Target, writer: &mut Writer, (seqid, id): (i32, i32), key: &[u8], column: Column) {
+pub fn insert(target: &Target, writer: &mut Writer, seqid: i32, id: i32, key: &[u8], column: Column) {
     let values: [_; INSERT_MARKERS] = [key, column.name, column.value];
     execute(target, writer, seqid, id, &values);
 }
 
 /// Reads one column with the prepared SELECT.
-pub fn select(target: &Target, writer: &mut Writer, (seqid, id): (i32, i32), key: &[u8], name: &[u8]) {
+pub fn select(target: &Target, writer: &mut Writer, seqid: i32, id: i32, key: &[u8], name: &[u8]) {
     let values: [_; SELECT_MARKERS] = [key, name];
     execute(target, writer, seqid, id, &values);
 }

@@ -41,9 +41,10 @@ pub fn serve(args: &DoNothingArgs) -> Result<(), String> {
         let listener = TcpListener::bind(&args.listen).await.map_err(failed)?;
         print_line!("{LISTENING}{}", listener.local_addr().map_err(failed)?);
         let busy_poll = if args.busy_poll { BusyPoll::start() } else { BusyPoll::off() };
-        match args.native {
-            true => native_nothing::accept(listener, args.value_size, busy_poll).await.map_err(failed),
-            false => accept(listener, answers, busy_poll).await.map_err(failed),
+        if args.native {
+            native_nothing::accept(listener, args.value_size, busy_poll).await.map_err(failed)
+        } else {
+            accept(listener, answers, busy_poll).await.map_err(failed)
         }
     })
 }

@@ -12,12 +12,12 @@ use tokio::runtime::Runtime;
 
 use super::args::GatewayArgs;
 use super::reply::Failure;
-use super::report::{self, object};
-use super::rounds::{Rounds, Row, table};
+use super::report;
+use super::rounds::{self, Rounds, Row};
 use super::run::{self, Budget, Outcome, Plan};
 use super::tally::Tally;
 use super::workload::{Call, Operation, Workload};
-use base::util::output::{print_line, print_text, report_line, report_text};
+use base::util::output::{report_line, report_text};
 
 /// The compared operations.
 const OPERATIONS: [(&str, Operation); 2] = [("insert", Operation::Insert), ("get", Operation::Read)];
@@ -43,10 +43,7 @@ pub fn compare(args: &GatewayArgs) -> Result<(), String> {
         }
         rows.push(Row { name, limit, server });
     }
-    match args.json {
-        true => print_line!("{}", object(rows.iter().map(|row| (row.name, row.json("driver"))))),
-        false => print_text!("{}", table("driver", &rows)),
-    }
+    rounds::print("driver", &rows, args.json);
     Ok(())
 }
 

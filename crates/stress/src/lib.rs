@@ -50,9 +50,10 @@ fn load(args: &LoadArgs) -> Result<(), String> {
         report_text!("{}", report::populated(&filled));
     }
     let outcome = run::execute(&plan)?;
-    match args.json {
-        true => print_line!("{}", report::json(&plan, &outcome)),
-        false => print_text!("{}", report::text(&plan, &outcome)),
+    if args.json {
+        print_line!("{}", report::json(&plan, &outcome));
+    } else {
+        print_text!("{}", report::text(&plan, &outcome));
     }
     match outcome.tally.succeeded() {
         0 => Err("no operation succeeded".to_owned()),

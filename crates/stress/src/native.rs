@@ -10,12 +10,12 @@ use tokio::task::LocalSet;
 use super::args::NativeArgs;
 use super::do_nothing_child::DoNothingChild;
 use super::native_client::{Load, NativeClient, Statement};
-use super::report::{self, object};
-use super::rounds::{Rounds, Row, table};
+use super::report;
+use super::rounds::{self, Rounds, Row};
 use super::run::{Budget, Outcome, Stop};
 use super::tally::Tally;
 use super::workload::Call;
-use base::util::output::{print_line, print_text, report_text};
+use base::util::output::report_text;
 
 const KEYSPACE: &str = "CREATE KEYSPACE IF NOT EXISTS stress_native \
                         WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
@@ -42,18 +42,16 @@ pub fn compare(args: &NativeArgs) -> Result<(), String> {
         for round in 0..args.rounds {
             let is_limit_first = round % 2 == 0;
             for is_limit in [is_limit_first, !is_limit_first] {
-                match is_limit {
-                    true => limit.add(&execute(args, do_nothing.address, &of_limit, stop)?),
-                    false => measured.add(&execute(args, server, &of_server, stop)?),
+                if is_limit {
+                    limit.add(&execute(args, do_nothing.address, &of_limit, stop)?);
+                } else {
+                    measured.add(&execute(args, server, &of_server, stop)?);
                 }
             }
         }
         rows.push(Row { name, limit, server: measured });
     }
-    match args.json {
-        true => print_line!("{}", object(rows.iter().map(|row| (row.name, row.json("do_nothing"))))),
-        false => print_text!("{}", table("do-nothing", &rows)),
-    }
+    rounds::print("do-nothing", &rows, args.json);
     Ok(())
 }
 

@@ -69,7 +69,7 @@ async fn serve_connection(
             cutter.next_frame(&mut input).map_err(|error| error.to_string())?
         {
             let (code, body) = answer(frame.opcode, &frame.body, bodies);
-            write_frame(&mut output, frame.version, (0, frame.stream, code), &body);
+            write_frame(&mut output, frame.version, 0, frame.stream, code, &body);
         }
         stream.write_all(&output).await.map_err(failed)?;
         output.clear();

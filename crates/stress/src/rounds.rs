@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::report::{number, object};
 use super::run::Outcome;
+use base::util::output::{print_line, print_text};
 
 /// The rounds of one operation against one server.
 #[derive(Debug, Default)]
@@ -55,8 +56,8 @@ impl Row {
         self.server.rates.iter().zip(&self.limit.rates).map(|(server, limit)| server / limit).collect()
     }
 
-    /// Returns the row as JSON. `limit` is the name of what the server is measured against.
-    pub fn json(&self, limit: &'static str) -> String {
+    /// Returns the row as JSON.
+    fn json(&self, limit: &str) -> String {
         let ratios = self.ratios();
         object([
             (limit, self.limit.json()),
@@ -68,8 +69,18 @@ impl Row {
     }
 }
 
-/// Returns a line for each operation, and the failures. `limit` is the name of what the server is measured against.
-pub fn table(limit: &str, rows: &[Row]) -> String {
+/// Prints the rows: a table, or one line of JSON. `limit` is the name of what the server is measured against.
+pub fn print(limit: &str, rows: &[Row], as_json: bool) {
+    if as_json {
+        let limit = limit.replace('-', "_");
+        print_line!("{}", object(rows.iter().map(|row| (row.name, row.json(&limit)))));
+    } else {
+        print_text!("{}", table(limit, rows));
+    }
+}
+
+/// Returns a line for each operation, and the failures.
+fn table(limit: &str, rows: &[Row]) -> String {
     let mut text = format!(
         "{:<12}{:>14}{:>12}{:>8}{:>14}{:>14}{:>10}{:>10}{:>14}\n",
         "operation",

@@ -156,14 +156,14 @@ impl Workload {
         let value = value(&self.values, start, self.shape.value_bytes);
         // The server sets the timestamp.
         let column = Column { name: &name, value, timestamp: 0 };
-        cql::insert(target, writer, (seqid, id), &key, column);
+        cql::insert(target, writer, seqid, id, &key, column);
         Call::CqlInsert
     }
 
     fn cql_select(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
         let (key, name) = self.random_cell();
         let id = *self.statement.get_or_insert_with(|| Statement::Select.id(target));
-        cql::select(target, writer, (seqid, id), &key, &name);
+        cql::select(target, writer, seqid, id, &key, &name);
         Call::CqlSelect
     }
 

@@ -105,9 +105,9 @@ impl Reply {
             compression.filter(|_| !version.has_segments() && body.len() >= COMPRESSED_BYTES_MIN);
         match compression.and_then(|compression| compression.compress(&body)) {
             Some(packed) => {
-                write_frame(out, version, (flags | flag::COMPRESSED, self.stream, self.opcode), &packed);
+                write_frame(out, version, flags | flag::COMPRESSED, self.stream, self.opcode, &packed);
             }
-            None => write_frame(out, version, (flags, self.stream, self.opcode), &body),
+            None => write_frame(out, version, flags, self.stream, self.opcode, &body),
         }
     }
 

@@ -18,11 +18,11 @@ use wire::thrift::{ApplicationError, MessageHeader, MessageKind, Reader, WireErr
 pub fn refuse_overloaded(
     service: &Service,
     session: &mut Session,
-    message: (&Bytes, Transport),
+    message: &Bytes,
+    transport: Transport,
     why: &str,
     out: &mut BytesMut,
 ) -> Result<(), WireError> {
-    let (message, transport) = message;
     let mut reader = Reader::new(message);
     let header = MessageHeader::read(&mut reader)?;
     if header.kind == MessageKind::Oneway {

@@ -89,13 +89,14 @@ pub(super) fn decode(
     };
     let input = Input::of_memory(Path::new(RECORD), record.to_vec());
     let format = format_of(letters).ok_or_else(|| input.damaged("of no known release"))?;
-    decode_old(record, (format, version), tables)
+    decode_old(record, format, version, tables)
 }
 
 /// Reads the mutation with each combination of column families with and without super columns among those that are not known.
 fn decode_old(
     record: &Bytes,
-    (format, version): (Format, LogVersion),
+    format: Format,
+    version: LogVersion,
     tables: &FindTable<'_>,
 ) -> Result<Vec<LogRow>, SstableError> {
     let unknown: RefCell<Vec<LogFamily>> = RefCell::default();

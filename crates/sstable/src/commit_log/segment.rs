@@ -242,10 +242,7 @@ fn summed_size(version: LogVersion, size: u64) -> Vec<u8> {
 }
 
 fn sum(input: &mut Input, version: LogVersion) -> Result<u32, SstableError> {
-    match version.has_sections() {
-        true => input.u32(),
-        false => Ok(u32::try_from(input.u64()?).unwrap_or_default()),
-    }
+    if version.has_sections() { input.u32() } else { Ok(u32::try_from(input.u64()?).unwrap_or_default()) }
 }
 
 pub(super) fn crc(parts: &[&[u8]]) -> u32 {

@@ -101,7 +101,8 @@ impl ModernRows {
         input: Input,
         header: RowHeader,
         layout: Layout,
-        (key, has_count): (Bytes, bool),
+        key: Bytes,
+        has_count: bool,
     ) -> ModernRows {
         let partition = OpenPartition {
             key,

@@ -121,8 +121,8 @@ pub(in super::super) fn read_update(
     if has_static && header.static_columns.is_empty() {
         return Err(input.damaged("a static row without columns"));
     }
-    let partition = (update.key.clone(), has(update_flags::COUNT));
-    let mut rows = ModernRows::of_update(input, header, table.layout, partition);
+    let (key, has_count) = (update.key.clone(), has(update_flags::COUNT));
+    let mut rows = ModernRows::of_update(input, header, table.layout, key, has_count);
     while let Some(Unit::Atom(atom)) = rows.next_unit()? {
         update.atoms.push(atom);
     }

@@ -10,6 +10,8 @@
 //!
 //! Only a partition of several blocks, each of at least 64 KiB, has them in its entry.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 
 use super::super::counter::global_context;
@@ -258,7 +260,7 @@ impl Partition {
             open = item.open_deletion().unwrap_or(open);
             let end = data.bytes.len() - start;
             if end - block_start >= BLOCK_BYTES || at + 1 == self.items.len() {
-                blocks.add((first, item), (block_start, end), open, lengths);
+                blocks.add(first, item, block_start..end, open, lengths);
                 block = None;
             }
         }
@@ -280,18 +282,20 @@ impl Partition {
 }
 
 impl Blocks {
+    /// Adds the entry of a block: its first and last item, and its place in the partition.
     fn add(
         &mut self,
-        (first, last): (&Unfiltered, &Unfiltered),
-        (start, end): (usize, usize),
+        first: &Unfiltered,
+        last: &Unfiltered,
+        bytes: Range<usize>,
         open: Option<DeletionTime>,
         lengths: &Lengths,
     ) {
         self.offsets.push(u32::try_from(self.entries.bytes.len()).unwrap_or(u32::MAX));
         first.put_prefix(lengths, &mut self.entries);
         last.put_prefix(lengths, &mut self.entries);
-        self.entries.vint(start as u64);
-        self.entries.signed_vint(i64::try_from(end - start).unwrap_or(i64::MAX) - WIDTH_BASE);
+        self.entries.vint(bytes.start as u64);
+        self.entries.signed_vint(i64::try_from(bytes.len()).unwrap_or(i64::MAX) - WIDTH_BASE);
         match open {
             None => self.entries.u8(0),
             Some(deletion) => {

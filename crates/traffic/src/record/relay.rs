@@ -27,8 +27,8 @@ pub async fn relay(
     let (mut lost_of_client, mut lost_of_server) = (0, 0);
     let mut first_end = None;
     let outcome = {
-        let requests = pass(&mut client_reads, &mut server_writes, (&tap, Side::Client), &mut lost_of_client);
-        let replies = pass(&mut server_reads, &mut client_writes, (&tap, Side::Server), &mut lost_of_server);
+        let requests = pass(&mut client_reads, &mut server_writes, &tap, Side::Client, &mut lost_of_client);
+        let replies = pass(&mut server_reads, &mut client_writes, &tap, Side::Server, &mut lost_of_server);
         tokio::pin!(requests, replies);
         tokio::select! {
             ended = &mut requests => {
@@ -49,9 +49,10 @@ pub async fn relay(
 
 /// Passes bytes in one direction until they end.
 async fn pass(
-    from: &mut (impl AsyncRead + Unpin),
-    to: &mut (impl AsyncWrite + Unpin),
-    (tap, side): (&Tap, Side),
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    tap: &Tap,
+    side: Side,
     lost: &mut u64,
 ) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER_BYTES];

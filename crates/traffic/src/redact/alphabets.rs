@@ -83,7 +83,7 @@ pub fn alphabets(bytes: &[u8], class: Class) -> Vec<Alphabet> {
     match class {
         Class::Text => each
             .map(|(at, byte)| {
-                of_text(*byte, (at.checked_sub(1).and_then(|at| bytes.get(at)), bytes.get(at + 1)))
+                of_text(*byte, at.checked_sub(1).and_then(|at| bytes.get(at)), bytes.get(at + 1))
             })
             .collect(),
         Class::Uuid => each.map(|(at, byte)| of_uuid(at, *byte)).collect(),
@@ -111,7 +111,7 @@ fn of_first(byte: u8, is_negative: bool) -> Alphabet {
     }
 }
 
-fn of_text(byte: u8, (before, after): (Option<&u8>, Option<&u8>)) -> Alphabet {
+fn of_text(byte: u8, before: Option<&u8>, after: Option<&u8>) -> Alphabet {
     let is_continued = after.is_some_and(|byte| byte & 0xc0 == 0x80);
     match byte {
         b'a'..=b'z' => LOWER,

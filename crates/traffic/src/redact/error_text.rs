@@ -24,9 +24,10 @@ pub fn redacted(text: &str, hashes: &Hashes) -> String {
         if let Some((content, from_close)) = quoted {
             let is_kept = is_no_data(&out, content);
             out.push(first);
-            match is_kept {
-                true => out.push_str(content),
-                false => out.push_str(&of_quoted(content, hashes)),
+            if is_kept {
+                out.push_str(content);
+            } else {
+                out.push_str(&of_quoted(content, hashes));
             }
             rest = from_close;
             // The closing sign must not open another quotation.
@@ -40,9 +41,10 @@ pub fn redacted(text: &str, hashes: &Hashes) -> String {
             _ => first.len_utf8(),
         };
         let (word, behind) = rest.split_at(length);
-        match word.len() >= HEX_DIGITS_MIN && unhex(word.as_bytes()).is_some() {
-            true => out.push_str(&replaced(word, hashes)),
-            false => out.push_str(word),
+        if word.len() >= HEX_DIGITS_MIN && unhex(word.as_bytes()).is_some() {
+            out.push_str(&replaced(word, hashes));
+        } else {
+            out.push_str(word);
         }
         rest = behind;
     }

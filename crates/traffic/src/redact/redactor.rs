@@ -64,8 +64,8 @@ impl Redactor {
                 self.connections.insert(connection, Connection { protocol, open: HashMap::new() });
                 kind
             }
-            EventKind::Request { call, message } => self.request(connection, (call, message)),
-            EventKind::Reply { call, message } => self.reply(connection, (call, message)),
+            EventKind::Request { call, message } => self.request(connection, call, message),
+            EventKind::Reply { call, message } => self.reply(connection, call, message),
             EventKind::Closed { .. } => {
                 self.connections.remove(&connection);
                 kind
@@ -76,7 +76,7 @@ impl Redactor {
         Event { at_us, connection, kind }
     }
 
-    fn request(&mut self, connection: u64, (call, message): (u64, Bytes)) -> EventKind {
+    fn request(&mut self, connection: u64, call: u64, message: Bytes) -> EventKind {
         let bytes = message.len() as u64;
         let Some(state) = self.connections.get_mut(&connection) else { return lost(bytes) };
         let redacted = match state.protocol {
@@ -102,7 +102,7 @@ impl Redactor {
         }
     }
 
-    fn reply(&mut self, connection: u64, (call, message): (u64, Bytes)) -> EventKind {
+    fn reply(&mut self, connection: u64, call: u64, message: Bytes) -> EventKind {
         let bytes = message.len() as u64;
         let Some(state) = self.connections.get_mut(&connection) else { return lost(bytes) };
         let redacted = match (state.open.remove(&call), state.protocol) {

@@ -179,7 +179,9 @@ impl FrameCutter {
 pub fn write_frame(
     out: &mut BytesMut,
     version: ProtocolVersion,
-    (flags, stream, opcode): (u8, i16, ResponseCode),
+    flags: u8,
+    stream: i16,
+    opcode: ResponseCode,
     body: &[u8],
 ) {
     out.reserve(version.header_bytes() + body.len());
@@ -229,7 +231,7 @@ mod tests {
         let Ok(NextFrame::Frame(frame)) = cut(b"\x02\0\xff\x05\0\0\0\0") else { unreachable!("no frame") };
         assert_eq!((frame.version, frame.stream, frame.opcode), (ProtocolVersion::V2, -1, 5));
         let mut out = BytesMut::new();
-        write_frame(&mut out, ProtocolVersion::V2, (0, 5, ResponseCode::Ready), b"");
+        write_frame(&mut out, ProtocolVersion::V2, 0, 5, ResponseCode::Ready, b"");
         assert_eq!(out, b"\x82\0\x05\x02\0\0\0\0"[..]);
     }
 

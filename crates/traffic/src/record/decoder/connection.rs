@@ -66,6 +66,13 @@ impl Losses {
     }
 }
 
+/// What messages change besides their streams: the state of all connections, and the losses and events of their own.
+pub struct Outputs<'a> {
+    pub shared: &'a mut SharedCalls,
+    pub losses: &'a mut Losses,
+    pub found: &'a mut Found,
+}
+
 /// Why the rest of a connection cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable(pub LossReason);
@@ -98,7 +105,8 @@ impl Connection {
     }
 
     /// Decodes bytes of a side.
-    pub fn take(&mut self, from: Side, bytes: &[u8], (shared, found): (&mut SharedCalls, &mut Found)) {
+    pub fn take(&mut self, from: Side, bytes: &[u8], shared: &mut SharedCalls, found: &mut Found) {
+        let mut outputs = Outputs { shared, losses: &mut self.losses, found };
         let outcome = match &mut self.streams {
             Streams::Undetected(first) => {
                 if from == Side::Server {
@@ -109,7 +117,7 @@ impl Connection {
                 first.extend_from_slice(bytes);
                 let first = first.clone();
                 match self.detect(&first, found) {
-                    Some(Ok(())) => return self.take(from, &first, (shared, found)),
+                    Some(Ok(())) => return self.take(from, &first, shared, found),
                     Some(Err(unreadable)) => {
                         self.losses.add(unreadable.0, 0, first.len() as u64);
                         Err(unreadable)
@@ -117,8 +125,8 @@ impl Connection {
                     None => Ok(()),
                 }
             }
-            Streams::Thrift(streams) => streams.take(from, bytes, (shared, &mut self.losses, found)),
-            Streams::Native(streams) => streams.take(from, bytes, (shared, &mut self.losses, found)),
+            Streams::Thrift(streams) => streams.take(from, bytes, &mut outputs),
+            Streams::Native(streams) => streams.take(from, bytes, &mut outputs),
             Streams::Ignored(why) => {
                 self.losses.add(*why, 0, bytes.len() as u64);
                 return;

@@ -49,7 +49,7 @@ impl Decoder {
             ChunkKind::Opened { .. } => {}
             ChunkKind::Bytes { from, at } => {
                 let bytes = buffer.get(at.clone()).unwrap_or_default();
-                connection.take(*from, bytes, (&mut self.shared, &mut found));
+                connection.take(*from, bytes, &mut self.shared, &mut found);
             }
             ChunkKind::Gap { from, bytes } => connection.gap(*from, *bytes),
             ChunkKind::Closed { by } => connection.close(*by, &mut found),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-use super::connection::{Found, Losses, SharedCalls, Unreadable};
+use super::connection::{Outputs, Unreadable};
 use super::replies;
 use super::secrets::{self, CallSecrets, Hidden};
 use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
@@ -89,8 +89,6 @@ impl FrameHead {
     }
 }
 
-type Outputs<'a> = (&'a mut SharedCalls, &'a mut Losses, &'a mut Found);
-
 impl NativeStreams {
     pub fn partial_bytes(&self) -> usize {
         self.client.partial_bytes() + self.server.partial_bytes()
@@ -106,14 +104,9 @@ impl NativeStreams {
         self.open.clear();
     }
 
-    pub fn take(
-        &mut self,
-        from: Side,
-        bytes: &[u8],
-        (shared, losses, found): Outputs<'_>,
-    ) -> Result<(), Unreadable> {
+    pub fn take(&mut self, from: Side, bytes: &[u8], outputs: &mut Outputs<'_>) -> Result<(), Unreadable> {
         if self.half(from).is_lost && !self.is_start(from, bytes) {
-            losses.add(LossReason::Behind, 0, bytes.len() as u64);
+            outputs.losses.add(LossReason::Behind, 0, bytes.len() as u64);
             return Ok(());
         }
         let half = self.half(from);
@@ -134,14 +127,15 @@ impl NativeStreams {
             let header = head.version.header_bytes();
             if head.length > RECORDED_MESSAGE_BYTES_MAX {
                 half.to_skip = header + head.length;
-                self.lose_frame(from, &head, losses);
+                outputs.losses.add(LossReason::TooLong, 1, head.length as u64);
+                self.lose_frame(from, head.stream, LossReason::TooLong);
                 continue;
             }
             if source.len() < header + head.length {
                 return Ok(());
             }
             let frame = source.split_to(header + head.length).freeze();
-            self.frame(from, (head, frame), (shared, losses, found));
+            self.frame(from, &head, frame, outputs);
         }
     }
 
@@ -164,37 +158,26 @@ impl NativeStreams {
         }
     }
 
-    /// Counts a frame that is not recorded.
-    fn lose_frame(&mut self, from: Side, head: &FrameHead, losses: &mut Losses) {
-        losses.add(LossReason::TooLong, 1, head.length as u64);
+    /// Notes a frame that is not recorded.
+    fn lose_frame(&mut self, from: Side, stream: i16, why: LossReason) {
         match from {
             Side::Client => {
-                self.open.insert(
-                    head.stream,
-                    OpenCall { call: Err(LossReason::TooLong), secrets: CallSecrets::default() },
-                );
+                self.open.insert(stream, OpenCall { call: Err(why), secrets: CallSecrets::default() });
             }
-            Side::Server => drop(self.open.remove(&head.stream)),
+            Side::Server => drop(self.open.remove(&stream)),
         }
     }
 
-    fn frame(&mut self, from: Side, (head, frame): (FrameHead, Bytes), (shared, losses, found): Outputs<'_>) {
+    fn frame(&mut self, from: Side, head: &FrameHead, frame: Bytes, outputs: &mut Outputs<'_>) {
         let length = frame.len() as u64;
-        match self.decompressed(&head, frame) {
+        match self.decompressed(head, frame) {
             Some(message) => match from {
-                Side::Client => self.request(&head, message, (shared, losses, found)),
-                Side::Server => self.reply(&head, message, (shared, losses, found)),
+                Side::Client => self.request(head, message, outputs),
+                Side::Server => self.reply(head, message, outputs),
             },
             None => {
-                losses.add(LossReason::Unreadable, 1, length);
-                if from == Side::Client {
-                    self.open.insert(
-                        head.stream,
-                        OpenCall { call: Err(LossReason::Unreadable), secrets: CallSecrets::default() },
-                    );
-                } else {
-                    self.open.remove(&head.stream);
-                }
+                outputs.losses.add(LossReason::Unreadable, 1, length);
+                self.lose_frame(from, head.stream, LossReason::Unreadable);
             }
         }
     }
@@ -216,12 +199,8 @@ impl NativeStreams {
         Some(message.freeze())
     }
 
-    fn request(
-        &mut self,
-        head: &FrameHead,
-        message: Bytes,
-        (shared, losses, found): (&mut SharedCalls, &mut Losses, &mut Found),
-    ) {
+    fn request(&mut self, head: &FrameHead, message: Bytes, outputs: &mut Outputs<'_>) {
+        let Outputs { shared, losses, found } = outputs;
         if head.opcode == STARTUP {
             self.startup(head, &message);
         }
@@ -249,7 +228,8 @@ impl NativeStreams {
         self.segments_follow = head.version.has_segments();
     }
 
-    fn reply(&mut self, head: &FrameHead, message: Bytes, (shared, losses, found): Outputs<'_>) {
+    fn reply(&mut self, head: &FrameHead, message: Bytes, outputs: &mut Outputs<'_>) {
+        let Outputs { shared, losses, found } = outputs;
         let has_started =
             head.opcode == ResponseCode::Ready as u8 || head.opcode == ResponseCode::Authenticate as u8;
         if has_started && self.segments_follow && self.segments.is_none() {

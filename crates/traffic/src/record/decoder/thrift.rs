@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
-use super::connection::{Found, Losses, SharedCalls, Unreadable};
+use super::connection::{Outputs, Unreadable};
 use super::prepared_kinds::StatementKind;
 use super::replies;
 use super::secrets::{self, CallSecrets};
@@ -75,14 +75,9 @@ impl ThriftStreams {
         }
     }
 
-    pub fn take(
-        &mut self,
-        from: Side,
-        bytes: &[u8],
-        (shared, losses, found): (&mut SharedCalls, &mut Losses, &mut Found),
-    ) -> Result<(), Unreadable> {
+    pub fn take(&mut self, from: Side, bytes: &[u8], outputs: &mut Outputs<'_>) -> Result<(), Unreadable> {
         if !self.is_found(from, bytes) {
-            losses.add(LossReason::Behind, 0, bytes.len() as u64);
+            outputs.losses.add(LossReason::Behind, 0, bytes.len() as u64);
             return Ok(());
         }
         let half = if from == Side::Client { &mut self.client } else { &mut self.server };
@@ -92,12 +87,12 @@ impl ThriftStreams {
             let half = if from == Side::Client { &mut self.client } else { &mut self.server };
             match half.cutter.next_message(&mut half.buffer) {
                 Ok(NextMessage::Message(message)) => match from {
-                    Side::Client => self.request(message, shared, (losses, found)),
-                    Side::Server => self.reply(message, (shared, losses, found)),
+                    Side::Client => self.request(message, outputs),
+                    Side::Server => self.reply(message, outputs),
                 },
                 Ok(NextMessage::Needed(_)) => return Ok(()),
                 Ok(NextMessage::TooLong { front, length }) => {
-                    losses.add(LossReason::TooLong, 1, length as u64);
+                    outputs.losses.add(LossReason::TooLong, 1, length as u64);
                     match from {
                         Side::Client => {
                             self.add_open(Err(LossReason::TooLong), &front, CallSecrets::default())
@@ -139,12 +134,8 @@ impl ThriftStreams {
         }
     }
 
-    fn request(
-        &mut self,
-        message: Bytes,
-        shared: &mut SharedCalls,
-        (losses, found): (&mut Losses, &mut Found),
-    ) {
+    fn request(&mut self, message: Bytes, outputs: &mut Outputs<'_>) {
+        let Outputs { shared, losses, found } = outputs;
         let length = message.len() as u64;
         let Ok(header) = MessageHeader::read(&mut Reader::new(&message)) else {
             // Servers close such a connection.
@@ -181,11 +172,8 @@ impl ThriftStreams {
         self.open.push_back(OpenCall { call, name, seqid, secrets });
     }
 
-    fn reply(
-        &mut self,
-        message: Bytes,
-        (shared, losses, found): (&mut SharedCalls, &mut Losses, &mut Found),
-    ) {
+    fn reply(&mut self, message: Bytes, outputs: &mut Outputs<'_>) {
+        let Outputs { shared, losses, found } = outputs;
         match self.open.pop_front() {
             Some(OpenCall { call: Ok(call), secrets, .. }) => {
                 let start = message.len().min(8);

@@ -20,10 +20,10 @@ fn name(keyspace: &str) -> String {
     let is_plain = |at: usize, letter: char| {
         letter.is_ascii_lowercase() || at > 0 && (letter == '_' || letter.is_ascii_digit())
     };
-    match keyspace.char_indices().all(|(at, letter)| is_plain(at, letter)) {
-        true => keyspace.to_owned(),
-        false => format!("\"{}\"", keyspace.replace('"', "\"\"")),
+    if keyspace.char_indices().all(|(at, letter)| is_plain(at, letter)) {
+        return keyspace.to_owned();
     }
+    format!("\"{}\"", keyspace.replace('"', "\"\""))
 }
 
 fn cqlsh(keyspace: Option<&str>, text: &str) -> String {

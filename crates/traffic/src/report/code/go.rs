@@ -136,10 +136,10 @@ fn field_value(field: &Field, value: &Term) -> String {
         Term::Double(_) | Term::Text(_) => true,
         Term::Binary(_) | Term::Struct { .. } | Term::List(..) | Term::Set(..) | Term::Map(..) => false,
     };
-    match field.requirement == Requirement::Optional && is_simple {
-        true => format!("thrift.Pointer({}({text}))", type_name(&field.declared)),
-        false => text,
+    if field.requirement == Requirement::Optional && is_simple {
+        return format!("thrift.Pointer({}({text}))", type_name(&field.declared));
     }
+    text
 }
 
 /// Returns a string literal of any bytes.
