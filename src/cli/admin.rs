@@ -12,7 +12,6 @@ use console::{AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings
 use db::Database;
 use double::control::ControlApi;
 use server::StatusPage;
-use server::thrift::Compat;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Console and metrics")]
@@ -99,15 +98,18 @@ impl AdminOptions {
     pub fn service(
         self,
         database: &Arc<Database>,
-        (status, control): (StatusPage, Option<ControlApi>),
-        (served, server): (Served, ServerReadings),
-        (limits, compat): (RequestLimits, Compat),
+        status: StatusPage,
+        control: Option<ControlApi>,
+        served: Served,
+        server: ServerReadings,
+        limits: RequestLimits,
     ) -> AdminService {
         let AdminOptions { access, hosts, may_change, .. } = self;
         if served.admin.is_some() {
             database.activity().begin();
         }
-        let (database, console) = (database.clone(), ConsoleSettings { limits, compat, may_change });
+        let console = ConsoleSettings { limits, compat: served.compat, may_change };
+        let database = database.clone();
         let parts = AdminParts { database, status, access, hosts, served, control, server, console };
         AdminService::new(&Arc::new(AdminState::new(parts)))
     }

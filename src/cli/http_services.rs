@@ -11,7 +11,6 @@ use console::metrics::ServerReadings;
 use console::{AdminService, Served};
 use db::{Authenticator, Database};
 use double::control::{ControlService, Sandboxes};
-use server::thrift::Compat;
 use server::{StatusPage, StatusService};
 
 /// The checked options of the ports.
@@ -34,7 +33,9 @@ pub struct HttpServices {
 impl HttpOptions {
     /// Checks the options.
     pub fn checked(
-        (status, control, admin): (&StatusArgs, &ControlArgs, &AdminArgs),
+        status: &StatusArgs,
+        control: &ControlArgs,
+        admin: &AdminArgs,
         is_in_memory: bool,
         authenticator: &Authenticator,
     ) -> Result<HttpOptions, String> {
@@ -50,8 +51,10 @@ impl HttpOptions {
         self,
         database: &Arc<Database>,
         place: &str,
-        (sandboxes, served, server): (Sandboxes, Served, ServerReadings),
-        (limits, compat): (&RequestLimits, Compat),
+        sandboxes: Sandboxes,
+        served: Served,
+        server: ServerReadings,
+        limits: RequestLimits,
     ) -> Result<HttpServices, String> {
         let HttpOptions { status_token, control, admin } = self;
         let page = StatusPage::new(database.clone(), place);
@@ -63,8 +66,7 @@ impl HttpOptions {
             None => (None, None),
         };
         let may_encrypt_admin = admin.may_encrypt;
-        let described = (served, server);
-        let admin = admin.service(database, (page.clone(), api), described, (limits.clone(), compat));
+        let admin = admin.service(database, page.clone(), api, served, server, limits);
         let status = StatusService::new(page).with_token(status_token);
         Ok(HttpServices { status, control, admin, may_encrypt_admin })
     }

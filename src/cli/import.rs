@@ -101,7 +101,7 @@ pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
         // Without a file, only what the target and the scripts define is there.
         None => Config { catalog: base::schema::Catalog::default(), ..default_config(types)? },
     };
-    data::run(import_all(args, types, config, (inventory, found)))
+    data::run(import_all(args, types, config, inventory, found))
 }
 
 fn default_config(types: &Types) -> Result<Config, String> {
@@ -112,7 +112,8 @@ async fn import_all(
     args: &ImportArgs,
     types: &Types,
     config: Config,
-    (mut inventory, found): (Inventory, Result<FoundSchema, String>),
+    mut inventory: Inventory,
+    found: Result<FoundSchema, String>,
 ) -> Result<(), String> {
     for unreadable in &inventory.unreadable {
         report_line!("not read: {unreadable}");
@@ -141,8 +142,8 @@ async fn import_all(
     };
     let definitions = Definitions { scripts: &args.schema, found: found.as_ref().map_err(String::as_str) };
     let Some(place) = &args.to else {
-        import_found::print_sources(&inventory, (definitions.found, args.config.as_deref()), &partitioner);
-        return look((types, &config), (&mut inventory, &definitions), (clock, &options)).await;
+        import_found::print_sources(&inventory, definitions.found, args.config.as_deref(), &partitioner);
+        return look(types, &config, &mut inventory, &definitions, clock, &options).await;
     };
     let target = TargetPlace::of(place);
     if !args.verify_only {
@@ -150,17 +151,17 @@ async fn import_all(
         inventory.check_doubts(&options).map_err(|error| error.to_string())?;
     }
     let config = if args.config.is_some() { config } else { target.fitting(config, &partitioner) };
-    let to = Arc::new(open(args, types, &config, (place, &clock)).await?);
-    let mut prepared = prepare(args, &to, (&inventory, &definitions), &partitioner).await;
+    let to = Arc::new(open(args, types, &config, place, &clock).await?);
+    let mut prepared = prepare(args, &to, &inventory, &definitions, &partitioner).await;
     if prepared.is_ok() {
-        prepared = check_definitions(&mut inventory, (&to, types), &options).await;
+        prepared = check_definitions(&mut inventory, &to, types, &options).await;
     }
     if let Err(error) = prepared {
         to.close().await.map_err(|error| error.to_string())?;
         target.remove();
         return Err(error);
     }
-    let outcome = run(args, &inventory, (to.clone(), clock), &options).await;
+    let outcome = run(args, &inventory, to.clone(), clock, &options).await;
     let closed = to.close().await.map_err(|error| error.to_string());
     outcome.and(closed)
 }
@@ -169,7 +170,8 @@ async fn import_all(
 async fn prepare(
     args: &ImportArgs,
     to: &Arc<Side>,
-    (inventory, definitions): (&Inventory, &Definitions<'_>),
+    inventory: &Inventory,
+    definitions: &Definitions<'_>,
     source: &SourcePartitioner,
 ) -> Result<(), String> {
     if args.verify {
@@ -184,13 +186,14 @@ async fn prepare(
             ));
         }
     }
-    if args.verify_only { Ok(()) } else { define(args, to, (inventory, definitions)).await }
+    if args.verify_only { Ok(()) } else { define(args, to, inventory, definitions).await }
 }
 
 /// Adds a doubt for each SSTable that cannot be of the column family that the target defines.
 async fn check_definitions(
     inventory: &mut Inventory,
-    (to, types): (&Side, &Types),
+    to: &Side,
+    types: &Types,
     options: &ImportOptions,
 ) -> Result<(), String> {
     let misfits = importing::misfits(inventory, to, types).await.map_err(|error| error.to_string())?;
@@ -202,7 +205,8 @@ async fn check_definitions(
 async fn run(
     args: &ImportArgs,
     inventory: &Inventory,
-    (to, clock): (Arc<Side>, Arc<Clock>),
+    to: Arc<Side>,
+    clock: Arc<Clock>,
     options: &ImportOptions,
 ) -> Result<(), String> {
     let failed = |error: ImportError| error.to_string();
@@ -214,7 +218,7 @@ async fn run(
         shift = Some(summary.shift);
     }
     if args.verify || args.verify_only {
-        let verified = importing::verify(inventory, (to, clock), options, shift).await.map_err(failed);
+        let verified = importing::verify(inventory, to, clock, options, shift).await.map_err(failed);
         // Losses were printed already; the error at the end is the first one.
         imported = imported.and(verified.and_then(|verified| report_verified(&verified)));
     }
@@ -240,7 +244,8 @@ async fn open(
     args: &ImportArgs,
     types: &Types,
     config: &Config,
-    (place, clock): (&Place, &Arc<Clock>),
+    place: &Place,
+    clock: &Arc<Clock>,
 ) -> Result<Side, String> {
     let cluster = match place {
         Place::Cluster(nodes) => {
@@ -272,7 +277,8 @@ async fn open(
 async fn define(
     args: &ImportArgs,
     to: &Arc<Side>,
-    (inventory, definitions): (&Inventory, &Definitions<'_>),
+    inventory: &Inventory,
+    definitions: &Definitions<'_>,
 ) -> Result<(), String> {
     let database = to.writable().map_err(|error| error.to_string())?;
     definitions.print_gaps();
@@ -299,13 +305,16 @@ fn check_selection(inventory: &Inventory, to: &Side) -> Result<(), String> {
 
 /// Reads everything, and prints the contents.
 async fn look(
-    (types, config): (&Types, &Config),
-    (inventory, definitions): (&mut Inventory, &Definitions<'_>),
-    (clock, options): (Arc<Clock>, &ImportOptions),
+    types: &Types,
+    config: &Config,
+    inventory: &mut Inventory,
+    definitions: &Definitions<'_>,
+    clock: Arc<Clock>,
+    options: &ImportOptions,
 ) -> Result<(), String> {
     let failed = |error: ImportError| error.to_string();
     let side = definitions.in_memory(config, types, &clock).await?;
-    check_definitions(inventory, (&side, types), options).await?;
+    check_definitions(inventory, &side, types, options).await?;
     let mut summary = importing::import(inventory, None, clock.clone(), options).await.map_err(failed)?;
     let mut logged = LoggedCounts::default();
     if !inventory.commit_logs.is_empty() {
@@ -318,6 +327,6 @@ async fn look(
     summary.doubts.append(logged.doubts);
     summary.losses.append(logged.losses);
     summary.unfound.append(logged.unfound);
-    import_found::print_families(inventory, definitions.found, (&summary, &logged.families));
+    import_found::print_families(inventory, definitions.found, &summary, &logged.families);
     report_found(inventory, &summary)
 }

@@ -21,7 +21,8 @@ const PLAUSIBLE_S: std::ops::Range<i64> = 946_684_800..4_102_444_800;
 /// Prints the directories, the schema, the partitioner and the commit logs.
 pub fn print_sources(
     inventory: &Inventory,
-    (found, config): (Result<&FoundSchema, &str>, Option<&Path>),
+    found: Result<&FoundSchema, &str>,
+    config: Option<&Path>,
     partitioner: &SourcePartitioner,
 ) {
     let mut lines = Vec::new();
@@ -123,7 +124,8 @@ fn releases_of_log(path: &Path) -> &'static str {
 pub fn print_families(
     inventory: &Inventory,
     found: Result<&FoundSchema, &str>,
-    (summary, logged): (&Summary, &BTreeMap<FamilyName, FamilySummary>),
+    summary: &Summary,
+    logged: &BTreeMap<FamilyName, FamilySummary>,
 ) {
     let families = found.map(FoundSchema::families).unwrap_or_default();
     let is_expected = |name: &&FamilyName| inventory.is_selected(name);
@@ -138,7 +140,7 @@ pub fn print_families(
         let size = inventory.families.get(name).into_iter().flatten().map(|table| table.bytes).sum();
         let none = FamilySummary::default();
         let logged_rows = logged.get(name).map_or(0, |family| family.rows);
-        lines.push(line_of(name, (size, logged_rows), summary.families.get(name).unwrap_or(&none)));
+        lines.push(line_of(name, size, logged_rows, summary.families.get(name).unwrap_or(&none)));
     }
     let width =
         |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
@@ -153,12 +155,9 @@ pub fn print_families(
     print(&lines.iter().map(printed).collect::<Vec<_>>());
 }
 
-fn line_of(name: &FamilyName, (size, logged): (u64, u64), family: &FamilySummary) -> [String; 9] {
+fn line_of(name: &FamilyName, size: u64, logged: u64, family: &FamilySummary) -> [String; 9] {
     let versions = family.formats.keys().map(|letters| if letters.is_empty() { "0.4-0.6" } else { letters });
-    let written = match family.timestamps {
-        Some(times) => shown_times(times),
-        None => String::new(),
-    };
+    let written = family.timestamps.map(|(first, last)| shown_times(first, last)).unwrap_or_default();
     [
         name.to_string(),
         family.tables.to_string(),
@@ -173,7 +172,7 @@ fn line_of(name: &FamilyName, (size, logged): (u64, u64), family: &FamilySummary
 }
 
 /// Returns the range of timestamps as dates.
-pub fn shown_times((first, last): (i64, i64)) -> String {
+pub fn shown_times(first: i64, last: i64) -> String {
     match (shown_time(first), shown_time(last)) {
         (first, last) if first == last => first,
         (first, last) => format!("{first} to {last}"),

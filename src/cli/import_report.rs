@@ -46,14 +46,13 @@ pub fn report_found(inventory: &Inventory, summary: &Summary) -> Result<(), Stri
 
 /// Prints how many differences there are. They are an error.
 pub fn report_verified(verified: &Verified) -> Result<(), String> {
-    match verified.is_complete {
-        true => {
-            print_line!("compared: {} cells and deletions of the files with the target", verified.compared)
-        }
-        false => print_line!(
+    if verified.is_complete {
+        print_line!("compared: {} cells and deletions of the files with the target", verified.compared);
+    } else {
+        print_line!(
             "compared: {} live cells of the files with the target; not compared: deletions, and cells that only the target has",
             verified.compared
-        ),
+        );
     }
     match verified.differences {
         0 => Ok(()),
@@ -143,7 +142,8 @@ fn shown(family: &FamilySummary) -> String {
         0 => "commit logs only".to_owned(),
         tables => format!("{} ({})", counted(tables, "SSTable"), letters.collect::<Vec<_>>().join(", ")),
     };
-    let times = timestamps.map_or_else(String::new, |times| format!(", written {}", shown_times(times)));
+    let times = timestamps
+        .map_or_else(String::new, |(first, last)| format!(", written {}", shown_times(first, last)));
     let (rows, cells) = (counted(*rows, "row"), counted(*cells, "cell"));
     format!("{source}, {rows}, {cells}, {}{times}", counted(*tombstones, "tombstone"))
 }

@@ -103,10 +103,8 @@ impl NewDirectory {
         // It keeps its owner and its rights.
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
-            match entry.file_type()?.is_dir() {
-                true => fs::remove_dir_all(entry.path())?,
-                false => fs::remove_file(entry.path())?,
-            }
+            let path = entry.path();
+            if entry.file_type()?.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
         }
         Ok(())
     }

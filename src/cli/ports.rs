@@ -104,7 +104,8 @@ impl Ports {
     pub fn serve(
         self,
         services: Services,
-        (admission, admin_encryption): (Admission, Option<Arc<Encryption>>),
+        admission: Admission,
+        admin_encryption: Option<Arc<Encryption>>,
         signal: ShutdownSignal,
     ) {
         let mut bound = vec![("Thrift", self.thrift.address)];

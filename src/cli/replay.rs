@@ -147,7 +147,7 @@ async fn shrink_all(
     for (at, (cause, call)) in causes.into_iter().take(SHRUNK_CAUSES_MAX).enumerate() {
         report_line!("shrinking cause {} of {listed}, which call {call} shows", at + 1);
         let file = directory.join(format!("cause-{}.rec", at + 1));
-        match shrink_one(args, (cause, call), &file, (server, report)).await {
+        match shrink_one(args, cause, call, &file, server, report).await {
             Ok(shrunk) => report_line!(
                 "  {} calls after {} attempts{}: {}",
                 shrunk.calls.len(),
@@ -164,9 +164,11 @@ async fn shrink_all(
 /// Finds the fewest calls of one cause, and writes them into `file`.
 async fn shrink_one(
     args: &ReplayArgs,
-    (cause, call): (CauseId, u64),
+    cause: CauseId,
+    call: u64,
     file: &Path,
-    (server, report): (&mut ReplayServer, &Report),
+    server: &mut ReplayServer,
+    report: &Report,
 ) -> Result<Shrunk, String> {
     let events = events_until(&args.file, call)?;
     let shrunk = shrink(&events, call, server, Duration::from_secs(args.shrink_seconds)).await?;

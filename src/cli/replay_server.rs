@@ -122,10 +122,10 @@ impl ReplayServerArgs {
 /// Returns a text as a word of a shell.
 pub fn quoted(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
     }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 impl ReplayServer {

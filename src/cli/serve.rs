@@ -100,10 +100,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     let config = config::load_or_default(args.config.as_deref(), types).map_err(|errors| drawing(&errors))?;
     let config = args.identity.over(config)?;
     for Note { text, is_warning } in &config.notes {
-        match is_warning {
-            true => tracing::warn!("{text}"),
-            false => tracing::info!("{text}"),
-        }
+        if *is_warning { tracing::warn!("{text}") } else { tracing::info!("{text}") }
     }
     let compat = compat.or_expecting(config.expected_generation);
     process::raise_descriptor_limit();
@@ -122,8 +119,8 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let addresses = addresses(args, &config, is_gateway)?;
     addresses.check()?;
     let authenticator = args.login.authenticator(&config)?;
-    let ports_of_http = (&args.status, &args.control, &args.admin);
-    let http = HttpOptions::checked(ports_of_http, place == Place::Memory, &authenticator)?;
+    let is_in_memory = place == Place::Memory;
+    let http = HttpOptions::checked(&args.status, &args.control, &args.admin, is_in_memory, &authenticator)?;
     let encryption = encryption(args, &config)?;
     let cache_bytes = if is_gateway { 0 } else { args.store.cache_bytes() };
     let limits = args.limits.limits(&config, cache_bytes);
@@ -141,7 +138,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     };
     tracing::info!("data is stored {described}");
     let store = opened.store.clone();
-    let database = database_of(args, config, opened, (authenticator, clock, types))?;
+    let database = database_of(args, config, opened, authenticator, clock, types)?;
     tokio::spawn(request_log::toggle_at(process::user_signal()?, database.request_log().clone()));
     tokio::select! {
         loaded = load_schema(&database, is_gateway) => loaded?,
@@ -168,10 +165,10 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let open = admission.watch();
     let readings = ServerReadings::new(admission.clone(), limits.memory.clone());
     let served = ports.described(compat, args.native.claim(), encryption.is_some());
-    let http = http.services(&database, &described, (sandboxes, served, readings), (&limits, compat)).await?;
+    let http = http.services(&database, &described, sandboxes, served, readings, limits.clone()).await?;
     let admin_encryption = encryption.filter(|_| http.may_encrypt_admin);
-    let services = services(args, compat, &database, (http, &limits));
-    ports.serve(services, (admission, admin_encryption), signal);
+    let services = services(args, compat, &database, http, &limits);
+    ports.serve(services, admission, admin_encryption, signal);
     service_manager::report_ready();
     stop.wait().await;
     service_manager::report_stopping();
@@ -187,7 +184,9 @@ fn database_of(
     args: &ServeArgs,
     config: Config,
     opened: OpenStore,
-    (authenticator, clock, types): (Authenticator, Arc<Clock>, Types),
+    authenticator: Authenticator,
+    clock: Arc<Clock>,
+    types: Types,
 ) -> Result<Arc<Database>, String> {
     let database = Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
@@ -242,7 +241,8 @@ fn services(
     args: &ServeArgs,
     compat: Compat,
     database: &Arc<Database>,
-    (http, limits): (HttpServices, &RequestLimits),
+    http: HttpServices,
+    limits: &RequestLimits,
 ) -> Services {
     let thrift = Service::new(database.clone(), compat).with_limits(limits.clone());
     let native = NativeService::new(database.clone(), thrift.statements.clone(), args.native.claim());

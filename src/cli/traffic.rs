@@ -231,9 +231,10 @@ fn stats(args: &StatsArgs) -> Result<(), String> {
         Ok(true)
     })?;
     let summary = stats.summary(&pairing);
-    match args.json {
-        true => print_line!("{}", serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())?),
-        false => print_text!("{summary}"),
+    if args.json {
+        print_line!("{}", serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())?);
+    } else {
+        print_text!("{summary}");
     }
     Ok(())
 }

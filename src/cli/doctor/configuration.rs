@@ -26,9 +26,10 @@ pub fn load(file: Option<&Path>, types: &Types, findings: &mut Findings) -> Opti
             let keyspaces = config.catalog.keyspaces.len();
             findings.fine(format!("{name}: {keyspaces} keyspaces with {families} column families"));
             for Note { text, is_warning } in &config.notes {
-                match is_warning {
-                    true => findings.advice(text.clone(), "correct or remove it"),
-                    false => findings.fine(text.clone()),
+                if *is_warning {
+                    findings.advice(text.clone(), "correct or remove it");
+                } else {
+                    findings.fine(text.clone());
                 }
             }
             Some(config)

@@ -94,9 +94,10 @@ fn check_without_mark(directory: &Path, is_configured: bool, findings: &mut Find
              import --from {name} --to data:DIRECTORY"
         );
         let text = format!("{name} has files of a Cassandra, which `serve` refuses");
-        match is_configured {
-            true => findings.problem(text, format!("{remedy}\nthen set DataFileDirectory to that")),
-            false => findings.advice(text, remedy),
+        if is_configured {
+            findings.problem(text, format!("{remedy}\nthen set DataFileDirectory to that"));
+        } else {
+            findings.advice(text, remedy);
         }
     } else if let Err(error) = check_not_foreign(directory) {
         findings.problem(error.to_string(), "specify the data directory itself");

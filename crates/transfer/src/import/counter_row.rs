@@ -30,7 +30,7 @@ pub fn changes_of(
     deletions_are_final: bool,
 ) -> Vec<Change> {
     let mut row = Row { cf, counters };
-    row.counters.sort_by(|one, other| row_order(cf, (&one.0, &one.1.name), (&other.0, &other.1.name)));
+    row.counters.sort_by(|one, other| row_order(cf, one, &other.0, &other.1.name));
     let mut is_shadowed = vec![false; row.counters.len()];
     for change in &changes {
         let (covered, deletion) = row.covered_by(change);
@@ -64,8 +64,7 @@ impl Row<'_> {
                 (self.span(order, order), *deletion)
             }
             Change::Cell { super_column, cell } if matches!(cell.kind, CellKind::Deleted { .. }) => {
-                let place = (super_column, &cell.name);
-                let order = |counter: &Counter| row_order(self.cf, (&counter.0, &counter.1.name), place);
+                let order = |counter: &Counter| row_order(self.cf, counter, super_column, &cell.name);
                 (self.span(order, order), DeletionTime::LIVE)
             }
             Change::DeleteRange(range) => {
@@ -117,14 +116,16 @@ fn compare(comparator: &dyn AbstractType, one: &[u8], other: &[u8]) -> Ordering 
     comparator.compare(one, other)
 }
 
-fn row_order(cf: &CfDef, one: (&Option<Bytes>, &Bytes), other: (&Option<Bytes>, &Bytes)) -> Ordering {
-    match (one, other) {
-        ((Some(one), own), (Some(other), others)) => cf.comparator.compare(one, other).then_with(|| {
+/// Returns the order of a counter and a name, which may be in a super column.
+fn row_order(cf: &CfDef, counter: &Counter, super_column: &Option<Bytes>, name: &Bytes) -> Ordering {
+    let (own_super, cell) = counter;
+    match (own_super, super_column) {
+        (Some(one), Some(other)) => cf.comparator.compare(one, other).then_with(|| {
             let comparator = cf.subcomparator().unwrap_or(&cf.comparator);
-            comparator.compare(own, others)
+            comparator.compare(&cell.name, name)
         }),
-        ((None, own), (None, others)) => cf.comparator.compare(own, others),
-        ((one, _), (other, _)) => one.is_some().cmp(&other.is_some()),
+        (None, None) => cf.comparator.compare(&cell.name, name),
+        (one, other) => one.is_some().cmp(&other.is_some()),
     }
 }
 

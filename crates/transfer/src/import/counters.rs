@@ -22,7 +22,7 @@ use super::counter_row::{Counter, changes_of};
 use super::logged_counters::LoggedCounters;
 use super::pieces::first_changes;
 use super::reader::{Next, ReadOptions, Reader};
-use super::{FamilyName, ImportError};
+use super::{FamilyName, FoundTable, ImportError};
 use base::model::{CellKind, Change};
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
@@ -75,35 +75,35 @@ pub struct CounterMerge {
 }
 
 impl CounterMerge {
-    /// Begins with tables and the numbers of their nodes. Their rows are in the order of the partitioner that the files
-    /// name, else of the options.
+    /// Opens the tables. Their rows are in the order of the partitioner that the files name, else of the options.
     ///
     /// # Errors
     ///
-    /// If a table has another partitioner or order, as all methods: a wrong order would separate the shards of a counter.
+    /// If a table cannot be opened, or has another partitioner or order, as all methods: a wrong order would separate the
+    /// shards of a counter.
     pub fn new(
-        tables: Vec<(Reader, usize, bool)>,
+        tables: &[FoundTable],
         logged: Option<Logged>,
-        (read, cf): (&ReadOptions, Option<Arc<CfDef>>),
+        read: &ReadOptions,
+        cf: Option<Arc<CfDef>>,
     ) -> Result<CounterMerge, ImportError> {
-        let named = tables.iter().find_map(|(reader, ..)| reader.partitioner());
+        let mut sources =
+            tables.iter().map(|table| Source::open(table, read)).collect::<Result<Vec<_>, _>>()?;
+        let named = sources.iter().find_map(|source| source.reader.partitioner());
         let of_logs = logged.as_ref().map(|logged| logged.counters.lock().partitioner().clone());
         let partitioner = named.cloned().or(of_logs.clone()).unwrap_or_else(|| read.partitioner.clone());
-        if let Some((reader, ..)) = tables.first()
+        if let Some(first) = sources.first()
             && of_logs.is_some_and(|of_logs| of_logs.class_name() != partitioner.class_name())
         {
-            return Err(out_of_order(reader, &partitioner));
+            return Err(out_of_order(&first.reader, &partitioner));
         }
         let is_modern = read.is_modern;
-        let mut sources = Vec::new();
-        for (mut reader, node, deletions_are_final) in tables {
-            if reader.partitioner().is_some_and(|own| own.class_name() != partitioner.class_name()) {
-                return Err(out_of_order(&reader, &partitioner));
+        for source in &mut sources {
+            if source.reader.partitioner().is_some_and(|own| own.class_name() != partitioner.class_name()) {
+                return Err(out_of_order(&source.reader, &partitioner));
             }
-            let first = reader.next()?;
-            let mut source = Source { reader, node, deletions_are_final, next: None };
+            let first = source.reader.next()?;
             source.begin(first, None, &partitioner)?;
-            sources.push(source);
         }
         Ok(CounterMerge { sources, logged, partitioner, is_modern, cf, counts: (0, 0) })
     }
@@ -127,7 +127,7 @@ impl CounterMerge {
                 deletions_are_final |= row.deletions_are_final;
                 changes.extend(row.changes);
                 for (name, state) in row.counters {
-                    add(&mut states, name, state, (node, row.deletions_are_final));
+                    add(&mut states, name, state, node, row.deletions_are_final);
                 }
             }
         }
@@ -151,6 +151,11 @@ impl Logged {
 }
 
 impl Source {
+    fn open(table: &FoundTable, read: &ReadOptions) -> Result<Source, ImportError> {
+        let deletions_are_final = table.descriptor.format.counter_deletions_are_final();
+        Ok(Source { reader: Reader::open(table, read)?, node: table.node, deletions_are_final, next: None })
+    }
+
     /// Stops at a row or the end. `before` is the place of the row before it.
     fn begin(
         &mut self,
@@ -199,7 +204,7 @@ impl Source {
             match self.reader.next()? {
                 Next::Atom(Atom::Counter { super_column, counter }) => {
                     let name = (super_column, counter.name.clone());
-                    add(states, name, CounterState::Live(counter), (self.node, self.deletions_are_final));
+                    add(states, name, CounterState::Live(counter), self.node, self.deletions_are_final);
                 }
                 Next::Atom(atom) => {
                     if let Atom::Cell { super_column, cell } = &atom
@@ -207,7 +212,7 @@ impl Source {
                     {
                         let name = (super_column.clone(), cell.name.clone());
                         let state = CounterState::Deleted { timestamp: cell.timestamp };
-                        add(states, name, state, (self.node, self.deletions_are_final));
+                        add(states, name, state, self.node, self.deletions_are_final);
                     }
                     changes.extend(atom.into_change());
                 }
@@ -218,12 +223,7 @@ impl Source {
 }
 
 /// Merges the state of a counter with its earlier state on the node.
-fn add(
-    states: &mut States,
-    name: CounterName,
-    state: CounterState,
-    (node, deletions_are_final): (usize, bool),
-) {
+fn add(states: &mut States, name: CounterName, state: CounterState, node: usize, deletions_are_final: bool) {
     let of_nodes = states.entry(name).or_default();
     let merged = match of_nodes.remove(&node) {
         Some(before) => before.merged(state, deletions_are_final),

@@ -14,7 +14,7 @@ use super::fold::RowFold;
 use super::logged_rows::LoggedRows;
 use super::merge::{FamilyMerge, open_max};
 use super::pieces::{Pieces, first_changes};
-use super::reader::{ReadOptions, Reader};
+use super::reader::ReadOptions;
 use super::{FamilyName, FoundTable, ImportError};
 use crate::copy::{MergeKey, dump_rank};
 use base::model::{Change, DeletionTime, RangeTombstone};
@@ -52,12 +52,8 @@ impl FileDump {
     }
 
     fn send_counters(&mut self, pieces: &mut Pieces<'_>) -> Result<(), ImportError> {
-        let mut readers = Vec::new();
-        for table in &self.tables {
-            let reader = Reader::open(table, &self.read)?;
-            readers.push((reader, table.node, table.descriptor.format.counter_deletions_are_final()));
-        }
-        let mut merge = CounterMerge::new(readers, self.logged.take(), (&self.read, Some(self.cf.clone())))?;
+        let (logged, cf) = (self.logged.take(), Some(self.cf.clone()));
+        let mut merge = CounterMerge::new(&self.tables, logged, &self.read, cf)?;
         while let Some(RowPiece { key, changes }) = merge.next_row()? {
             let row = FoldedRow::new(&self.cf, &key, changes, Vec::new());
             if !row.send_all(pieces) {

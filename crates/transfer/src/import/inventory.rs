@@ -16,8 +16,21 @@ const NAMES_SHOWN: usize = 20;
 /// The directories that an SSTable is in, from a snapshot's to its column family's.
 const PLACES: usize = 3;
 
-/// The only keyspace and the only name of column families.
-pub(super) type Selection = (Option<String>, Option<String>);
+/// The wanted column families.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wanted {
+    /// Only this keyspace.
+    pub keyspace: Option<String>,
+    /// Only this name.
+    pub name: Option<String>,
+}
+
+impl Wanted {
+    pub fn has(&self, family: &FamilyName) -> bool {
+        self.keyspace.as_ref().is_none_or(|only| family.keyspace == *only)
+            && self.name.as_ref().is_none_or(|only| family.name == *only)
+    }
+}
 
 /// The files in the directories.
 #[derive(Debug, Default)]
@@ -48,8 +61,7 @@ pub struct Inventory {
     pub commit_logs: Vec<FoundPath>,
     /// Logs of transactions (3.0 to 3.11) in the directories of column families.
     pub(super) transaction_logs: Vec<FoundPath>,
-    /// The only keyspace and the only name of column families that are wanted.
-    pub(super) selection: Selection,
+    pub(super) wanted: Wanted,
     /// Why it may be that nothing is selected: only commit logs may have it.
     nothing_selected: Option<String>,
 }
@@ -179,12 +191,11 @@ impl Inventory {
     /// If nothing is left. If there are commit logs, [`Inventory::check_selection`] decides that.
     pub fn select(&mut self, keyspace: Option<&str>, family: Option<&str>) -> Result<(), ImportError> {
         let found: Vec<String> = self.families.keys().map(FamilyName::to_string).collect();
-        self.selection = (keyspace.map(str::to_owned), family.map(str::to_owned));
-        let selection = self.selection.clone();
-        self.families.retain(|name, _| is_wanted(&selection, name));
+        self.wanted = Wanted { keyspace: keyspace.map(str::to_owned), name: family.map(str::to_owned) };
+        self.families.retain(|name, _| self.wanted.has(name));
         for of in [&mut self.left_out, &mut self.doubts] {
             of.retain(|left_out| {
-                is_system_keyspace(&left_out.family.keyspace) || is_wanted(&selection, &left_out.family)
+                is_system_keyspace(&left_out.family.keyspace) || self.wanted.has(&left_out.family)
             });
         }
         if !self.families.is_empty() {
@@ -229,7 +240,7 @@ impl Inventory {
 
     /// Whether a column family was selected. One that was never flushed is in commit logs only.
     pub fn is_selected(&self, name: &FamilyName) -> bool {
-        is_wanted(&self.selection, name)
+        self.wanted.has(name)
     }
 
     /// Whether the last server of a node was one of 3.x: an upgraded one has read the files of earlier releases by its
@@ -243,11 +254,6 @@ impl Inventory {
     pub fn bytes(&self) -> u64 {
         self.families.values().flatten().map(|table| table.bytes).sum()
     }
-}
-
-pub(super) fn is_wanted((keyspace, family): &Selection, name: &FamilyName) -> bool {
-    keyspace.as_ref().is_none_or(|only| name.keyspace == *only)
-        && family.as_ref().is_none_or(|only| name.name == *only)
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ impl LoggedCounters {
         for log in logs.found() {
             logs.read(log, |cf, row, deletions_are_final| {
                 if cf.is_counter() {
-                    self.add(cf, row, (log.node, deletions_are_final), from);
+                    self.add(cf, row, log.node, deletions_are_final, from);
                 }
                 true
             });
@@ -135,7 +135,8 @@ impl LoggedCounters {
         &mut self,
         cf: &Arc<CfDef>,
         row: LogRow,
-        (node, deletions_are_final): (usize, bool),
+        node: usize,
+        deletions_are_final: bool,
         from: Option<&RowPlace>,
     ) {
         let mut token = Vec::new();

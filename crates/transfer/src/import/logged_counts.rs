@@ -37,14 +37,14 @@ impl LoggedCounts {
         definitions: &Side,
         options: &ImportOptions,
     ) -> Result<LoggedCounts, ImportError> {
-        let logs = Logs::of(inventory, definitions, (options, ClockShift::default()))?;
+        let logs = Logs::of(inventory, definitions, options, ClockShift::default())?;
         let interruption = options.interruption.clone();
         let logs = Arc::new(logs);
         let counts = read_on_thread(move || count(&logs)).await?;
-        match interruption.is_stopped() {
-            true => Err(ImportError::Interrupted("the commit logs are not counted".to_owned())),
-            false => Ok(counts),
+        if interruption.is_stopped() {
+            return Err(ImportError::Interrupted("the commit logs are not counted".to_owned()));
         }
+        Ok(counts)
     }
 }
 

@@ -47,7 +47,8 @@ impl Logs {
     pub fn of(
         inventory: &Inventory,
         to: &Side,
-        (options, shift): (&ImportOptions, ClockShift),
+        options: &ImportOptions,
+        shift: ClockShift,
     ) -> Result<Logs, ImportError> {
         let families = LogFamilies::of(to, inventory);
         Ok(Logs {
@@ -115,7 +116,7 @@ impl Logs {
             };
             for row in write.rows {
                 let Some(family) = self.families.find(&row.family) else {
-                    self.miss(log.node, (&row.family, write.position), &mut report.unfound);
+                    self.miss(log.node, &row.family, write.position, &mut report.unfound);
                     continue;
                 };
                 let is_wanted =
@@ -135,7 +136,7 @@ impl Logs {
     }
 
     /// Counts a write of a column family that the target does not define.
-    fn miss(&self, node: usize, (family, position): (&LogFamily, LogPosition), unfound: &mut UnfoundWrites) {
+    fn miss(&self, node: usize, family: &LogFamily, position: LogPosition, unfound: &mut UnfoundWrites) {
         let Some(found) = self.families.unfound(family) else { return };
         let is_flushed = match &found {
             Unfound::Undefined(name) => !self.replay.needs(node, name, position),

@@ -97,41 +97,32 @@ impl View {
         match &self.bar {
             Some(bar) => {
                 bar.set_position(self.before + self.counts.bytes.load(Ordering::Relaxed));
-                bar.set_message(self.text());
+                bar.set_message(self.text(self.began.elapsed()));
             }
-            None => report_line!("{}", self.text()),
+            None => report_line!("{}", self.text(self.began.elapsed())),
         }
     }
 
-    fn text(&self) -> String {
-        let (bytes, rows) =
-            (self.counts.bytes.load(Ordering::Relaxed), self.counts.rows.load(Ordering::Relaxed));
-        progress_text(&self.counts.title.lock(), (self.before, bytes, self.total), rows, self.began.elapsed())
+    /// Describes the progress after this time: the bytes that were read before this run and in it, and how long the rest
+    /// takes at the same rate.
+    fn text(&self, elapsed: Duration) -> String {
+        let read = self.counts.bytes.load(Ordering::Relaxed);
+        let rate = read as f64 / elapsed.as_secs_f64().max(0.001);
+        let left = self.total.saturating_sub(self.before + read);
+        let rest = match time_left(elapsed, read, left) {
+            Some(rest) => format!("{} left", HumanDuration(rest)),
+            None => "time left unknown".to_owned(),
+        };
+        format!(
+            "{}: {} of {}, {} rows, {}/s, {} elapsed, {rest}",
+            self.counts.title.lock(),
+            HumanBytes(self.before + read),
+            HumanBytes(self.total),
+            HumanCount(self.counts.rows.load(Ordering::Relaxed)),
+            HumanBytes(rate as u64),
+            HumanDuration(elapsed),
+        )
     }
-}
-
-/// Describes progress: the bytes that were read before this run and in it, and how long the rest takes at the same
-/// rate.
-fn progress_text(
-    title: &str,
-    (before, read, total): (u64, u64, u64),
-    rows: u64,
-    elapsed: Duration,
-) -> String {
-    let rate = read as f64 / elapsed.as_secs_f64().max(0.001);
-    let left = total.saturating_sub(before + read);
-    let rest = match time_left(elapsed, read, left) {
-        Some(rest) => format!("{} left", HumanDuration(rest)),
-        None => "time left unknown".to_owned(),
-    };
-    format!(
-        "{title}: {} of {}, {} rows, {}/s, {} elapsed, {rest}",
-        HumanBytes(before + read),
-        HumanBytes(total),
-        HumanCount(rows),
-        HumanBytes(rate as u64),
-        HumanDuration(elapsed),
-    )
 }
 
 #[cfg(test)]
@@ -141,12 +132,18 @@ mod tests {
     #[test]
     fn progress_has_rate_and_time_left() {
         let mb = 1024 * 1024;
-        let text = progress_text("K.A", (100 * mb, 200 * mb, 600 * mb), 1234, Duration::from_secs(10));
+        let counts = Arc::new(ReadCounts::default());
+        counts.set_title("K.A".to_owned());
+        let view =
+            |before, total| View { counts: counts.clone(), bar: None, total, before, began: Instant::now() };
+        let text = view(0, mb).text(Duration::ZERO);
+        assert!(text.ends_with("0 seconds elapsed, time left unknown"), "{text}");
+        counts.add_bytes(200 * mb);
+        (0..1234).for_each(|_| counts.add_row());
+        let text = view(100 * mb, 600 * mb).text(Duration::from_secs(10));
         assert_eq!(
             text,
             "K.A: 300.00 MiB of 600.00 MiB, 1,234 rows, 20.00 MiB/s, 10 seconds elapsed, 15 seconds left"
         );
-        let text = progress_text("K.A", (0, 0, mb), 0, Duration::ZERO);
-        assert!(text.ends_with("0 seconds elapsed, time left unknown"), "{text}");
     }
 }

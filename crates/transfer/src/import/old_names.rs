@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use md5::{Digest, Md5};
 
-use super::inventory::{Selection, is_wanted};
+use super::inventory::Wanted;
 use super::schema::{SystemRow, read_system_rows};
 use super::unfound::Unfound;
 use super::{FamilyName, Inventory};
@@ -52,7 +52,7 @@ pub struct OldNames {
     views: HashSet<Id>,
     /// The column families with SSTables.
     with_tables: HashSet<FamilyName>,
-    selection: Selection,
+    wanted: Wanted,
 }
 
 impl OldNames {
@@ -66,14 +66,14 @@ impl OldNames {
             of_system.chain(with_tables.iter().cloned()).map(|name| (id_of_names(&name), name)).collect();
         by_id.extend(inventory.ids.iter().map(|(id, name)| (*id, name.clone())));
         by_id.extend(schema.iter().flatten().map(|(name, id)| (*id, name.clone())));
-        let views = ids_of(inventory, ("system_schema", "views"), "id").unwrap_or_default();
+        let views = ids_of(inventory, "system_schema", "views", "id").unwrap_or_default();
         OldNames {
             by_id,
             by_number: inventory.number_ids.clone(),
             schema,
             views: views.into_iter().filter_map(|(_, id)| id).collect(),
             with_tables,
-            selection: inventory.selection.clone(),
+            wanted: inventory.wanted.clone(),
         }
     }
 
@@ -123,7 +123,7 @@ impl OldNames {
     }
 
     fn unfound_number(&self, keyspace: &str, number: i32) -> Option<Unfound> {
-        if is_system_keyspace(keyspace) || self.selection.0.as_ref().is_some_and(|only| only != keyspace) {
+        if is_system_keyspace(keyspace) || self.wanted.keyspace.as_deref().unwrap_or(keyspace) != keyspace {
             return None;
         }
         let what = || format!("the number {number} in the keyspace {keyspace}");
@@ -137,7 +137,7 @@ impl OldNames {
     }
 
     fn undefined(&self, name: &FamilyName) -> Option<Unfound> {
-        let is_missed = !is_system_keyspace(&name.keyspace) && is_wanted(&self.selection, name);
+        let is_missed = !is_system_keyspace(&name.keyspace) && self.wanted.has(name);
         is_missed.then(|| Unfound::Undefined(name.clone()))
     }
 }
@@ -149,7 +149,7 @@ fn ids_in_schema(inventory: &Inventory) -> Option<HashMap<FamilyName, Id>> {
     let (keyspace, table, column) = sources
         .into_iter()
         .find(|(keyspace, table, _)| inventory.system.contains_key(&family_name(keyspace, table)))?;
-    let found = ids_of(inventory, (keyspace, table), column)?;
+    let found = ids_of(inventory, keyspace, table, column)?;
     // Up to 2.0 the schema has no ids.
     let with_id =
         |(name, id): (FamilyName, Option<Id>)| (name.clone(), id.unwrap_or_else(|| id_of_names(&name)));
@@ -159,7 +159,8 @@ fn ids_in_schema(inventory: &Inventory) -> Option<HashMap<FamilyName, Id>> {
 /// Returns the column families that a table of the schema has, with the id in a column. `None` if the table is damaged.
 fn ids_of(
     inventory: &Inventory,
-    (keyspace, table): (&str, &str),
+    keyspace: &str,
+    table: &str,
     column: &str,
 ) -> Option<Vec<(FamilyName, Option<Id>)>> {
     let tables = inventory.system.get(&family_name(keyspace, table)).map_or(&[][..], Vec::as_slice);
@@ -202,7 +203,7 @@ mod tests {
         let carts = family_name("Shop", "Carts");
         let mut inventory = Inventory::default();
         inventory.ids = directories.iter().map(|id| (*id, carts.clone())).collect();
-        inventory.selection.0 = only.map(str::to_owned);
+        inventory.wanted.keyspace = only.map(str::to_owned);
         let mut names = OldNames::of(&inventory);
         names.by_id.extend(schema.map(|id| (id, carts.clone())));
         names.schema = schema.map(|id| HashMap::from([(carts, id)]));

@@ -94,7 +94,8 @@ impl Progress {
     pub fn open(
         path: Option<&Path>,
         to: &str,
-        (as_of, now_s): (Option<AsOf>, i32),
+        as_of: Option<AsOf>,
+        now_s: i32,
     ) -> Result<Progress, ImportError> {
         let as_of_s = as_of.map(AsOf::second);
         let record = Record {
@@ -209,7 +210,7 @@ mod tests {
 
     fn open(path: &Path, to: &str, as_of: Option<&str>, now_s: i32) -> Result<Progress, String> {
         let as_of = as_of.map(|text| text.parse().unwrap());
-        Progress::open(Some(path), to, (as_of, now_s)).map_err(|error| error.to_string())
+        Progress::open(Some(path), to, as_of, now_s).map_err(|error| error.to_string())
     }
 
     fn table(path: &str) -> FoundTable {

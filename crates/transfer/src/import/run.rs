@@ -30,7 +30,8 @@ impl ImportOptions {
     pub(super) fn read_options(
         &self,
         inventory: &Inventory,
-        (shift, counts): (ClockShift, &Arc<ReadCounts>),
+        shift: ClockShift,
+        counts: &Arc<ReadCounts>,
     ) -> ReadOptions {
         ReadOptions {
             partitioner: self.partitioner.clone(),
@@ -56,11 +57,10 @@ pub async fn import(
 ) -> Result<Summary, ImportError> {
     let doubts = doubts_of(inventory, options)?;
     let name = to.as_ref().map(|to| to.name.clone()).unwrap_or_default();
-    let mut progress =
-        Progress::open(options.progress_file.as_deref(), &name, (options.as_of, clock.now_s()))?;
+    let mut progress = Progress::open(options.progress_file.as_deref(), &name, options.as_of, clock.now_s())?;
     progress.note_files(inventory.families.values().flatten())?;
     let counts = Arc::<ReadCounts>::default();
-    let read = options.read_options(inventory, (progress.shift(), &counts));
+    let read = options.read_options(inventory, progress.shift(), &counts);
     let is_done = |name: &FamilyName, table: &FoundTable| {
         progress.is_done(&table.path.display().to_string()) || progress.is_done(&name.to_string())
     };
@@ -137,10 +137,7 @@ impl Run<'_> {
     async fn import_all(&mut self) -> Result<(), ImportError> {
         let inventory = self.inventory;
         let logs = match &self.load {
-            Some(load) => {
-                let how = (self.options, load.progress.shift());
-                Some(Arc::new(Logs::of(inventory, &load.to, how)?))
-            }
+            Some(load) => Some(Arc::new(Logs::of(inventory, &load.to, self.options, load.progress.shift())?)),
             None => None,
         };
         let logged = match logs.clone().filter(|logs| logs.may_have_counters()) {
@@ -199,10 +196,10 @@ impl Run<'_> {
     }
 
     fn check_interruption(&self, what: &str) -> Result<(), ImportError> {
-        match self.options.interruption.is_stopped() {
-            true => Err(ImportError::Interrupted(what.to_owned())),
-            false => Ok(()),
+        if self.options.interruption.is_stopped() {
+            return Err(ImportError::Interrupted(what.to_owned()));
         }
+        Ok(())
     }
 
     /// Adds the counts of the read data to the summary. Returns whether all of it was read.
@@ -307,13 +304,8 @@ impl Run<'_> {
                 let is_sent = |cf: &Arc<CfDef>| sender.blocking_send(Piece { cf: cf.clone(), rows }).is_ok();
                 !interruption.is_stopped() && cf.as_ref().is_none_or(is_sent)
             };
-            let mut readers = Vec::new();
-            for table in &tables {
-                let reader = Reader::open(table, &read)?;
-                readers.push((reader, table.node, table.descriptor.format.counter_deletions_are_final()));
-            }
             if cf.as_ref().is_some_and(|cf| cf.is_counter()) {
-                let mut merge = CounterMerge::new(readers, logged, (&read, cf.clone()))?;
+                let mut merge = CounterMerge::new(&tables, logged, &read, cf.clone())?;
                 while let Some(row) = merge.next_row()? {
                     if !send(vec![row]) {
                         break;
@@ -326,7 +318,8 @@ impl Run<'_> {
                 return Ok(finished);
             }
             let mut finished = ReadSummary::default();
-            for (mut reader, ..) in readers {
+            for table in &tables {
+                let mut reader = Reader::open(table, &read)?;
                 let counters = read_pieces(&mut reader, send)?;
                 if counters > 0 && cf.is_some() {
                     reader.lose_counters(counters);

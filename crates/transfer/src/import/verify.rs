@@ -64,7 +64,8 @@ pub struct Verified {
 /// If the target cannot be dumped or has another order, at damage that is not skipped, and if the comparison is stopped.
 pub async fn verify(
     inventory: &Inventory,
-    (to, clock): (Arc<Side>, Arc<Clock>),
+    to: Arc<Side>,
+    clock: Arc<Clock>,
     options: &ImportOptions,
     shift: Option<ClockShift>,
 ) -> Result<Verified, ImportError> {
@@ -74,9 +75,9 @@ pub async fn verify(
     };
     let shift = shift.map_or_else(|| recorded_shift(options, &to.name, clock.now_s()), Ok)?;
     let counts = Arc::<ReadCounts>::default();
-    let logs = Arc::new(Logs::of(inventory, &to, (options, shift))?);
+    let logs = Arc::new(Logs::of(inventory, &to, options, shift)?);
     let _meter = options.shows_progress.then(|| Meter::start(counts.clone(), inventory.bytes(), 0));
-    let read = options.read_options(inventory, (shift, &counts));
+    let read = options.read_options(inventory, shift, &counts);
     let verify = Verify { to, clock, options, logs, partitioner, read };
     verify.all(inventory).await
 }
@@ -109,7 +110,7 @@ fn recorded_shift(options: &ImportOptions, to: &str, now_s: i32) -> Result<Clock
         let why = "the import's seconds are only known from its progress file: set --progress-file";
         return Err(ImportError::Nothing(why.to_owned()));
     }
-    Ok(Progress::open(file, to, (options.as_of, now_s))?.shift())
+    Ok(Progress::open(file, to, options.as_of, now_s)?.shift())
 }
 
 /// A running comparison.
@@ -271,9 +272,9 @@ impl Verify<'_> {
     }
 
     fn check_interruption(&self, name: &FamilyName) -> Result<(), ImportError> {
-        match self.options.interruption.is_stopped() {
-            true => Err(ImportError::Interrupted(format!("{name} is compared only in part"))),
-            false => Ok(()),
+        if self.options.interruption.is_stopped() {
+            return Err(ImportError::Interrupted(format!("{name} is compared only in part")));
         }
+        Ok(())
     }
 }

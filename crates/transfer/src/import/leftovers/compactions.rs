@@ -74,7 +74,7 @@ pub fn leave_out(inventory: &mut Inventory, node: usize) {
         }
         let (sstables, mut doubts) = generations(name, tables);
         let obsolete = match (rule, &in_progress) {
-            (Rule::Counters, _) => obsolete_counters((name, &sstables), tables, &mut doubts),
+            (Rule::Counters, _) => obsolete_counters(name, &sstables, tables, &mut doubts),
             (_, Some(in_progress)) => match in_progress.get(name) {
                 Some(sources) => of_unfinished(&sstables, sources),
                 // No compaction was in progress, whatever the ancestors are.
@@ -186,7 +186,8 @@ fn has_copies(inventory: &mut Inventory, name: &FamilyName, tables: &[FoundTable
 /// Returns the obsolete SSTables of a column family of 1.1.3 to 1.2, if it has counters. If it has none, `doubts` about its
 /// SSTables are of no importance, and are removed.
 fn obsolete_counters(
-    (name, sstables): (&FamilyName, &Generations),
+    name: &FamilyName,
+    sstables: &Generations,
     tables: &[FoundTable],
     doubts: &mut Vec<LeftOut>,
 ) -> Obsolete {

@@ -52,7 +52,7 @@ impl FoundSchema {
             described_keyspace(&keyspace, types).unwrap_or_else(|_| KeyspaceDef::new(&request.name));
         for family in &request.column_families {
             let place = FamilyName { keyspace: family.keyspace.clone(), name: family.name.clone() };
-            match family_of(&keyspace, family, (types, &mut defined.left_out)) {
+            match family_of(&keyspace, family, types, &mut defined.left_out) {
                 Ok(cf) => {
                     let names = self.names.get(&place).cloned().unwrap_or_default();
                     made.column_families.insert(family.name.clone(), Arc::new(CfDef { names, ..cf }));
@@ -93,7 +93,8 @@ impl FoundSchema {
 fn family_of(
     keyspace: &KsRequest,
     family: &CfRequest,
-    (types, left_out): (&Types, &mut Vec<String>),
+    types: &Types,
+    left_out: &mut Vec<String>,
 ) -> Result<CfDef, String> {
     let described = |family: CfRequest| {
         let alone = KsRequest { column_families: vec![family.clone()], ..keyspace.clone() };

@@ -131,8 +131,19 @@ fn map_parts(cql_type: &str) -> Option<(&str, &str)> {
     Some((inner[..comma].trim(), inner[comma + 1..].trim()))
 }
 
-/// A column: its name, its type in CQL, and its row.
-type Column<'a> = (&'a str, &'a str, &'a SystemRow);
+/// A column, from a row of `columns`.
+#[derive(Clone, Copy)]
+struct FoundColumn<'a> {
+    name: &'a str,
+    cql_type: &'a str,
+    row: &'a SystemRow,
+}
+
+impl FoundColumn<'_> {
+    fn of(row: &SystemRow) -> Option<FoundColumn<'_>> {
+        Some(FoundColumn { name: row.clustering.get(1)?, cql_type: row.text("type")?, row })
+    }
+}
 
 fn is_descending(column: &SystemRow) -> bool {
     column.text("clustering_order").is_some_and(|order| order.eq_ignore_ascii_case("desc"))
@@ -156,16 +167,11 @@ struct Family<'a> {
 }
 
 impl Family<'_> {
-    /// Returns the name and the type of the columns of a kind, by their places.
-    fn of_kind(&self, kind: &str) -> Vec<Column<'_>> {
+    /// Returns the columns of a kind, by their places.
+    fn of_kind(&self, kind: &str) -> Vec<FoundColumn<'_>> {
         let is_of_kind = |row: &&SystemRow| row.text("kind") == Some(kind);
-        let mut found: Vec<_> = self
-            .columns
-            .iter()
-            .filter(is_of_kind)
-            .filter_map(|row| Some((row.clustering.get(1)?.as_str(), row.text("type")?, row)))
-            .collect();
-        found.sort_by_key(|(.., row)| row.int("position"));
+        let mut found: Vec<_> = self.columns.iter().filter(is_of_kind).filter_map(FoundColumn::of).collect();
+        found.sort_by_key(|column| column.row.int("position"));
         found
     }
 
@@ -176,20 +182,20 @@ impl Family<'_> {
     /// Returns a table of CQL.
     fn table(&self) -> CqlTable {
         let (keys, clustering) = (self.of_kind("partition_key"), self.of_kind("clustering"));
-        let is_descending = |(name, _, row): &Column<'_>| ((*name).to_owned(), is_descending(row));
+        let is_descending = |column: &FoundColumn<'_>| (column.name.to_owned(), is_descending(column.row));
         let mut table = TableStatement {
             keyspace: self.name.keyspace.clone(),
             name: self.name.name.clone(),
-            keys: keys.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+            keys: keys.iter().map(|key| key.name.to_owned()).collect(),
             clustering: clustering.iter().map(is_descending).collect(),
             gc_grace_s: self.row.int("gc_grace_seconds"),
             ..TableStatement::default()
         };
-        for (name, cql_type, _) in keys.iter().chain(&clustering).chain(&self.of_kind("regular")) {
-            table.add(name, cql_type, false);
+        for column in keys.iter().chain(&clustering).chain(&self.of_kind("regular")) {
+            table.add(column.name, column.cql_type, false);
         }
-        for (name, cql_type, _) in self.of_kind("static") {
-            table.add(name, cql_type, true);
+        for column in self.of_kind("static") {
+            table.add(column.name, column.cql_type, true);
         }
         let create = |index: Index<'_>| {
             let (name, target) = (name_text(index.name), &index.target);
@@ -212,7 +218,11 @@ impl Family<'_> {
     }
 
     /// Returns a defined column of a column family.
-    fn column(&self, (name, cql_type, row): Column<'_>, comparator: &str) -> ColumnRequest {
+    fn column(
+        &self,
+        FoundColumn { name, cql_type, row }: FoundColumn<'_>,
+        comparator: &str,
+    ) -> ColumnRequest {
         let index = self.indexes().find(|index| index.is_on(name));
         let names_type = self.types.resolve(comparator);
         let bytes = names_type.and_then(|of| of.parse_text(name).ok());
@@ -246,7 +256,7 @@ impl Family<'_> {
             default_validation_class: value,
             key_validation_class: Some(joined(&self.classes(&keys))),
             key_alias: match &keys[..] {
-                [(name, ..)] if *name != "key" => Some(Bytes::from((*name).to_owned().into_bytes())),
+                [key] if key.name != "key" => Some(Bytes::from(key.name.to_owned().into_bytes())),
                 _ => None,
             },
             columns: if has("dense") {
@@ -257,14 +267,14 @@ impl Family<'_> {
             settings: of_new_row(self.row),
             ..CfRequest::default()
         };
-        let some = |columns: &[Column<'_>]| -> Vec<Option<String>> {
-            columns.iter().map(|(name, ..)| Some((*name).to_owned())).collect()
+        let some = |columns: &[FoundColumn<'_>]| -> Vec<Option<String>> {
+            columns.iter().map(|column| Some(column.name.to_owned())).collect()
         };
         let names = if has("dense") && !has("super") {
             CompactNames {
                 partition_key: if keys.len() > 1 { some(&keys) } else { Vec::new() },
                 clustering: some(&clustering),
-                value: regular.first().map(|(name, ..)| (*name).to_owned()),
+                value: regular.first().map(|column| column.name.to_owned()),
             }
         } else {
             CompactNames::default()
@@ -272,24 +282,24 @@ impl Family<'_> {
         Some((request, names))
     }
 
-    fn classes(&self, columns: &[Column<'_>]) -> Vec<String> {
-        columns.iter().map(|(_, cql_type, row)| self.class_of(cql_type, row)).collect()
+    fn classes(&self, columns: &[FoundColumn<'_>]) -> Vec<String> {
+        columns.iter().map(|column| self.class_of(column.cql_type, column.row)).collect()
     }
 
     /// Returns the classes of names, of names in super columns, and of values.
     fn cell_classes(
         &self,
         flags: &[String],
-        clustering: &[Column<'_>],
-        regular: &[Column<'_>],
+        clustering: &[FoundColumn<'_>],
+        regular: &[FoundColumn<'_>],
     ) -> (String, Option<String>, Option<String>) {
         let names = self.classes(clustering);
         if !flags.iter().any(|flag| flag == "super") {
-            let value = regular.first().map(|(_, cql_type, row)| self.class_of(cql_type, row));
+            let value = regular.first().map(|column| self.class_of(column.cql_type, column.row));
             // A table without a value column has one of the empty type.
             return (joined(&names), None, value.filter(|class| !class.ends_with("EmptyType")));
         }
-        let map = regular.iter().find_map(|(_, cql_type, row)| Some((map_parts(cql_type)?, row)));
+        let map = regular.iter().find_map(|column| Some((map_parts(column.cql_type)?, column.row)));
         let of_map = map.map(|((keys, values), row)| (self.class_of(keys, row), self.class_of(values, row)));
         let (keys, values) = of_map.unzip();
         // The map that these servers keep in a super column is in the ascending order of its keys.

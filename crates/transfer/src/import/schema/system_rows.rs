@@ -117,15 +117,19 @@ fn long_of(value: &Bytes) -> Option<i64> {
 }
 
 /// A cell by its row and the parts of its name.
-type CellPlace = (Bytes, Vec<Bytes>);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct CellKey {
+    row: Bytes,
+    parts: Vec<Bytes>,
+}
 
 /// The cells of all tables, the newest version of each.
 #[derive(Default)]
 struct Merged {
     /// The timestamp, and the value; `None` if it was deleted.
-    cells: BTreeMap<CellPlace, (i64, Option<Bytes>)>,
+    cells: BTreeMap<CellKey, (i64, Option<Bytes>)>,
     /// Deletions of all cells whose name begins with these parts: of rows and ranges.
-    deletions: Vec<(CellPlace, i64)>,
+    deletions: Vec<(CellKey, i64)>,
 }
 
 /// The SSTables of a server's own tables in one of its keyspaces.
@@ -185,7 +189,7 @@ pub fn read(
         while let Some(unit) = reader.next_unit()? {
             match unit {
                 Unit::Row { key: of, deletion } => {
-                    merged.delete((of.clone(), Vec::new()), deletion);
+                    merged.delete(CellKey { row: of.clone(), parts: Vec::new() }, deletion);
                     key = of;
                 }
                 Unit::Atom(atom) => merged.add(&key, atom, is_compact),
@@ -208,7 +212,7 @@ pub fn by_family(rows: Vec<SystemRow>) -> BTreeMap<FamilyName, Vec<SystemRow>> {
 }
 
 impl Merged {
-    fn delete(&mut self, place: CellPlace, deletion: DeletionTime) {
+    fn delete(&mut self, place: CellKey, deletion: DeletionTime) {
         if deletion.is_deleted() {
             self.deletions.push((place, deletion.marked_for_delete_at));
         }
@@ -225,7 +229,7 @@ impl Merged {
             Some(Change::Cell { cell, .. }) => {
                 let value = cell.is_live().then(|| cell.value.clone());
                 let found = (cell.timestamp, value);
-                let place = (key.clone(), parts(&cell.name));
+                let place = CellKey { row: key.clone(), parts: parts(&cell.name) };
                 let there = self.cells.entry(place).or_insert_with(|| found.clone());
                 // Of equal timestamps a deletion wins, then the greater value.
                 let rank = |cell: &(i64, Option<Bytes>)| (cell.0, cell.1.is_none(), cell.1.clone());
@@ -237,30 +241,30 @@ impl Merged {
             Some(Change::DeleteRange(range)) => {
                 let (start, finish) = (parts(&range.start), parts(&range.finish));
                 if start == finish {
-                    self.delete((key.clone(), start), range.deletion);
+                    self.delete(CellKey { row: key.clone(), parts: start }, range.deletion);
                 }
             }
             _ => {}
         }
     }
 
-    fn is_deleted(&self, (key, parts): &CellPlace, timestamp: i64) -> bool {
+    fn is_deleted(&self, cell: &CellKey, timestamp: i64) -> bool {
         self.deletions
             .iter()
-            .any(|((of, start), at)| of == key && parts.starts_with(start) && timestamp <= *at)
+            .any(|(of, at)| of.row == cell.row && cell.parts.starts_with(&of.parts) && timestamp <= *at)
     }
 
     fn rows(&self, clustering: usize) -> Vec<SystemRow> {
-        let mut rows: BTreeMap<(Bytes, Vec<Bytes>), SystemRow> = BTreeMap::new();
-        for (place, (timestamp, value)) in &self.cells {
+        let mut rows: BTreeMap<CellKey, SystemRow> = BTreeMap::new();
+        for (cell, (timestamp, value)) in &self.cells {
             let Some(value) = value else { continue };
-            if self.is_deleted(place, *timestamp) || place.1.len() <= clustering {
+            if self.is_deleted(cell, *timestamp) || cell.parts.len() <= clustering {
                 continue;
             }
-            let (key, parts) = place;
-            let (of_row, rest) = parts.split_at(clustering);
-            let row = rows.entry((key.clone(), of_row.to_vec())).or_insert_with(|| SystemRow {
-                keyspace: text_of(key),
+            let (of_row, rest) = cell.parts.split_at(clustering);
+            let first = CellKey { row: cell.row.clone(), parts: of_row.to_vec() };
+            let row = rows.entry(first).or_insert_with(|| SystemRow {
+                keyspace: text_of(&cell.row),
                 clustering: of_row.iter().map(text_of).collect(),
                 columns: BTreeMap::new(),
             });
