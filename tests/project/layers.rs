@@ -203,21 +203,23 @@ fn no_committed_file_names_a_directory_of_one_machine() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the code of the files of the embedded store by module: `tables::tree` for `tables/tree.rs`.
-fn modules_of_store() -> BTreeMap<Vec<String>, String> {
-    let files = sources().into_iter().filter_map(|(name, code)| {
-        let path = name.strip_prefix("crates/embedded/src/")?.strip_suffix(".rs")?.to_owned();
+/// Returns the code of the files of each crate by module: `tables::tree` for `tables/tree.rs`.
+fn modules_of_crates() -> BTreeMap<String, BTreeMap<Vec<String>, String>> {
+    let mut crates: BTreeMap<String, BTreeMap<Vec<String>, String>> = BTreeMap::new();
+    for (name, code) in sources() {
+        let (folder, path) = name.split_once("src/").unwrap();
+        let path = path.strip_suffix(".rs").unwrap();
         let mut module: Vec<String> = path.split('/').map(str::to_owned).collect();
         module.pop_if(|last| last == "mod" || last == "lib");
-        Some((module, code))
-    });
-    files.collect()
+        crates.entry(folder.to_owned()).or_default().insert(module, code);
+    }
+    crates
 }
 
-/// Returns the paths that a file imports from the embedded store, as modules and items.
+/// Returns the paths that a file imports from its own crate, as modules and items.
 fn imported(module: &[String], code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
-    for statement in code.split(';').filter_map(|part| Some(part.split_once("use ")?.1)) {
+    for statement in code.split(';').filter_map(|part| Some(part.rsplit_once("use ")?.1)) {
         let statement: String = statement.chars().filter(|letter| !letter.is_whitespace()).collect();
         let (mut base, mut rest) = match statement.strip_prefix("crate::") {
             Some(rest) => (Vec::new(), rest),
@@ -249,7 +251,8 @@ fn file_of(path: &[String], modules: &BTreeMap<Vec<String>, String>) -> Option<V
         return (!code.contains("\nmod ")).then(|| path.to_vec());
     }
     let named = modules.get(folder)?.split(';').find_map(|statement| {
-        let (file, items) = statement.trim().strip_prefix("pub use ")?.split_once("::")?;
+        let exported = statement.trim().strip_prefix("pub")?.split_once("use ")?.1;
+        let (file, items) = exported.split_once("::")?;
         let has_item = items.split([',', '{', '}']).any(|other| other.trim() == item);
         has_item.then(|| [folder, &[file.to_owned()]].concat())
     });
@@ -257,37 +260,46 @@ fn file_of(path: &[String], modules: &BTreeMap<Vec<String>, String>) -> Option<V
 }
 
 #[test]
-fn circles_of_imports_in_the_embedded_store_are_small() {
-    let modules = modules_of_store();
-    assert!(modules.len() > 40, "the embedded store is not where this test looks");
-    let uses: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> = modules
-        .iter()
-        .filter(|(_, code)| !code.contains("\nmod "))
-        .map(|(module, code)| {
-            let paths = imported(module, code);
-            (module, paths.iter().filter_map(|path| file_of(path, &modules)).collect())
-        })
-        .collect();
-    assert!(uses.values().map(BTreeSet::len).sum::<usize>() > 150, "imports are not found");
-    let reached = |from: &Vec<String>| -> BTreeSet<Vec<String>> {
-        let (mut seen, mut next) = (BTreeSet::new(), vec![from.clone()]);
-        while let Some(module) = next.pop() {
-            for used in uses.get(&module).into_iter().flatten() {
-                if seen.insert(used.clone()) {
-                    next.push(used.clone());
-                }
+fn circles_of_imports_are_small() {
+    let crates = modules_of_crates();
+    assert!(crates.len() > 15, "the crates are not where this test looks");
+    let mut imports = 0;
+    for (folder, modules) in &crates {
+        let uses: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> = modules
+            .iter()
+            .filter(|(_, code)| !code.contains("\nmod "))
+            .map(|(module, code)| {
+                let paths = imported(module, code);
+                (module, paths.iter().filter_map(|path| file_of(path, modules)).collect())
+            })
+            .collect();
+        imports += uses.values().map(BTreeSet::len).sum::<usize>();
+        let reached: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> =
+            uses.keys().map(|module| (*module, reached_from(module, &uses))).collect();
+        for (module, of_module) in &reached {
+            let circle: Vec<String> = of_module
+                .iter()
+                .filter(|other| reached.get(other).is_some_and(|of_other| of_other.contains(*module)))
+                .map(|other| other.join("/"))
+                .collect();
+            assert!(circle.len() <= 3, "files of {folder} depend on each other: {}", circle.join(", "));
+        }
+    }
+    assert!(imports > 2000, "only {imports} imports are found");
+}
+
+/// Returns the files that a file imports, and those that they import.
+fn reached_from(
+    module: &[String],
+    uses: &BTreeMap<&Vec<String>, BTreeSet<Vec<String>>>,
+) -> BTreeSet<Vec<String>> {
+    let (mut seen, mut next) = (BTreeSet::new(), vec![module.to_vec()]);
+    while let Some(module) = next.pop() {
+        for used in uses.get(&module).into_iter().flatten() {
+            if seen.insert(used.clone()) {
+                next.push(used.clone());
             }
         }
-        seen
-    };
-    let reached: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> =
-        uses.keys().map(|module| (*module, reached(module))).collect();
-    for (module, of_module) in &reached {
-        let circle: Vec<String> = of_module
-            .iter()
-            .filter(|other| reached.get(other).is_some_and(|of_other| of_other.contains(*module)))
-            .map(|other| other.join("/"))
-            .collect();
-        assert!(circle.len() <= 3, "these files depend on each other: {}", circle.join(", "));
     }
+    seen
 }

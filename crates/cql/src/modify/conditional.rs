@@ -9,7 +9,7 @@ use super::attributes;
 use super::condition::{ColumnCondition, ConditionContext};
 use super::current::CurrentRow;
 use super::keys::Prefix;
-use super::plan::RowTest;
+use super::row_test::RowTest;
 use super::step::Step;
 use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, Table};
 use base::marshal;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::plan::{Body, insert};
+use super::body::{Body, insert};
 use super::terms::Terms;
 use crate::json::decode_object;
 use crate::values::TypedTerm;

@@ -2,14 +2,18 @@
 
 mod attributes;
 mod batch;
+mod body;
 mod changed_keys;
 mod condition;
 mod conditional;
 mod current;
 mod json;
+mod key_checks;
 mod keys;
+mod kind;
 mod operation;
 mod plan;
+mod row_test;
 mod row_writer;
 mod step;
 mod terms;

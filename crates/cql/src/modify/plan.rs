@@ -5,13 +5,16 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::attributes::{self, Attributes};
+use super::body::{delete, insert, update};
 use super::changed_keys::ChangedKeys;
 use super::condition::ColumnCondition;
 use super::conditional;
 use super::current::read_lists;
 use super::json::JsonValues;
-use super::keys::{Keys, Prefix};
+use super::keys::Prefix;
+use super::kind::Kind;
 use super::operation::Operation;
+use super::row_test::RowTest;
 use super::row_writer::{Lists, RowWriter, WriteContext};
 use super::step::Step;
 use super::terms::Terms;
@@ -22,28 +25,9 @@ use crate::{CqlError, Outcome, QueryOptions, QueryState, Table};
 use base::compat::features::ConsistencyLevel;
 use base::compat::{Behaviour, texts};
 use base::model::{CfMutation, Change, Mutation};
-use base::schema::{CfDef, ColumnKind, Layout, TableColumn};
-use cql_syntax::{
-    Assignment, Change as Written, Conditions, Deletion, Modify, Operation as Assigned, Relation, Term,
-};
+use base::schema::{CfDef, ColumnKind, Layout};
+use cql_syntax::{Change as Written, Conditions, Modify};
 use db::{Access, check_counter_level};
-
-/// The kind of the statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Insert,
-    Update,
-    Delete,
-}
-
-/// The IF clause.
-#[derive(Debug)]
-pub(super) enum RowTest {
-    None,
-    Exists,
-    NotExists,
-    Columns(Vec<ColumnCondition>),
-}
 
 /// A checked INSERT, UPDATE or DELETE.
 #[derive(Debug)]
@@ -60,9 +44,6 @@ pub struct ModifyPlan {
     /// The values of an `INSERT ... JSON`.
     json: Option<JsonValues>,
 }
-
-/// The parts of a statement after its terms are typed.
-pub(super) type Body = (Kind, ChangedKeys, Vec<Operation>);
 
 impl ModifyPlan {
     /// Checks a statement, in the order of the old servers.
@@ -349,90 +330,6 @@ pub(super) fn check_consistency(
         return Err(CqlError::invalid("You must use conditional updates for serializable writes"));
     }
     Ok(())
-}
-
-fn known<'t>(terms: &Terms<'t>, name: &str) -> Result<&'t TableColumn, CqlError> {
-    let table = terms.table;
-    table.def.column(name).ok_or_else(|| CqlError::invalid(format!("Unknown identifier {name}")))
-}
-
-fn is_key(column: &TableColumn) -> bool {
-    matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering)
-}
-
-pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>) -> Result<Body, CqlError> {
-    if terms.table.cf.is_counter() {
-        return Err(CqlError::invalid(
-            "INSERT statement are not allowed on counter tables, use UPDATE instead",
-        ));
-    }
-    if columns.len() != values.len() {
-        return Err(CqlError::invalid("Unmatched column names/values"));
-    }
-    if columns.is_empty() {
-        return Err(CqlError::invalid("No columns provided to INSERT"));
-    }
-    let mut keys = Keys::new(&terms.table.def, false);
-    let mut operations: Vec<Operation> = Vec::with_capacity(columns.len());
-    let mut seen = std::collections::HashSet::with_capacity(columns.len());
-    for (name, term) in columns.iter().zip(values) {
-        let column = known(terms, name)?;
-        if !seen.insert(name) {
-            return Err(CqlError::invalid(format!("Multiple definitions found for column {name}")));
-        }
-        if is_key(column) {
-            keys.set(column, terms.of_column(term, column)?)?;
-        } else {
-            operations.push(Operation::set(term, column, terms)?);
-        }
-    }
-    Ok((Kind::Insert, ChangedKeys::Listed(keys), operations))
-}
-
-fn update(
-    state: &QueryState<'_>,
-    assignments: &[Assignment],
-    relations: &[Relation],
-    terms: &mut Terms<'_>,
-) -> Result<Body, CqlError> {
-    let mut operations = Vec::with_capacity(assignments.len());
-    for assignment in assignments {
-        let column = known(terms, &assignment.column)?;
-        // Releases in which fields can be set check the key first.
-        let is_field = matches!(assignment.operation, Assigned::SetField { .. });
-        let in_key = || CqlError::invalid(format!("PRIMARY KEY part {} found in SET part", column.name));
-        if is_key(column) && is_field {
-            return Err(in_key());
-        }
-        let operation = Operation::assign(&assignment.operation, column, terms)?;
-        if is_key(column) {
-            return Err(in_key());
-        }
-        operations.push(operation);
-    }
-    let keys = ChangedKeys::of_where(state, Kind::Update, relations, terms)?;
-    Ok((Kind::Update, keys, operations))
-}
-
-fn delete(
-    state: &QueryState<'_>,
-    deletions: &[Deletion],
-    relations: &[Relation],
-    terms: &mut Terms<'_>,
-) -> Result<Body, CqlError> {
-    let mut operations = Vec::with_capacity(deletions.len());
-    for deletion in deletions {
-        let column = known(terms, &deletion.column)?;
-        if is_key(column) {
-            return Err(CqlError::invalid(format!(
-                "Invalid identifier {} for deletion (should not be a PRIMARY KEY part)",
-                column.name
-            )));
-        }
-        operations.push(Operation::delete(deletion, column, terms)?);
-    }
-    let keys = ChangedKeys::of_where(state, Kind::Delete, relations, terms)?;
-    Ok((Kind::Delete, keys, operations))
 }
 
 fn row_test(

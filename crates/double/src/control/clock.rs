@@ -5,9 +5,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::{Call, Json, NoBody};
 use super::error::ControlError;
 use super::operations::Control;
-use super::route::{Call, Json, NoBody};
 use base::marshal::{parse_date, timestamp_text};
 use base::util::{ClockChange, ClockState};
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::call::{Call, NoBody};
 use super::data::{JsonData, JsonFamily, JsonRow};
 use super::error::{ControlError, ErrorKind};
 use super::operations::Control;
-use super::route::{Call, NoBody};
 use crate::limits::CONTROL_BODY_BYTES_MAX;
 use base::schema::CfDef;
 use store::DumpCommand;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::{Call, Json, NoBody};
 use super::error::{ControlError, ErrorKind};
 use super::operations::{Control, check_name};
-use super::route::{Call, Json, NoBody};
 use super::snapshots::DeletedReply;
 use db::faults::{FaultRule, RuleState};
 

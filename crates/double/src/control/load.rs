@@ -7,11 +7,11 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
 
+use super::call::{BodyKind, Call, Input, JSON, Json};
 use super::cassandra_cli;
 use super::data::{JsonData, LoadTime};
 use super::error::ControlError;
 use super::operations::Control;
-use super::route::{BodyKind, Call, Input, JSON, Json};
 use base::compat::features::ConsistencyLevel;
 use base::model::Mutation;
 use base::util::meter::RequestLimits;

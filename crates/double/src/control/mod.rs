@@ -12,6 +12,7 @@
 //!
 //! A new request is a function in a file of its own with its types, and a row in `routes.rs`.
 
+mod call;
 pub mod cassandra_cli;
 mod client;
 mod client_ports;
@@ -26,12 +27,14 @@ mod operations;
 mod request_stream;
 mod requests;
 mod reset;
+mod reset_scope;
 mod route;
 mod routes;
 mod sandboxes;
 mod service;
 mod snapshots;
 
+pub use call::{BodyKind, Call, Input, Json, NoBody};
 pub use client::{ControlClient, ControlReply};
 pub use client_ports::{ClientAddresses, ClientPorts};
 pub use clock::{ClockReply, ClockRequest};
@@ -43,8 +46,9 @@ pub use openapi::document;
 pub use operations::{Control, SnapshotLimits};
 pub use request_stream::{RequestStream, StreamLine, StreamRequest};
 pub use requests::{Expectation, VerifyReply, VerifyRequest};
-pub use reset::{ResetRequest, ResetScope};
-pub use route::{BodyKind, Call, Input, Json, NoBody, Route};
+pub use reset::ResetRequest;
+pub use reset_scope::ResetScope;
+pub use route::Route;
 pub use routes::routes;
 pub use sandboxes::{SandboxList, SandboxReply, SandboxRequest, Sandboxes};
 pub use service::{ControlApi, ControlService, ControlTimes, ReplyBody};

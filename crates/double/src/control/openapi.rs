@@ -5,8 +5,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::call::JSON;
 use super::error::ErrorReply;
-use super::route::{JSON, NAME, Route};
+use super::route::{NAME, Route};
 
 /// The document, as JSON.
 #[derive(Debug, Serialize, JsonSchema)]

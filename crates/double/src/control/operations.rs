@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::error::{ControlError, ErrorKind};
-use super::reset::ResetScope;
+use super::reset_scope::ResetScope;
 use super::sandboxes::Sandboxes;
 use super::snapshots::SnapshotReply;
 use crate::limits::{SNAPSHOT_NAME_CHARS_MAX, SNAPSHOTS_MAX};

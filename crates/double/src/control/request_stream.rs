@@ -16,9 +16,9 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
+use super::call::{Call, Json, NoBody};
 use super::error::ControlError;
 use super::operations::Control;
-use super::route::{Call, Json, NoBody};
 use db::faults::{Condition, JournalEntry, SoughtRequests};
 
 /// The time without a request after which an empty line is sent: so the server finds out that the client has left.

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::call::{Call, Json, NoBody};
 use super::error::{ControlError, ErrorKind};
 use super::operations::Control;
-use super::route::{Call, Json, NoBody};
 use crate::limits::EXPECTATIONS_MAX;
 use db::faults::{Condition, Journal, JournalEntry, SoughtRequests};
 

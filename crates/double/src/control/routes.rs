@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use hyper::Method;
 
+use super::call::{Call, NoBody};
 use super::error::ControlError;
 use super::openapi::{self, Document};
 use super::operations::Control;
-use super::route::{Call, NoBody, Route};
+use super::route::Route;
 use super::{clock, dump, faults, load, request_stream, requests, reset, sandboxes, snapshots};
 
 const GET: Method = Method::GET;

@@ -19,10 +19,10 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::{Call, NoBody, OptionalJson};
 use super::client_ports::{ClientAddresses, ClientPorts};
 use super::error::{ControlError, ErrorKind};
 use super::operations::{Control, check_name};
-use super::route::{Call, NoBody, OptionalJson};
 use super::snapshots::DeletedReply;
 use crate::limits::SANDBOXES_MAX;
 use base::compat::features::ReportedVersion;

@@ -17,9 +17,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::call::{JSON, JSON_LINES};
 use super::error::{ControlError, ErrorKind, ErrorReply};
 use super::operations::Control;
-use super::route::{Answer, JSON, JSON_LINES, RawCall, Route};
+use super::route::{Answer, RawCall, Route};
 use super::routes::routes;
 use super::sandboxes::divided;
 use crate::limits::{CONTROL_BODY_BYTES_MAX, CONTROL_REQUEST_S, CONTROL_SILENCE_S};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::call::{Call, NoBody};
 use super::error::ControlError;
 use super::operations::Control;
-use super::route::{Call, NoBody};
 use db::DatabaseSnapshot;
 
 /// A snapshot.

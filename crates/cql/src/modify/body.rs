@@ -1,0 +1,99 @@
+//! What a statement changes, and in which rows: its parts after their terms are typed.
+
+use std::collections::HashSet;
+
+use super::changed_keys::ChangedKeys;
+use super::keys::Keys;
+use super::kind::Kind;
+use super::operation::Operation;
+use super::terms::Terms;
+use crate::{CqlError, QueryState};
+use base::schema::{ColumnKind, TableColumn};
+use cql_syntax::{Assignment, Deletion, Operation as Assigned, Relation, Term};
+
+/// The parts of a statement after its terms are typed.
+pub(super) type Body = (Kind, ChangedKeys, Vec<Operation>);
+
+fn known<'t>(terms: &Terms<'t>, name: &str) -> Result<&'t TableColumn, CqlError> {
+    let table = terms.table;
+    table.def.column(name).ok_or_else(|| CqlError::invalid(format!("Unknown identifier {name}")))
+}
+
+fn is_key(column: &TableColumn) -> bool {
+    matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering)
+}
+
+pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>) -> Result<Body, CqlError> {
+    if terms.table.cf.is_counter() {
+        return Err(CqlError::invalid(
+            "INSERT statement are not allowed on counter tables, use UPDATE instead",
+        ));
+    }
+    if columns.len() != values.len() {
+        return Err(CqlError::invalid("Unmatched column names/values"));
+    }
+    if columns.is_empty() {
+        return Err(CqlError::invalid("No columns provided to INSERT"));
+    }
+    let mut keys = Keys::new(&terms.table.def, false);
+    let mut operations: Vec<Operation> = Vec::with_capacity(columns.len());
+    let mut seen = HashSet::with_capacity(columns.len());
+    for (name, term) in columns.iter().zip(values) {
+        let column = known(terms, name)?;
+        if !seen.insert(name) {
+            return Err(CqlError::invalid(format!("Multiple definitions found for column {name}")));
+        }
+        if is_key(column) {
+            keys.set(column, terms.of_column(term, column)?)?;
+        } else {
+            operations.push(Operation::set(term, column, terms)?);
+        }
+    }
+    Ok((Kind::Insert, ChangedKeys::Listed(keys), operations))
+}
+
+pub(super) fn update(
+    state: &QueryState<'_>,
+    assignments: &[Assignment],
+    relations: &[Relation],
+    terms: &mut Terms<'_>,
+) -> Result<Body, CqlError> {
+    let mut operations = Vec::with_capacity(assignments.len());
+    for assignment in assignments {
+        let column = known(terms, &assignment.column)?;
+        // Releases in which fields can be set check the key first.
+        let is_field = matches!(assignment.operation, Assigned::SetField { .. });
+        let in_key = || CqlError::invalid(format!("PRIMARY KEY part {} found in SET part", column.name));
+        if is_key(column) && is_field {
+            return Err(in_key());
+        }
+        let operation = Operation::assign(&assignment.operation, column, terms)?;
+        if is_key(column) {
+            return Err(in_key());
+        }
+        operations.push(operation);
+    }
+    let keys = ChangedKeys::of_where(state, Kind::Update, relations, terms)?;
+    Ok((Kind::Update, keys, operations))
+}
+
+pub(super) fn delete(
+    state: &QueryState<'_>,
+    deletions: &[Deletion],
+    relations: &[Relation],
+    terms: &mut Terms<'_>,
+) -> Result<Body, CqlError> {
+    let mut operations = Vec::with_capacity(deletions.len());
+    for deletion in deletions {
+        let column = known(terms, &deletion.column)?;
+        if is_key(column) {
+            return Err(CqlError::invalid(format!(
+                "Invalid identifier {} for deletion (should not be a PRIMARY KEY part)",
+                column.name
+            )));
+        }
+        operations.push(Operation::delete(deletion, column, terms)?);
+    }
+    let keys = ChangedKeys::of_where(state, Kind::Delete, relations, terms)?;
+    Ok((Kind::Delete, keys, operations))
+}

@@ -1,0 +1,184 @@
+//! Checks of the keys of a statement, and the rows that they name.
+
+use bytes::Bytes;
+
+use super::changed_keys::ChangedKeys;
+use super::condition::ColumnCondition;
+use super::keys::{Keys, Prefix};
+use super::kind::Kind;
+use super::operation::Operation;
+use super::plan::ModifyPlan;
+use super::row_test::RowTest;
+use crate::select::{ChangedRows, RowSet};
+use crate::{CqlError, QueryOptions, QueryState};
+use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
+use base::schema::{ColumnKind, Layout, TableColumn};
+
+const RANGE_OF_COLUMNS: &str = "Range deletions are not supported for specific columns";
+
+impl ModifyPlan {
+    fn is_static_only(&self) -> bool {
+        self.has_statics && !self.has_regulars
+    }
+
+    /// Checks the WHERE clause as a whole, and that a conditional DELETE names one row or only static columns.
+    pub(super) fn check_keys(&self, state: &QueryState<'_>) -> Result<(), CqlError> {
+        let is_conditional = self.kind == Kind::Delete && self.has_conditions();
+        match &self.keys {
+            ChangedKeys::Listed(keys) if is_conditional => self.check_whole_key(keys),
+            ChangedKeys::Listed(keys) if state.has(CHANGES_OF_SEVERAL_ROWS) => self.check_inserted(keys),
+            ChangedKeys::Listed(_) => Ok(()),
+            ChangedKeys::Restricted(rows) => {
+                rows.check(self.is_static_only())?;
+                if is_conditional { self.check_conditional(rows) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Checks that an INSERT has a value for every column of the primary key, in the words of 3.0 and later.
+    fn check_inserted(&self, keys: &Keys) -> Result<(), CqlError> {
+        let def = &self.table.def;
+        let partition = def.partition_key.iter().filter(|key| !keys.has_partition_at(key.position));
+        let clustering = def.clustering.iter().filter(|key| !keys.has_clustering_at(key.position));
+        let listed = |columns: Vec<&TableColumn>| {
+            columns.iter().map(|column| &*column.name).collect::<Vec<_>>().join(", ")
+        };
+        let missing = listed(partition.collect());
+        if !missing.is_empty() {
+            return Err(CqlError::invalid(format!("Some partition key parts are missing: {missing}")));
+        }
+        let may_lack_row = if keys.has_clustering() { def.is_compact() } else { self.is_static_only() };
+        let missing = listed(clustering.collect());
+        if missing.is_empty() || may_lack_row {
+            return Ok(());
+        }
+        Err(CqlError::invalid(format!("Some clustering keys are missing: {missing}")))
+    }
+
+    fn check_whole_key(&self, keys: &Keys) -> Result<(), CqlError> {
+        let def = &self.table.def;
+        let partition = def.partition_key.iter().filter(|key| !keys.has_partition_at(key.position));
+        let clustering = def.clustering.iter().filter(|key| !keys.has_clustering_at(key.position));
+        let missing = partition.chain(clustering.filter(|_| !self.is_static_only())).next();
+        let Some(TableColumn { name, .. }) = missing else { return Ok(()) };
+        // 2.1 names the partition key even if it misses a clustering column.
+        let (key, conditions) = match &self.test {
+            RowTest::Columns(conditions) if conditions.iter().all(ColumnCondition::is_static) => {
+                ("PARTITION", "conditions on static columns")
+            }
+            _ => ("PRIMARY", "conditions"),
+        };
+        Err(CqlError::invalid(format!(
+            "DELETE statements must restrict all {key} KEY columns with equality relations in order to use IF \
+             {conditions}, but column '{name}' is not restricted"
+        )))
+    }
+
+    fn check_conditional(&self, rows: &ChangedRows) -> Result<(), CqlError> {
+        // From 3.0 on, the columns of a compact table without clustering columns are static, and the table has a
+        // clustering column without a name.
+        let lacks_hidden_key = self.table.def.layout == Layout::StaticCompact && self.operations.is_empty();
+        if rows.is_by_whole_key() && !lacks_hidden_key {
+            return Ok(());
+        }
+        let all =
+            "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to";
+        let is_static = |kind: ColumnKind| kind == ColumnKind::Static;
+        if self.operations.is_empty() || self.operations.iter().any(|one| !is_static(one.column.kind)) {
+            return Err(CqlError::invalid(format!("{all} delete non static columns")));
+        }
+        match &self.test {
+            RowTest::Columns(conditions) if !conditions.iter().all(ColumnCondition::is_static) => {
+                Err(CqlError::invalid(format!("{all} use IF condition on non static columns")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a statement with conditions changes one row.
+    pub(super) fn check_one_row(&self) -> Result<(), CqlError> {
+        let ChangedKeys::Restricted(rows) = &self.keys else { return Ok(()) };
+        let column = match (rows.has_key_in(), rows.has_clustering_in()) {
+            (true, _) => "partition key",
+            (false, true) => "clustering key columns",
+            (false, false) => return Ok(()),
+        };
+        let changes = if self.kind == Kind::Delete { "deletions" } else { "updates" };
+        Err(CqlError::invalid(format!("IN on the {column} is not supported with conditional {changes}")))
+    }
+
+    /// Returns the keys of the partitions.
+    pub(super) fn row_keys(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Vec<Bytes>, CqlError> {
+        match &self.keys {
+            ChangedKeys::Listed(keys) => keys.row_keys(&self.table.def, options, state.database),
+            ChangedKeys::Restricted(rows) => rows.row_keys(state, options),
+        }
+    }
+
+    /// Returns the prefixes of the rows, which are the same in each partition.
+    pub(super) fn prefixes(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Vec<Prefix>, CqlError> {
+        let rows = match &self.keys {
+            ChangedKeys::Listed(keys) => return Ok(vec![self.prefix(keys, state, options)?]),
+            ChangedKeys::Restricted(rows) => rows,
+        };
+        if self.is_static_only() {
+            return Ok(vec![Prefix::Static]);
+        }
+        let is_of_columns = self.kind == Kind::Delete && !self.operations.is_empty();
+        // Cassandra 3.11 refuses the range also where it can hold no row.
+        if is_of_columns && rows.slices_clustering() {
+            return Err(CqlError::invalid(RANGE_OF_COLUMNS));
+        }
+        let count = self.table.def.clustering.len();
+        let mut prefixes = Vec::new();
+        for set in rows.row_sets(state, options)? {
+            let is_row = matches!(&set, RowSet::Prefix(values) if values.len() == count)
+                && (self.kind == Kind::Update || rows.is_by_whole_key());
+            let is_partition = !rows.restricts_clustering();
+            let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
+            let is_of_statics = is_partition && self.operations.iter().all(is_static);
+            if is_of_columns && !is_row && !is_of_statics {
+                return Err(CqlError::invalid(RANGE_OF_COLUMNS));
+            }
+            prefixes.push(match set {
+                RowSet::Prefix(values) => Prefix::Row(values),
+                RowSet::Range { start, finish } => Prefix::Range { start, finish },
+            });
+        }
+        Ok(prefixes)
+    }
+
+    /// Returns the row prefix. A statement on static columns only needs no clustering values, and may have none unless it
+    /// is an INSERT.
+    fn prefix(
+        &self,
+        keys: &Keys,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Prefix, CqlError> {
+        let def = &self.table.def;
+        if self.is_static_only() {
+            if !keys.has_clustering() {
+                return Ok(Prefix::Static);
+            }
+            let given = def.clustering.iter().find(|column| keys.has_clustering_at(column.position));
+            if let Some(column) = given.filter(|_| self.kind != Kind::Insert) {
+                return Err(CqlError::invalid(format!(
+                    "Invalid restriction on clustering column {} since the {} statement modifies only static columns",
+                    column.name,
+                    self.kind.word()
+                )));
+            }
+        }
+        let needs_all = self.kind != Kind::Delete && def.layout == Layout::Sparse;
+        Ok(Prefix::Row(keys.clustering(def, needs_all, options, state.database)?))
+    }
+}
