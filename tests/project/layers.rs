@@ -129,7 +129,7 @@ fn files_and_functions_are_short() {
         if lines > FILE_LINES_MAX {
             long.push(format!("{name} has {lines} lines of code, the limit is {FILE_LINES_MAX}"));
         }
-        for (function, lines) in functions(&code) {
+        for Function { name: function, lines, .. } in functions(&code) {
             if lines > FUNCTION_LINES_MAX {
                 long.push(format!("{name}: {function} has {lines} lines, the limit is {FUNCTION_LINES_MAX}"));
             }
@@ -138,9 +138,35 @@ fn files_and_functions_are_short() {
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
-/// Returns functions and their numbers of lines. The formatter indents the closing brace of a function like its first
-/// line.
-fn functions(code: &str) -> Vec<(String, usize)> {
+/// A tuple as a parameter leaves its parts without names at the call.
+#[test]
+fn no_parameter_is_a_tuple() {
+    let has_tuple = |function: &Function| {
+        [": (", ": &(", ": &mut ("].iter().any(|part| function.signature.contains(part))
+    };
+    let mut found = Vec::new();
+    for (name, code) in sources() {
+        found.extend(
+            functions(&code)
+                .iter()
+                .filter(|function| has_tuple(function))
+                .map(|function| format!("{name}: {}", function.name)),
+        );
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(has_tuple(&functions("fn f(&self, (a, b): (u8, u8)) {\n}\n")[0]));
+    assert!(!has_tuple(&functions("fn f(a: impl Fn(u8) -> (u8, u8)) -> (u8, u8) {\n}\n")[0]));
+}
+
+/// A function in the code of a file.
+struct Function {
+    name: String,
+    lines: usize,
+    signature: String,
+}
+
+/// Returns the functions of a file. The formatter indents the closing brace of a function like its first line.
+fn functions(code: &str) -> Vec<Function> {
     let lines: Vec<&str> = code.lines().collect();
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -155,12 +181,12 @@ fn functions(code: &str) -> Vec<(String, usize)> {
         let indent = &line[..line.len() - trimmed.len()];
         // A body ends with a brace in the function's column, a declaration with a semicolon before any body.
         let close = format!("{indent}}}");
-        let signature_end = lines[at..].iter().find(|line| line.ends_with(['{', ';', '}']));
-        let ends_at_once = signature_end.is_some_and(|line| !line.ends_with('{'));
+        let last = lines[at..].iter().position(|line| line.ends_with(['{', ';', '}'])).unwrap_or(0);
+        let ends_at_once = !lines[at + last].ends_with('{');
         let end = lines[at..].iter().position(|line| **line == close);
         let length = if ends_at_once { 1 } else { end.map_or(1, |end| end + 1) };
         let name: String = trimmed.chars().take_while(|character| *character != '(').collect();
-        found.push((name, length));
+        found.push(Function { name, lines: length, signature: lines[at..=at + last].join("\n") });
     }
     found
 }
