@@ -332,6 +332,28 @@ fn rows_of_a_result_are_not_also_charged_as_cells() {
     server.stop();
 }
 
+/// Each value of IN makes a name with the long value before it: all of them have 4 GB.
+#[test]
+fn a_select_whose_names_need_too_much_memory_is_refused() {
+    let (mut server, _directory) = Server::ephemeral(&["--request-memory-mb", "64", "--cql", "127.0.0.1:0"]);
+    let mut native = NativeClient::ready(server.native_address(), 4);
+    native.run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+    native.run("CREATE TABLE ks.t (p int, c text, d int, v int, PRIMARY KEY (p, c, d))");
+    let select = |length: usize, count: usize| {
+        let values: Vec<String> = (0..count).map(|value| value.to_string()).collect();
+        format!(
+            "SELECT v FROM ks.t WHERE p = 1 AND c = '{}' AND d IN ({})",
+            "x".repeat(length),
+            values.join(", ")
+        )
+    };
+    let why = native.query(&select(60_000, 65_535)).refused(0x2200);
+    assert!(why.contains("ask for"), "{why}");
+    assert!(server.peak_bytes().is_none_or(|bytes| bytes < 256 * MIB as u64), "{:?}", server.peak_bytes());
+    assert!(native.rows(&select(60_000, 100)).rows.is_empty());
+    server.stop();
+}
+
 #[test]
 fn truncates_that_take_too_long_time_out() {
     for (compat, field) in [("2.1", 3), ("1.0", 2)] {

@@ -22,8 +22,10 @@ pub(super) struct SliceBuilder {
     places: Vec<SlicePlace>,
 }
 
-/// Where the names of a slice are: first the start, then the finish. The memory of a request limits the buffer to less
-/// than 4 GiB.
+/// The most bytes of the names, whose places have 32 bits. The memory of a request is mostly less.
+const NAMES_BYTES_MAX: usize = u32::MAX as usize;
+
+/// Where the names of a slice are: first the start, then the finish.
 #[derive(Debug, Clone, Copy)]
 struct SlicePlace {
     start: u32,
@@ -51,6 +53,9 @@ impl SliceBuilder {
     /// Adds a slice, and charges its memory to the request.
     pub fn push(&mut self, slice: &CellSlice) -> Result<(), CqlError> {
         let length = slice.start.len() + slice.finish.len();
+        if length > NAMES_BYTES_MAX - self.names.len() {
+            return Err(CqlError::invalid("the values of the IN relations have more than 4 GiB together"));
+        }
         meter::charge(length + size_of::<SlicePlace>())?;
         self.names.reserve(length);
         let start = self.offset();
@@ -63,7 +68,8 @@ impl SliceBuilder {
     }
 
     fn offset(&self) -> u32 {
-        u32::try_from(self.names.len()).unwrap_or(u32::MAX)
+        debug_assert!(self.names.len() <= NAMES_BYTES_MAX);
+        self.names.len() as u32
     }
 
     /// Returns the slices that can contain names, sorted and each once.
