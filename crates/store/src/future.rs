@@ -1,4 +1,4 @@
-//! What the methods of stores return.
+//! The results of a store's methods.
 
 use std::future::Future;
 use std::pin::Pin;

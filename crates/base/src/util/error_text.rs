@@ -22,7 +22,7 @@ pub fn without_statement(mut text: String) -> String {
     let Some((before, word)) = text.split_once(" '") else { return text };
     let shown = if word.starts_with("<EOF>'") { "<EOF>" } else { "?" };
     let expected = word.rsplit_once("' expecting ").map(|(_, token)| token);
-    // Other letters, or a quote, are those of a string with this word in it.
+    // Other letters or a quote belong to a string with this word in it.
     let is_token = |token: &&str| token.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
     match expected.filter(is_token) {
         Some(token) => format!("{before} '{shown}' expecting {token}"),

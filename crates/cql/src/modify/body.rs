@@ -1,4 +1,4 @@
-//! What a statement changes, and in which rows: its parts after their terms are typed.
+//! The columns and rows that a statement changes: its parts after their terms are typed.
 
 use std::collections::HashSet;
 

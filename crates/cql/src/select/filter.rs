@@ -62,7 +62,7 @@ pub(super) struct BoundEnd {
 }
 
 impl BoundEnd {
-    /// Returns the end of an execution, or `None` if it is open. The errors are those of `present`.
+    /// Returns the end of an execution, or `None` if it is open. Fails as `present` does.
     pub fn of(
         end: &Option<SliceEnd>,
         bound: Bound<'_>,

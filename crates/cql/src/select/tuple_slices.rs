@@ -38,7 +38,7 @@ pub(super) fn column_slices(
     found
 }
 
-/// What is left of an end after the values of the first columns.
+/// The rest of an end after the values of the first columns.
 #[derive(Clone, Copy)]
 struct TupleEnd<'v> {
     values: &'v [Bytes],

@@ -1,4 +1,4 @@
-//! What a server knows of the metadata records that it shares with others.
+//! The knowledge of a server about the metadata records that it shares with others.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicI64;

@@ -1,4 +1,4 @@
-//! What a handler of a route gets: the name in the path, and the body that its type reads.
+//! The input of a handler: the name in the path, and the body that its type reads.
 
 use bytes::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator};

@@ -1,4 +1,4 @@
-//! What a reset removes.
+//! The scope of a reset.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Imports the data directories of old servers: Cassandra 0.4 to 3.11.
 //!
 //! ```text
-//!   options     what an import is asked to do
+//!   options     its options
 //!   inventory   the SSTables in directories (`found_file`), by column family; `search` finds them
 //!   leftovers   .. but for those that a killed server has left, and would not have read
 //!   schema      the schema that a server kept in its own tables

@@ -1,4 +1,4 @@
-//! What an import is asked to do.
+//! The options of an import.
 
 use std::path::PathBuf;
 use std::time::Duration;

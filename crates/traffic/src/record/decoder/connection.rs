@@ -66,7 +66,7 @@ impl Losses {
     }
 }
 
-/// What messages change besides their streams: the state of all connections, and the losses and events of their own.
+/// The places to which decoded messages go: the state of all connections, and the losses and events of their own.
 pub struct Outputs<'a> {
     pub shared: &'a mut SharedCalls,
     pub losses: &'a mut Losses,

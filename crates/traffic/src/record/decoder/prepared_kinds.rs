@@ -1,4 +1,4 @@
-//! What prepared statements can have of secrets.
+//! The secrets that prepared statements can have.
 
 use std::collections::HashMap;
 use std::ops::BitOrAssign;

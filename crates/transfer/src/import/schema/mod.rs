@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   found             finds the schema
-//!   found_schema      .. what was found
+//!   found_schema      the schema that was found
 //!   system_rows       rows of a server's own tables
 //!   versioned_table   `system.Schema`            avro             its values
 //!   old_tables        `system.schema_keyspaces`, `schema_columnfamilies`, `schema_columns`, `schema_usertypes`
