@@ -79,8 +79,8 @@ impl CounterMerge {
     ///
     /// # Errors
     ///
-    /// If a table cannot be opened, or has another partitioner or order, as all methods: a wrong order would separate the
-    /// shards of a counter.
+    /// If a table cannot be opened, or has another partitioner or order. In a wrong order the shards of a counter would
+    /// not be read together.
     pub fn new(
         tables: &[FoundTable],
         logged: Option<Logged>,

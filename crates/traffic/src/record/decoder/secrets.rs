@@ -122,7 +122,7 @@ pub fn hide_in_thrift(method: &[u8], message: &Bytes, prepared: &PreparedKinds) 
             }
         }
         _ if !replies::has_hash(message) => return Hidden::Nothing,
-        // A client that writes to `system_auth` itself.
+        // Clients can write to `system_auth` over Thrift.
         _ => {
             let Ok(call) = ThriftMessage::read(message) else { return Hidden::Refused };
             Ok(Found { places: replies::hashes_in(message, &call), ..Found::default() })
