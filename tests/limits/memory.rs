@@ -332,25 +332,30 @@ fn rows_of_a_result_are_not_also_charged_as_cells() {
     server.stop();
 }
 
-/// Each value of IN makes a name with the long value before it: all of them have 4 GB.
+/// Each value of IN makes a name or a key with the long value before it: all of them have 4 GB.
 #[test]
-fn a_select_whose_names_need_too_much_memory_is_refused() {
+fn statements_whose_names_or_keys_need_too_much_memory_are_refused() {
     let (mut server, _directory) = Server::ephemeral(&["--request-memory-mb", "64", "--cql", "127.0.0.1:0"]);
     let mut native = NativeClient::ready(server.native_address(), 4);
     native.run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
     native.run("CREATE TABLE ks.t (p int, c text, d int, v int, PRIMARY KEY (p, c, d))");
-    let select = |length: usize, count: usize| {
-        let values: Vec<String> = (0..count).map(|value| value.to_string()).collect();
-        format!(
-            "SELECT v FROM ks.t WHERE p = 1 AND c = '{}' AND d IN ({})",
-            "x".repeat(length),
-            values.join(", ")
-        )
-    };
-    let why = native.query(&select(60_000, 65_535)).refused(0x2200);
+    native.run("CREATE TABLE ks.keys (p text, q int, v int, PRIMARY KEY ((p, q)))");
+    let long = "x".repeat(60_000);
+    let values = |count: usize| (0..count).map(|value| value.to_string()).collect::<Vec<_>>().join(", ");
+    let (many, few) = (values(65_535), values(20));
+    for (select, column) in [
+        (format!("SELECT v FROM ks.t WHERE p = 1 AND c = '{long}'"), "d"),
+        (format!("SELECT v FROM ks.keys WHERE p = '{long}'"), "q"),
+    ] {
+        let why = native.query(&format!("{select} AND {column} IN ({many})")).refused(0x2200);
+        assert!(why.contains("ask for"), "{why}");
+        assert!(native.rows(&format!("{select} AND {column} IN ({few})")).rows.is_empty());
+    }
+    let delete = format!("DELETE FROM ks.keys WHERE p = '{long}' AND q IN");
+    let why = native.query(&format!("{delete} ({many})")).refused(0x2200);
     assert!(why.contains("ask for"), "{why}");
+    native.run(&format!("{delete} ({few})"));
     assert!(server.peak_bytes().is_none_or(|bytes| bytes < 256 * MIB as u64), "{:?}", server.peak_bytes());
-    assert!(native.rows(&select(60_000, 100)).rows.is_empty());
     server.stop();
 }
 

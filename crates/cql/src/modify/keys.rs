@@ -162,12 +162,8 @@ impl Keys {
             }
             let several = part.values(column, options, database)?;
             if is_last {
-                let key = |last: Bytes| {
-                    let mut values = values.clone();
-                    values.push(last);
-                    checked_key(&values)
-                };
-                return several.into_iter().map(key).collect();
+                let each = Combinations::default().with(values.len(), values)?.with(1, several)?;
+                return each.iter().map(checked_key).collect();
             }
             let Ok([value]) = <[Bytes; 1]>::try_from(several) else {
                 return Err(CqlError::invalid(
