@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::select::Reach;
-use super::{CqlError, QueryOptions, QueryState, run};
+use super::{CqlError, Execution, QueryOptions, QueryState, run};
 use base::model::{
     Bounds, Cell, CellKind, Change, Mutation, Predicate, RangeCommand, RangeTombstone, ReadCommand,
     SliceRange,
@@ -17,32 +17,39 @@ use store::{RecordingStore, StoreRequest};
 
 /// Runs a SELECT, INSERT, UPDATE, DELETE or BATCH without writing anything. Returns the row keys and cells that it
 /// reads and would write, each with its meaning.
-pub async fn explain(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<String, CqlError> {
-    let watched = Arc::new(RecordingStore::new(state.database.store().clone()));
-    let database = Arc::new(state.database.with_store(watched.clone()));
-    let state = QueryState { database: &database, ..*state };
-    let prepared = run::prepare(&state, text)?;
-    match prepared.parsed.statement {
-        Statement::Select(_) | Statement::Modify(_) | Statement::Batch(_) => {}
-        _ => {
-            let why = "only SELECT, INSERT, UPDATE, DELETE and BATCH read or write cells";
-            return Err(CqlError::invalid(why));
+pub fn explain<'a>(
+    state: &'a QueryState<'a>,
+    text: &'a str,
+    options: &'a QueryOptions,
+) -> Execution<'a, String> {
+    Box::pin(async move {
+        let watched = Arc::new(RecordingStore::new(state.database.store().clone()));
+        let database = Arc::new(state.database.with_store(watched.clone()));
+        let state = QueryState { database: &database, ..*state };
+        let prepared = run::prepare(&state, text)?;
+        match prepared.parsed.statement {
+            Statement::Select(_) | Statement::Modify(_) | Statement::Batch(_) => {}
+            _ => {
+                let why = "only SELECT, INSERT, UPDATE, DELETE and BATCH read or write cells";
+                return Err(CqlError::invalid(why));
+            }
         }
-    }
-    run::execute_prepared(&state, &prepared, options).await?;
-    let explained = Explained { state: &state };
-    let mut lines: Vec<String> = watched.take().iter().map(|request| explained.request(request)).collect();
-    if let Statement::Select(select) = &prepared.parsed.statement
-        && let Some(Term::Constant { text, .. }) = &select.limit
-    {
-        lines.push(format!("until there are {text} rows\n"));
-    }
-    if let Some(reach) = prepared.reach(&state, options)? {
-        lines.push(limits(&reach));
-        lines.push(format!("on this data it reads {}\n", counted("cell", watched.cells_read())));
-        lines.extend(reach.warnings.iter().map(|warning| format!("warning: {warning}\n")));
-    }
-    Ok(if lines.is_empty() { "it reads and writes nothing\n".to_owned() } else { lines.concat() })
+        run::execute_prepared(&state, &prepared, options).await?;
+        let explained = Explained { state: &state };
+        let mut lines: Vec<String> =
+            watched.take().iter().map(|request| explained.request(request)).collect();
+        if let Statement::Select(select) = &prepared.parsed.statement
+            && let Some(Term::Constant { text, .. }) = &select.limit
+        {
+            lines.push(format!("until there are {text} rows\n"));
+        }
+        if let Some(reach) = prepared.reach(&state, options)? {
+            lines.push(limits(&reach));
+            lines.push(format!("on this data it reads {}\n", counted("cell", watched.cells_read())));
+            lines.extend(reach.warnings.iter().map(|warning| format!("warning: {warning}\n")));
+        }
+        Ok(if lines.is_empty() { "it reads and writes nothing\n".to_owned() } else { lines.concat() })
+    })
 }
 
 /// Returns a line with the limits of what a SELECT reads.

@@ -34,7 +34,7 @@ pub use options::QueryOptions;
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
 pub use prepared::{PreparedStatements, unknown_statement, unprepared};
 pub use run::{
-    Prepared, check_batch_values, execute, execute_batch, execute_once, execute_prepared, prepare, query,
+    Execution, Prepared, check_batch_values, execute_batch, execute_once, execute_prepared, prepare, query,
 };
 pub use run_script::{ScriptError, ScriptOutcome, error_text, run_script, run_script_of_operator};
 pub use select::{AccessPath, PathIndex, PathPartitions, Reach};

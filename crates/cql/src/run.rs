@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 
 use super::define::{check_prepared, define};
 use super::describe::describe;
@@ -22,6 +23,10 @@ use base::util::meter;
 use base::util::meter::RequestKind;
 use cql_syntax::{self, BatchKind, Change, Parsed, Statement, StatementTarget};
 use db::faults::{JournalResult, note_result, note_statement};
+
+/// The execution of a statement. It is boxed, so that its code is compiled in this crate, and not again in each crate that
+/// executes statements.
+pub type Execution<'a, T = Outcome> = BoxFuture<'a, Result<T, CqlError>>;
 
 /// A parsed and checked statement, which can be executed many times.
 pub struct Prepared {
@@ -278,7 +283,7 @@ fn named(markers: Markers, names: &[Option<String>]) -> Result<Vec<ColumnSpec>, 
 }
 
 /// Executes a statement.
-pub async fn execute(
+async fn execute(
     state: &QueryState<'_>,
     prepared: &Prepared,
     options: &QueryOptions,
@@ -312,10 +317,7 @@ async fn execute_planned(
 }
 
 async fn run(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Result<Outcome, CqlError> {
-    match meter::begin(plan.kind()) {
-        Some(deadline) => Box::pin(deadline.bound(run_plan(state, plan, options))).await,
-        None => run_plan(state, plan, options).await,
-    }
+    meter::within(Some(plan.kind()), run_plan(state, plan, options)).await
 }
 
 async fn run_plan(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Result<Outcome, CqlError> {
@@ -349,38 +351,44 @@ async fn run_late(
 }
 
 /// Parses and executes a statement.
-pub async fn query(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
-    let prepared = meter::retried(|| prepare(state, text)).await?;
-    execute_once(state, &prepared, options).await
+pub fn query<'a>(state: &'a QueryState<'a>, text: &'a str, options: &'a QueryOptions) -> Execution<'a> {
+    Box::pin(async move {
+        let prepared = meter::retried(|| prepare(state, text)).await?;
+        execute_once(state, &prepared, options).await
+    })
 }
 
 /// Executes a statement that was prepared for one execution.
-pub async fn execute_once(
-    state: &QueryState<'_>,
-    prepared: &Prepared,
-    options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
-    let options = &*prepared.bound(options);
-    note_values(state.database, prepared, options);
-    if options.values.len() != prepared.markers.len() {
-        return Err(CqlError::invalid(texts::wrong_value_count(state.behaviour)));
-    }
-    execute(state, prepared, options).await
+pub fn execute_once<'a>(
+    state: &'a QueryState<'a>,
+    prepared: &'a Prepared,
+    options: &'a QueryOptions,
+) -> Execution<'a> {
+    Box::pin(async move {
+        let options = &*prepared.bound(options);
+        note_values(state.database, prepared, options);
+        if options.values.len() != prepared.markers.len() {
+            return Err(CqlError::invalid(texts::wrong_value_count(state.behaviour)));
+        }
+        execute(state, prepared, options).await
+    })
 }
 
 /// Executes a prepared statement with the values of its markers.
-pub async fn execute_prepared(
-    state: &QueryState<'_>,
-    prepared: &Prepared,
-    options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
-    let options = &*prepared.bound(options);
-    note_values(state.database, prepared, options);
-    let (markers, values) = (prepared.markers.len(), options.values.len());
-    if markers != values {
-        return Err(CqlError::invalid(texts::wrong_bound_count(state.behaviour, markers, values)));
-    }
-    execute(state, prepared, options).await
+pub fn execute_prepared<'a>(
+    state: &'a QueryState<'a>,
+    prepared: &'a Prepared,
+    options: &'a QueryOptions,
+) -> Execution<'a> {
+    Box::pin(async move {
+        let options = &*prepared.bound(options);
+        note_values(state.database, prepared, options);
+        let (markers, values) = (prepared.markers.len(), options.values.len());
+        if markers != values {
+            return Err(CqlError::invalid(texts::wrong_bound_count(state.behaviour, markers, values)));
+        }
+        execute(state, prepared, options).await
+    })
 }
 
 /// Checks that a statement of a batch has a value for each marker. Cassandra does it before it reads the next statement.
@@ -395,29 +403,31 @@ pub fn check_batch_values(prepared: &Prepared, values: usize) -> Result<(), CqlE
 
 /// Executes prepared statements as a batch. Only the values of each statement's own options are used; their number was
 /// checked by `check_batch_values`. `options` has the consistency levels and the timestamp of the batch.
-pub async fn execute_batch(
-    state: &QueryState<'_>,
+pub fn execute_batch<'a>(
+    state: &'a QueryState<'a>,
     kind: BatchKind,
-    statements: &[(Arc<Prepared>, QueryOptions)],
-    options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
-    note_batch(state.database, statements);
-    // Held to the end: creating an index and dropping a table wait for all holders of the previous schema.
-    let catalog = state.database.catalog();
-    let mut planned = Vec::with_capacity(statements.len());
-    for (prepared, own) in statements {
-        let prepared =
-            if prepared.is_for(state, &catalog) { prepared.clone() } else { prepared.again(state)? };
-        planned.push((prepared, own));
-    }
-    let mut steps = Vec::with_capacity(planned.len());
-    for (prepared, options) in &planned {
-        let Plan::Modify(plan) = &prepared.plan else {
-            return Err(CqlError::invalid(
-                "Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.",
-            ));
-        };
-        steps.push(Step { plan, options });
-    }
-    meter::within(Some(RequestKind::Write), run_batch(state, kind, &steps, options)).await
+    statements: &'a [(Arc<Prepared>, QueryOptions)],
+    options: &'a QueryOptions,
+) -> Execution<'a> {
+    Box::pin(async move {
+        note_batch(state.database, statements);
+        // Held to the end: creating an index and dropping a table wait for all holders of the previous schema.
+        let catalog = state.database.catalog();
+        let mut planned = Vec::with_capacity(statements.len());
+        for (prepared, own) in statements {
+            let prepared =
+                if prepared.is_for(state, &catalog) { prepared.clone() } else { prepared.again(state)? };
+            planned.push((prepared, own));
+        }
+        let mut steps = Vec::with_capacity(planned.len());
+        for (prepared, options) in &planned {
+            let Plan::Modify(plan) = &prepared.plan else {
+                return Err(CqlError::invalid(
+                    "Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.",
+                ));
+            };
+            steps.push(Step { plan, options });
+        }
+        meter::within(Some(RequestKind::Write), run_batch(state, kind, &steps, options)).await
+    })
 }

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use futures_util::future::BoxFuture;
+
 use super::{CqlError, Outcome, QueryOptions, QueryState, query};
 use base::compat::Behaviour;
 use base::compat::features::releases::NEWEST;
@@ -34,24 +36,31 @@ pub struct ScriptError {
 }
 
 /// Runs the statements of a script, one after another. USE applies to the statements after it.
-pub async fn run_script(state: &QueryState<'_>, script: &str) -> Result<ScriptOutcome, ScriptError> {
-    let mut done = ScriptOutcome { statements: 0, keyspace: state.keyspace.map(str::to_owned) };
-    for (line, statement) in statements(script) {
-        let state = QueryState { keyspace: done.keyspace.as_deref(), ..*state };
-        match query(&state, statement, &QueryOptions::default()).await {
-            Ok(Outcome::Keyspace(keyspace)) => done.keyspace = Some(keyspace),
-            Ok(_) => {}
-            Err(error) => {
-                let place = match error {
-                    CqlError::Syntax { place, .. } => Some(place_in_script(script, statement, line, place)),
-                    _ => None,
-                };
-                return Err(ScriptError { line, place, message: error_text(&error, statement) });
+pub fn run_script<'a>(
+    state: &'a QueryState<'a>,
+    script: &'a str,
+) -> BoxFuture<'a, Result<ScriptOutcome, ScriptError>> {
+    Box::pin(async move {
+        let mut done = ScriptOutcome { statements: 0, keyspace: state.keyspace.map(str::to_owned) };
+        for (line, statement) in statements(script) {
+            let state = QueryState { keyspace: done.keyspace.as_deref(), ..*state };
+            match query(&state, statement, &QueryOptions::default()).await {
+                Ok(Outcome::Keyspace(keyspace)) => done.keyspace = Some(keyspace),
+                Ok(_) => {}
+                Err(error) => {
+                    let place = match error {
+                        CqlError::Syntax { place, .. } => {
+                            Some(place_in_script(script, statement, line, place))
+                        }
+                        _ => None,
+                    };
+                    return Err(ScriptError { line, place, message: error_text(&error, statement) });
+                }
             }
+            done.statements += 1;
         }
-        done.statements += 1;
-    }
-    Ok(done)
+        Ok(done)
+    })
 }
 
 /// Runs a script with all rights, by the rules of the newest release. Its memory is charged to the running request.

@@ -18,6 +18,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+
 use super::index::{Build, build_record, start_building};
 use super::login::Roles;
 use super::{Database, DatabaseParts, Error};
@@ -121,19 +123,21 @@ impl Snapshots<'_> {
     ///
     /// # Errors
     /// `Overloaded` if running requests do not end in time.
-    pub async fn take(&self) -> Result<DatabaseSnapshot, Error> {
-        let database = self.database.clone();
-        // Another thread does it, because it can take long. If it fails, `take_snapshot` does the same.
-        let preparing = tokio::task::spawn_blocking(move || {
-            database.store().capabilities().snapshots.inspect(|store| store.prepare_snapshot());
-        });
-        let _ = preparing.await;
-        let _exclusive = self.alone().await?;
-        Ok(DatabaseSnapshot {
-            store: self.store.take_snapshot()?,
-            catalog: Catalog::clone(&self.database.catalog()),
-            roles: self.database.roles.now(),
-            building: self.database.building.read().clone(),
+    pub fn take(&self) -> BoxFuture<'_, Result<DatabaseSnapshot, Error>> {
+        Box::pin(async move {
+            let database = self.database.clone();
+            // Another thread does it, because it can take long. If it fails, `take_snapshot` does the same.
+            let preparing = tokio::task::spawn_blocking(move || {
+                database.store().capabilities().snapshots.inspect(|store| store.prepare_snapshot());
+            });
+            let _ = preparing.await;
+            let _exclusive = self.alone().await?;
+            Ok(DatabaseSnapshot {
+                store: self.store.take_snapshot()?,
+                catalog: Catalog::clone(&self.database.catalog()),
+                roles: self.database.roles.now(),
+                building: self.database.building.read().clone(),
+            })
         })
     }
 
@@ -141,11 +145,13 @@ impl Snapshots<'_> {
     ///
     /// # Errors
     /// `Overloaded` if running requests do not end in time. Nothing has changed then.
-    pub async fn restore(&self, snapshot: &DatabaseSnapshot) -> Result<(), Error> {
-        let _exclusive = self.alone().await?;
-        self.store.restore_snapshot(&snapshot.store)?;
-        snapshot.define_in(self.database);
-        Ok(())
+    pub fn restore<'a>(&'a self, snapshot: &'a DatabaseSnapshot) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let _exclusive = self.alone().await?;
+            self.store.restore_snapshot(&snapshot.store)?;
+            snapshot.define_in(self.database);
+            Ok(())
+        })
     }
 
     /// Opens a further database in memory in the state of a snapshot, with the same settings as this one. It has a
@@ -167,14 +173,16 @@ impl Snapshots<'_> {
     ///
     /// # Errors
     /// `Overloaded` if running requests do not end in time. Nothing has changed then.
-    pub async fn clear(&self) -> Result<(), Error> {
-        let _exclusive = self.alone().await?;
-        let mut building = self.database.building.write();
-        // An index without rows is complete.
-        self.store.clear_rows(&building.keys().cloned().collect::<Vec<_>>())?;
-        building.clear();
-        self.database.traces.clear();
-        Ok(())
+    pub fn clear(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let _exclusive = self.alone().await?;
+            let mut building = self.database.building.write();
+            // An index without rows is complete.
+            self.store.clear_rows(&building.keys().cloned().collect::<Vec<_>>())?;
+            building.clear();
+            self.database.traces.clear();
+            Ok(())
+        })
     }
 
     /// Waits until no request, no change of the schema and no step of an index builder runs.

@@ -5,7 +5,7 @@ mod roles;
 mod rows;
 mod users;
 
-use super::{CqlError, Outcome, QueryState, system};
+use super::{CqlError, Execution, Outcome, QueryState, system};
 use base::compat::texts;
 use cql_syntax::AccessStatement;
 use db::{Permission, Resource, RoleKeeper, Roles};
@@ -72,37 +72,41 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 
 /// Executes a statement about users, roles or permissions. Statements about users use the messages of 2.1; statements
 /// about roles, which 2.2 added, use the messages of 2.2.
-pub async fn run(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome, CqlError> {
-    let Some(keeper) = state.database.logins().roles() else { return refuse(state, statement) };
-    let Some(user) = state.user else { return unauthorized(texts::not_logged_in(state.behaviour)) };
-    let desk = AccessRequest { state, keeper, me: &user.name };
-    match statement {
-        AccessStatement::CreateUser { name, if_not_exists, password, is_superuser } => {
-            users::create(&desk, name, *if_not_exists, password.as_ref(), *is_superuser).await
+pub fn run<'a>(state: &'a QueryState<'a>, statement: &'a AccessStatement) -> Execution<'a> {
+    Box::pin(async move {
+        let Some(keeper) = state.database.logins().roles() else { return refuse(state, statement) };
+        let Some(user) = state.user else { return unauthorized(texts::not_logged_in(state.behaviour)) };
+        let desk = AccessRequest { state, keeper, me: &user.name };
+        match statement {
+            AccessStatement::CreateUser { name, if_not_exists, password, is_superuser } => {
+                users::create(&desk, name, *if_not_exists, password.as_ref(), *is_superuser).await
+            }
+            AccessStatement::AlterUser { name, password, is_superuser } => {
+                users::alter(&desk, name, password.as_ref(), *is_superuser).await
+            }
+            AccessStatement::DropUser { name, if_exists } => users::drop(&desk, name, *if_exists).await,
+            AccessStatement::ListUsers => Ok(users::list(&desk)),
+            AccessStatement::CreateRole { name, if_not_exists, options } => {
+                roles::create(&desk, name, *if_not_exists, options).await
+            }
+            AccessStatement::AlterRole { name, options } => roles::alter(&desk, name, options).await,
+            AccessStatement::DropRole { name, if_exists } => roles::drop(&desk, name, *if_exists).await,
+            AccessStatement::ListRoles { of, is_recursive } => {
+                roles::list(&desk, of.as_deref(), *is_recursive)
+            }
+            AccessStatement::GrantRole { role, to } => roles::grant(&desk, role, to).await,
+            AccessStatement::RevokeRole { role, from } => roles::revoke(&desk, role, from).await,
+            AccessStatement::Grant { permission, resource, to } => {
+                permissions::change(&desk, permissions::Change::Grant, permission, resource, to).await
+            }
+            AccessStatement::Revoke { permission, resource, from } => {
+                permissions::change(&desk, permissions::Change::Revoke, permission, resource, from).await
+            }
+            AccessStatement::ListPermissions { permission, resource, of, is_recursive } => {
+                permissions::list(&desk, permission, resource.as_ref(), of.as_deref(), *is_recursive)
+            }
         }
-        AccessStatement::AlterUser { name, password, is_superuser } => {
-            users::alter(&desk, name, password.as_ref(), *is_superuser).await
-        }
-        AccessStatement::DropUser { name, if_exists } => users::drop(&desk, name, *if_exists).await,
-        AccessStatement::ListUsers => Ok(users::list(&desk)),
-        AccessStatement::CreateRole { name, if_not_exists, options } => {
-            roles::create(&desk, name, *if_not_exists, options).await
-        }
-        AccessStatement::AlterRole { name, options } => roles::alter(&desk, name, options).await,
-        AccessStatement::DropRole { name, if_exists } => roles::drop(&desk, name, *if_exists).await,
-        AccessStatement::ListRoles { of, is_recursive } => roles::list(&desk, of.as_deref(), *is_recursive),
-        AccessStatement::GrantRole { role, to } => roles::grant(&desk, role, to).await,
-        AccessStatement::RevokeRole { role, from } => roles::revoke(&desk, role, from).await,
-        AccessStatement::Grant { permission, resource, to } => {
-            permissions::change(&desk, permissions::Change::Grant, permission, resource, to).await
-        }
-        AccessStatement::Revoke { permission, resource, from } => {
-            permissions::change(&desk, permissions::Change::Revoke, permission, resource, from).await
-        }
-        AccessStatement::ListPermissions { permission, resource, of, is_recursive } => {
-            permissions::list(&desk, permission, resource.as_ref(), of.as_deref(), *is_recursive)
-        }
-    }
+    })
 }
 
 /// Returns the error of a server without roles. Without a login every user is the anonymous user, whom the old servers

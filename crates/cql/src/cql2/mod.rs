@@ -17,7 +17,7 @@ use statement::{Statement2, Values};
 
 use super::journal_arguments::note_query;
 use super::system::SYSTEM;
-use super::{CqlError, QueryState};
+use super::{CqlError, Execution, QueryState};
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
 use base::util::meter;
@@ -52,48 +52,52 @@ pub fn prepare(text: &str) -> Result<Prepared2, CqlError> {
 }
 
 /// Parses and executes a statement.
-pub async fn execute(state: &QueryState<'_>, text: &str) -> Result<Cql2Outcome, CqlError> {
-    note_query(state.database, text);
-    run(state, &prepare(text)?, &[]).await
+pub fn execute<'a>(state: &'a QueryState<'a>, text: &'a str) -> Execution<'a, Cql2Outcome> {
+    Box::pin(async move {
+        note_query(state.database, text);
+        run(state, &prepare(text)?, &[]).await
+    })
 }
 
 /// Executes a statement with values for its markers.
-pub async fn run(
-    state: &QueryState<'_>,
-    prepared: &Prepared2,
-    values: &[Bytes],
-) -> Result<Cql2Outcome, CqlError> {
-    if prepared.markers != values.len() {
-        return Err(CqlError::invalid(texts::wrong_bound_count(CQL_2, prepared.markers, values.len())));
-    }
-    let values = Values { bound: values, state };
-    match &prepared.statement {
-        Statement2::Select(select) => {
-            meter::within(Some(RequestKind::Range), select::run(state, select, values)).await
+pub fn run<'a>(
+    state: &'a QueryState<'a>,
+    prepared: &'a Prepared2,
+    values: &'a [Bytes],
+) -> Execution<'a, Cql2Outcome> {
+    Box::pin(async move {
+        if prepared.markers != values.len() {
+            return Err(CqlError::invalid(texts::wrong_bound_count(CQL_2, prepared.markers, values.len())));
         }
-        Statement2::Change(changes) => {
-            meter::within(Some(RequestKind::Write), change::run(state, changes, values)).await
+        let values = Values { bound: values, state };
+        match &prepared.statement {
+            Statement2::Select(select) => {
+                meter::within(Some(RequestKind::Range), select::run(state, select, values)).await
+            }
+            Statement2::Change(changes) => {
+                meter::within(Some(RequestKind::Write), change::run(state, changes, values)).await
+            }
+            Statement2::Use(name) => match state.database.catalog().keyspace(name) {
+                Some(_) => Ok(Cql2Outcome::Keyspace(name.clone())),
+                None if name == SYSTEM => Ok(Cql2Outcome::Keyspace(name.clone())),
+                None => Err(CqlError::invalid(texts::unknown_keyspace_of_use(CQL_2, name))),
+            },
+            Statement2::Truncate(table) => {
+                meter::within(Some(RequestKind::Truncate), table::truncate(state, table)).await
+            }
+            Statement2::CreateKeyspace { name, properties } => {
+                define::create_keyspace(state, name, properties).await
+            }
+            Statement2::DropKeyspace(name) => define::drop_keyspace(state, name).await,
+            Statement2::CreateTable(create) => table::create(state, create).await,
+            Statement2::AlterTable { table, alter } => table::alter(state, table, alter).await,
+            Statement2::DropTable(table) => table::drop_table(state, table).await,
+            Statement2::CreateIndex { name, table, column } => {
+                define::create_index(state, name.as_deref(), table, column, values).await
+            }
+            Statement2::DropIndex(name) => define::drop_index(state, name).await,
         }
-        Statement2::Use(name) => match state.database.catalog().keyspace(name) {
-            Some(_) => Ok(Cql2Outcome::Keyspace(name.clone())),
-            None if name == SYSTEM => Ok(Cql2Outcome::Keyspace(name.clone())),
-            None => Err(CqlError::invalid(texts::unknown_keyspace_of_use(CQL_2, name))),
-        },
-        Statement2::Truncate(table) => {
-            meter::within(Some(RequestKind::Truncate), table::truncate(state, table)).await
-        }
-        Statement2::CreateKeyspace { name, properties } => {
-            define::create_keyspace(state, name, properties).await
-        }
-        Statement2::DropKeyspace(name) => define::drop_keyspace(state, name).await,
-        Statement2::CreateTable(create) => table::create(state, create).await,
-        Statement2::AlterTable { table, alter } => table::alter(state, table, alter).await,
-        Statement2::DropTable(table) => table::drop_table(state, table).await,
-        Statement2::CreateIndex { name, table, column } => {
-            define::create_index(state, name.as_deref(), table, column, values).await
-        }
-        Statement2::DropIndex(name) => define::drop_index(state, name).await,
-    }
+    })
 }
 
 #[cfg(test)]

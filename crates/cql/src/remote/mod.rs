@@ -17,28 +17,30 @@ pub use kept::{RemotePrepared, RemoteStatements};
 use statement::{RemoteStatement, Route};
 use values::{column, result, sent_form};
 
-use super::{CqlError, Outcome, QueryOptions, QueryState, access};
+use super::{CqlError, Execution, Outcome, QueryOptions, QueryState, access};
 use base::compat::texts;
 use base::model::{BoundValue, StatementId};
 use cql_syntax::StatementTarget;
 use store::{RemoteCql, RemoteLevels};
 
 /// Executes a statement without values.
-pub async fn query(
-    state: &QueryState<'_>,
-    remote: &dyn RemoteCql,
-    text: &str,
-    options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
-    let statement = RemoteStatement::read(text, state.keyspace)?;
-    check(state, remote, &statement).await?;
-    match &statement.route {
-        Route::LocalStatement(_) => run_here(state, remote, &statement).await,
-        Route::There { sent, is_paged } => {
-            let outcome = remote.query(sent, levels(options, *is_paged)).await;
-            result(outcome.map_err(db::Error::from)?, &statement, state)
+pub fn query<'a>(
+    state: &'a QueryState<'a>,
+    remote: &'a dyn RemoteCql,
+    text: &'a str,
+    options: &'a QueryOptions,
+) -> Execution<'a> {
+    Box::pin(async move {
+        let statement = RemoteStatement::read(text, state.keyspace)?;
+        check(state, remote, &statement).await?;
+        match &statement.route {
+            Route::LocalStatement(_) => run_here(state, remote, &statement).await,
+            Route::There { sent, is_paged } => {
+                let outcome = remote.query(sent, levels(options, *is_paged)).await;
+                result(outcome.map_err(db::Error::from)?, &statement, state)
+            }
         }
-    }
+    })
 }
 
 /// Returns the kind of a statement and the table that it works on, and whether it only reads.
@@ -48,49 +50,53 @@ pub fn target(text: &str) -> Result<(StatementTarget, bool), CqlError> {
 }
 
 /// Prepares a statement and stores it for all connections.
-pub async fn prepare(
-    state: &QueryState<'_>,
-    remote: &dyn RemoteCql,
-    statements: &RemoteStatements,
-    text: &str,
+pub fn prepare<'a>(
+    state: &'a QueryState<'a>,
+    remote: &'a dyn RemoteCql,
+    statements: &'a RemoteStatements,
+    text: &'a str,
     id: StatementId,
-) -> Result<Arc<RemotePrepared>, CqlError> {
-    kept::check_length(text)?;
-    let statement = RemoteStatement::read(text, state.keyspace)?;
-    check(state, remote, &statement).await?;
-    let markers = match &statement.route {
-        Route::LocalStatement(_) => Vec::new(),
-        Route::There { sent, .. } => remote.prepare(sent).await.map_err(db::Error::from)?,
-    };
-    let markers = markers.into_iter().map(|marker| column(marker, state.behaviour.release)).collect();
-    let keyspace = state.keyspace.map(str::to_owned);
-    let prepared = Arc::new(RemotePrepared { statement, keyspace, markers });
-    statements.keep(id, prepared.clone());
-    Ok(prepared)
+) -> Execution<'a, Arc<RemotePrepared>> {
+    Box::pin(async move {
+        kept::check_length(text)?;
+        let statement = RemoteStatement::read(text, state.keyspace)?;
+        check(state, remote, &statement).await?;
+        let markers = match &statement.route {
+            Route::LocalStatement(_) => Vec::new(),
+            Route::There { sent, .. } => remote.prepare(sent).await.map_err(db::Error::from)?,
+        };
+        let markers = markers.into_iter().map(|marker| column(marker, state.behaviour.release)).collect();
+        let keyspace = state.keyspace.map(str::to_owned);
+        let prepared = Arc::new(RemotePrepared { statement, keyspace, markers });
+        statements.keep(id, prepared.clone());
+        Ok(prepared)
+    })
 }
 
 /// Executes a prepared statement with the values of its markers.
-pub async fn execute_prepared(
-    state: &QueryState<'_>,
-    remote: &dyn RemoteCql,
-    prepared: &RemotePrepared,
-    options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
-    // Its names are in the keyspace in which it was prepared, whatever keyspace the session uses now.
-    let state = &QueryState { keyspace: prepared.keyspace.as_deref(), ..*state };
-    check(state, remote, &prepared.statement).await?;
-    let (markers, values) = (prepared.markers.len(), options.values.len());
-    if markers != values {
-        return Err(CqlError::invalid(texts::wrong_bound_count(state.behaviour, markers, values)));
-    }
-    match &prepared.statement.route {
-        Route::LocalStatement(_) => run_here(state, remote, &prepared.statement).await,
-        Route::There { sent, is_paged } => {
-            let values = bound(prepared, options)?;
-            let outcome = remote.execute(sent, &values, levels(options, *is_paged)).await;
-            result(outcome.map_err(db::Error::from)?, &prepared.statement, state)
+pub fn execute_prepared<'a>(
+    state: &'a QueryState<'a>,
+    remote: &'a dyn RemoteCql,
+    prepared: &'a RemotePrepared,
+    options: &'a QueryOptions,
+) -> Execution<'a> {
+    Box::pin(async move {
+        // Its names are in the keyspace in which it was prepared, whatever keyspace the session uses now.
+        let state = &QueryState { keyspace: prepared.keyspace.as_deref(), ..*state };
+        check(state, remote, &prepared.statement).await?;
+        let (markers, values) = (prepared.markers.len(), options.values.len());
+        if markers != values {
+            return Err(CqlError::invalid(texts::wrong_bound_count(state.behaviour, markers, values)));
         }
-    }
+        match &prepared.statement.route {
+            Route::LocalStatement(_) => run_here(state, remote, &prepared.statement).await,
+            Route::There { sent, is_paged } => {
+                let values = bound(prepared, options)?;
+                let outcome = remote.execute(sent, &values, levels(options, *is_paged)).await;
+                result(outcome.map_err(db::Error::from)?, &prepared.statement, state)
+            }
+        }
+    })
 }
 
 async fn check(
@@ -140,17 +146,20 @@ async fn run_here(
 }
 
 /// Checks whether a session may use a keyspace, which is one of ours or another one of the cluster.
-pub async fn check_keyspace(
-    state: &QueryState<'_>,
-    remote: &dyn RemoteCql,
-    keyspace: &str,
-) -> Result<(), CqlError> {
-    guard::check_open(remote, keyspace)?;
-    let Err(unknown) = state.database.describe(state.behaviour).check_keyspace(keyspace.as_bytes()) else {
-        return Ok(());
-    };
-    if remote.has_keyspace(keyspace).await.map_err(db::Error::from)? {
-        return Ok(());
-    }
-    Err(unknown.into())
+pub fn check_keyspace<'a>(
+    state: &'a QueryState<'a>,
+    remote: &'a dyn RemoteCql,
+    keyspace: &'a str,
+) -> Execution<'a, ()> {
+    Box::pin(async move {
+        guard::check_open(remote, keyspace)?;
+        let Err(unknown) = state.database.describe(state.behaviour).check_keyspace(keyspace.as_bytes())
+        else {
+            return Ok(());
+        };
+        if remote.has_keyspace(keyspace).await.map_err(db::Error::from)? {
+            return Ok(());
+        }
+        Err(unknown.into())
+    })
 }

@@ -8,6 +8,7 @@ use base::compat::features::{api_version, cql3_version};
 use base::compat::{Behaviour, texts};
 use base::schema::{CfDef, KeyspaceDef};
 use base::util::Release;
+use futures_util::future::BoxFuture;
 
 /// The properties of a column family in describe_keyspace of 0.4 to 0.6, each with its value.
 pub type ColumnFamilyDescription = Vec<(&'static str, String)>;
@@ -158,25 +159,27 @@ impl Describe<'_> {
     }
 
     /// Returns tokens that split a range of the ring into parts of about `keys_per_split` rows, including both ends.
-    pub async fn describe_splits(
-        &self,
-        start: &[u8],
-        end: &[u8],
+    pub fn describe_splits<'a>(
+        &'a self,
+        start: &'a [u8],
+        end: &'a [u8],
         keys_per_split: i32,
-    ) -> Result<Vec<String>, Error> {
-        let partitioner = &self.database.parts.partitioner;
-        let parse = |text: &[u8]| {
-            let text = String::from_utf8_lossy(text).into_owned();
-            partitioner.parse_token(&text).map_err(|error| Error::invalid(error.to_string()))
-        };
-        let (first, last) = (parse(start)?, parse(end)?);
-        let keys_per_split = usize::try_from(keys_per_split).unwrap_or(0);
-        if keys_per_split == 0 {
-            return Err(Error::invalid("keys_per_split must be positive"));
-        }
-        let inner = self.database.store().splits(first.clone(), last.clone(), keys_per_split).await?;
-        let all = std::iter::once(&first).chain(&inner).chain(std::iter::once(&last));
-        Ok(all.map(|token| partitioner.token_text(token)).collect())
+    ) -> BoxFuture<'a, Result<Vec<String>, Error>> {
+        Box::pin(async move {
+            let partitioner = &self.database.parts.partitioner;
+            let parse = |text: &[u8]| {
+                let text = String::from_utf8_lossy(text).into_owned();
+                partitioner.parse_token(&text).map_err(|error| Error::invalid(error.to_string()))
+            };
+            let (first, last) = (parse(start)?, parse(end)?);
+            let keys_per_split = usize::try_from(keys_per_split).unwrap_or(0);
+            if keys_per_split == 0 {
+                return Err(Error::invalid("keys_per_split must be positive"));
+            }
+            let inner = self.database.store().splits(first.clone(), last.clone(), keys_per_split).await?;
+            let all = std::iter::once(&first).chain(&inner).chain(std::iter::once(&last));
+            Ok(all.map(|token| partitioner.token_text(token)).collect())
+        })
     }
 
     /// Returns a property by the name that Thrift-era clients use; `?` for an unknown name.

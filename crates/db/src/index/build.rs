@@ -9,6 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 
 use super::indexes::Indexes;
 use super::unfinished::{Build, build_record};
@@ -53,11 +54,13 @@ impl Indexes<'_> {
     }
 
     /// Waits until all indexes are complete, with a time limit.
-    pub async fn until_built(&self) {
-        let started = Instant::now();
-        while !self.database.building.read().is_empty() && started.elapsed() < PATIENCE {
-            tokio::time::sleep(ASK_BUILT_EVERY).await;
-        }
+    pub fn until_built(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let started = Instant::now();
+            while !self.database.building.read().is_empty() && started.elapsed() < PATIENCE {
+                tokio::time::sleep(ASK_BUILT_EVERY).await;
+            }
+        })
     }
 
     /// Returns the current definition of a column family if it still has an index on a column.

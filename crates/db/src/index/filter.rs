@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 
 use super::indexes::{index_key, meets};
 use crate::args::{IndexExpression, IndexOperator};
@@ -33,14 +34,16 @@ pub(super) struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     /// Reads the rows of a range, through an index if there is one.
-    pub async fn rows(self, bounds: Bounds) -> Result<Vec<Row>, Error> {
-        match self.index() {
-            Some((expression, ..)) if self.request.store().capabilities().indexes.is_some() => {
-                self.by_index_of_store(expression, bounds).await
+    pub fn rows(self, bounds: Bounds) -> BoxFuture<'a, Result<Vec<Row>, Error>> {
+        Box::pin(async move {
+            match self.index() {
+                Some((expression, ..)) if self.request.store().capabilities().indexes.is_some() => {
+                    self.by_index_of_store(expression, bounds).await
+                }
+                Some((expression, column, index)) => self.by_index(expression, column, index, bounds).await,
+                None => self.by_scan(bounds).await,
             }
-            Some((expression, column, index)) => self.by_index(expression, column, index, bounds).await,
-            None => self.by_scan(bounds).await,
-        }
+        })
     }
 
     /// Returns a condition that an index can answer, with its column and index.

@@ -1,6 +1,7 @@
 //! get_indexed_slices: rows that meet conditions.
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 
 use super::filter::Filter;
 use crate::args::{ColumnParent, IndexClause, IndexExpression, SlicePredicate};
@@ -23,25 +24,27 @@ impl Request<'_> {
 
 impl<'a> IndexReads<'a> {
     /// Returns rows that meet all conditions, in ring order from a key on (0.7 and later).
-    pub async fn get_indexed_slices(
-        &self,
-        parent: &ColumnParent,
-        clause: &IndexClause,
-        predicate: &SlicePredicate,
-    ) -> Result<Vec<Row>, Error> {
-        let checks = self.request.validation();
-        let cf = checks.written_family(self.request.keyspace, &parent.column_family, false)?;
-        checks.parent_in(cf, parent)?;
-        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
-        checks.index_clause(cf, clause)?;
-        self.request.reads().check_consistency()?;
-        self.request.check_replicas_to_read()?;
-        let bounds = Bounds::Keys { start: clause.start_key.clone(), end: Bytes::new() };
-        // Cassandra fails with an internal error, whatever it finds.
-        let max_rows = usize::try_from(clause.count)
-            .map_err(|_| Error::invalid("the count of an index clause must not be negative"))?;
-        let read = self.request.command(cf, parent.super_column.clone(), predicate);
-        self.rows_that_meet(&clause.expressions, bounds, max_rows, read).await
+    pub fn get_indexed_slices<'l>(
+        &'l self,
+        parent: &'l ColumnParent,
+        clause: &'l IndexClause,
+        predicate: &'l SlicePredicate,
+    ) -> BoxFuture<'l, Result<Vec<Row>, Error>> {
+        Box::pin(async move {
+            let checks = self.request.validation();
+            let cf = checks.written_family(self.request.keyspace, &parent.column_family, false)?;
+            checks.parent_in(cf, parent)?;
+            let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
+            checks.index_clause(cf, clause)?;
+            self.request.reads().check_consistency()?;
+            self.request.check_replicas_to_read()?;
+            let bounds = Bounds::Keys { start: clause.start_key.clone(), end: Bytes::new() };
+            // Cassandra fails with an internal error, whatever it finds.
+            let max_rows = usize::try_from(clause.count)
+                .map_err(|_| Error::invalid("the count of an index clause must not be negative"))?;
+            let read = self.request.command(cf, parent.super_column.clone(), predicate);
+            self.rows_that_meet(&clause.expressions, bounds, max_rows, read).await
+        })
     }
 
     /// Returns the rows of a range that meet all conditions, through an index if there is one.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 
 use super::authenticate::{Authenticator, Credential};
 use super::roles::{Permission, Resource, RoleKeeper, Roles};
@@ -53,36 +54,44 @@ impl<'a> Logins<'a> {
     }
 
     /// Checks a 0.6 login to a keyspace. Returns the user if its rights are checked at each call.
-    pub async fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<Option<User>, Error> {
-        match &self.database.parts.authenticator {
-            Authenticator::AllowAll => Ok(None),
-            Authenticator::Simple(simple) => simple.login(keyspace, credentials).map(|()| None),
-            Authenticator::Password { .. } => {
-                let user = self.role_user(credentials, LOGIN_TO_KEYSPACE).await?;
-                if !user.opens(keyspace) {
-                    return Err(Error::Authorization(texts::keyspace_not_authorized(
-                        LOGIN_TO_KEYSPACE,
-                        &user.name,
-                        &String::from_utf8_lossy(keyspace),
-                    )));
+    pub fn login<'l>(
+        &'l self,
+        keyspace: &'l [u8],
+        credentials: &'l [Credential],
+    ) -> BoxFuture<'l, Result<Option<User>, Error>> {
+        Box::pin(async move {
+            match &self.database.parts.authenticator {
+                Authenticator::AllowAll => Ok(None),
+                Authenticator::Simple(simple) => simple.login(keyspace, credentials).map(|()| None),
+                Authenticator::Password { .. } => {
+                    let user = self.role_user(credentials, LOGIN_TO_KEYSPACE).await?;
+                    if !user.opens(keyspace) {
+                        return Err(Error::Authorization(texts::keyspace_not_authorized(
+                            LOGIN_TO_KEYSPACE,
+                            &user.name,
+                            &String::from_utf8_lossy(keyspace),
+                        )));
+                    }
+                    Ok(Some(user))
                 }
-                Ok(Some(user))
             }
-        }
+        })
     }
 
     /// Checks a login of 0.7 and later and returns the user, if there are users. A wrong password takes as much time as
     /// a right one.
-    pub async fn authenticate(
-        &self,
-        credentials: &[Credential],
+    pub fn authenticate<'l>(
+        &'l self,
+        credentials: &'l [Credential],
         release: Release,
-    ) -> Result<Option<User>, Error> {
-        match &self.database.parts.authenticator {
-            Authenticator::AllowAll => Ok(None),
-            Authenticator::Simple(simple) => simple.user(credentials, release).map(Some),
-            Authenticator::Password { .. } => self.role_user(credentials, release).await.map(Some),
-        }
+    ) -> BoxFuture<'l, Result<Option<User>, Error>> {
+        Box::pin(async move {
+            match &self.database.parts.authenticator {
+                Authenticator::AllowAll => Ok(None),
+                Authenticator::Simple(simple) => simple.user(credentials, release).map(Some),
+                Authenticator::Password { .. } => self.role_user(credentials, release).await.map(Some),
+            }
+        })
     }
 
     async fn role_user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {

@@ -8,6 +8,8 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use super::attempts::Attempts;
 use super::check::SchemaCheck;
 use super::copies::own_copy;
@@ -80,8 +82,8 @@ impl<'a> SchemaChanges<'a> {
     }
 
     /// Creates a keyspace with its column families.
-    pub async fn add_keyspace(&self, request: KsRequest) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_add_keyspace(&request))).await
+    pub fn add_keyspace(&self, request: KsRequest) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move { self.change_newest(|| Box::pin(self.try_add_keyspace(&request))).await })
     }
 
     async fn try_add_keyspace(&self, request: &KsRequest) -> Result<(), Error> {
@@ -107,8 +109,8 @@ impl<'a> SchemaChanges<'a> {
     }
 
     /// Changes a keyspace's replication. Its column families do not change.
-    pub async fn update_keyspace(&self, request: KsRequest) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_update_keyspace(&request))).await
+    pub fn update_keyspace(&self, request: KsRequest) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move { self.change_newest(|| Box::pin(self.try_update_keyspace(&request))).await })
     }
 
     async fn try_update_keyspace(&self, request: &KsRequest) -> Result<(), Error> {
@@ -126,8 +128,8 @@ impl<'a> SchemaChanges<'a> {
     }
 
     /// Creates a column family in a keyspace.
-    pub async fn add_column_family(&self, request: CfRequest) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_add_family(&request))).await
+    pub fn add_column_family(&self, request: CfRequest) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move { self.change_newest(|| Box::pin(self.try_add_family(&request))).await })
     }
 
     async fn try_add_family(&self, request: &CfRequest) -> Result<(), Error> {
@@ -151,8 +153,8 @@ impl<'a> SchemaChanges<'a> {
 
     /// Changes a column family. Properties that the request omits return to their defaults; types of names do not
     /// change.
-    pub async fn update_column_family(&self, request: CfRequest) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_update_family(&request))).await
+    pub fn update_column_family(&self, request: CfRequest) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move { self.change_newest(|| Box::pin(self.try_update_family(&request))).await })
     }
 
     async fn try_update_family(&self, request: &CfRequest) -> Result<(), Error> {
@@ -183,44 +185,50 @@ impl<'a> SchemaChanges<'a> {
     /// Changes a keyspace in the store: its definition, the column families that it adds, its indexes, and what the maker
     /// is granted, in one change. Then publishes the keyspace to requests and builds the new indexes. If the change
     /// fails, nothing has changed.
-    pub(super) async fn change(&self, catalog: CatalogNow, keyspace: KeyspaceDef) -> Result<(), Error> {
-        let before = catalog.keyspace(&keyspace.name);
-        let made = made_resources(before, &keyspace);
-        let grant = |roles: &mut Roles| {
-            for (maker, made) in
-                self.maker.iter().flat_map(|maker| made.iter().map(move |made| (maker, made)))
-            {
-                roles.grant(&maker.name, made, made.applicable());
-            }
-            Ok::<(), Error>(())
-        };
-        if self.stored().is_shared() {
-            self.change_shared(&catalog, keyspace).await?;
-            return match self.maker {
-                Some(_) => self.database.logins().change_roles_alone(grant).await,
-                None => Ok(()),
+    pub(super) fn change(
+        &self,
+        catalog: CatalogNow,
+        keyspace: KeyspaceDef,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let before = catalog.keyspace(&keyspace.name);
+            let made = made_resources(before, &keyspace);
+            let grant = |roles: &mut Roles| {
+                for (maker, made) in
+                    self.maker.iter().flat_map(|maker| made.iter().map(move |made| (maker, made)))
+                {
+                    roles.grant(&maker.name, made, made.applicable());
+                }
+                Ok::<(), Error>(())
             };
-        }
-        let indexes = IndexChanges::between(before, &keyspace);
-        let records = changed_records(before, Some(&keyspace));
-        let mut with = Catalog::clone(&catalog);
-        with.keyspaces.insert(keyspace.name.clone(), keyspace);
-        // This change would wait for itself.
-        drop(catalog);
-        let marks = self.hide_indexes(&indexes).await;
-        let mut change = StoreChange { records, ..StoreChange::to_catalog(own_copy(&with)) };
-        indexes.add_to(&mut change);
-        let changed = self.database.roles.try_change(&**self.database.store(), change, grant).await;
-        if let Err(error) = changed {
-            self.restore_marks(marks);
-            return Err(error);
-        }
-        let before = self.stored().publish(Arc::new(with));
-        self.remove_marks(&indexes);
-        for AddedIndex { cf, column, .. } in indexes.added {
-            start_building(self.database, cf, column, Some(before.clone()));
-        }
-        Ok(())
+            if self.stored().is_shared() {
+                self.change_shared(&catalog, keyspace).await?;
+                return match self.maker {
+                    Some(_) => self.database.logins().change_roles_alone(grant).await,
+                    None => Ok(()),
+                };
+            }
+            let indexes = IndexChanges::between(before, &keyspace);
+            let records = changed_records(before, Some(&keyspace));
+            let mut with = Catalog::clone(&catalog);
+            with.keyspaces.insert(keyspace.name.clone(), keyspace);
+            // This change would wait for itself.
+            drop(catalog);
+            let marks = self.hide_indexes(&indexes).await;
+            let mut change = StoreChange { records, ..StoreChange::to_catalog(own_copy(&with)) };
+            indexes.add_to(&mut change);
+            let changed = self.database.roles.try_change(&**self.database.store(), change, grant).await;
+            if let Err(error) = changed {
+                self.restore_marks(marks);
+                return Err(error);
+            }
+            let before = self.stored().publish(Arc::new(with));
+            self.remove_marks(&indexes);
+            for AddedIndex { cf, column, .. } in indexes.added {
+                start_building(self.database, cf, column, Some(before.clone()));
+            }
+            Ok(())
+        })
     }
 
     /// Returns the column families that hold the indexes of a column family, if this server maintains them itself.

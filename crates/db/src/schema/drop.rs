@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use super::change::SchemaChanges;
 use super::copies::{own_copy, until_unused};
 use super::records::{KEYSPACE_RECORD, Records, changed_records, keyspace_record};
@@ -15,8 +17,8 @@ use store::StoreChange;
 
 impl SchemaChanges<'_> {
     /// Drops a keyspace with all its data.
-    pub async fn drop_keyspace(&self, name: &str) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_drop_keyspace(name))).await
+    pub fn drop_keyspace<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move { self.change_newest(|| Box::pin(self.try_drop_keyspace(name))).await })
     }
 
     async fn try_drop_keyspace(&self, name: &str) -> Result<(), Error> {
@@ -41,8 +43,12 @@ impl SchemaChanges<'_> {
     }
 
     /// Drops a column family with all its data.
-    pub async fn drop_column_family(&self, keyspace: &str, name: &str) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_drop_family(keyspace, name))).await
+    pub fn drop_column_family<'a>(
+        &'a self,
+        keyspace: &'a str,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move { self.change_newest(|| Box::pin(self.try_drop_family(keyspace, name))).await })
     }
 
     async fn try_drop_family(&self, keyspace: &str, name: &str) -> Result<(), Error> {

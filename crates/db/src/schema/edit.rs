@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use super::change::SchemaChanges;
 use super::limits::check_keyspaces;
 use super::request::KsRequest;
@@ -11,24 +13,30 @@ use base::schema::{Catalog, CfDef, KeyspaceDef};
 impl SchemaChanges<'_> {
     /// Creates a keyspace or changes its replication. Returns `false` if a new keyspace exists already, or one to
     /// change does not exist. The caller has checked the name.
-    pub async fn put_keyspace(&self, request: &KsRequest, is_new: bool) -> Result<bool, Error> {
-        let _changing = self.database.changing.lock().await;
-        self.stored().load_newest().await?;
-        let catalog = self.database.catalog();
-        let check = self.check(&catalog);
-        let mut keyspace = check.keyspace(request)?;
-        match catalog.keyspace(&request.name) {
-            Some(_) if is_new => return Ok(false),
-            None if !is_new => return Ok(false),
-            Some(_) => {
-                let old = check.changeable(&request.name)?;
-                keyspace.column_families = old.column_families.clone();
-                keyspace.user_types = old.user_types.clone();
+    pub fn put_keyspace<'a>(
+        &'a self,
+        request: &'a KsRequest,
+        is_new: bool,
+    ) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(async move {
+            let _changing = self.database.changing.lock().await;
+            self.stored().load_newest().await?;
+            let catalog = self.database.catalog();
+            let check = self.check(&catalog);
+            let mut keyspace = check.keyspace(request)?;
+            match catalog.keyspace(&request.name) {
+                Some(_) if is_new => return Ok(false),
+                None if !is_new => return Ok(false),
+                Some(_) => {
+                    let old = check.changeable(&request.name)?;
+                    keyspace.column_families = old.column_families.clone();
+                    keyspace.user_types = old.user_types.clone();
+                }
+                None => check_keyspaces(&catalog)?,
             }
-            None => check_keyspaces(&catalog)?,
-        }
-        self.change(catalog, keyspace).await?;
-        Ok(true)
+            self.change(catalog, keyspace).await?;
+            Ok(true)
+        })
     }
 
     /// Changes the contents of a keyspace. The edit returns whether it changed anything; a column family that it adds

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 
 use super::copies::own_copy;
 use super::records::{KeyspaceRecord, Records, changed_records, keyspace_records};
@@ -18,55 +19,57 @@ const ENTRIES_RECORD: &str = "cql index entries";
 
 impl StoredSchema<'_> {
     /// Loads the keyspaces that clients made in earlier runs, and continues to build their indexes.
-    pub async fn load(&self) -> Result<(), Error> {
-        let version = self.version().await?;
-        let records = self.database.store().records().await?;
-        let mut catalog = Catalog::clone(&self.database.catalog());
-        let mut renewed = Records::new();
-        for KeyspaceRecord { name, read } in keyspace_records(&records, &self.database.parts.types) {
-            let (keyspace, is_one_record) = match read {
-                Ok(read) => read,
-                // A newer server made it, and that server serves it.
-                Err(error) if self.is_shared() => {
-                    tracing::error!("keyspace {name} is not served: {error}");
+    pub fn load(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let version = self.version().await?;
+            let records = self.database.store().records().await?;
+            let mut catalog = Catalog::clone(&self.database.catalog());
+            let mut renewed = Records::new();
+            for KeyspaceRecord { name, read } in keyspace_records(&records, &self.database.parts.types) {
+                let (keyspace, is_one_record) = match read {
+                    Ok(read) => read,
+                    // A newer server made it, and that server serves it.
+                    Err(error) if self.is_shared() => {
+                        tracing::error!("keyspace {name} is not served: {error}");
+                        continue;
+                    }
+                    Err(error) => return Err(Error::Internal(error.to_string())),
+                };
+                if catalog.keyspaces.contains_key(name) {
+                    tracing::warn!(
+                        "keyspace {name}: clients have created a keyspace of this name, and the configuration now defines it \
+                     too; that of the configuration is served"
+                    );
                     continue;
                 }
-                Err(error) => return Err(Error::Internal(error.to_string())),
-            };
-            if catalog.keyspaces.contains_key(name) {
-                tracing::warn!(
-                    "keyspace {name}: clients have created a keyspace of this name, and the configuration now defines it \
-                     too; that of the configuration is served"
-                );
-                continue;
+                if is_one_record && !self.is_shared() {
+                    renewed.extend(changed_records(None, Some(&keyspace)));
+                }
+                catalog.keyspaces.insert(name.to_owned(), keyspace);
             }
-            if is_one_record && !self.is_shared() {
-                renewed.extend(changed_records(None, Some(&keyspace)));
+            let catalog = Arc::new(catalog);
+            let change = StoreChange { records: renewed, ..StoreChange::to_catalog(own_copy(&catalog)) };
+            self.database.store().change_schema(change).await?;
+            // The roles are loaded only now, because this may read newer records, and tables are created from the records
+            // that the catalog was built from.
+            self.database.logins().load_roles(&records).await?;
+            self.database.catalog.store(catalog.clone());
+            self.has_loaded(version, &records);
+            if self.is_shared() {
+                // The cluster maintains the indexes.
+                return Ok(());
             }
-            catalog.keyspaces.insert(name.to_owned(), keyspace);
-        }
-        let catalog = Arc::new(catalog);
-        let change = StoreChange { records: renewed, ..StoreChange::to_catalog(own_copy(&catalog)) };
-        self.database.store().change_schema(change).await?;
-        // The roles are loaded only now, because this may read newer records, and tables are created from the records
-        // that the catalog was built from.
-        self.database.logins().load_roles(&records).await?;
-        self.database.catalog.store(catalog.clone());
-        self.has_loaded(version, &records);
-        if self.is_shared() {
-            // The cluster maintains the indexes.
-            return Ok(());
-        }
-        let records = self.with_renewed_indexes(&catalog, records).await?;
-        for cf in catalog.column_families() {
-            for (column, index) in &cf.index_families {
-                let record = build_record(index);
-                if records.iter().any(|(name, _)| *name == record) {
-                    start_building(self.database, cf.clone(), column.clone(), None);
+            let records = self.with_renewed_indexes(&catalog, records).await?;
+            for cf in catalog.column_families() {
+                for (column, index) in &cf.index_families {
+                    let record = build_record(index);
+                    if records.iter().any(|(name, _)| *name == record) {
+                        start_building(self.database, cf.clone(), column.clone(), None);
+                    }
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Empties the indexes of CQL tables in which an earlier version named the entries so that they do not sort in

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use super::change::SchemaChanges;
 use super::check::SchemaCheck;
 use super::request::KsRequest;
@@ -41,22 +43,30 @@ impl Restore<'_> {
     }
 
     /// Writes rows unchanged, together with their index entries. The other store has already validated them.
-    pub async fn write(
+    pub fn write(
         &self,
         mut mutations: Vec<Mutation>,
         consistency: ConsistencyLevel,
-    ) -> Result<(), Error> {
-        if self.database.store().capabilities().indexes.is_none() {
-            self.database.indexes().add_entries(&mut mutations);
-        }
-        Ok(self.database.store().apply(mutations, Restore::behaviour(), consistency).await?)
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            if self.database.store().capabilities().indexes.is_none() {
+                self.database.indexes().add_entries(&mut mutations);
+            }
+            Ok(self.database.store().apply(mutations, Restore::behaviour(), consistency).await?)
+        })
     }
 
     /// Creates column families of a keyspace as another store defines them, and the keyspace if it does not exist.
     /// Fails if the configuration file defines the keyspace.
-    pub async fn define(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
-        let changes = self.database.schema_changes(Restore::behaviour());
-        changes.change_newest(|| Box::pin(changes.adopt(keyspace, families))).await
+    pub fn define<'a>(
+        &'a self,
+        keyspace: &'a KeyspaceDef,
+        families: &'a [Arc<CfDef>],
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let changes = self.database.schema_changes(Restore::behaviour());
+            changes.change_newest(|| Box::pin(changes.adopt(keyspace, families))).await
+        })
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use tokio::task::JoinHandle;
 
 use super::attempts::Attempts;
@@ -77,28 +78,30 @@ impl StoredSchema<'_> {
     }
 
     /// Loads the changes that other servers made before this call. Concurrent calls share one check.
-    pub async fn refresh(&self) -> Result<(), Error> {
-        if !self.is_shared() {
-            return Ok(());
-        }
-        let came = Instant::now();
-        let mut last = self.database.shared.last_look.lock().await;
-        if let Some(look) = &*last {
-            if look.began >= came {
-                return look.outcome.clone();
+    pub fn refresh(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            if !self.is_shared() {
+                return Ok(());
             }
-            tokio::time::sleep(ASK_EVERY.saturating_sub(look.began.elapsed())).await;
-        }
-        let began = Instant::now();
-        let looked = tokio::time::timeout(ASK_PATIENCE, self.follow()).await;
-        let outcome = looked.unwrap_or_else(|_| {
-            Err(Error::TimedOut(format!(
-                "the current schema could not be read within {} seconds",
-                ASK_PATIENCE.as_secs()
-            )))
-        });
-        *last = Some(SchemaRefresh { began, outcome: outcome.clone() });
-        outcome
+            let came = Instant::now();
+            let mut last = self.database.shared.last_look.lock().await;
+            if let Some(look) = &*last {
+                if look.began >= came {
+                    return look.outcome.clone();
+                }
+                tokio::time::sleep(ASK_EVERY.saturating_sub(look.began.elapsed())).await;
+            }
+            let began = Instant::now();
+            let looked = tokio::time::timeout(ASK_PATIENCE, self.follow()).await;
+            let outcome = looked.unwrap_or_else(|_| {
+                Err(Error::TimedOut(format!(
+                    "the current schema could not be read within {} seconds",
+                    ASK_PATIENCE.as_secs()
+                )))
+            });
+            *last = Some(SchemaRefresh { began, outcome: outcome.clone() });
+            outcome
+        })
     }
 
     /// Does the same for calls that describe the schema: if the check fails, they describe the schema that is known.

@@ -1,7 +1,7 @@
 //! Access to the meter of the current task.
 
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
@@ -142,9 +142,10 @@ impl Deadline {
     /// `TimedOut` after the deadline: the future is dropped, and its work on other threads ends soon.
     pub async fn bound<T, E: From<MeterError>>(
         self,
-        request: impl Future<Output = Result<T, E>>,
+        request: impl Future<Output = Result<T, E>> + Send,
     ) -> Result<T, E> {
-        let mut request = pin!(request);
+        // Behind a pointer, the code of the request is compiled once for both ways to wait.
+        let mut request: Pin<&mut (dyn Future<Output = Result<T, E>> + Send)> = pin!(request);
         // Most requests never wait, and need no timer.
         if let Poll::Ready(outcome) = futures_util::poll!(request.as_mut()) {
             return outcome;
@@ -166,7 +167,7 @@ impl Deadline {
 /// Fails like [`Deadline::bound`].
 pub async fn within<T, E: From<MeterError>>(
     kind: Option<RequestKind>,
-    request: impl Future<Output = Result<T, E>>,
+    request: impl Future<Output = Result<T, E>> + Send,
 ) -> Result<T, E> {
     match kind.and_then(begin) {
         Some(deadline) => deadline.bound(request).await,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 
 use super::graph::{Role, Roles};
@@ -82,42 +83,56 @@ impl RoleKeeper {
     }
 
     /// Creates the default superuser if there are no roles, and warns while it has the default password.
-    pub async fn set_up(&self, store: &dyn Store) -> Result<(), Error> {
-        if self.now().iter().next().is_none() && self.unread.read().is_empty() {
-            let salted_hash = Some(self.hasher.hash(DEFAULT_SUPERUSER).await?);
-            let role = Role { is_superuser: true, can_login: true, salted_hash, ..Role::default() };
-            self.change(store, |roles| roles.put(DEFAULT_SUPERUSER, role)).await?;
-            tracing::info!("created the superuser {DEFAULT_SUPERUSER} with the password {DEFAULT_SUPERUSER}");
-        }
-        let roles = self.now();
-        let Some(role) = roles.get(DEFAULT_SUPERUSER).filter(|role| role.can_login) else { return Ok(()) };
-        if self.hasher.is_of(role.salted_hash.as_deref(), DEFAULT_SUPERUSER.as_bytes()).await? {
-            tracing::warn!(
-                "the user {DEFAULT_SUPERUSER} still has its default password: change it with ALTER USER \
+    pub fn set_up<'a>(&'a self, store: &'a dyn Store) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            if self.now().iter().next().is_none() && self.unread.read().is_empty() {
+                let salted_hash = Some(self.hasher.hash(DEFAULT_SUPERUSER).await?);
+                let role = Role { is_superuser: true, can_login: true, salted_hash, ..Role::default() };
+                self.change(store, |roles| roles.put(DEFAULT_SUPERUSER, role)).await?;
+                tracing::info!(
+                    "created the superuser {DEFAULT_SUPERUSER} with the password {DEFAULT_SUPERUSER}"
+                );
+            }
+            let roles = self.now();
+            let Some(role) = roles.get(DEFAULT_SUPERUSER).filter(|role| role.can_login) else {
+                return Ok(());
+            };
+            if self.hasher.is_of(role.salted_hash.as_deref(), DEFAULT_SUPERUSER.as_bytes()).await? {
+                tracing::warn!(
+                    "the user {DEFAULT_SUPERUSER} still has its default password: change it with ALTER USER \
                  {DEFAULT_SUPERUSER} WITH PASSWORD '...'"
-            );
-        }
-        Ok(())
+                );
+            }
+            Ok(())
+        })
     }
 
     /// Checks name and password and returns the name. Unknown roles and roles without a password take the same time.
-    pub async fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<String, Error> {
-        let name = required(credentials, "username", release)?;
-        let password = required(credentials, "password", release)?;
-        let name = String::from_utf8_lossy(name).into_owned();
-        let role = self.now().get(&name).cloned();
-        let hash = role.as_ref().and_then(|role| role.salted_hash.as_deref());
-        let is_right = self.hasher.is_of(hash, password).await?;
-        match role {
-            Some(role) if is_right && role.can_login => Ok(name),
-            Some(_) if is_right => Err(Error::Authentication(format!("{name} is not permitted to log in"))),
-            _ => Err(Error::Authentication("Username and/or password are incorrect".to_owned())),
-        }
+    pub fn authenticate<'a>(
+        &'a self,
+        credentials: &'a [Credential],
+        release: Release,
+    ) -> BoxFuture<'a, Result<String, Error>> {
+        Box::pin(async move {
+            let name = required(credentials, "username", release)?;
+            let password = required(credentials, "password", release)?;
+            let name = String::from_utf8_lossy(name).into_owned();
+            let role = self.now().get(&name).cloned();
+            let hash = role.as_ref().and_then(|role| role.salted_hash.as_deref());
+            let is_right = self.hasher.is_of(hash, password).await?;
+            match role {
+                Some(role) if is_right && role.can_login => Ok(name),
+                Some(_) if is_right => {
+                    Err(Error::Authentication(format!("{name} is not permitted to log in")))
+                }
+                _ => Err(Error::Authentication("Username and/or password are incorrect".to_owned())),
+            }
+        })
     }
 
     /// Returns the hash of a new password.
-    pub async fn hash(&self, password: &str) -> Result<String, Error> {
-        self.hasher.hash(password).await
+    pub fn hash<'a>(&'a self, password: &'a str) -> BoxFuture<'a, Result<String, Error>> {
+        Box::pin(async move { self.hasher.hash(password).await })
     }
 
     /// Changes roles: the edit changes a copy of the current roles, which is recorded and then replaces them. If it
@@ -144,21 +159,35 @@ impl RoleKeeper {
         let mut after = Roles::clone(&before);
         let answer = edit(&mut after)?;
         change.records.extend(changes(&before, &after));
-        if !change.is_empty() {
+        Ok(self.store_roles(store, change, after).await?.then_some(answer))
+    }
+
+    /// Makes a change of the store with the records of changed roles, which replace the current ones then. Returns
+    /// whether that was done: another server's change may have come in between.
+    fn store_roles<'a>(
+        &'a self,
+        store: &'a dyn Store,
+        change: StoreChange,
+        mut roles: Roles,
+    ) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(async move {
+            if change.is_empty() {
+                return Ok(true);
+            }
             self.check_readable(&change.records)?;
             match store.change_schema(change).await {
                 Ok(()) => {}
-                Err(StoreError::SchemaDisagreement(_)) => return Ok(None),
+                Err(StoreError::SchemaDisagreement(_)) => return Ok(false),
                 // A definition contradicts the stored data.
                 Err(error @ (StoreError::Mismatch(_) | StoreError::Corrupt(_))) => {
-                    return Err(Error::invalid(error.to_string()).into());
+                    return Err(Error::invalid(error.to_string()));
                 }
-                Err(error) => return Err(Error::from(error).into()),
+                Err(error) => return Err(Error::from(error)),
             }
-            after.settle();
-            *self.roles.write() = Arc::new(after);
-        }
-        Ok(Some(answer))
+            roles.settle();
+            *self.roles.write() = Arc::new(roles);
+            Ok(true)
+        })
     }
 
     /// Checks that the roles whose records will change were readable.
