@@ -30,7 +30,7 @@ pub fn drawing(errors: &ConfigErrors) -> String {
 }
 
 fn is_drawing(message: &str) -> bool {
-    message.starts_with("  ") || message.starts_with('\u{1b}')
+    message.starts_with("error: ") || message.starts_with('\u{1b}')
 }
 
 #[cfg(test)]

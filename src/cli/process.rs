@@ -5,27 +5,34 @@ use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use net::{Encryption, request_short_slices};
 
-/// The default log filter, without THRIFTSTORE_LOG. Of the driver to a cluster only warnings; connection errors are
-/// logged by the gateway itself.
-const LOG: &str = "info,scylla=warn,scylla::cluster::metadata::cc_establisher=off";
+/// The variable of the environment that selects levels and modules of the log, as `info,net=debug`.
+const LOG_VARIABLE: &str = "THRIFTSTORE_LOG";
 
-/// Returns the filter of the log.
-pub fn log_filter() -> EnvFilter {
-    EnvFilter::try_from_env("THRIFTSTORE_LOG").unwrap_or_else(|_| EnvFilter::new(LOG))
+/// Returns the filter of the log. Without the variable there are only warnings of the driver to a cluster; connection
+/// errors are logged by the gateway itself.
+pub fn log_filter() -> Targets {
+    let given = std::env::var(LOG_VARIABLE).ok().and_then(|text| text.parse().ok());
+    given.unwrap_or_else(|| {
+        Targets::new()
+            .with_default(LevelFilter::INFO)
+            .with_target("scylla", LevelFilter::WARN)
+            .with_target("scylla::cluster::metadata::cc_establisher", LevelFilter::OFF)
+    })
 }
 
 /// Starts the log, on standard error.
 pub fn start_log() {
-    let filter = log_filter();
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(has_colours());
     // A failure to write a line would be printed there, too, by a macro that panics if that fails.
     let log = log.log_internal_errors(false);
     // An embedding program may have set its own subscriber.
-    let _ = log.with_ansi(has_colours()).try_init();
+    let _ = tracing_subscriber::registry().with(log).with(log_filter()).try_init();
 }
 
 /// Returns whether the lines of the log have colours: on a terminal, without `NO_COLOR` in the environment.

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::mistake::Mistake;
 use super::source::{Location, Source, Span};
@@ -32,6 +33,26 @@ impl ConfigError {
     pub fn location(&self) -> Option<Location> {
         self.source.as_ref().map(|source| source.location(self.span.start))
     }
+
+    /// Returns the drawing of the mistake: its place in the file, the line with a caret, and the help.
+    fn drawing(&self) -> Group<'_> {
+        let mut group = Group::with_title(Level::ERROR.primary_title(self.mistake.to_string()));
+        if let (Some(source), Some(Location { file, line, column })) = (&self.source, self.location()) {
+            let shown = source.shown(self.span);
+            let caret = AnnotationKind::Primary.span(shown.span.start..shown.span.end);
+            let snippet = Snippet::source(shown.text).line_start(line).annotation(caret);
+            group = if shown.is_whole {
+                group.element(snippet.path(file))
+            } else {
+                // The column in the file is not that in the text.
+                group.element(Origin::path(file).line(line).char_column(column)).element(snippet)
+            };
+        }
+        match self.mistake.help() {
+            Some(help) => group.element(Level::HELP.message(help.to_string())),
+            None => group,
+        }
+    }
 }
 
 impl fmt::Display for ConfigError {
@@ -41,22 +62,6 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
-
-impl Diagnostic for ConfigError {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.mistake.help().map(|help| Box::new(help) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source.as_deref().map(|source| source as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        self.source.as_ref()?;
-        let label = LabeledSpan::new(None, self.span.start, self.span.end - self.span.start);
-        Some(Box::new(std::iter::once(label)))
-    }
-}
 
 /// All mistakes in a file, in its order; at least one.
 #[derive(Debug, Clone)]
@@ -72,22 +77,12 @@ impl ConfigErrors {
 
     /// Returns the text of the errors: with colours and lines for a terminal, without for a file.
     pub fn render(&self, terminal: bool) -> String {
-        let theme = if terminal { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
-        let handler = GraphicalReportHandler::new_themed(theme)
-            .with_wrap_lines(false)
-            .with_context_lines(0)
-            .with_links(false)
-            .without_cause_chain()
-            .without_syntax_highlighting();
+        let renderer =
+            if terminal { Renderer::styled().decor_style(DecorStyle::Unicode) } else { Renderer::plain() };
         let mut text = String::new();
-        for (index, error) in self.errors.iter().take(SHOWN_MAX).enumerate() {
-            if index > 0 {
-                text.push('\n');
-            }
-            // Writing to a `String` cannot fail. A diagnostic that cannot be drawn is printed as plain text.
-            if handler.render_report(&mut text, error).is_err() {
-                text.push_str(&format!("{error}\n"));
-            }
+        for error in self.errors.iter().take(SHOWN_MAX) {
+            let before = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!("{before}{}\n", renderer.render(&[error.drawing()])));
         }
         if self.errors.len() > SHOWN_MAX {
             text.push_str(&format!("\n  and {} more\n", self.errors.len() - SHOWN_MAX));

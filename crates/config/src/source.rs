@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
-
 /// Bytes of a very long line that are shown on each side of a mistake.
 const SHOWN_AROUND: usize = 120;
 
@@ -26,6 +24,16 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
+}
+
+/// The line of a mistake, without the ends of a very long one.
+#[derive(Debug)]
+pub struct ShownLine<'a> {
+    pub text: &'a str,
+    /// The mistake in this text.
+    pub span: Span,
+    /// Whether the text begins with the line.
+    pub is_whole: bool,
 }
 
 /// A named text with an index of its lines.
@@ -61,6 +69,15 @@ impl Source {
         Span { start, end: floor(&self.text, end).max(start) }
     }
 
+    /// Returns what is shown of the line of an underlined span.
+    pub fn shown(&self, span: Span) -> ShownLine<'_> {
+        let line_start = self.line_starts[self.line(span.start) - 1];
+        let from = floor(&self.text, span.start.saturating_sub(SHOWN_AROUND)).max(line_start);
+        let to = floor(&self.text, span.end + SHOWN_AROUND).min(self.line_end(span.end));
+        let span = Span { start: span.start - from, end: span.end - from };
+        ShownLine { text: &self.text[from..to], span, is_whole: from == line_start }
+    }
+
     fn line_end(&self, offset: usize) -> usize {
         self.text[offset..].find(['\r', '\n']).map_or(self.text.len(), |length| offset + length)
     }
@@ -73,30 +90,6 @@ fn floor(text: &str, offset: usize) -> usize {
         at -= 1;
     }
     at
-}
-
-/// Returns the lines of a span to the diagnostic renderer, without the ends of very long lines.
-impl SourceCode for Source {
-    fn read_span<'a>(
-        &'a self,
-        span: &SourceSpan,
-        _lines_before: usize,
-        _lines_after: usize,
-    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let first = floor(&self.text, span.offset());
-        let last = floor(&self.text, span.offset().saturating_add(span.len())).max(first);
-        let line = self.line(first);
-        let from = floor(&self.text, first.saturating_sub(SHOWN_AROUND)).max(self.line_starts[line - 1]);
-        let to = floor(&self.text, last + SHOWN_AROUND).min(self.line_end(last));
-        Ok(Box::new(MietteSpanContents::new_named(
-            self.file.clone(),
-            &self.text.as_bytes()[from..to],
-            SourceSpan::from((from, to - from)),
-            line - 1,
-            self.location(first).column - 1,
-            self.line(last) - line + 1,
-        )))
-    }
 }
 
 #[cfg(test)]

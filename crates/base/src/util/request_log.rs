@@ -100,7 +100,8 @@ mod tests {
     use std::sync::Arc;
 
     use parking_lot::Mutex;
-    use tracing_subscriber::EnvFilter;
+    use tracing_subscriber::filter::Targets;
+    use tracing_subscriber::layer::SubscriberExt as _;
 
     use super::*;
 
@@ -122,12 +123,12 @@ mod tests {
     fn logged(filter: &str, error: Option<&str>) -> String {
         let lines = Lines::default();
         let writer = lines.clone();
-        let log = tracing_subscriber::fmt()
-            .with_env_filter(EnvFilter::new(filter))
+        let log = tracing_subscriber::fmt::layer()
             .with_writer(move || writer.clone())
             .with_ansi(false)
             .without_time();
-        tracing::subscriber::with_default(log.finish(), || {
+        let log = tracing_subscriber::registry().with(log).with(filter.parse::<Targets>().unwrap());
+        tracing::subscriber::with_default(log, || {
             let request = RequestLog::begin("thrift", "get", Some(IpAddr::from([10, 0, 0, 7])));
             let run = request.run(async { log_keyspace(b"Blog", "ONE") });
             futures_util::FutureExt::now_or_never(run);
