@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::cluster;
 use super::store::{OpenStore, random_token};
-use ::cluster::{ClusterLink, ClusterOptions, ClusterStore};
+use ::cluster::{ClusterLink, ClusterOptions};
 use base::partitioner::check_partitioner;
 use base::util::Clock;
 use config::{Cluster, Config};
 use db::{Database, is_reserved};
-use store::{Store, StoreError};
+use store::StoreError;
 
 /// Pause between two attempts to reach the cluster.
 const PAUSE: Duration = Duration::from_secs(3);
@@ -41,7 +41,7 @@ async fn open_once(
     let class = link.partitioner_class().await?;
     let choice = check_partitioner(config.partitioner.class_name(), &class).map_err(StoreError::Mismatch)?;
     let partitioner = choice.partitioner;
-    let store = ClusterStore::open(link, options, partitioner.clone(), clock).await?;
+    let store = link.into_store(options, partitioner.clone(), clock).await?;
     if let Some(name) = config.catalog.keyspaces.keys().find(|name| is_reserved(store.capabilities(), name)) {
         return Err(StoreError::Mismatch(format!(
             "the configuration defines the keyspace {name}, which is reserved by the cluster or by gateways: rename it"
@@ -52,7 +52,7 @@ async fn open_once(
     }
     // The token in the configuration may be of another partitioner.
     let token = random_token(&partitioner);
-    Ok(OpenStore { store: Arc::new(store), partitioner, token })
+    Ok(OpenStore { store, partitioner, token })
 }
 
 /// Loads the schema that gateways share, and creates its tables, once enough nodes are up.

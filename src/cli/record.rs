@@ -14,7 +14,7 @@ use super::process::{self, StopSignals};
 use super::redaction::RedactionArgs;
 use super::tls::TlsArgs;
 use base::util::limits::RECORDER_CONNECTIONS_MAX;
-use net::{Admission, ConnectionLimits, Encryption, Listener, ServerTrust, Shutdown, client_config};
+use net::{Admission, ConnectionLimits, Connector, Encryption, Listener, ServerTrust, Shutdown};
 use traffic::Header;
 use traffic::file::{PartWriter, RotationLimits};
 use traffic::limits::RECORDER_QUEUE_BYTES_MAX;
@@ -156,8 +156,7 @@ async fn serve(args: &RecordArgs) -> Result<(), String> {
 fn upstreams(args: &RecordArgs) -> Result<Vec<Upstreams>, String> {
     let own = args.upstream_tls_certificate.clone().zip(args.upstream_tls_key.clone());
     let trust = args.upstream_tls_ca.clone().map(|authorities| ServerTrust { authorities, own });
-    let tls = trust.as_ref().map(client_config).transpose().map_err(|error| error.to_string())?;
-    let tls = tls.map(Arc::new);
+    let tls = trust.as_ref().map(Connector::open).transpose().map_err(|error| error.to_string())?;
     let upstream = |address: &str| Upstream::new(address, tls.clone()).map_err(|error| error.to_string());
     let mut by_keyspace = HashMap::new();
     for named in &args.upstream_of {

@@ -23,7 +23,12 @@ pub fn long() -> String {
 
 /// Returns the optional features of the build.
 fn features() -> String {
-    let features = [("cluster-tls", cfg!(feature = "cluster-tls")), ("otlp", cfg!(feature = "otlp"))];
+    let features = [
+        ("gateway", cfg!(feature = "gateway")),
+        ("tls", cfg!(feature = "tls")),
+        ("cluster-tls", cfg!(feature = "cluster-tls")),
+        ("otlp", cfg!(feature = "otlp")),
+    ];
     let built: Vec<&str> =
         features.into_iter().filter(|(_, is_built)| *is_built).map(|(name, _)| name).collect();
     if built.is_empty() { "none".to_owned() } else { built.join(", ") }

@@ -97,6 +97,7 @@ impl NameForm {
     }
 
     /// Returns the name with a stored form.
+    #[cfg_attr(not(feature = "driver"), allow(dead_code, reason = "only requests read names"))]
     pub fn decode(&self, kept: Bytes) -> Result<Bytes, StoreError> {
         let Some(comparator) = &self.ordered else { return Ok(kept) };
         let name = comparator.restore(&kept).map(Bytes::from);

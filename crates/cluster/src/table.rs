@@ -1,40 +1,32 @@
 //! The table of a column family on the cluster.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-use scylla::statement::prepared::PreparedStatement;
+use bytes::Bytes;
 use uuid::Uuid;
 
-use super::names::{NameForm, value_type};
-use super::shape::Shape;
+use super::names::{NameForm, class_of, value_type};
 use base::schema::CfDef;
 use store::{StoreError, index_name};
 
-/// A table, and its prepared statements.
+/// The table in which a gateway stores a column family.
 #[derive(Debug)]
-pub struct Table {
-    pub cf: Arc<CfDef>,
+pub struct ClusterTable {
+    pub(crate) cf: Arc<CfDef>,
     /// `"Keyspace"."Table"`.
-    pub quoted_name: String,
+    pub(crate) quoted_name: String,
     /// The stored form of the names of columns, or of super columns.
-    pub outer: NameForm,
+    pub(crate) outer: NameForm,
     /// The stored form of the names of columns in super columns.
-    pub inner: Option<NameForm>,
-    pub is_counter: bool,
-    /// The statements that [`Link`](super::link::Link) has prepared.
-    pub prepared: RwLock<HashMap<Shape, PreparedStatement>>,
-    /// Locked while a statement is prepared, so that requests do not prepare it at the same time.
-    pub preparing: tokio::sync::Mutex<()>,
+    pub(crate) inner: Option<NameForm>,
 }
 
-impl Table {
+impl ClusterTable {
     /// Returns the table of a column family.
     ///
     /// # Errors
     /// `Mismatch` if a cluster cannot store the column family.
-    pub fn of(cf: &Arc<CfDef>) -> Result<Table, StoreError> {
+    pub fn of(cf: &Arc<CfDef>) -> Result<ClusterTable, StoreError> {
         let named = |error: StoreError| match error {
             StoreError::Mismatch(why) => {
                 StoreError::Mismatch(format!("column family {}.{}: {why}", cf.keyspace, cf.name))
@@ -48,19 +40,47 @@ impl Table {
         }
         let outer = NameForm::of(&cf.comparator).map_err(named)?;
         let inner = cf.subcomparator().map(NameForm::of).transpose().map_err(named)?;
-        Ok(Table {
+        Ok(ClusterTable {
             cf: cf.clone(),
             quoted_name: format!("{}.{}", quoted(&cf.keyspace), quoted(&cf.name)),
             outer,
             inner,
-            is_counter: cf.is_counter(),
-            prepared: RwLock::default(),
-            preparing: tokio::sync::Mutex::default(),
         })
     }
 
+    /// Returns the statements that create the table and its index.
+    pub fn statements(&self) -> Vec<String> {
+        let table = self.definition(None);
+        std::iter::once(table).chain(self.index_definition()).collect()
+    }
+
+    /// Returns the class names of the types of the key, of the clustering columns and of the values.
+    pub fn classes(&self) -> (String, Vec<String>, String) {
+        let columns = self.columns();
+        let class = |column: &str| {
+            columns.iter().find(|(name, _)| *name == column).map(|(_, cql_type)| class_of(cql_type))
+        };
+        let forms = std::iter::once(("column1", &self.outer));
+        let forms = forms.chain(self.inner.as_ref().map(|inner| ("column2", inner)));
+        let clustering = forms.map(|(column, form)| {
+            let class = class(column).unwrap_or_default();
+            if form.is_descending {
+                format!("{}ReversedType({class})", base::marshal::PACKAGE)
+            } else {
+                class
+            }
+        });
+        (class("key").unwrap_or_default(), clustering.collect(), class("value").unwrap_or_default())
+    }
+
+    /// Returns the clustering values of a name: the value of a column or super column, and then of a column in it.
+    pub fn clustering(&self, names: &[Bytes]) -> Vec<Bytes> {
+        let forms = std::iter::once(&self.outer).chain(&self.inner);
+        names.iter().zip(forms).map(|(name, form)| form.encode(name)).collect()
+    }
+
     /// Returns the columns and their CQL types, in order.
-    pub fn columns(&self) -> Vec<(&'static str, &'static str)> {
+    pub(crate) fn columns(&self) -> Vec<(&'static str, &'static str)> {
         let key = self.cf.key_validator.as_ref().map_or("blob", value_type);
         let mut columns = vec![("key", key), ("column1", self.outer.cql_type)];
         columns.extend(self.inner.as_ref().map(|inner| ("column2", inner.cql_type)));
@@ -79,7 +99,7 @@ impl Table {
     ///
     /// The id makes the statement idempotent: a node that was frozen may execute it long after another node has created
     /// the table. Without the id it would create a second, empty table that replaces the first one.
-    pub fn definition(&self, id: Option<Uuid>) -> String {
+    pub(crate) fn definition(&self, id: Option<Uuid>) -> String {
         let columns =
             self.columns().into_iter().map(|(name, of)| format!("{name} {of}, ")).collect::<String>();
         let direction = |form: &NameForm| if form.is_descending { "DESC" } else { "ASC" };
@@ -104,97 +124,17 @@ impl Table {
 
     /// Returns the statement that creates the table's index: one for all indexed columns, over the values. `None` if no
     /// column is indexed.
-    pub fn index_definition(&self) -> Option<String> {
+    pub(crate) fn index_definition(&self) -> Option<String> {
         self.cf.indexed_columns().next()?;
         Some(format!("CREATE INDEX IF NOT EXISTS {} ON {} (value)", self.index_name(), self.quoted_name))
     }
 
-    /// Returns the statement that drops the index.
-    pub fn index_removal(&self) -> String {
-        format!("DROP INDEX IF EXISTS {}.{}", quoted(&self.cf.keyspace), self.index_name())
-    }
-
-    fn index_name(&self) -> String {
+    pub(crate) fn index_name(&self) -> String {
         quoted(&index_name(&self.cf))
-    }
-
-    /// Returns the columns that a read selects. Counters have no write time and no time to live.
-    pub fn selected(&self) -> &'static str {
-        match (&self.inner, self.is_counter) {
-            (None, false) => "column1, value, WRITETIME(value), TTL(value)",
-            (None, true) => "column1, value",
-            (Some(_), false) => "column1, column2, value, WRITETIME(value), TTL(value)",
-            (Some(_), true) => "column1, column2, value",
-        }
     }
 }
 
 /// Returns a name as a quoted identifier of CQL.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::shape::{Ring, RingEnd, RowSelector};
-    use base::marshal::Types;
-    use base::schema::ColumnType;
-
-    fn family(comparator: &str) -> CfDef {
-        CfDef { comparator: Types::builtin().parse(comparator).unwrap(), ..CfDef::new("Ks", "Cf") }
-    }
-
-    #[test]
-    fn a_table_has_a_column_for_each_level() {
-        let mut cf = family("ReversedType(TimeUUIDType)");
-        let utf8 = Types::builtin().parse("UTF8Type").unwrap();
-        cf.column_type = ColumnType::Super { subcomparator: utf8.clone() };
-        cf.default_validator = utf8;
-        let table = Table::of(&Arc::new(cf)).unwrap();
-        assert_eq!(
-            table.definition(Some(Uuid::nil())),
-            "CREATE TABLE IF NOT EXISTS \"Ks\".\"Cf\" (key blob, column1 timeuuid, column2 text, value text, PRIMARY \
-             KEY (key, column1, column2)) WITH CLUSTERING ORDER BY (column1 DESC, column2 ASC) AND gc_grace_seconds \
-             = 864000 AND id = '00000000-0000-0000-0000-000000000000'"
-        );
-        let slice = Shape::Slice {
-            inner: false,
-            which: RowSelector::Range { from: true, to: false },
-            is_reversed: true,
-        };
-        assert_eq!(
-            slice.text(&table),
-            "SELECT column1, column2, value, WRITETIME(value), TTL(value) FROM \"Ks\".\"Cf\" WHERE key = ? AND column1 \
-             <= ? ORDER BY column1 ASC, column2 DESC"
-        );
-    }
-
-    #[test]
-    fn a_counter_has_no_timestamps() {
-        let mut cf = family("UTF8Type");
-        cf.default_validator = Types::builtin().parse("CounterColumnType").unwrap();
-        let table = Table::of(&Arc::new(cf)).unwrap();
-        assert_eq!(Shape::DeleteRow.text(&table), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
-        let delete = |which| Shape::Delete { inner: false, which }.text(&table);
-        assert_eq!(delete(RowSelector::One), "DELETE value FROM \"Ks\".\"Cf\" WHERE key = ? AND column1 = ?");
-        let all = RowSelector::Range { from: false, to: false };
-        assert_eq!(delete(all), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
-        assert!(!Shape::DeleteRow.is_idempotent(&table));
-        assert!(!Shape::Add.is_idempotent(&table));
-        assert_eq!(
-            Shape::Add.text(&table),
-            "UPDATE \"Ks\".\"Cf\" SET value = value + ? WHERE key = ? AND column1 = ?"
-        );
-    }
-
-    #[test]
-    fn a_range_of_the_ring_is_selected_by_tokens() {
-        let table = Table::of(&Arc::new(family("BytesType"))).unwrap();
-        let ring = Ring { from: RingEnd::Key, to: RingEnd::Token };
-        assert_eq!(
-            Shape::Keys(ring).text(&table),
-            "SELECT DISTINCT key FROM \"Ks\".\"Cf\" WHERE token(key) >= token(?) AND token(key) <= ?"
-        );
-    }
 }

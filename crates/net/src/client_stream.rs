@@ -9,8 +9,8 @@ use std::time::Duration;
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::TcpStream;
-use tokio_rustls::server::TlsStream;
 
+use crate::tls::{ServerTls, socket_of};
 use base::util::meter::ClientPresence;
 
 /// The time that the server waits until a TLS client takes its close_notify alert.
@@ -37,7 +37,7 @@ pub fn give_back(buffer: &mut BytesMut, bytes_max: usize) {
 pub enum ClientStream {
     Plain(TcpStream),
     /// TLS, after the handshake. Boxed because it takes a thousand bytes, and most clients do not use it.
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<ServerTls>),
 }
 
 impl ClientStream {
@@ -49,7 +49,7 @@ impl ClientStream {
     pub fn socket(&self) -> &TcpStream {
         match self {
             ClientStream::Plain(stream) => stream,
-            ClientStream::Tls(stream) => stream.get_ref().0,
+            ClientStream::Tls(stream) => socket_of(stream),
         }
     }
 

@@ -1,19 +1,16 @@
 //! The TLS handshake of a client, and the detection of clients without TLS.
 
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::RwLock;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::{self, AlertDescription, Error};
 
 use crate::client_stream::ClientStream;
 use crate::handler::ConnectionEnd;
-use crate::tls;
-use crate::tls::TlsError;
+use crate::tls::Acceptor;
+use crate::tls_error::{HandshakeError, TlsError};
 use config::ClientEncryption;
 
 /// The time that a client may take for its handshake.
@@ -23,49 +20,18 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// a Thrift frame of 369 MB, or version 22 of the native protocol.
 const HELLO: [u8; 2] = [0x16, 0x03];
 
-/// Why a handshake failed.
-#[derive(Debug, thiserror::Error)]
-pub enum HandshakeError {
-    #[error(
-        "the client does not use TLS, which this server requires; `--tls optional`, or \
-         <Optional>true</Optional> in <ClientEncryptionOptions>, allows clients without TLS"
-    )]
-    NotTls,
-    #[error("the client did not complete the TLS handshake within {0:?}")]
-    TooSlow(Duration),
-    #[error("the TLS handshake failed: {0}; the server supports TLS 1.2 and 1.3 with their secure ciphers")]
-    Outdated(rustls::Error),
-    #[error("the TLS handshake failed: {0}; the client does not trust the server's certificate")]
-    Distrusted(rustls::Error),
-    #[error("the TLS handshake failed: {0}")]
-    Failed(rustls::Error),
-}
-
-impl From<rustls::Error> for HandshakeError {
-    fn from(error: rustls::Error) -> HandshakeError {
-        use AlertDescription::{BadCertificate, CertificateUnknown, UnknownCA};
-        match error {
-            Error::PeerIncompatible(_) => HandshakeError::Outdated(error),
-            Error::AlertReceived(BadCertificate | CertificateUnknown | UnknownCA) => {
-                HandshakeError::Distrusted(error)
-            }
-            _ => HandshakeError::Failed(error),
-        }
-    }
-}
-
 /// TLS for the connections of all ports.
 pub struct Encryption {
     options: ClientEncryption,
     /// The acceptor of new connections; open connections keep the one they began with.
-    acceptor: RwLock<TlsAcceptor>,
+    acceptor: RwLock<Acceptor>,
     patience: Duration,
 }
 
 impl Encryption {
     /// Reads the certificate, the key and the authorities that the options name.
     pub fn open(options: ClientEncryption) -> Result<Encryption, TlsError> {
-        let acceptor = RwLock::new(acceptor(&options)?);
+        let acceptor = RwLock::new(Acceptor::open(&options)?);
         Ok(Encryption { options, acceptor, patience: HANDSHAKE_TIMEOUT })
     }
 
@@ -77,7 +43,7 @@ impl Encryption {
 
     /// Reads the files again for new connections. After an error the former certificates stay in use.
     pub fn reload(&self) -> Result<(), TlsError> {
-        let fresh = acceptor(&self.options)?;
+        let fresh = Acceptor::open(&self.options)?;
         *self.acceptor.write() = fresh;
         Ok(())
     }
@@ -112,13 +78,9 @@ impl Encryption {
 
     async fn shake_hands(&self, stream: TcpStream) -> Result<ClientStream, ConnectionEnd> {
         let acceptor = self.acceptor.read().clone();
-        let stream = acceptor.accept(stream).await.map_err(failure)?;
+        let stream = acceptor.accept(stream).await?;
         Ok(ClientStream::Tls(Box::new(stream)))
     }
-}
-
-fn acceptor(options: &ClientEncryption) -> Result<TlsAcceptor, TlsError> {
-    Ok(TlsAcceptor::from(Arc::new(tls::server_config(options)?)))
 }
 
 /// Returns whether the client's first bytes begin a handshake, without reading them. `None` if the client closed the
@@ -133,10 +95,4 @@ async fn is_tls(stream: &TcpStream) -> io::Result<Option<bool>> {
 
 fn closed(error: HandshakeError) -> ConnectionEnd {
     ConnectionEnd::Closed(error.into())
-}
-
-/// Maps a TLS error to a closed connection, which is logged, and an error of the network to a lost one.
-fn failure(error: io::Error) -> ConnectionEnd {
-    let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).cloned();
-    of_tls.map_or(ConnectionEnd::Lost(error), |error| closed(error.into()))
 }

@@ -29,7 +29,12 @@ mod pace;
 mod repeated_lines;
 mod short_turns;
 mod shutdown;
+#[cfg(feature = "tls")]
 mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "without_tls.rs"]
+mod tls;
+mod tls_error;
 mod turn;
 
 pub use access_token::{AccessToken, NEEDS_TOKEN, is_same};
@@ -42,12 +47,13 @@ pub use connection_limits::ConnectionLimits;
 pub use connection_metrics::ConnectionMetrics;
 pub use connection_table::{ClientKind, ConnectedClient, ConnectionEntry, ConnectionTable};
 pub use connections::{Connections, Place};
-pub use encryption::{Encryption, HandshakeError};
+pub use encryption::Encryption;
 pub use handler::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 pub use listener::{ListenError, Listener, check_address, keep_alive};
 pub use memory_budget::{HoldError, MemoryBudget, Share};
 pub use pace::PaceLimits;
 pub use short_turns::request_short_slices;
 pub use shutdown::{Shutdown, ShutdownSignal};
-pub use tls::{ServerTrust, TlsError, client_config};
+pub use tls::{ClientTls, Connector};
+pub use tls_error::{HandshakeError, ServerTrust, TlsError};
 pub use turn::let_others_go_first;

@@ -1,10 +1,11 @@
-//! Reads certificates and keys, and makes the TLS configuration of the server.
+//! TLS of servers and clients: reads certificates and keys, and does the handshakes.
 
 use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 
+use tokio::net::TcpStream;
 use tokio_rustls::rustls::client::WebPkiServerVerifier;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use tokio_rustls::rustls::crypto::ring;
@@ -13,37 +14,89 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName,
 use tokio_rustls::rustls::server::{VerifierBuilderError, WebPkiClientVerifier, danger::ClientCertVerifier};
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{
-    self, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
+    self, AlertDescription, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
 };
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
+use crate::handler::ConnectionEnd;
 use crate::limits::PEM_BYTES_MAX;
+use crate::tls_error::{HandshakeError, ServerTrust, TlsError};
 use config::ClientEncryption;
 
-/// Why the files cannot be used for TLS.
-#[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    #[error("cannot read {}: {reason}", file.display())]
-    Unreadable { file: PathBuf, reason: std::io::Error },
-    #[error("{} has more than {PEM_BYTES_MAX} bytes: it is not a certificate or key", file.display())]
-    TooLong { file: PathBuf },
-    #[error("{} is not a PEM file with {wanted}: {reason}", file.display())]
-    NotPem { file: PathBuf, wanted: &'static str, reason: String },
-    #[error("the certificate in {} cannot be used with the key in {}: {reason}", certificate.display(), key.display())]
-    Pair { certificate: PathBuf, key: PathBuf, reason: rustls::Error },
-    #[error("the authorities in {} cannot be used: {reason}", file.display())]
-    Authorities { file: PathBuf, reason: String },
-    #[error("TLS cannot be set up: {0}")]
-    Protocol(rustls::Error),
+/// The stream of a client, after the handshake.
+pub type ServerTls = tokio_rustls::server::TlsStream<TcpStream>;
+/// The stream to a server, after the handshake.
+pub type ClientTls = tokio_rustls::client::TlsStream<TcpStream>;
+
+/// Returns the TCP connection below a client's stream.
+pub fn socket_of(stream: &ServerTls) -> &TcpStream {
+    stream.get_ref().0
+}
+
+/// Does the handshakes of a server.
+#[derive(Clone)]
+pub struct Acceptor(TlsAcceptor);
+
+impl Acceptor {
+    /// Reads the certificate, the key and the authorities that the options name.
+    pub fn open(options: &ClientEncryption) -> Result<Acceptor, TlsError> {
+        Ok(Acceptor(TlsAcceptor::from(Arc::new(server_config(options)?))))
+    }
+
+    /// Does the handshake with a client. A TLS error closes the connection, an error of the network has lost it.
+    pub async fn accept(&self, stream: TcpStream) -> Result<ServerTls, ConnectionEnd> {
+        self.0.accept(stream).await.map_err(|error| {
+            let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+            match of_tls {
+                Some(why) => ConnectionEnd::Closed(handshake_error(why).into()),
+                None => ConnectionEnd::Lost(error),
+            }
+        })
+    }
+}
+
+fn handshake_error(error: &rustls::Error) -> HandshakeError {
+    use AlertDescription::{BadCertificate, CertificateUnknown, UnknownCA};
+    let why = error.to_string();
+    match error {
+        rustls::Error::PeerIncompatible(_) => HandshakeError::Outdated(why),
+        rustls::Error::AlertReceived(BadCertificate | CertificateUnknown | UnknownCA) => {
+            HandshakeError::Distrusted(why)
+        }
+        _ => HandshakeError::Failed(why),
+    }
+}
+
+/// Does the handshakes of a client.
+#[derive(Clone)]
+pub struct Connector(TlsConnector);
+
+impl Connector {
+    /// Reads the files of the trust.
+    pub fn open(trust: &ServerTrust) -> Result<Connector, TlsError> {
+        Ok(Connector(TlsConnector::from(Arc::new(client_config(trust)?))))
+    }
+
+    /// Returns whether certificates can have the name of a host.
+    pub fn can_name(&self, host: &str) -> bool {
+        ServerName::try_from(host).is_ok()
+    }
+
+    /// Does the handshake with the server of a host, which is a name or an address.
+    pub async fn connect(&self, host: &str, stream: TcpStream) -> io::Result<ClientTls> {
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        self.0.connect(name, stream).await
+    }
 }
 
 /// Reads the files and returns a server configuration for TLS 1.2 and 1.3.
-pub fn server_config(options: &ClientEncryption) -> Result<ServerConfig, TlsError> {
+fn server_config(options: &ClientEncryption) -> Result<ServerConfig, TlsError> {
     let (certificate_file, key_file) = (&options.certificate_file, &options.key_file);
     let certificates = certificates(certificate_file)?;
     let key = private_key(key_file)?;
     let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_protocol_versions(&[&TLS12, &TLS13])
-        .map_err(TlsError::Protocol)?;
+        .map_err(|why| TlsError::Protocol(why.to_string()))?;
     let builder = match &options.client_authorities {
         Some(file) => builder.with_client_cert_verifier(verifier(file, options.require_client_auth)?),
         None => builder.with_no_client_auth(),
@@ -51,7 +104,7 @@ pub fn server_config(options: &ClientEncryption) -> Result<ServerConfig, TlsErro
     builder.with_single_cert(certificates, key).map_err(|reason| TlsError::Pair {
         certificate: certificate_file.clone(),
         key: key_file.clone(),
-        reason,
+        reason: reason.to_string(),
     })
 }
 
@@ -70,20 +123,11 @@ fn verifier(file: &Path, is_required: bool) -> Result<Arc<dyn ClientCertVerifier
     builder.build().map_err(|error: VerifierBuilderError| wrong(error.to_string()))
 }
 
-/// The servers that a client trusts, and the certificate by which it identifies itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerTrust {
-    /// Certificates of authorities, or of servers themselves.
-    pub authorities: PathBuf,
-    /// The client's own certificate and its key.
-    pub own: Option<(PathBuf, PathBuf)>,
-}
-
 /// Reads the files and returns a client configuration for TLS 1.2 and 1.3.
 ///
 /// A server is trusted if its certificate is in the file, whatever name it has, or if an authority in the file has signed
 /// it for the server's name. Old clusters often have certificates without a name, which clients trusted one by one.
-pub fn client_config(trust: &ServerTrust) -> Result<ClientConfig, TlsError> {
+fn client_config(trust: &ServerTrust) -> Result<ClientConfig, TlsError> {
     let provider = Arc::new(ring::default_provider());
     let known = certificates(&trust.authorities)?;
     let mut roots = RootCertStore::empty();
@@ -95,7 +139,7 @@ pub fn client_config(trust: &ServerTrust) -> Result<ClientConfig, TlsError> {
     let signed = signed.map_err(|error| wrong(error.to_string()))?;
     let builder = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS12, &TLS13])
-        .map_err(TlsError::Protocol)?
+        .map_err(|why| TlsError::Protocol(why.to_string()))?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(KnownOrSigned { known, signed }));
     match &trust.own {
@@ -105,7 +149,7 @@ pub fn client_config(trust: &ServerTrust) -> Result<ClientConfig, TlsError> {
             pair.map_err(|reason| TlsError::Pair {
                 certificate: certificate.clone(),
                 key: key.clone(),
-                reason,
+                reason: reason.to_string(),
             })
         }
     }

@@ -4,7 +4,6 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use scylla::statement::Consistency as Level;
 
 use super::dialect::{Dialect, Target};
 use super::run::{Plan, Stop};
@@ -90,7 +89,7 @@ pub(super) struct DataArgs {
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(i32).range(0..))]
     pub slice_count: i32,
     #[arg(long, value_enum, ignore_case = true, default_value_t = Consistency::One)]
-    consistency: Consistency,
+    pub consistency: Consistency,
 }
 
 /// The behaviour of the clients.
@@ -231,6 +230,7 @@ pub(super) struct GatewayArgs {
 
 impl GatewayArgs {
     /// Returns the plan of one operation's rounds through the gateway.
+    #[cfg_attr(not(feature = "driver"), allow(dead_code, reason = "only the driver has such rounds"))]
     pub fn plan(&self, operation: Operation) -> Result<Plan, String> {
         let shape = self.data.shape(self.columns, self.columns);
         let stop = Stop::After(duration(self.seconds)?);
@@ -273,7 +273,7 @@ impl NativeArgs {
 /// Consistency levels with their numbers on the wire, which are the same for all servers except 0.4.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "SCREAMING_SNAKE_CASE")]
-enum Consistency {
+pub(super) enum Consistency {
     Zero = 0,
     One = 1,
     Quorum = 2,
@@ -326,22 +326,6 @@ impl CompareArgs {
 }
 
 impl DataArgs {
-    /// Returns the consistency level as a type of the driver.
-    pub fn level(&self) -> Result<Level, String> {
-        Ok(match self.consistency {
-            Consistency::Any => Level::Any,
-            Consistency::One => Level::One,
-            Consistency::Two => Level::Two,
-            Consistency::Three => Level::Three,
-            Consistency::Quorum => Level::Quorum,
-            Consistency::All => Level::All,
-            Consistency::LocalQuorum => Level::LocalQuorum,
-            Consistency::EachQuorum => Level::EachQuorum,
-            Consistency::LocalOne => Level::LocalOne,
-            Consistency::Zero => return Err("current clusters have no consistency level ZERO".to_owned()),
-        })
-    }
-
     fn shape(&self, columns: u32, batch_columns: u32) -> Shape {
         Shape {
             rows: self.rows,

@@ -7,10 +7,11 @@ use std::time::Instant;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
+use scylla::statement::Consistency as Level;
 use scylla::statement::prepared::PreparedStatement;
 use tokio::runtime::Runtime;
 
-use super::args::GatewayArgs;
+use super::args::{Consistency, GatewayArgs};
 use super::reply::Failure;
 use super::report;
 use super::rounds::{self, Rounds, Row};
@@ -59,7 +60,7 @@ impl Direct {
     fn open(args: &GatewayArgs, runtime: Runtime) -> Result<Direct, String> {
         let plan = args.plan(Operation::Insert)?;
         let name = format!("\"{}\".\"{}\"", plan.target.keyspace, plan.target.column_family);
-        let level = args.data.level()?;
+        let level = level(args.data.consistency)?;
         let opened = runtime.block_on(async {
             let profile = ExecutionProfile::builder().consistency(level).build();
             let session = SessionBuilder::new()
@@ -113,6 +114,22 @@ impl Direct {
         let tally = Arc::into_inner(tally).and_then(|tally| tally.into_inner().ok()).unwrap_or_default();
         Ok(Outcome { elapsed, tally })
     }
+}
+
+/// Returns a consistency level as a type of the driver.
+fn level(consistency: Consistency) -> Result<Level, String> {
+    Ok(match consistency {
+        Consistency::Any => Level::Any,
+        Consistency::One => Level::One,
+        Consistency::Two => Level::Two,
+        Consistency::Three => Level::Three,
+        Consistency::Quorum => Level::Quorum,
+        Consistency::All => Level::All,
+        Consistency::LocalQuorum => Level::LocalQuorum,
+        Consistency::EachQuorum => Level::EachQuorum,
+        Consistency::LocalOne => Level::LocalOne,
+        Consistency::Zero => return Err("current clusters have no consistency level ZERO".to_owned()),
+    })
 }
 
 /// A client with one request at a time.

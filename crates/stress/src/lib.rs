@@ -15,6 +15,10 @@ mod cql;
 mod dialect;
 mod do_nothing;
 mod do_nothing_child;
+#[cfg(feature = "driver")]
+mod gateway;
+#[cfg(not(feature = "driver"))]
+#[path = "without_driver.rs"]
 mod gateway;
 mod native;
 mod native_client;

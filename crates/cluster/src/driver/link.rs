@@ -19,7 +19,6 @@ use scylla::statement::{Consistency, SerialConsistency};
 
 use super::connect_error::of_connecting;
 use super::gate::Gate;
-use super::options::ClusterOptions;
 use super::retries::Retries;
 use super::rows::{Field, all, first, is_applied};
 use super::shape::Shape;
@@ -27,6 +26,7 @@ use super::table::Table;
 use super::values::Values;
 use super::{error, tls};
 use crate::limits::CLUSTER_ROWS_AT_ONCE;
+use crate::options::ClusterOptions;
 use base::compat::features::ConsistencyLevel;
 use store::StoreError;
 

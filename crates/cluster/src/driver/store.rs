@@ -7,16 +7,18 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::cql::ClientStatements;
-use super::keyspaces::{self, KnownTables, map};
+use super::keyspaces::{self, KnownTables};
 use super::link::Link;
 use super::metadata_records::{MetadataRecords, TablesLock};
-use super::options::ClusterOptions;
 use super::scan::Scan;
 use super::splits::splits;
-use super::table::{Table, quoted};
+use super::table::Table;
 use super::tables::Tables;
 use super::write::MutationWriter;
 use super::{cas, read};
+use crate::keyspace::{self, map};
+use crate::options::ClusterOptions;
+use crate::table::quoted;
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
@@ -43,6 +45,21 @@ pub struct ClusterStore {
     replication: Option<BTreeMap<String, String>>,
     /// The catalog for which tables were last created.
     catalog: Mutex<Option<Arc<Catalog>>>,
+}
+
+impl Link {
+    /// Opens the store of the cluster. `partitioner` is the cluster's.
+    ///
+    /// # Errors
+    /// If the tables of the gateways cannot be created.
+    pub async fn into_store(
+        self,
+        options: &ClusterOptions,
+        partitioner: PartitionerRef,
+        clock: Arc<Clock>,
+    ) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(Arc::new(ClusterStore::open(self, options, partitioner, clock).await?))
+    }
 }
 
 impl ClusterStore {
@@ -129,7 +146,7 @@ impl ClusterStore {
         for keyspace in catalog.keyspaces.values() {
             let is_same = known(&keyspace.name).is_some_and(|known| {
                 let other = &known.column_families;
-                keyspaces::replication(known, None) == keyspaces::replication(keyspace, None)
+                keyspace::replication(known, None) == keyspace::replication(keyspace, None)
                     && known.durable_writes == keyspace.durable_writes
                     && other.len() == keyspace.column_families.len()
                     && keyspace

@@ -2,7 +2,7 @@
 
 use scylla::client::session_builder::SessionBuilder;
 
-use super::options::ClusterTls;
+use crate::options::ClusterTls;
 use store::StoreError;
 
 /// Returns `Mismatch`: a gateway that is configured to encrypt must not connect without TLS.

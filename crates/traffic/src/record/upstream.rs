@@ -9,12 +9,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
-use tokio_rustls::rustls::ClientConfig;
-use tokio_rustls::rustls::pki_types::ServerName;
 
-use net::keep_alive;
+use net::{ClientTls, Connector, keep_alive};
 
 /// The time that connecting may take, with the handshake of TLS: as long as old clients wait for a reply.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -35,7 +31,9 @@ pub enum UpstreamError {
 pub struct Upstream {
     /// `HOST:PORT`.
     pub address: Arc<str>,
-    tls: Option<(TlsConnector, ServerName<'static>)>,
+    /// The name or address of its host, without the brackets of an address of IPv6.
+    host: Arc<str>,
+    tls: Option<Connector>,
 }
 
 impl Upstream {
@@ -44,22 +42,15 @@ impl Upstream {
     /// # Errors
     ///
     /// If the address is not of that form.
-    pub fn new(address: &str, tls: Option<Arc<ClientConfig>>) -> Result<Upstream, UpstreamError> {
+    pub fn new(address: &str, tls: Option<Connector>) -> Result<Upstream, UpstreamError> {
         let wrong = || UpstreamError::Address(address.to_owned());
         let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
         port.parse::<u16>().map_err(|_| wrong())?;
-        let name = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        if name.is_empty() {
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        if host.is_empty() || tls.as_ref().is_some_and(|connector| !connector.can_name(host)) {
             return Err(wrong());
         }
-        let tls = match tls {
-            Some(config) => {
-                let name = ServerName::try_from(name).map_err(|_| wrong())?;
-                Some((TlsConnector::from(config), name))
-            }
-            None => None,
-        };
-        Ok(Upstream { address: address.into(), tls })
+        Ok(Upstream { address: address.into(), host: host.into(), tls })
     }
 
     /// Connects to the server.
@@ -75,8 +66,8 @@ impl Upstream {
         keep_alive(&stream)?;
         match &self.tls {
             None => Ok(ServerStream::Plain(stream)),
-            Some((connector, name)) => {
-                let stream = connector.connect(name.clone(), stream).await?;
+            Some(connector) => {
+                let stream = connector.connect(&self.host, stream).await?;
                 Ok(ServerStream::Tls(Box::new(stream)))
             }
         }
@@ -87,7 +78,7 @@ impl Upstream {
 #[derive(Debug)]
 pub enum ServerStream {
     Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<ClientTls>),
 }
 
 impl AsyncRead for ServerStream {

@@ -13,7 +13,7 @@ use base::partitioner;
 use base::partitioner::PartitionerRef;
 use base::schema::Catalog;
 use base::util::Clock;
-use cluster::{ClusterLink, ClusterOptions, ClusterStore};
+use cluster::{ClusterLink, ClusterOptions};
 use config::Config;
 use db::{Database, DatabaseParts};
 use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode, check_not_foreign, check_parents};
@@ -102,8 +102,8 @@ async fn open_cluster(options: &OpenOptions<'_>) -> Result<Side, CopyError> {
     let class = link.partitioner_class().await.map_err(failed)?;
     let unknown = || failed(StoreError::Mismatch(format!("its partitioner {class} is not supported")));
     let partitioner = partitioner::resolve(&class).ok_or_else(unknown)?;
-    let store = ClusterStore::open(link, cluster, partitioner.clone(), options.clock.clone()).await;
-    over(name.clone(), Arc::new(store.map_err(failed)?), partitioner, options).await
+    let store = link.into_store(cluster, partitioner.clone(), options.clock.clone()).await;
+    over(name.clone(), store.map_err(failed)?, partitioner, options).await
 }
 
 async fn open_thrift(
