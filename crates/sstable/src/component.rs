@@ -175,11 +175,11 @@ impl Descriptor {
 fn without_mark<'n>(mut parts: Vec<&'n str>, of_directory: Option<&str>) -> (Vec<&'n str>, bool) {
     let is_mark = |at: usize| parts.get(at).is_some_and(|part| MARKS.contains(part));
     let is_own_name = || parts.get(1).is_some_and(|part| Some(*part) == of_directory);
-    let place = match parts.len() {
-        4 if parts[3] == "big" => Some(0),
-        3 if parts[2] != "big" => Some(1),
-        4 if !is_own_name() => Some(1),
-        5 => Some(2),
+    let place = match parts[..] {
+        [_, _, _, "big"] => Some(0),
+        [_, _, last] if last != "big" => Some(1),
+        [_, _, _, _] if !is_own_name() => Some(1),
+        [_, _, _, _, _] => Some(2),
         _ => None,
     };
     match place.filter(|place| is_mark(*place)) {

@@ -22,6 +22,7 @@
 //! (`model::Cell`), with the names that they have in 2.1, for all releases. Counters keep their shards, because the
 //! shards of several tables must be merged before their total is known.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod ancestors;

@@ -10,6 +10,7 @@
 //!     native::segment   unwraps frames of version 5, checks their checksums
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod limits;

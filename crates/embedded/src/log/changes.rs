@@ -69,7 +69,7 @@ impl ChangeList {
         self.bytes.extend_from_slice(&[0; 4]);
         write(&mut self.bytes);
         let length = length_of(self.bytes.len() - length_at - 4);
-        BigEndian::write_u32(&mut self.bytes[length_at..], length);
+        BigEndian::write_u32(self.bytes.split_at_mut(length_at).1, length);
         self.count += 1;
     }
 

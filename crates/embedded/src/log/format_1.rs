@@ -10,6 +10,8 @@
 //!   a checksum is wrong otherwise                               damaged
 //! ```
 
+use std::ops::Range;
+
 use super::record::{HEAD, HEAD_SUM, read_head};
 use super::stored_segment::{SECTOR, is_zero, written_from};
 
@@ -21,7 +23,7 @@ const OWN_ZEROS_MAX: usize = 64;
 
 /// Returns whether the record at `at`, which cannot be read, is the torn end of the log.
 pub fn is_torn(bytes: &[u8], number: u64, at: usize) -> bool {
-    let Some(head) = bytes[at..].first_chunk::<HEAD>() else { return true };
+    let Some(head) = part(bytes, at..bytes.len()).first_chunk::<HEAD>() else { return true };
     match read_head(number, at as u64, head) {
         None => {
             has_no_head(number, bytes, at) || is_payload_alone(bytes, at) || is_lost(bytes, at, at + HEAD)
@@ -37,20 +39,20 @@ pub fn is_torn(bytes: &[u8], number: u64, at: usize) -> bool {
 /// crosses the end of a sector, it is enough that the part in the second sector is missing.
 fn has_no_head(number: u64, bytes: &[u8], at: usize) -> bool {
     let is_head = |place: usize| {
-        let head = bytes[place..].first_chunk::<HEAD>();
+        let head = part(bytes, place..bytes.len()).first_chunk::<HEAD>();
         head.is_some_and(|head| read_head(number, place as u64, head).is_some())
     };
     let next_sector = at + SECTOR - at % SECTOR;
     let sum = at + HEAD_SUM..at + HEAD;
     let lost = if sum.contains(&next_sector) { next_sector..sum.end } else { sum };
-    is_zero(&bytes[lost]) && !(at + 1..at + written_from(bytes, at).len()).any(is_head)
+    is_zero(part(bytes, lost)) && !(at + 1..at + written_from(bytes, at).len()).any(is_head)
 }
 
 /// Returns whether a payload follows zeros in place of its head. The head was written after the payload. If the sector
 /// reached the disk between the two, it stayed like that, and later sectors may have been written.
 fn is_payload_alone(bytes: &[u8], at: usize) -> bool {
-    let behind = &bytes[at + HEAD..bytes.len().min(at + HEAD + ROW_HEAD)];
-    is_zero(&bytes[at..at + HEAD]) && !is_zero(behind)
+    let behind = part(bytes, at + HEAD..at + HEAD + ROW_HEAD);
+    is_zero(part(bytes, at..at + HEAD)) && !is_zero(behind)
 }
 
 /// Returns whether a part of the bytes from `at` to `end` never reached the disk. That is so if they are zero up to the
@@ -58,12 +60,17 @@ fn is_payload_alone(bytes: &[u8], at: usize) -> bool {
 /// well before `end` on, for at least a sector.
 fn is_lost(bytes: &[u8], at: usize, end: usize) -> bool {
     let next_sector = at + SECTOR - at % SECTOR;
-    let sector_at = |begin: usize| &bytes[begin..bytes.len().min(begin + SECTOR)];
+    let sector_at = |begin: usize| part(bytes, begin..begin + SECTOR);
     let mut sectors = (next_sector..end.min(bytes.len())).step_by(SECTOR).map(sector_at);
     let written = at + written_from(bytes, at).len();
-    is_zero(&bytes[at..next_sector.min(bytes.len())])
+    is_zero(part(bytes, at..next_sector))
         || sectors.any(is_zero)
         || written + OWN_ZEROS_MAX < end && bytes.len() - written >= SECTOR
+}
+
+/// Returns the bytes of a range, as far as the file goes.
+fn part(bytes: &[u8], range: Range<usize>) -> &[u8] {
+    bytes.get(range.start..bytes.len().min(range.end)).unwrap_or_default()
 }
 
 #[cfg(test)]

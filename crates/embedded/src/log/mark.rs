@@ -72,7 +72,7 @@ impl LogKey {
         out.extend_from_slice(&self.to_bytes());
         out.extend_from_slice(&durable.segment.to_be_bytes());
         out.extend_from_slice(&durable.offset.to_be_bytes());
-        let sum = crc32fast::hash(&out[begin..]);
+        let sum = crc32fast::hash(out.split_at(begin).1);
         out.extend_from_slice(&sum.to_be_bytes());
     }
 
@@ -91,7 +91,7 @@ impl LogKey {
     pub fn newest_mark(self, bytes: &[u8]) -> Option<Position> {
         let key = self.to_bytes();
         let begins = (0..).zip(bytes.windows(KEY)).filter(|(_, window)| *window == key);
-        begins.filter_map(|(at, _): (usize, _)| self.read_mark(&bytes[at..])).max()
+        begins.filter_map(|(at, _): (usize, _)| self.read_mark(bytes.get(at..)?)).max()
     }
 }
 

@@ -9,6 +9,8 @@
 //!   replay      reads segments back, and distinguishes a torn end from damage
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 mod changes;
 mod commit_log;
 mod format_1;

@@ -104,7 +104,7 @@ impl SealedRecord {
 
     /// Returns the rows in the order in which they were added.
     pub fn rows(&self) -> impl Iterator<Item = RowRecord<'_>> {
-        self.rows.iter().filter_map(|range| RowRecord::read(&mut &self.payload[range.clone()]))
+        self.rows.iter().filter_map(|range| RowRecord::read(&mut self.payload.get(range.clone())?))
     }
 }
 

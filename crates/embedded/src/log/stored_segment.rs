@@ -45,7 +45,7 @@ impl StoredSegment {
 
     /// Returns a segment of these bytes, like `read`.
     pub fn of(path: &Path, number: u64, bytes: Bytes) -> Result<Option<StoredSegment>, StoreError> {
-        let first_sector = &bytes[..bytes.len().min(SECTOR)];
+        let first_sector = bytes.get(..SECTOR).unwrap_or(&bytes);
         match SegmentHead::read(&bytes, number) {
             Some(head) => Ok(Some(StoredSegment { path: path.to_owned(), head, bytes })),
             None if first_sector.len() < SEGMENT_HEAD || is_zero(first_sector) => Ok(None),
@@ -59,7 +59,7 @@ impl StoredSegment {
     /// # Errors
     /// `Corrupt` if a segment of format 1, which has no marks, is damaged.
     pub fn item_at(&self, at: usize) -> Result<Option<(usize, Item)>, StoreError> {
-        let rest = &self.bytes[at..];
+        let rest = self.bytes.get(at..).unwrap_or_default();
         if let Some(durable) = self.head.key.and_then(|key| key.read_mark(rest)) {
             return Ok(Some((at + MARK, Item::Mark(durable))));
         }
@@ -74,7 +74,7 @@ impl StoredSegment {
     }
 
     fn payload_at(&self, at: usize) -> Option<Bytes> {
-        let head = self.bytes[at..].first_chunk::<HEAD>()?;
+        let head = self.bytes.get(at..)?.first_chunk::<HEAD>()?;
         let (length, sum) = read_head(self.head.seed(), at as u64, head)?;
         let begin = at + HEAD;
         let payload = self.bytes.get(begin..begin + length)?;
@@ -94,8 +94,8 @@ pub fn read_segment(disk: &dyn Disk, path: &Path) -> Result<Bytes, StoreError> {
 pub fn written_from(bytes: &[u8], at: usize) -> &[u8] {
     let rest = bytes.get(at..).unwrap_or_default();
     let zeros = rest.rchunks(SECTOR).take_while(|chunk| is_zero(chunk)).map(<[u8]>::len).sum::<usize>();
-    let rest = &rest[..rest.len() - zeros];
-    &rest[..rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)]
+    let (rest, _) = rest.split_at(rest.len() - zeros);
+    rest.split_at(rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)).0
 }
 
 /// Returns the newest position that a mark covers. The mark begins in the written bytes, and may end with zeros behind
@@ -105,7 +105,7 @@ pub fn newest_mark_in(bytes: &[u8], written: Range<usize>, key: LogKey) -> Optio
 }
 
 pub fn is_zero(part: &[u8]) -> bool {
-    part.chunks(SECTOR).all(|chunk| chunk == &[0; SECTOR][..chunk.len()])
+    part.chunks(SECTOR).all(|chunk| [0; SECTOR].starts_with(chunk))
 }
 
 pub fn no_segment(path: &Path, number: u64) -> StoreError {

@@ -15,6 +15,8 @@
 //! Things that must change together are changed in one step. A truncate, for example, only raises the generation of a
 //! column family; from then on the log records and tables of the earlier generation are ignored and removed.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 mod changes_file;
 mod contents;
 mod document;

@@ -1,5 +1,7 @@
 //! The head of a block.
 
+use bytes::BufMut;
+
 use crate::limits::{RECORDED_MESSAGE_BYTES_MAX, RECORDING_BLOCK_BYTES, RECORDING_INDEX_BYTES_MAX};
 
 use super::event_codec::EVENT_OVERHEAD_MAX;
@@ -31,19 +33,15 @@ pub struct BlockHead {
 impl BlockHead {
     pub fn encode(&self) -> [u8; HEAD_BYTES] {
         let mut head = [0; HEAD_BYTES];
-        let mut at = 0;
-        let mut put = |bytes: &[u8]| {
-            head[at..at + bytes.len()].copy_from_slice(bytes);
-            at += bytes.len();
-        };
-        put(if self.is_end { &END_MARK } else { &BLOCK_MARK });
-        put(&self.events.to_be_bytes());
-        put(&self.first_us.to_be_bytes());
-        put(&self.last_us.to_be_bytes());
-        let numbers =
-            [self.index_bytes, self.payload_bytes, self.events_bytes, self.index_sum, self.payload_sum];
-        for number in numbers {
-            put(&number.to_be_bytes());
+        let mut out = head.as_mut_slice();
+        out.put_slice(if self.is_end { &END_MARK } else { &BLOCK_MARK });
+        out.put_u32(self.events);
+        out.put_i64(self.first_us);
+        out.put_i64(self.last_us);
+        for number in
+            [self.index_bytes, self.payload_bytes, self.events_bytes, self.index_sum, self.payload_sum]
+        {
+            out.put_u32(number);
         }
         let sum = crc32fast::hash(&head[..HEAD_BYTES - 4]);
         head[HEAD_BYTES - 4..].copy_from_slice(&sum.to_be_bytes());

@@ -20,6 +20,8 @@
 //! A recording can have several files, its parts: `day.rec`, `day.rec.2`, `day.rec.3` (`parts`). The first events of a
 //! part are `Opened` of all connections that are open, so a part can be used alone.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 mod block;
 mod event_codec;
 mod index;

@@ -113,7 +113,9 @@ impl<R: Read + Seek> Reader<R> {
         if !start.starts_with(&FILE_MARK) {
             return Err(not_one());
         }
-        let number = |at: usize| start[at..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+        let number = |at: usize| {
+            start.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u32::from_be_bytes(*bytes))
+        };
         let (format, length) = (number(8), number(12) as usize);
         if length > RECORDING_HEADER_BYTES_MAX {
             return Err(damaged("its length is impossible"));
@@ -257,7 +259,7 @@ impl<R: Read + Seek> Reader<R> {
         loop {
             self.file.seek(SeekFrom::Start(start))?;
             let count = read_up_to(&mut self.file, &mut window)?;
-            let heads = window[..count].windows(HEAD_BYTES);
+            let heads = window.get(..count).unwrap_or_default().windows(HEAD_BYTES);
             let is_head = |bytes: &[u8]| {
                 (bytes.starts_with(&BLOCK_MARK) || bytes.starts_with(&END_MARK))
                     && bytes.first_chunk().is_some_and(|head| BlockHead::decode(head).is_some())
@@ -277,7 +279,7 @@ impl<R: Read + Seek> Reader<R> {
     fn next_event(&mut self) -> Result<Option<Event>, TrafficError> {
         loop {
             if self.block.left > 0 {
-                let mut rest = &self.block.bytes[self.block.read..];
+                let mut rest = self.block.bytes.get(self.block.read..).unwrap_or_default();
                 let Some(event) = take_event(&mut rest, self.block.before_us) else {
                     self.block.left = 0;
                     return Err(self.damaged(self.block.at, "an event is invalid"));
@@ -317,7 +319,7 @@ impl<R: Read + Seek> Iterator for Reader<R> {
 fn read_up_to(file: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     let mut count = 0;
     while count < buffer.len() {
-        match file.read(&mut buffer[count..]) {
+        match file.read(buffer.split_at_mut(count).1) {
             Ok(0) => break,
             Ok(read) => count += read,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -102,11 +102,11 @@ impl<W: Write> Writer<W> {
         let index = block.index.encode();
         let room = lz4_flex::block::get_maximum_output_size(block.payload.len());
         let mut out = vec![0; HEAD_BYTES + index.len() + room];
-        let start = HEAD_BYTES + index.len();
-        let compressed = lz4_flex::block::compress_into(&block.payload, &mut out[start..]);
+        let (front, payload) = out.split_at_mut(HEAD_BYTES + index.len());
+        let (head_place, index_place) = front.split_at_mut(HEAD_BYTES);
+        let compressed = lz4_flex::block::compress_into(&block.payload, payload);
         let compressed = compressed.map_err(|why| self.failure(io::Error::other(why)))?;
-        out.truncate(start + compressed);
-        out[HEAD_BYTES..start].copy_from_slice(&index);
+        index_place.copy_from_slice(&index);
         let head = BlockHead {
             is_end: false,
             events: block.events,
@@ -116,9 +116,10 @@ impl<W: Write> Writer<W> {
             payload_bytes: u32::try_from(compressed).unwrap_or(u32::MAX),
             events_bytes: u32::try_from(block.payload.len()).unwrap_or(u32::MAX),
             index_sum: crc32fast::hash(&index),
-            payload_sum: crc32fast::hash(&out[start..]),
+            payload_sum: crc32fast::hash(payload.split_at(compressed).0),
         };
-        out[..HEAD_BYTES].copy_from_slice(&head.encode());
+        head_place.copy_from_slice(&head.encode());
+        out.truncate(HEAD_BYTES + index.len() + compressed);
         self.put(&out)?;
         self.events += u64::from(block.events);
         let (min, max) = self.times.unwrap_or((block.min_us, block.max_us));

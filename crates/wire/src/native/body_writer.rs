@@ -48,11 +48,11 @@ impl<'a> BodyWriter<'a> {
         while !text.is_char_boundary(length) {
             length -= 1;
         }
-        self.short_bytes(&text.as_bytes()[..length]);
+        self.short_bytes(text.split_at(length).0.as_bytes());
     }
 
     pub fn short_bytes(&mut self, bytes: &[u8]) {
-        let bytes = &bytes[..bytes.len().min(usize::from(u16::MAX))];
+        let (bytes, _) = bytes.split_at(bytes.len().min(usize::from(u16::MAX)));
         self.u16(u16::try_from(bytes.len()).unwrap_or(u16::MAX));
         self.raw(bytes);
     }

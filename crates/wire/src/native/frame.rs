@@ -117,7 +117,8 @@ impl FrameCutter {
         let version = self.version.filter(|_| self.to_skip == 0)?;
         let mut rest = buffer.get(2..version.header_bytes())?;
         let stream = if version < ProtocolVersion::V3 { i16::from(rest.get_i8()) } else { rest.get_i16() };
-        let length = (&rest[1..]).get_u32() as usize;
+        let _opcode = rest.get_u8();
+        let length = rest.get_u32() as usize;
         Some((stream, (version.header_bytes() + length).saturating_sub(buffer.len())))
     }
 
@@ -148,10 +149,9 @@ impl FrameCutter {
         }
         let version = ProtocolVersion::of_number(first).filter(|version| *version <= self.highest);
         let version = version.ok_or(FrameError::Version { number: first, highest: self.highest })?;
-        if buffer.len() < version.header_bytes() {
+        let Some(mut header) = buffer.get(1..version.header_bytes()) else {
             return Ok(NextFrame::Incomplete);
-        }
-        let mut header = &buffer[1..version.header_bytes()];
+        };
         let flags = header.get_u8();
         let stream =
             if version < ProtocolVersion::V3 { i16::from(header.get_i8()) } else { header.get_i16() };

@@ -17,6 +17,7 @@ const CRC24_START: u32 = 0x0087_5060;
 const CRC24_POLYNOMIAL: u32 = 0x0197_4f0b;
 /// Bytes that the CRC-32 of every payload includes first.
 const CRC32_START: [u8; 4] = [0xfa, 0x2d, 0x55, 0xca];
+const HEADER_CHECKSUM_BYTES: usize = 3;
 const CHECKSUM_BYTES: usize = 4;
 /// Length of a frame's header: version, flags, stream, opcode, and the length of the body.
 const FRAME_HEADER_BYTES: usize = 9;
@@ -46,25 +47,21 @@ impl SegmentCodec {
 
     /// Moves the payload of the first segment of `input` to `frames`. Returns false if the segment is incomplete.
     pub fn take(self, input: &mut BytesMut, frames: &mut BytesMut) -> Result<bool, SegmentError> {
-        let fields = self.fields_bytes();
-        if input.len() < fields + 3 {
-            return Ok(false);
-        }
         let number =
             |bytes: &[u8]| bytes.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
-        if number(&input[fields..fields + 3]) != u64::from(crc24(&input[..fields])) {
+        let fields = self.fields_bytes();
+        let Some((header, rest)) = input.split_at_checked(fields) else { return Ok(false) };
+        let Some((checksum, rest)) = rest.split_at_checked(HEADER_CHECKSUM_BYTES) else { return Ok(false) };
+        if number(checksum) != u64::from(crc24(header)) {
             return Err(SegmentError::Header);
         }
-        let header = number(&input[..fields]);
+        let header = number(header);
         let length = usize::try_from(header & 0x1_ffff).unwrap_or(0);
         let before =
             if self.is_compressed { usize::try_from(header >> 17 & 0x1_ffff).unwrap_or(0) } else { 0 };
-        let whole = fields + 3 + length + CHECKSUM_BYTES;
-        if input.len() < whole {
-            return Ok(false);
-        }
-        let payload = &input[fields + 3..whole - CHECKSUM_BYTES];
-        if number(&input[whole - CHECKSUM_BYTES..whole]) != u64::from(crc32(payload)) {
+        let Some((payload, rest)) = rest.split_at_checked(length) else { return Ok(false) };
+        let Some(checksum) = rest.first_chunk() else { return Ok(false) };
+        if u32::from_le_bytes(*checksum) != crc32(payload) {
             return Err(SegmentError::Payload);
         }
         if before == 0 {
@@ -74,7 +71,7 @@ impl SegmentCodec {
             let decompressed = decompressed.ok().filter(|bytes| bytes.len() == before);
             frames.extend_from_slice(&decompressed.ok_or(SegmentError::Compression)?);
         }
-        input.advance(whole);
+        input.advance(fields + HEADER_CHECKSUM_BYTES + length + CHECKSUM_BYTES);
         Ok(true)
     }
 
@@ -102,20 +99,21 @@ impl SegmentCodec {
             None => (payload.len() as u64 | flag << 17, payload),
         };
         let fields = self.fields_bytes();
-        let header = &header.to_le_bytes()[..fields];
-        out.reserve(fields + 3 + body.len() + CHECKSUM_BYTES);
+        let header = header.to_le_bytes();
+        let (header, _) = header.split_at(fields);
+        out.reserve(fields + HEADER_CHECKSUM_BYTES + body.len() + CHECKSUM_BYTES);
         out.put_slice(header);
-        out.put_slice(&crc24(header).to_le_bytes()[..3]);
+        out.put_uint_le(u64::from(crc24(header)), HEADER_CHECKSUM_BYTES);
         out.put_slice(body);
-        out.put_slice(&crc32(body).to_le_bytes());
+        out.put_u32_le(crc32(body));
     }
 }
 
 /// Returns the bytes of the frames at the front that go into one segment: at least one frame.
 fn group_bytes(frames: &[u8]) -> usize {
     let mut group = 0;
-    while let Some(header) = frames.get(group..group + FRAME_HEADER_BYTES) {
-        let length = u32::from_be_bytes([header[5], header[6], header[7], header[8]]) as usize;
+    while let Some(length) = frames.get(group..group + FRAME_HEADER_BYTES).and_then(<[u8]>::last_chunk) {
+        let length = u32::from_be_bytes(*length) as usize;
         let end = (group + FRAME_HEADER_BYTES + length).min(frames.len());
         if group > 0 && end > PAYLOAD_BYTES_MAX {
             return group;

@@ -164,7 +164,7 @@ impl MessageCutter {
             return None;
         }
         let length = frame_length(*head, self.limit).ok()?;
-        let front = Bytes::copy_from_slice(&body[..body.len().min(length).min(HEADER_BYTES_MAX)]);
+        let front = Bytes::copy_from_slice(body.split_at(body.len().min(length).min(HEADER_BYTES_MAX)).0);
         self.to_skip = length.saturating_sub(body.len());
         *buffer = BytesMut::new();
         Some(front)
@@ -206,12 +206,13 @@ impl MessageCutter {
         let length = frame_length(*head, self.limit)?;
         if length > self.handed_out_max {
             let front = HEADER_BYTES_MAX.min(length);
-            if front > body.len() {
+            let Some((front, _)) = body.split_at_checked(front) else {
                 return Ok(NextMessage::Needed(front - body.len()));
-            }
+            };
+            let front = Bytes::copy_from_slice(front);
             buffer.advance(4);
             self.to_skip = length;
-            return Ok(NextMessage::TooLong { front: Bytes::copy_from_slice(&buffer[..front]), length });
+            return Ok(NextMessage::TooLong { front, length });
         }
         if let Some(missing) = length.checked_sub(body.len())
             && missing > 0

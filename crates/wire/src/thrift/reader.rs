@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
     #[must_use]
     #[inline]
     pub fn at(mut self, remaining: usize) -> Reader<'a> {
-        self.rest = &self.rest[self.rest.len().saturating_sub(remaining)..];
+        self.rest = self.rest.split_at(self.rest.len().saturating_sub(remaining)).1;
         self
     }
 
