@@ -1,8 +1,5 @@
 //! The `thriftstore` program.
 
-mod allocator;
-mod mapped_buffer;
-
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

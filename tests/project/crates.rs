@@ -8,8 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate, and the crates that it may use.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("base", &[]),
+    ("allocator", &["base"]),
     ("config", &["base"]),
     ("wire", &["base"]),
     ("cql-syntax", &["base"]),

@@ -2,7 +2,7 @@
 //!
 //! With a limit of data or of address space the operating system refuses memory, and a process ends whose allocation
 //! fails. The budgets of requests and messages are smaller than the limit, but memory is not divided exactly: buffers
-//! grow, and the allocator keeps what is free. If an allocation fails nevertheless, the allocator (`allocator.rs`) frees the
+//! grow, and the allocator keeps what is free. If an allocation fails nevertheless, the allocator (crate `allocator`) frees the
 //! spare memory and tries again, and if that fails or another allocation has spent it, waits for other requests to end. From then
 //! on requests that need more memory are refused, until there is enough again to set it aside:
 //!

@@ -1,4 +1,4 @@
-//! The allocator of the program.
+//! The allocator of a program that depends on this crate.
 //!
 //! Small allocations come from mimalloc. A limit of data (`ulimit -d`) or of address space counts what is reserved:
 //! mimalloc keeps what is freed, in pieces that do not fit the next large buffer, and with 200 MiB in use it had
@@ -12,14 +12,19 @@
 //! ```
 //!
 //! If an allocation fails nevertheless, `or_again` frees the spare memory, waits, and tries again.
+//!
+//! It is a crate of its own because every request allocates, and the build of `./serve` does not optimize the program.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
+
+mod mapped_buffer;
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::util::{process_memory, spare_memory};
 use mimalloc::MiMalloc;
-
-use crate::mapped_buffer;
 
 /// Bytes of the smallest large buffer. Smaller ones would lose too much of their last page.
 const LARGE: usize = 128 * 1024;
