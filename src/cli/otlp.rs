@@ -76,7 +76,7 @@ mod export {
     use tracing_subscriber::util::SubscriberInitExt;
 
     use super::OtlpArgs;
-    use crate::cli::process::{has_colours, log_filter, start_log};
+    use crate::cli::process::{log, start_log};
 
     /// The path that collectors receive spans at.
     const PATH: &str = "/v1/traces";
@@ -110,13 +110,8 @@ mod export {
             let tracer = provider.tracer("thriftstore");
             let spans = Targets::new().with_target("requests", LevelFilter::DEBUG);
             let spans = tracing_opentelemetry::layer().with_tracer(tracer).with_filter(spans);
-            let log = tracing_subscriber::fmt::layer()
-                .with_writer(std::io::stderr)
-                .with_ansi(has_colours())
-                .log_internal_errors(false)
-                .with_filter(log_filter());
             // An embedding program may have set its own subscriber.
-            let _ = tracing_subscriber::registry().with(log).with(spans).try_init();
+            let _ = tracing_subscriber::registry().with(log()).with(spans).try_init();
             Ok(SpanExport(Some(provider)))
         }
     }

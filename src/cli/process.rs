@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing::Subscriber;
+use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use net::{Encryption, request_short_slices};
@@ -14,9 +17,9 @@ use net::{Encryption, request_short_slices};
 /// The variable of the environment that selects levels and modules of the log, as `info,net=debug`.
 const LOG_VARIABLE: &str = "THRIFTSTORE_LOG";
 
-/// Returns the filter of the log. Without the variable there are only warnings of the driver to a cluster; connection
-/// errors are logged by the gateway itself.
-pub fn log_filter() -> Targets {
+/// Returns the filter of the log. Without the variable the log has only warnings of the driver of clusters; the gateway itself
+/// logs errors of connecting.
+fn log_filter() -> Targets {
     let given = std::env::var(LOG_VARIABLE).ok().and_then(|text| text.parse().ok());
     given.unwrap_or_else(|| {
         Targets::new()
@@ -26,17 +29,21 @@ pub fn log_filter() -> Targets {
     })
 }
 
-/// Starts the log, on standard error.
-pub fn start_log() {
+/// Returns the log on standard error, with its filter.
+pub fn log<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
     let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(has_colours());
     // A failure to write a line would be printed there, too, by a macro that panics if that fails.
-    let log = log.log_internal_errors(false);
+    log.log_internal_errors(false).with_filter(log_filter())
+}
+
+/// Starts the log.
+pub fn start_log() {
     // An embedding program may have set its own subscriber.
-    let _ = tracing_subscriber::registry().with(log).with(log_filter()).try_init();
+    let _ = tracing_subscriber::registry().with(log()).try_init();
 }
 
 /// Returns whether the lines of the log have colours: on a terminal, without `NO_COLOR` in the environment.
-pub fn has_colours() -> bool {
+fn has_colours() -> bool {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stderr().is_terminal() && !no_color
 }

@@ -421,7 +421,7 @@ fn the_server_stops_although_clients_never_read() {
             deaf
         })
         .collect();
-    // Its reply has begun and does not fit into the buffers of the connection.
+    // The server has begun a reply, which does not fit into the buffers of the connection.
     assert_eq!(deaf[0].peek(&mut [0]).unwrap(), 1);
     let start = Instant::now();
     server.stop();

@@ -41,10 +41,10 @@ impl ConfigError {
             let shown = source.shown(self.span);
             let caret = AnnotationKind::Primary.span(shown.span.start..shown.span.end);
             let snippet = Snippet::source(shown.text).line_start(line).annotation(caret);
-            group = if shown.is_whole {
+            group = if shown.has_beginning {
                 group.element(snippet.path(file))
             } else {
-                // The column in the file is not that in the text.
+                // The column in the file is not the column in this text.
                 group.element(Origin::path(file).line(line).char_column(column)).element(snippet)
             };
         }

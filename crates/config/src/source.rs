@@ -32,8 +32,8 @@ pub struct ShownLine<'a> {
     pub text: &'a str,
     /// The mistake in this text.
     pub span: Span,
-    /// Whether the text begins with the line.
-    pub is_whole: bool,
+    /// Whether the text has the beginning of the line.
+    pub has_beginning: bool,
 }
 
 /// A named text with an index of its lines.
@@ -75,7 +75,7 @@ impl Source {
         let from = floor(&self.text, span.start.saturating_sub(SHOWN_AROUND)).max(line_start);
         let to = floor(&self.text, span.end + SHOWN_AROUND).min(self.line_end(span.end));
         let span = Span { start: span.start - from, end: span.end - from };
-        ShownLine { text: &self.text[from..to], span, is_whole: from == line_start }
+        ShownLine { text: &self.text[from..to], span, has_beginning: from == line_start }
     }
 
     fn line_end(&self, offset: usize) -> usize {

@@ -16,7 +16,7 @@ use super::select::{AccessPath, Reach, SelectPlan};
 use super::values::Markers;
 use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, access};
 use base::compat::features::restrictions::MATERIALIZED_VIEWS;
-use base::compat::{Line, texts};
+use base::compat::{Behaviour, Line, texts};
 use base::model::BoundValue;
 use base::schema::Catalog;
 use base::util::meter;
@@ -364,14 +364,8 @@ pub fn execute_once<'a>(
     prepared: &'a Prepared,
     options: &'a QueryOptions,
 ) -> Execution<'a> {
-    Box::pin(async move {
-        let options = &*prepared.bound(options);
-        note_values(state.database, prepared, options);
-        if options.values.len() != prepared.markers.len() {
-            return Err(CqlError::invalid(texts::wrong_value_count(state.behaviour)));
-        }
-        execute(state, prepared, options).await
-    })
+    let wrong_count: WrongCount = |behaviour, _, _| texts::wrong_value_count(behaviour);
+    Box::pin(execute_with_values(state, prepared, options, wrong_count))
 }
 
 /// Executes a prepared statement with the values of its markers.
@@ -380,15 +374,27 @@ pub fn execute_prepared<'a>(
     prepared: &'a Prepared,
     options: &'a QueryOptions,
 ) -> Execution<'a> {
-    Box::pin(async move {
-        let options = &*prepared.bound(options);
-        note_values(state.database, prepared, options);
-        let (markers, values) = (prepared.markers.len(), options.values.len());
-        if markers != values {
-            return Err(CqlError::invalid(texts::wrong_bound_count(state.behaviour, markers, values)));
-        }
-        execute(state, prepared, options).await
-    })
+    let wrong_count: WrongCount =
+        |behaviour, markers, values| texts::wrong_bound_count(behaviour, markers, values);
+    Box::pin(execute_with_values(state, prepared, options, wrong_count))
+}
+
+/// Returns the text of the error for a number of markers and another number of values.
+type WrongCount = fn(&Behaviour, usize, usize) -> String;
+
+async fn execute_with_values(
+    state: &QueryState<'_>,
+    prepared: &Prepared,
+    options: &QueryOptions,
+    wrong_count: WrongCount,
+) -> Result<Outcome, CqlError> {
+    let options = &*prepared.bound(options);
+    note_values(state.database, prepared, options);
+    let (markers, values) = (prepared.markers.len(), options.values.len());
+    if markers != values {
+        return Err(CqlError::invalid(wrong_count(state.behaviour, markers, values)));
+    }
+    execute(state, prepared, options).await
 }
 
 /// Checks that a statement of a batch has a value for each marker. Cassandra does it before it reads the next statement.

@@ -34,6 +34,7 @@ mod database;
 mod describe;
 mod error;
 pub mod faults;
+mod future;
 mod index;
 pub mod limits;
 mod login;
@@ -58,6 +59,7 @@ pub use args::{
 pub use database::{Database, DatabaseParts};
 pub use describe::{ColumnFamilyDescription, Describe, TokenRange, cql_version};
 pub use error::Error;
+pub use future::DbFuture;
 pub use index::{INDEX_ENTRIES, INDEX_KEYS, IndexReads, Indexes, entry_value};
 pub use login::{
     Access, Authenticator, Credential, Hasher, LoginGuard, Logins, PasswordMode, Permission, PermissionSet,

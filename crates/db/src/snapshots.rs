@@ -18,11 +18,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-
 use super::index::{Build, build_record, start_building};
 use super::login::Roles;
-use super::{Database, DatabaseParts, Error};
+use super::{Database, DatabaseParts, DbFuture, Error};
 use base::schema::Catalog;
 use base::util::meter::{self, RequestLimits, RequestMeter};
 use base::util::{Alone, Clock, RequestGate, RequestPermit};
@@ -123,7 +121,7 @@ impl Snapshots<'_> {
     ///
     /// # Errors
     /// `Overloaded` if running requests do not end in time.
-    pub fn take(&self) -> BoxFuture<'_, Result<DatabaseSnapshot, Error>> {
+    pub fn take(&self) -> DbFuture<'_, DatabaseSnapshot> {
         Box::pin(async move {
             let database = self.database.clone();
             // Another thread does it, because it can take long. If it fails, `take_snapshot` does the same.
@@ -145,7 +143,7 @@ impl Snapshots<'_> {
     ///
     /// # Errors
     /// `Overloaded` if running requests do not end in time. Nothing has changed then.
-    pub fn restore<'a>(&'a self, snapshot: &'a DatabaseSnapshot) -> BoxFuture<'a, Result<(), Error>> {
+    pub fn restore<'a>(&'a self, snapshot: &'a DatabaseSnapshot) -> DbFuture<'a, ()> {
         Box::pin(async move {
             let _exclusive = self.alone().await?;
             self.store.restore_snapshot(&snapshot.store)?;
@@ -173,7 +171,7 @@ impl Snapshots<'_> {
     ///
     /// # Errors
     /// `Overloaded` if running requests do not end in time. Nothing has changed then.
-    pub fn clear(&self) -> BoxFuture<'_, Result<(), Error>> {
+    pub fn clear(&self) -> DbFuture<'_, ()> {
         Box::pin(async move {
             let _exclusive = self.alone().await?;
             let mut building = self.database.building.write();

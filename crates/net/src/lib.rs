@@ -27,6 +27,7 @@ mod listener;
 mod memory_budget;
 mod pace;
 mod repeated_lines;
+mod server_trust;
 mod short_turns;
 mod shutdown;
 #[cfg(feature = "tls")]
@@ -52,8 +53,9 @@ pub use handler::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 pub use listener::{ListenError, Listener, check_address, keep_alive};
 pub use memory_budget::{HoldError, MemoryBudget, Share};
 pub use pace::PaceLimits;
+pub use server_trust::ServerTrust;
 pub use short_turns::request_short_slices;
 pub use shutdown::{Shutdown, ShutdownSignal};
 pub use tls::{ClientTls, Connector};
-pub use tls_error::{HandshakeError, ServerTrust, TlsError};
+pub use tls_error::{HandshakeError, TlsError};
 pub use turn::let_others_go_first;

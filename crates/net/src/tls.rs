@@ -20,7 +20,8 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::handler::ConnectionEnd;
 use crate::limits::PEM_BYTES_MAX;
-use crate::tls_error::{HandshakeError, ServerTrust, TlsError};
+use crate::server_trust::ServerTrust;
+use crate::tls_error::{HandshakeError, TlsError};
 use config::ClientEncryption;
 
 /// The stream of a client, after the handshake.

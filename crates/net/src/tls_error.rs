@@ -1,4 +1,4 @@
-//! Errors of TLS and the trust in servers, which builds without TLS have too.
+//! Errors of TLS, which builds without TLS have too.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,13 +43,4 @@ pub enum HandshakeError {
     Distrusted(String),
     #[error("the TLS handshake failed: {0}")]
     Failed(String),
-}
-
-/// The servers that a client trusts, and the certificate by which it identifies itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerTrust {
-    /// Certificates of authorities, or of servers themselves.
-    pub authorities: PathBuf,
-    /// The client's own certificate and its key.
-    pub own: Option<(PathBuf, PathBuf)>,
 }

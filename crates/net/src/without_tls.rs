@@ -5,7 +5,8 @@ use std::io;
 use tokio::net::TcpStream;
 
 use crate::handler::ConnectionEnd;
-use crate::tls_error::{ServerTrust, TlsError};
+use crate::server_trust::ServerTrust;
+use crate::tls_error::TlsError;
 use config::ClientEncryption;
 
 /// The type that encrypted streams of clients would have.

@@ -36,16 +36,12 @@ impl KeyReader {
 /// Removes the token of a RandomPartitioner and its colon from the front of a key. Keys of other partitioners have none,
 /// and no key begins with its own MD5 by chance.
 fn without_token(stored: Bytes) -> Bytes {
-    let Some((front, _)) =
-        stored.iter().position(|byte| *byte == b':').and_then(|colon| stored.split_at_checked(colon))
-    else {
-        return stored;
-    };
-    let own = stored.slice(front.len() + 1..);
+    let Some(colon) = stored.iter().position(|byte| *byte == b':') else { return stored };
+    let own = stored.slice(colon + 1..);
     let mut token = Vec::new();
     RandomPartitioner.token(&own, &mut token);
-    let is_token = RandomPartitioner.token_text(&token).as_bytes() == front;
-    if is_token { own } else { stored }
+    let token = RandomPartitioner.token_text(&token);
+    if token.len() == colon && stored.starts_with(token.as_bytes()) { own } else { stored }
 }
 
 /// Converts Java's modified UTF-8 to UTF-8: the former writes a zero as two bytes, and characters above U+FFFF as two

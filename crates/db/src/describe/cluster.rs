@@ -3,12 +3,11 @@
 use super::system::system_keyspace;
 use crate::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, TRACES_KEYSPACE, is_reserved};
 use crate::validate::Validation;
-use crate::{Database, Error, table_cells};
+use crate::{Database, DbFuture, Error, table_cells};
 use base::compat::features::{api_version, cql3_version};
 use base::compat::{Behaviour, texts};
 use base::schema::{CfDef, KeyspaceDef};
 use base::util::Release;
-use futures_util::future::BoxFuture;
 
 /// The properties of a column family in describe_keyspace of 0.4 to 0.6, each with its value.
 pub type ColumnFamilyDescription = Vec<(&'static str, String)>;
@@ -164,7 +163,7 @@ impl Describe<'_> {
         start: &'a [u8],
         end: &'a [u8],
         keys_per_split: i32,
-    ) -> BoxFuture<'a, Result<Vec<String>, Error>> {
+    ) -> DbFuture<'a, Vec<String>> {
         Box::pin(async move {
             let partitioner = &self.database.parts.partitioner;
             let parse = |text: &[u8]| {

@@ -4,13 +4,12 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 
 use super::indexes::{index_key, meets};
 use crate::args::{IndexExpression, IndexOperator};
 use crate::limits::ROW_WORK;
 use crate::ring_order::RingRange;
-use crate::{Error, Request};
+use crate::{DbFuture, Error, Request};
 use base::marshal;
 use base::marshal::{AbstractType, PACKAGE};
 use base::model::{
@@ -34,7 +33,7 @@ pub(super) struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     /// Reads the rows of a range, through an index if there is one.
-    pub fn rows(self, bounds: Bounds) -> BoxFuture<'a, Result<Vec<Row>, Error>> {
+    pub fn rows(self, bounds: Bounds) -> DbFuture<'a, Vec<Row>> {
         Box::pin(async move {
             match self.index() {
                 Some((expression, ..)) if self.request.store().capabilities().indexes.is_some() => {

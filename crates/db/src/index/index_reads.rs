@@ -1,11 +1,10 @@
 //! get_indexed_slices: rows that meet conditions.
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 
 use super::filter::Filter;
 use crate::args::{ColumnParent, IndexClause, IndexExpression, SlicePredicate};
-use crate::{Error, Request};
+use crate::{DbFuture, Error, Request};
 use base::model::{Bounds, ReadCommand, Row, RowColumns};
 use store::StoreError;
 
@@ -29,7 +28,7 @@ impl<'a> IndexReads<'a> {
         parent: &'l ColumnParent,
         clause: &'l IndexClause,
         predicate: &'l SlicePredicate,
-    ) -> BoxFuture<'l, Result<Vec<Row>, Error>> {
+    ) -> DbFuture<'l, Vec<Row>> {
         Box::pin(async move {
             let checks = self.request.validation();
             let cf = checks.written_family(self.request.keyspace, &parent.column_family, false)?;

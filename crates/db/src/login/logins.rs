@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 
 use super::authenticate::{Authenticator, Credential};
 use super::roles::{Permission, Resource, RoleKeeper, Roles};
 use super::user::{RightsSource, User};
 use crate::schema::{Attempts, disagreement};
-use crate::{Database, Error};
+use crate::{Database, DbFuture, Error};
 use base::compat::features::releases::LOGIN_TO_KEYSPACE;
 use base::compat::texts;
 use base::util::Release;
@@ -58,7 +57,7 @@ impl<'a> Logins<'a> {
         &'l self,
         keyspace: &'l [u8],
         credentials: &'l [Credential],
-    ) -> BoxFuture<'l, Result<Option<User>, Error>> {
+    ) -> DbFuture<'l, Option<User>> {
         Box::pin(async move {
             match &self.database.parts.authenticator {
                 Authenticator::AllowAll => Ok(None),
@@ -84,7 +83,7 @@ impl<'a> Logins<'a> {
         &'l self,
         credentials: &'l [Credential],
         release: Release,
-    ) -> BoxFuture<'l, Result<Option<User>, Error>> {
+    ) -> DbFuture<'l, Option<User>> {
         Box::pin(async move {
             match &self.database.parts.authenticator {
                 Authenticator::AllowAll => Ok(None),

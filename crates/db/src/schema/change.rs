@@ -5,10 +5,7 @@
 //! requests see it. A drop first hides what it drops (`drop.rs`, `index_changes.rs`). If several servers share a store,
 //! a change has several steps (`shared_change.rs`).
 
-use std::pin::Pin;
 use std::sync::Arc;
-
-use futures_util::future::BoxFuture;
 
 use super::attempts::Attempts;
 use super::check::SchemaCheck;
@@ -22,13 +19,10 @@ use crate::database::CatalogNow;
 use crate::index::start_building;
 use crate::login::{Resource, Roles, User};
 use crate::validate::Validation;
-use crate::{Database, Error};
+use crate::{Database, DbFuture, Error};
 use base::compat::{Behaviour, texts};
 use base::schema::{Catalog, CfDef, KeyspaceDef};
 use store::{StoreChange, StoreError};
-
-/// The future of a change of the schema.
-type Change<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
 
 /// Changes of the schema by clients, with the rules and messages of a release.
 #[derive(Clone, Copy)]
@@ -69,7 +63,7 @@ impl<'a> SchemaChanges<'a> {
 
     /// Runs a change of the schema on the newest schema, while no other change runs on this server, and repeats it if
     /// another server's change interrupted it.
-    pub(super) async fn change_newest<'b>(&self, change: impl Fn() -> Change<'b>) -> Result<(), Error> {
+    pub(super) async fn change_newest<'b>(&self, change: impl Fn() -> DbFuture<'b, ()>) -> Result<(), Error> {
         let _changing = self.database.changing.lock().await;
         let mut attempts = Attempts::begin();
         loop {
@@ -82,7 +76,7 @@ impl<'a> SchemaChanges<'a> {
     }
 
     /// Creates a keyspace with its column families.
-    pub fn add_keyspace(&self, request: KsRequest) -> BoxFuture<'_, Result<(), Error>> {
+    pub fn add_keyspace(&self, request: KsRequest) -> DbFuture<'_, ()> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_add_keyspace(&request))).await })
     }
 
@@ -109,7 +103,7 @@ impl<'a> SchemaChanges<'a> {
     }
 
     /// Changes a keyspace's replication. Its column families do not change.
-    pub fn update_keyspace(&self, request: KsRequest) -> BoxFuture<'_, Result<(), Error>> {
+    pub fn update_keyspace(&self, request: KsRequest) -> DbFuture<'_, ()> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_update_keyspace(&request))).await })
     }
 
@@ -128,7 +122,7 @@ impl<'a> SchemaChanges<'a> {
     }
 
     /// Creates a column family in a keyspace.
-    pub fn add_column_family(&self, request: CfRequest) -> BoxFuture<'_, Result<(), Error>> {
+    pub fn add_column_family(&self, request: CfRequest) -> DbFuture<'_, ()> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_add_family(&request))).await })
     }
 
@@ -153,7 +147,7 @@ impl<'a> SchemaChanges<'a> {
 
     /// Changes a column family. Properties that the request omits return to their defaults; types of names do not
     /// change.
-    pub fn update_column_family(&self, request: CfRequest) -> BoxFuture<'_, Result<(), Error>> {
+    pub fn update_column_family(&self, request: CfRequest) -> DbFuture<'_, ()> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_update_family(&request))).await })
     }
 
@@ -185,11 +179,7 @@ impl<'a> SchemaChanges<'a> {
     /// Changes a keyspace in the store: its definition, the column families that it adds, its indexes, and what the maker
     /// is granted, in one change. Then publishes the keyspace to requests and builds the new indexes. If the change
     /// fails, nothing has changed.
-    pub(super) fn change(
-        &self,
-        catalog: CatalogNow,
-        keyspace: KeyspaceDef,
-    ) -> BoxFuture<'_, Result<(), Error>> {
+    pub(super) fn change(&self, catalog: CatalogNow, keyspace: KeyspaceDef) -> DbFuture<'_, ()> {
         Box::pin(async move {
             let before = catalog.keyspace(&keyspace.name);
             let made = made_resources(before, &keyspace);

@@ -2,22 +2,20 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
-
 use super::change::SchemaChanges;
 use super::copies::{own_copy, until_unused};
 use super::records::{KEYSPACE_RECORD, Records, changed_records, keyspace_record};
-use crate::Error;
 use crate::index::build_record;
 use crate::login::Resource;
 use crate::reserved::SYSTEM_KEYSPACE;
+use crate::{DbFuture, Error};
 use base::compat::texts;
 use base::schema::{Catalog, CfDef};
 use store::StoreChange;
 
 impl SchemaChanges<'_> {
     /// Drops a keyspace with all its data.
-    pub fn drop_keyspace<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), Error>> {
+    pub fn drop_keyspace<'a>(&'a self, name: &'a str) -> DbFuture<'a, ()> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_drop_keyspace(name))).await })
     }
 
@@ -43,11 +41,7 @@ impl SchemaChanges<'_> {
     }
 
     /// Drops a column family with all its data.
-    pub fn drop_column_family<'a>(
-        &'a self,
-        keyspace: &'a str,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<(), Error>> {
+    pub fn drop_column_family<'a>(&'a self, keyspace: &'a str, name: &'a str) -> DbFuture<'a, ()> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_drop_family(keyspace, name))).await })
     }
 

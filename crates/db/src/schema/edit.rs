@@ -2,22 +2,16 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
-
 use super::change::SchemaChanges;
 use super::limits::check_keyspaces;
 use super::request::KsRequest;
-use crate::Error;
+use crate::{DbFuture, Error};
 use base::schema::{Catalog, CfDef, KeyspaceDef};
 
 impl SchemaChanges<'_> {
     /// Creates a keyspace or changes its replication. Returns `false` if a new keyspace exists already, or one to
     /// change does not exist. The caller has checked the name.
-    pub fn put_keyspace<'a>(
-        &'a self,
-        request: &'a KsRequest,
-        is_new: bool,
-    ) -> BoxFuture<'a, Result<bool, Error>> {
+    pub fn put_keyspace<'a>(&'a self, request: &'a KsRequest, is_new: bool) -> DbFuture<'a, bool> {
         Box::pin(async move {
             let _changing = self.database.changing.lock().await;
             self.stored().load_newest().await?;

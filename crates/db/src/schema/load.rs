@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 
 use super::copies::own_copy;
 use super::records::{KeyspaceRecord, Records, changed_records, keyspace_records};
 use super::stored::StoredSchema;
-use crate::Error;
 use crate::index::{build_record, start_building};
+use crate::{DbFuture, Error};
 use base::partitioner::TokenForm;
 use base::schema::Catalog;
 use store::StoreChange;
@@ -19,7 +18,7 @@ const ENTRIES_RECORD: &str = "cql index entries";
 
 impl StoredSchema<'_> {
     /// Loads the keyspaces that clients made in earlier runs, and continues to build their indexes.
-    pub fn load(&self) -> BoxFuture<'_, Result<(), Error>> {
+    pub fn load(&self) -> DbFuture<'_, ()> {
         Box::pin(async move {
             let version = self.version().await?;
             let records = self.database.store().records().await?;

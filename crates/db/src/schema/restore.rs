@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
-
 use super::change::SchemaChanges;
 use super::check::SchemaCheck;
 use super::request::KsRequest;
-use crate::{Database, Error};
+use crate::{Database, DbFuture, Error};
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::NEWEST;
@@ -43,11 +41,7 @@ impl Restore<'_> {
     }
 
     /// Writes rows unchanged, together with their index entries. The other store has already validated them.
-    pub fn write(
-        &self,
-        mut mutations: Vec<Mutation>,
-        consistency: ConsistencyLevel,
-    ) -> BoxFuture<'_, Result<(), Error>> {
+    pub fn write(&self, mut mutations: Vec<Mutation>, consistency: ConsistencyLevel) -> DbFuture<'_, ()> {
         Box::pin(async move {
             if self.database.store().capabilities().indexes.is_none() {
                 self.database.indexes().add_entries(&mut mutations);
@@ -58,11 +52,7 @@ impl Restore<'_> {
 
     /// Creates column families of a keyspace as another store defines them, and the keyspace if it does not exist.
     /// Fails if the configuration file defines the keyspace.
-    pub fn define<'a>(
-        &'a self,
-        keyspace: &'a KeyspaceDef,
-        families: &'a [Arc<CfDef>],
-    ) -> BoxFuture<'a, Result<(), Error>> {
+    pub fn define<'a>(&'a self, keyspace: &'a KeyspaceDef, families: &'a [Arc<CfDef>]) -> DbFuture<'a, ()> {
         Box::pin(async move {
             let changes = self.database.schema_changes(Restore::behaviour());
             changes.change_newest(|| Box::pin(changes.adopt(keyspace, families))).await

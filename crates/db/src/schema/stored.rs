@@ -11,7 +11,6 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use tokio::task::JoinHandle;
 
 use super::attempts::Attempts;
@@ -19,7 +18,7 @@ use super::copies::own_copy;
 use super::pending_drop::resource_of;
 use super::records::{KEYSPACE_RECORD, Records};
 use super::shared_schema::SchemaRefresh;
-use crate::{Database, Error};
+use crate::{Database, DbFuture, Error};
 use base::schema::{Catalog, KeyspaceDef, is_same_family, keyspace_from_json, keyspace_to_json};
 use store::{StoreChange, StoreError};
 
@@ -78,7 +77,7 @@ impl StoredSchema<'_> {
     }
 
     /// Loads the changes that other servers made before this call. Concurrent calls share one check.
-    pub fn refresh(&self) -> BoxFuture<'_, Result<(), Error>> {
+    pub fn refresh(&self) -> DbFuture<'_, ()> {
         Box::pin(async move {
             if !self.is_shared() {
                 return Ok(());

@@ -2,14 +2,13 @@
 
 use super::change::SchemaChanges;
 use crate::validate::Validation;
-use crate::{Error, faults};
-use futures_util::future::BoxFuture;
+use crate::{DbFuture, Error, faults};
 use store::StoreChange;
 
 impl SchemaChanges<'_> {
     /// Removes all data of a column family. Once begun, the truncate completes even if the request that waits for it
     /// times out.
-    pub fn truncate<'a>(&'a self, keyspace: &'a [u8], family: &'a [u8]) -> BoxFuture<'a, Result<(), Error>> {
+    pub fn truncate<'a>(&'a self, keyspace: &'a [u8], family: &'a [u8]) -> DbFuture<'a, ()> {
         Box::pin(async move {
             let changing = self.database.changing.clone().lock_owned().await;
             self.stored().load_newest().await?;

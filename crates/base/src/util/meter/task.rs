@@ -144,7 +144,7 @@ impl Deadline {
         self,
         request: impl Future<Output = Result<T, E>> + Send,
     ) -> Result<T, E> {
-        // Behind a pointer, the code of the request is compiled once for both ways to wait.
+        // Behind a pointer, the code of the request is compiled once, and not for each of the two polls below.
         let mut request: Pin<&mut (dyn Future<Output = Result<T, E>> + Send)> = pin!(request);
         // Most requests never wait, and need no timer.
         if let Poll::Ready(outcome) = futures_util::poll!(request.as_mut()) {

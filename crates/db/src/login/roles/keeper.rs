@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 
 use super::graph::{Role, Roles};
@@ -12,7 +11,7 @@ use super::password::Hasher;
 use super::permission::{Permission, Resource};
 use super::stored::{ROLE_RECORD, role_from_json, role_to_json};
 use crate::schema::disagreement;
-use crate::{Access, Credential, Error};
+use crate::{Access, Credential, DbFuture, Error};
 use base::compat::texts;
 use base::util::Release;
 use store::{Store, StoreChange, StoreError};
@@ -83,7 +82,7 @@ impl RoleKeeper {
     }
 
     /// Creates the default superuser if there are no roles, and warns while it has the default password.
-    pub fn set_up<'a>(&'a self, store: &'a dyn Store) -> BoxFuture<'a, Result<(), Error>> {
+    pub fn set_up<'a>(&'a self, store: &'a dyn Store) -> DbFuture<'a, ()> {
         Box::pin(async move {
             if self.now().iter().next().is_none() && self.unread.read().is_empty() {
                 let salted_hash = Some(self.hasher.hash(DEFAULT_SUPERUSER).await?);
@@ -112,7 +111,7 @@ impl RoleKeeper {
         &'a self,
         credentials: &'a [Credential],
         release: Release,
-    ) -> BoxFuture<'a, Result<String, Error>> {
+    ) -> DbFuture<'a, String> {
         Box::pin(async move {
             let name = required(credentials, "username", release)?;
             let password = required(credentials, "password", release)?;
@@ -131,7 +130,7 @@ impl RoleKeeper {
     }
 
     /// Returns the hash of a new password.
-    pub fn hash<'a>(&'a self, password: &'a str) -> BoxFuture<'a, Result<String, Error>> {
+    pub fn hash<'a>(&'a self, password: &'a str) -> DbFuture<'a, String> {
         Box::pin(async move { self.hasher.hash(password).await })
     }
 
@@ -169,7 +168,7 @@ impl RoleKeeper {
         store: &'a dyn Store,
         change: StoreChange,
         mut roles: Roles,
-    ) -> BoxFuture<'a, Result<bool, Error>> {
+    ) -> DbFuture<'a, bool> {
         Box::pin(async move {
             if change.is_empty() {
                 return Ok(true);
