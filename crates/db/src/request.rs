@@ -78,8 +78,7 @@ impl Request<'_> {
         if self.store().capabilities().checks_consistency {
             return Ok(());
         }
-        let name = std::str::from_utf8(self.keyspace).unwrap_or_default();
-        let replicas = self.catalog.keyspace(name).map_or(1, |keyspace| keyspace.replication_factor);
+        let replicas = self.catalog.keyspace(self.keyspace).map_or(1, |keyspace| keyspace.replication_factor);
         let required = match consistency {
             _ if replicas < 1 => 1,
             // These levels specify a number of nodes, not of replicas.

@@ -42,17 +42,16 @@ impl<'a> Validation<'a> {
     }
 
     pub fn keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
-        let name = str::from_utf8(keyspace).unwrap_or_default();
-        match self.catalog.keyspace(name) {
+        match self.catalog.keyspace(keyspace) {
             Some(_) => Ok(()),
-            None if name == SYSTEM_KEYSPACE => Ok(()),
-            None if name == TRACES_KEYSPACE && self.behaviour.schema.shows_traces => Ok(()),
+            None if keyspace == SYSTEM_KEYSPACE.as_bytes() => Ok(()),
+            None if keyspace == TRACES_KEYSPACE.as_bytes() && self.behaviour.schema.shows_traces => Ok(()),
             None => Err(Error::unknown(texts::unknown_keyspace(self.behaviour, &text_of(keyspace)))),
         }
     }
 
     pub(super) fn find(&self, keyspace: &[u8], family: &[u8]) -> Option<&'a Arc<CfDef>> {
-        self.catalog.column_family(str::from_utf8(keyspace).ok()?, str::from_utf8(family).ok()?)
+        self.catalog.column_family(keyspace, family)
     }
 
     /// Returns a column family of a keyspace that must exist.
@@ -329,8 +328,7 @@ impl<'a> Validation<'a> {
 
     /// Refuses a level that needs a strategy with data centres if the keyspace's strategy has none.
     pub fn needs_data_centres(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
-        let keyspace = self.catalog.keyspace(str::from_utf8(keyspace).unwrap_or_default());
-        let Some(keyspace) = keyspace else { return Ok(()) };
+        let Some(keyspace) = self.catalog.keyspace(keyspace) else { return Ok(()) };
         let class = keyspace.modern_strategy_class();
         if class.ends_with(".NetworkTopologyStrategy") {
             return Ok(());

@@ -33,14 +33,14 @@ pub struct StoredChanges {
 impl Catalog {
     /// Returns a keyspace by its name, which is compared with upper and lower case.
     #[inline]
-    pub fn keyspace(&self, name: &str) -> Option<&KeyspaceDef> {
-        self.keyspaces.get(name)
+    pub fn keyspace(&self, name: impl AsRef<[u8]>) -> Option<&KeyspaceDef> {
+        self.keyspaces.get_named(name.as_ref())
     }
 
     /// Returns a column family by the names of its keyspace and its own.
     #[inline]
-    pub fn column_family(&self, keyspace: &str, name: &str) -> Option<&Arc<CfDef>> {
-        self.keyspaces.get(keyspace)?.column_families.get(name)
+    pub fn column_family(&self, keyspace: impl AsRef<[u8]>, name: impl AsRef<[u8]>) -> Option<&Arc<CfDef>> {
+        self.keyspace(keyspace)?.column_families.get_named(name.as_ref())
     }
 
     /// Returns all column families that a store has: of all keyspaces, and of their indexes.

@@ -75,18 +75,44 @@ impl<K: Ord, V> SharedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        let in_chunk = |chunk: &Chunk<K, V>| chunk.binary_search_by(|(known, _)| known.borrow().cmp(key));
+        self.find_by(|known| known.borrow() == key, |known| known.borrow().cmp(key))
+    }
+
+    /// The same with a key that is compared by two functions.
+    #[inline]
+    fn find_by(
+        &self,
+        is_key: impl Fn(&K) -> bool,
+        order: impl Fn(&K) -> Ordering,
+    ) -> (usize, Result<usize, usize>) {
         // The usual case: a small map, which every request looks up several times. Texts of different lengths differ
         // without a look at their bytes, which a comparison by order needs.
         if let [chunk] = &self.chunks[..]
             && chunk.len() <= FEW
-            && let Some(place) = chunk.iter().position(|(known, _)| known.borrow() == key)
+            && let Some(place) = chunk.iter().position(|(known, _)| is_key(known))
         {
             return (0, Ok(place));
         }
-        let is_before = |chunk: &Chunk<K, V>| chunk.last().is_some_and(|(last, _)| last.borrow() < key);
-        let at = self.chunks.partition_point(is_before);
-        (at, self.chunks.get(at).map_or(Err(0), in_chunk))
+        let at =
+            self.chunks.partition_point(|chunk| chunk.last().is_some_and(|(last, _)| order(last).is_lt()));
+        let place = match self.chunks.get(at) {
+            Some(chunk) => chunk.binary_search_by(|(known, _)| order(known)),
+            None => Err(0),
+        };
+        (at, place)
+    }
+
+    /// Returns the value of a name that a client has sent. It need not be UTF-8, and is not checked whether it is: then
+    /// no key equals it.
+    #[inline]
+    pub fn get_named(&self, name: &[u8]) -> Option<&V>
+    where
+        K: AsRef<[u8]>,
+    {
+        match self.find_by(|known| known.as_ref() == name, |known| known.as_ref().cmp(name)) {
+            (at, Ok(place)) => Some(&self.chunks[at][place].1),
+            _ => None,
+        }
     }
 
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>

@@ -86,12 +86,11 @@ impl Describe<'_> {
 
     /// Describes each column family of a keyspace; `None` if the keyspace does not exist.
     pub fn describe_keyspace(&self, keyspace: &[u8]) -> Option<Vec<(String, ColumnFamilyDescription)>> {
-        let name = std::str::from_utf8(keyspace).ok()?;
-        if name == SYSTEM_KEYSPACE {
+        if keyspace == SYSTEM_KEYSPACE.as_bytes() {
             return Some(old_system_keyspace());
         }
         let catalog = self.database.catalog();
-        let keyspace = catalog.keyspace(name)?;
+        let keyspace = catalog.keyspace(keyspace)?;
         let families = keyspace.column_families.values();
         Some(
             families
@@ -105,7 +104,7 @@ impl Describe<'_> {
     pub fn describe_table(&self, table: &[u8]) -> String {
         let name = String::from_utf8_lossy(table);
         let catalog = self.database.catalog();
-        let Some(keyspace) = catalog.keyspace(&name) else { return format!("Table {name} not found.") };
+        let Some(keyspace) = catalog.keyspace(table) else { return format!("Table {name} not found.") };
         let families = keyspace.column_families.values();
         families.map(|cf| describe_lines(keyspace, cf)).collect()
     }
@@ -133,7 +132,7 @@ impl Describe<'_> {
     /// Returns the ring of a keyspace; an error if the keyspace does not exist.
     pub fn describe_ring(&self, keyspace: &[u8]) -> Result<Vec<TokenRange>, Error> {
         let name = String::from_utf8_lossy(keyspace);
-        if self.database.catalog().keyspace(&name).is_none() {
+        if self.database.catalog().keyspace(keyspace).is_none() {
             return Err(Error::unknown(match is_reserved(self.database.store().capabilities(), &name) {
                 true => texts::no_ring(self.behaviour, &name),
                 false => texts::unknown_keyspace_of_ring(self.behaviour, &name),

@@ -141,8 +141,7 @@ impl<'a> Ranges<'a> {
         self.request.validation().keyspace(table)?;
         let bounds = Bounds::Keys { start, end: finish };
         let mut keys = BTreeMap::new();
-        let keyspace = catalog.keyspace(std::str::from_utf8(table).unwrap_or_default());
-        for cf in keyspace.iter().flat_map(|keyspace| keyspace.column_families.values()) {
+        for cf in catalog.keyspace(table).into_iter().flat_map(|keyspace| keyspace.column_families.values()) {
             for key in self.live_keys(cf, bounds.clone(), max_rows).await? {
                 keys.insert((ring.token(&key), key.clone()), key);
             }

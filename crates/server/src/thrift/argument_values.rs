@@ -77,7 +77,7 @@ impl<'a> Values<'a> {
     }
 
     fn family(&self, name: &[u8]) -> Option<Arc<CfDef>> {
-        self.catalog.column_family(self.keyspace, std::str::from_utf8(name).ok()?).cloned()
+        self.catalog.column_family(self.keyspace, name).cloned()
     }
 
     fn value(&mut self, reader: &mut Reader<'a>, ttype: TType, meaning: Meaning) -> Result<Value, WireError> {
