@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate, and the crates that it may use.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("base", &[]),
     ("allocator", &["base"]),
     ("config", &["base"]),
@@ -22,7 +22,8 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("net", &["base", "config"]),
     ("server", &["base", "wire", "cql-syntax", "db", "cql", "net"]),
     ("sstable", &["base"]),
-    ("double", &["base", "config", "store", "embedded", "db", "cql", "net", "server"]),
+    ("web", &["base", "net"]),
+    ("double", &["base", "config", "store", "embedded", "db", "cql", "net", "server", "web"]),
     (
         "transfer",
         &[
@@ -39,7 +40,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
             "sstable",
         ],
     ),
-    ("traffic", &["base", "wire", "cql-syntax", "net"]),
+    ("traffic", &["base", "wire", "cql-syntax", "net", "web"]),
     (
         "console",
         &[
@@ -54,6 +55,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
             "net",
             "server",
             "sstable",
+            "web",
             "traffic",
             "double",
         ],
@@ -62,10 +64,13 @@ const MAY_USE: [(&str, &[&str]); 18] = [
 ];
 
 /// Libraries that no crate of the core may know.
-const OF_COMPANIONS: [&str; 8] = [
+const OF_COMPANIONS: [&str; 11] = [
     "askama",
     "axum",
     "clap",
+    "http-body-util",
+    "hyper",
+    "hyper-util",
     "indicatif",
     "opentelemetry",
     "prometheus-client",

@@ -29,7 +29,6 @@
 
 mod access;
 mod change_log;
-mod connection;
 mod console_requests;
 mod control;
 mod csrf;
@@ -50,11 +49,13 @@ mod service;
 mod session;
 mod state;
 mod static_files;
+mod status_page;
 mod visitor;
 
 pub use access::AdminAccess;
 pub use console_requests::ConsoleSettings;
 pub use host::HostNames;
 pub use served::Served;
-pub use service::{AdminService, AdminTimes};
+pub use service::{ADMIN_TIMES, admin_service};
 pub use state::{AdminParts, AdminState};
+pub use status_page::StatusPage;

@@ -13,10 +13,10 @@ use super::model::SketchRuns;
 use super::pages::verification::Verification;
 use super::served::Served;
 use super::session::Sessions;
+use super::status_page::StatusPage;
 use base::util::meter::{RequestLimits, TimeLimits};
 use db::Database;
-use double::control::ControlApi;
-use server::StatusPage;
+use double::control::Control;
 
 /// The parts of an admin server.
 pub struct AdminParts {
@@ -27,8 +27,8 @@ pub struct AdminParts {
     pub hosts: HostNames,
     /// The ports and the releases of the server.
     pub served: Served,
-    /// The control API of a server for tests.
-    pub control: Option<ControlApi>,
+    /// The control of a server for tests.
+    pub control: Option<Arc<Control>>,
     /// The counts that metrics read from the ports of clients.
     pub server: ServerReadings,
     /// The settings of requests of the console.
@@ -42,7 +42,7 @@ pub struct AdminState {
     pub access: AdminAccess,
     pub hosts: HostNames,
     pub served: Served,
-    pub control: Option<ControlApi>,
+    pub control: Option<Arc<Control>>,
     pub(super) server: ServerReadings,
     pub(super) console: ConsoleRequests,
     pub(super) sessions: Sessions,

@@ -82,7 +82,7 @@ pub struct DoubleQuery {
 
 /// Returns the control of the server, if it has one and the visitor may use it.
 fn control_of<'a>(state: &'a AdminState, visitor: &Visitor) -> Result<&'a Arc<Control>, AdminError> {
-    let Some(api) = &state.control else {
+    let Some(control) = &state.control else {
         return Err(AdminError::not_found(
             "only a server for tests has this page: start it with --ephemeral --control HOST:PORT",
         ));
@@ -92,7 +92,7 @@ fn control_of<'a>(state: &'a AdminState, visitor: &Visitor) -> Result<&'a Arc<Co
             "this page replaces all data: it needs a superuser, or the token of --admin-token-file",
         ));
     }
-    Ok(api.control())
+    Ok(control)
 }
 
 /// Answers `GET /double`.

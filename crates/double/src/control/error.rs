@@ -1,8 +1,12 @@
 //! Errors of control requests, with their HTTP status.
 
-use hyper::StatusCode;
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use super::content::JSON;
 
 /// The kind of an error, which decides the HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +78,18 @@ impl From<db::Error> for ControlError {
             error => error.to_string(),
         };
         ControlError { kind, why }
+    }
+}
+
+impl IntoResponse for ControlError {
+    fn into_response(self) -> Response {
+        let body = serde_json::to_string(&ErrorReply { error: self.why }).unwrap_or_default() + "\n";
+        let headers = [(CONTENT_TYPE, JSON), (CACHE_CONTROL, "no-store")];
+        let mut reply = (self.kind.status(), headers, body).into_response();
+        if self.kind == ErrorKind::Unauthorized {
+            reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        reply
     }
 }
 

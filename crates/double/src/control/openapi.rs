@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::call::JSON;
+use super::content::JSON;
 use super::error::ErrorReply;
 use super::route::{NAME, Route};
 
@@ -25,7 +25,7 @@ pub fn document(routes: &[Route]) -> Document {
     for route in routes {
         let described = operation(route, &error, &mut generator);
         let operations = paths.entry(route.path).or_insert_with(|| json!({}));
-        operations[route.method.as_str().to_ascii_lowercase()] = described;
+        operations[route.verb.name.to_ascii_lowercase()] = described;
     }
     let mut document = Map::new();
     document.insert("openapi".to_owned(), json!("3.1.0"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::error::{ControlError, ErrorKind};
 use super::reset_scope::ResetScope;
 use super::sandboxes::Sandboxes;
-use super::snapshots::SnapshotReply;
+use super::snapshot_reply::SnapshotReply;
 use crate::limits::{SNAPSHOT_NAME_CHARS_MAX, SNAPSHOTS_MAX};
 use base::util::meter::RequestLimits;
 use base::util::{ClockChange, ClockState, process_memory};

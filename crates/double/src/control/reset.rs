@@ -1,13 +1,10 @@
 //! `POST /reset`.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Call, Json};
-use super::error::ControlError;
-use super::operations::Control;
+use super::call::Call;
+use super::json::{Json, Replied};
 use super::reset_scope::ResetScope;
 
 /// The request of `POST /reset`.
@@ -24,11 +21,8 @@ pub struct ResetReply {
     pub reset: ResetScope,
 }
 
-pub async fn reset(
-    control: Arc<Control>,
-    call: Call<Json<ResetRequest>>,
-) -> Result<ResetReply, ControlError> {
+pub async fn reset(call: Call<Json<ResetRequest>>) -> Replied<ResetReply> {
     let scope = call.body.0.what;
-    control.reset(scope).await?;
-    Ok(ResetReply { reset: scope })
+    call.control.reset(scope).await?;
+    Ok(Json(ResetReply { reset: scope }))
 }

@@ -1,4 +1,4 @@
-//! `/sandboxes`: further databases in the same process, one for each test that runs at the same time.
+//! Sandboxes: further databases in the same process, one for each test that runs at the same time.
 //!
 //! A sandbox has ports, a clock, faults, requests and snapshots of its own. It begins with the rows, the schema and the
 //! users of the server's start, or of a snapshot, and shares their memory. Threads, places for connections and the
@@ -19,11 +19,9 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Call, NoBody, OptionalJson};
 use super::client_ports::{ClientAddresses, ClientPorts};
 use super::error::{ControlError, ErrorKind};
 use super::operations::{Control, check_name};
-use super::snapshots::DeletedReply;
 use crate::limits::SANDBOXES_MAX;
 use base::compat::features::ReportedVersion;
 use base::util::Release;
@@ -79,13 +77,6 @@ pub struct SandboxReply {
     pub native: SocketAddr,
 }
 
-/// All sandboxes.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SandboxList {
-    /// In the order of their names.
-    pub sandboxes: Vec<SandboxReply>,
-}
-
 impl SandboxReply {
     fn new(name: &str, addresses: ClientAddresses) -> SandboxReply {
         SandboxReply { name: name.to_owned(), thrift: addresses.thrift, native: addresses.native }
@@ -108,14 +99,6 @@ impl SandboxRequest {
         }
         Ok(ports)
     }
-}
-
-/// Divides a path in a sandbox into the name of the sandbox and the path in it: `/sandboxes/cart/reset` into `cart` and
-/// `/reset`. `None` for all other paths.
-pub fn divided(path: &str) -> Option<(&str, &str)> {
-    let of_sandbox = path.strip_prefix(PATH)?;
-    let end = of_sandbox.find('/')?;
-    Some(of_sandbox.split_at(end))
 }
 
 impl Sandboxes {
@@ -234,35 +217,4 @@ impl Control {
 fn unknown(name: &str) -> ControlError {
     let why = format!("there is no sandbox {name:?}: GET /sandboxes lists them, PUT {PATH}NAME opens one");
     ControlError::new(ErrorKind::NotFound, why)
-}
-
-pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<SandboxList, ControlError> {
-    Ok(SandboxList { sandboxes: control.list_sandboxes()? })
-}
-
-pub async fn open(
-    control: Arc<Control>,
-    call: Call<OptionalJson<SandboxRequest>>,
-) -> Result<SandboxReply, ControlError> {
-    control.open_sandbox(&call.name, &call.body.0).await
-}
-
-pub async fn delete(control: Arc<Control>, call: Call<NoBody>) -> Result<DeletedReply, ControlError> {
-    control.delete_sandbox(&call.name).await?;
-    Ok(DeletedReply { deleted: call.name })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_in_a_sandbox_have_its_name_first() {
-        assert_eq!(divided("/sandboxes/cart/reset"), Some(("cart", "/reset")));
-        assert_eq!(divided("/sandboxes/cart/snapshots/a/restore"), Some(("cart", "/snapshots/a/restore")));
-        assert_eq!(divided("/sandboxes/cart/"), Some(("cart", "/")));
-        for other in ["/sandboxes/cart", "/sandboxes", "/reset", "/", "/snapshots/sandboxes/restore"] {
-            assert_eq!(divided(other), None, "{other}");
-        }
-    }
 }
