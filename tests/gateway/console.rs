@@ -12,7 +12,8 @@ use base::util::meter::RequestLimits;
 use bytes::Bytes;
 use console::metrics::ServerReadings;
 use console::{
-    ADMIN_TIMES, AdminAccess, AdminParts, AdminState, ConsoleSettings, HostNames, Served, StatusPage, admin_service,
+    ADMIN_TIMES, AdminAccess, AdminParts, AdminState, ConsoleSettings, HostNames, Served, StatusPage,
+    admin_service,
 };
 use db::Database;
 use net::{Admission, Listener, Shutdown};
@@ -60,7 +61,8 @@ impl Console {
             server: ServerReadings::new(Admission::new(admission()), limits.memory.clone()),
             console: ConsoleSettings { limits, compat, may_change: true },
         };
-        let (address, service) = (listener.address, admin_service(&Arc::new(AdminState::new(parts)), ADMIN_TIMES));
+        let (address, service) =
+            (listener.address, admin_service(&Arc::new(AdminState::new(parts)), ADMIN_TIMES));
         let _entered = runtime.enter();
         listener.start(service, Admission::for_admin(admission()));
         Console { address, _shutdown: shutdown }
