@@ -57,13 +57,13 @@ fn cookie_name(connection: &HttpConnection) -> String {
 
 /// A user who has logged in.
 #[derive(Debug, Clone)]
-struct Session {
+struct BrowserSession {
     user: User,
     began: Instant,
     last_used: Instant,
 }
 
-impl Session {
+impl BrowserSession {
     fn is_over(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.began) >= Duration::from_secs(ADMIN_SESSION_S)
             || now.saturating_duration_since(self.last_used) >= Duration::from_secs(ADMIN_SESSION_SILENCE_S)
@@ -73,7 +73,7 @@ impl Session {
 
 /// The sessions of a server, in memory: a restart ends them.
 #[derive(Debug, Default)]
-pub struct Sessions(Mutex<HashMap<SessionId, Session>>);
+pub struct Sessions(Mutex<HashMap<SessionId, BrowserSession>>);
 
 impl Sessions {
     /// Begins a session of a user. If there are too many, the one that was not used for the longest time ends.
@@ -89,7 +89,7 @@ impl Sessions {
                 sessions.remove(&oldest);
             }
         }
-        sessions.insert(id.clone(), Session { user, began: now, last_used: now });
+        sessions.insert(id.clone(), BrowserSession { user, began: now, last_used: now });
         id
     }
 

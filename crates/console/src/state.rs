@@ -1,5 +1,6 @@
 //! The state on which the pages of the admin server work.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -20,8 +21,11 @@ use double::control::Control;
 
 /// The parts of an admin server.
 pub struct AdminParts {
+    /// The database that pages read and change.
     pub database: Arc<Database>,
+    /// The status page of the server.
     pub status: StatusPage,
+    /// Who may use the admin server.
     pub access: AdminAccess,
     /// The names under which browsers reach the server, besides addresses.
     pub hosts: HostNames,
@@ -37,13 +41,7 @@ pub struct AdminParts {
 
 /// The state that all requests to the admin server share.
 pub struct AdminState {
-    pub database: Arc<Database>,
-    pub status: StatusPage,
-    pub access: AdminAccess,
-    pub hosts: HostNames,
-    pub served: Served,
-    pub control: Option<Arc<Control>>,
-    pub(super) server: ServerReadings,
+    parts: AdminParts,
     pub(super) console: ConsoleRequests,
     pub(super) sessions: Sessions,
     pub(super) csrf: CsrfKey,
@@ -51,23 +49,23 @@ pub struct AdminState {
     pub(super) verification: Arc<Mutex<Verification>>,
 }
 
+impl Deref for AdminState {
+    type Target = AdminParts;
+
+    fn deref(&self) -> &AdminParts {
+        &self.parts
+    }
+}
+
 impl AdminState {
+    /// Creates the state of a server that nobody has visited.
     pub fn new(parts: AdminParts) -> AdminState {
-        let AdminParts { database, status, access, hosts, served, control, server, console } = parts;
-        let console = ConsoleRequests::new(console);
-        let (sessions, csrf, sketches) = (Sessions::default(), CsrfKey::default(), SketchRuns::default());
         AdminState {
-            database,
-            status,
-            access,
-            hosts,
-            served,
-            control,
-            server,
-            console,
-            sessions,
-            csrf,
-            sketches,
+            console: ConsoleRequests::new(parts.console.clone()),
+            parts,
+            sessions: Sessions::default(),
+            csrf: CsrfKey::default(),
+            sketches: SketchRuns::default(),
             verification: Arc::default(),
         }
     }

@@ -16,7 +16,7 @@ use crate::limits::CONTROL_BODY_BYTES_MAX;
 use web::HttpConnection;
 
 /// A request to the control API.
-pub struct Call<Q> {
+pub struct ControlCall<Q> {
     /// The control of the server, or of the sandbox in the path.
     pub control: Arc<Control>,
     /// The part of the path in the place of `{name}`; empty if the path has none.
@@ -70,10 +70,10 @@ impl Input for NoBody {
     }
 }
 
-impl<Q: Input> FromRequest<Arc<Control>> for Call<Q> {
+impl<Q: Input> FromRequest<Arc<Control>> for ControlCall<Q> {
     type Rejection = ControlError;
 
-    async fn from_request(request: Request, server: &Arc<Control>) -> Result<Call<Q>, ControlError> {
+    async fn from_request(request: Request, server: &Arc<Control>) -> Result<ControlCall<Q>, ControlError> {
         let (mut parts, body) = request.into_parts();
         let in_path = RawPathParams::from_request_parts(&mut parts, &()).await;
         let in_path = in_path.map_err(|error| ControlError::invalid(error.to_string()))?;
@@ -91,7 +91,7 @@ impl<Q: Input> FromRequest<Arc<Control>> for Call<Q> {
         let content_type = content_type.and_then(|value| value.split(';').next());
         let content_type = content_type.map(|kind| kind.trim().to_ascii_lowercase());
         let body = Q::read(bytes_of(body).await?, content_type.as_deref())?;
-        Ok(Call { control, name, body, connection })
+        Ok(ControlCall { control, name, body, connection })
     }
 }
 

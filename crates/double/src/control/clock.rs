@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Call, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::error::ControlError;
 use super::json::{Json, Replied};
 use base::marshal::{parse_date, timestamp_text};
@@ -72,10 +72,10 @@ impl ClockRequest {
     }
 }
 
-pub async fn get(call: Call<NoBody>) -> Replied<ClockReply> {
+pub async fn get(call: ControlCall<NoBody>) -> Replied<ClockReply> {
     Ok(Json(call.control.clock()?.into()))
 }
 
-pub async fn change(call: Call<Json<ClockRequest>>) -> Replied<ClockReply> {
+pub async fn change(call: ControlCall<Json<ClockRequest>>) -> Replied<ClockReply> {
     Ok(Json(call.control.change_clock(call.body.0.change()?)?.into()))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::data::{JsonData, JsonFamily, JsonRow};
 use super::error::{ControlError, ErrorKind};
 use super::json::{Json, Replied};
@@ -14,7 +14,7 @@ use store::DumpCommand;
 /// Bytes that are read at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
 
-pub async fn dump(call: Call<NoBody>) -> Replied<JsonData> {
+pub async fn dump(call: ControlCall<NoBody>) -> Replied<JsonData> {
     call.control.dump().await.map(Json)
 }
 

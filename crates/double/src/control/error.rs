@@ -17,18 +17,22 @@ pub enum ErrorKind {
     Unauthorized,
     /// The request comes from a web page.
     Forbidden,
+    /// There is no such path, snapshot, sandbox or rule.
     NotFound,
     /// The path exists, but not with this method.
     Method,
     /// A limit of the server is reached, which other requests can change.
     Limit,
+    /// The body is longer than `CONTROL_BODY_BYTES_MAX`.
     TooLarge,
     /// The request can be repeated later.
     Busy,
+    /// The server has failed.
     Internal,
 }
 
 impl ErrorKind {
+    /// Returns the HTTP status of the reply.
     pub fn status(self) -> StatusCode {
         match self {
             ErrorKind::Invalid => StatusCode::BAD_REQUEST,
@@ -48,16 +52,19 @@ impl ErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct ControlError {
+    /// What kind of error it is.
     pub kind: ErrorKind,
     /// The message: what happened, and what to do.
     pub why: String,
 }
 
 impl ControlError {
+    /// Creates an error of a kind.
     pub fn new(kind: ErrorKind, why: impl Into<String>) -> ControlError {
         ControlError { kind, why: why.into() }
     }
 
+    /// Creates the error of a wrong request.
     pub fn invalid(why: impl Into<String>) -> ControlError {
         ControlError::new(ErrorKind::Invalid, why)
     }

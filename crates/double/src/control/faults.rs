@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Call, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::error::{ControlError, ErrorKind};
 use super::json::{Json, Replied};
 use super::operations::{Control, check_name};
@@ -13,7 +13,9 @@ use db::faults::{FaultRule, RuleState};
 /// A rule, and its effects so far.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FaultReply {
+    /// The name of the rule.
     pub name: String,
+    /// The rule as it was set, with all defaults.
     pub rule: FaultRule,
     /// The number of requests that have met its condition.
     pub met: u64,
@@ -49,12 +51,12 @@ pub struct RestartReply {
     pub restarted: bool,
 }
 
-pub async fn list(call: Call<NoBody>) -> Replied<FaultList> {
+pub async fn list(call: ControlCall<NoBody>) -> Replied<FaultList> {
     let rules = call.control.faults()?.list();
     Ok(Json(FaultList { faults: rules.into_iter().map(FaultReply::from).collect() }))
 }
 
-pub async fn set(call: Call<Json<FaultRule>>) -> Replied<FaultReply> {
+pub async fn set(call: ControlCall<Json<FaultRule>>) -> Replied<FaultReply> {
     call.control.set_fault(&call.name, call.body.0).map(Json)
 }
 
@@ -76,17 +78,17 @@ impl Control {
     }
 }
 
-pub async fn delete(call: Call<NoBody>) -> Replied<DeletedReply> {
+pub async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
     call.control.remove_fault(&call.name)?;
     Ok(Json(DeletedReply { deleted: call.name }))
 }
 
-pub async fn connections(call: Call<Json<ConnectionsRequest>>) -> Replied<ConnectionsRequest> {
+pub async fn connections(call: ControlCall<Json<ConnectionsRequest>>) -> Replied<ConnectionsRequest> {
     call.control.faults()?.connections.refuse(call.body.0.refuse);
     Ok(call.body)
 }
 
-pub async fn restart(call: Call<NoBody>) -> Replied<RestartReply> {
+pub async fn restart(call: ControlCall<NoBody>) -> Replied<RestartReply> {
     call.control.faults()?.connections.restart();
     Ok(Json(RestartReply { restarted: true }))
 }

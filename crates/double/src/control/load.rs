@@ -7,7 +7,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
 
-use super::call::{BodyKind, Call, Input};
+use super::call::{BodyKind, ControlCall, Input};
 use super::cassandra_cli;
 use super::content::JSON;
 use super::data::{JsonData, LoadTime};
@@ -163,7 +163,7 @@ async fn load_json(database: &Arc<Database>, data: &JsonData) -> Result<LoadRepl
 }
 
 /// Answers `POST /load`.
-pub async fn answer(call: Call<LoadBody>) -> Replied<LoadReply> {
+pub async fn answer(call: ControlCall<LoadBody>) -> Replied<LoadReply> {
     call.control.load(&call.body).await.map(Json)
 }
 

@@ -38,7 +38,7 @@ mod service;
 mod snapshot_reply;
 mod snapshots;
 
-pub use call::{BodyKind, Call, Input, NoBody};
+pub use call::{BodyKind, ControlCall, Input, NoBody};
 pub use client::{ControlClient, ControlReply};
 pub use client_ports::{ClientAddresses, ClientPorts};
 pub use clock::{ClockReply, ClockRequest};

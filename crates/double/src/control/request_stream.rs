@@ -18,7 +18,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use super::call::{Call, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::content::JSON_LINES;
 use super::error::ControlError;
 use super::json::Json;
@@ -109,12 +109,12 @@ impl RequestStream {
     }
 }
 
-pub async fn all(call: Call<NoBody>) -> Result<RequestStream, ControlError> {
+pub async fn all(call: ControlCall<NoBody>) -> Result<RequestStream, ControlError> {
     let (entries, ending) = (call.control.faults()?.journal.follow(), call.connection.ending);
     Ok(RequestStream { entries, sought: SoughtRequests::default(), silence: SILENCE, ending })
 }
 
-pub async fn some(call: Call<Json<StreamRequest>>) -> Result<RequestStream, ControlError> {
+pub async fn some(call: ControlCall<Json<StreamRequest>>) -> Result<RequestStream, ControlError> {
     let (entries, ending) = (call.control.faults()?.journal.follow(), call.connection.ending);
     let StreamRequest { when, arguments } = call.body.0;
     Ok(RequestStream { entries, sought: SoughtRequests { when, arguments }, silence: SILENCE, ending })

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::call::{Call, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::error::{ControlError, ErrorKind};
 use super::json::{Json, Replied};
 use super::operations::Control;
@@ -72,12 +72,12 @@ pub struct VerifyReply {
     pub differences: Vec<String>,
 }
 
-pub async fn list(call: Call<NoBody>) -> Replied<RequestList> {
+pub async fn list(call: ControlCall<NoBody>) -> Replied<RequestList> {
     let requests = call.control.faults()?.journal.find(&SoughtRequests::default(), LAST);
     Ok(Json(RequestList { requests }))
 }
 
-pub async fn find(call: Call<Json<FindRequest>>) -> Replied<RequestList> {
+pub async fn find(call: ControlCall<Json<FindRequest>>) -> Replied<RequestList> {
     let FindRequest { when, arguments, last } = call.body.0;
     let sought = SoughtRequests { when, arguments };
     searched(call.control, move |journal| {
@@ -86,7 +86,7 @@ pub async fn find(call: Call<Json<FindRequest>>) -> Replied<RequestList> {
     .await
 }
 
-pub async fn verify(call: Call<Json<VerifyRequest>>) -> Replied<VerifyReply> {
+pub async fn verify(call: ControlCall<Json<VerifyRequest>>) -> Replied<VerifyReply> {
     let Json(request) = call.body;
     if request.requests.len() > EXPECTATIONS_MAX {
         return Err(ControlError::invalid(format!(

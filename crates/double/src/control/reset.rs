@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::Call;
+use super::call::ControlCall;
 use super::json::{Json, Replied};
 use super::reset_scope::ResetScope;
 
@@ -11,6 +11,7 @@ use super::reset_scope::ResetScope;
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResetRequest {
+    /// The scope of the reset.
     pub what: ResetScope,
 }
 
@@ -21,7 +22,7 @@ pub struct ResetReply {
     pub reset: ResetScope,
 }
 
-pub async fn reset(call: Call<Json<ResetRequest>>) -> Replied<ResetReply> {
+pub async fn reset(call: ControlCall<Json<ResetRequest>>) -> Replied<ResetReply> {
     let scope = call.body.0.what;
     call.control.reset(scope).await?;
     Ok(Json(ResetReply { reset: scope }))

@@ -6,7 +6,7 @@ use axum::response::IntoResponse;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{Schema, SchemaGenerator};
 
-use super::call::{BodyKind, Call, Input};
+use super::call::{BodyKind, ControlCall, Input};
 use super::error::ControlError;
 use super::operations::Control;
 
@@ -63,7 +63,7 @@ impl Route {
         verb: Verb,
         path: &'static str,
         summary: &'static str,
-        handler: fn(Call<Q>) -> F,
+        handler: fn(ControlCall<Q>) -> F,
     ) -> Route
     where
         Q: Input,

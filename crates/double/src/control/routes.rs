@@ -1,6 +1,6 @@
 //! The table of routes.
 
-use super::call::{Call, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::json::{Json, Replied};
 use super::openapi::{self, Document};
 use super::route::{DELETE, GET, POST, PUT, Route};
@@ -95,6 +95,6 @@ fn of_requests() -> Vec<Route> {
     ]
 }
 
-async fn describe(_: Call<NoBody>) -> Replied<Document> {
+async fn describe(_: ControlCall<NoBody>) -> Replied<Document> {
     Ok(Json(openapi::document(&routes())))
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Call, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::json::{Json, OptionalJson, Replied};
 use super::sandboxes::{SandboxReply, SandboxRequest};
 use super::snapshots::DeletedReply;
@@ -15,15 +15,15 @@ pub struct SandboxList {
     pub sandboxes: Vec<SandboxReply>,
 }
 
-pub async fn list(call: Call<NoBody>) -> Replied<SandboxList> {
+pub async fn list(call: ControlCall<NoBody>) -> Replied<SandboxList> {
     Ok(Json(SandboxList { sandboxes: call.control.list_sandboxes()? }))
 }
 
-pub async fn open(call: Call<OptionalJson<SandboxRequest>>) -> Replied<SandboxReply> {
+pub async fn open(call: ControlCall<OptionalJson<SandboxRequest>>) -> Replied<SandboxReply> {
     call.control.open_sandbox(&call.name, &call.body.0).await.map(Json)
 }
 
-pub async fn delete(call: Call<NoBody>) -> Replied<DeletedReply> {
+pub async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
     call.control.delete_sandbox(&call.name).await?;
     Ok(Json(DeletedReply { deleted: call.name }))
 }

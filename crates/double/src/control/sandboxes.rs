@@ -68,6 +68,7 @@ pub struct SandboxRequest {
 /// A sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SandboxReply {
+    /// The name of the sandbox.
     pub name: String,
     /// The address of Thrift, `HOST:PORT`.
     #[schemars(with = "String")]
@@ -102,6 +103,7 @@ impl SandboxRequest {
 }
 
 impl Sandboxes {
+    /// Opens sandboxes with these settings of ports. Their connections share the limits of `admission`.
     pub fn new(ports: ClientPorts, admission: Admission) -> Sandboxes {
         Sandboxes { ports, admission: Mutex::new(admission), open: Mutex::default() }
     }
@@ -128,8 +130,9 @@ impl Sandboxes {
     /// Serves a database as a sandbox.
     async fn serve(&self, database: Arc<Database>, ports: &ClientPorts) -> Result<Sandbox, ControlError> {
         let shutdown = Shutdown::new();
-        let stopping = || ControlError::new(ErrorKind::Busy, "the server is stopping");
-        let admission = self.admission.lock().with_shutdown(shutdown.signal().ok_or_else(stopping)?);
+        let signal = shutdown.signal();
+        let signal = signal.ok_or_else(|| ControlError::new(ErrorKind::Busy, "the server is stopping"))?;
+        let admission = self.admission.lock().with_shutdown(signal);
         let control = Arc::new(Control::new(database, Default::default()).await?);
         let served = ports.serve(control.database(), admission);
         let addresses = served.map_err(|error| ControlError::new(ErrorKind::Busy, error.to_string()))?;

@@ -10,7 +10,7 @@ use axum::http::header::{ALLOW, ORIGIN};
 use axum::http::{Method, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::MethodRouter;
+use axum::routing::{MethodRouter, any};
 use tokio::time::timeout;
 
 use super::error::{ControlError, ErrorKind};
@@ -89,7 +89,7 @@ fn all_methods(routes: Vec<Route>) -> MethodRouter<Arc<Control>> {
         let why = format!("{} has no {method}: use {verbs}", uri.path());
         ([(ALLOW, verbs)], ControlError::new(ErrorKind::Method, why)).into_response()
     };
-    let others = MethodRouter::new().head(refuse.clone()).fallback(refuse);
+    let others = any(refuse.clone()).head(refuse);
     routes.into_iter().fold(others, |methods, route| methods.merge(route.handler))
 }
 

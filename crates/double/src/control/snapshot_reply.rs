@@ -8,6 +8,7 @@ use db::DatabaseSnapshot;
 /// A snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SnapshotReply {
+    /// The name of the snapshot.
     pub name: String,
     /// The number of column families in its schema.
     pub column_families: usize,

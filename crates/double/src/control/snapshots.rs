@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Call, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::json::{Json, Replied};
 use super::snapshot_reply::SnapshotReply;
 
@@ -21,19 +21,19 @@ pub struct DeletedReply {
     pub deleted: String,
 }
 
-pub async fn list(call: Call<NoBody>) -> Replied<SnapshotList> {
+pub async fn list(call: ControlCall<NoBody>) -> Replied<SnapshotList> {
     Ok(Json(SnapshotList { snapshots: call.control.snapshots().await }))
 }
 
-pub async fn take(call: Call<NoBody>) -> Replied<SnapshotReply> {
+pub async fn take(call: ControlCall<NoBody>) -> Replied<SnapshotReply> {
     call.control.take_snapshot(&call.name).await.map(Json)
 }
 
-pub async fn restore(call: Call<NoBody>) -> Replied<SnapshotReply> {
+pub async fn restore(call: ControlCall<NoBody>) -> Replied<SnapshotReply> {
     call.control.restore(&call.name).await.map(Json)
 }
 
-pub async fn delete(call: Call<NoBody>) -> Replied<DeletedReply> {
+pub async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
     call.control.delete_snapshot(&call.name).await?;
     Ok(Json(DeletedReply { deleted: call.name }))
 }

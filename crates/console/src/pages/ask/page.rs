@@ -15,7 +15,7 @@ use super::recorder::Recorder;
 use super::reply::{failure, shown_reply};
 use super::result::{Field, ShownResult};
 use super::statement::{AskedStatement, StatementAnswer};
-use crate::change_log::Change;
+use crate::change_log::LoggedChange;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
 use crate::page::{Frame, page};
@@ -293,6 +293,6 @@ async fn change(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result
     let answer = asked.change().await?;
     let session = (!form.keyspace.is_empty()).then_some(&*form.keyspace);
     let keyspace = target.keyspace.as_deref().or(session.filter(|_| target.table.is_some()));
-    Change { kind: target.kind, keyspace, table: target.table.as_deref() }.log(visitor);
+    LoggedChange { kind: target.kind, keyspace, table: target.table.as_deref() }.log(visitor);
     Ok(Answer { result: answer.result, done: answer.done, snippets: snippets_of(form), ..Answer::default() })
 }

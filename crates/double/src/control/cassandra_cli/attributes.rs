@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::lexer::ScriptError;
+use super::lexer::CliScriptError;
 use super::statement::{Attribute, AttributeValue};
 use super::types::bytes_of_text;
 use base::compat::features::FieldKind;
@@ -26,42 +26,45 @@ const REPLICATION_FACTOR: &str = "replication_factor";
 const SIMPLE_STRATEGY: &str = "org.apache.cassandra.locator.SimpleStrategy";
 
 impl Attribute {
-    fn error<T>(&self, why: impl AsRef<str>) -> Result<T, ScriptError> {
-        Err(ScriptError::new(self.place, format!("`{}`: {}", self.name, why.as_ref())))
+    fn error<T>(&self, why: impl AsRef<str>) -> Result<T, CliScriptError> {
+        Err(CliScriptError::new(self.place, format!("`{}`: {}", self.name, why.as_ref())))
     }
 
-    fn text(&self) -> Result<String, ScriptError> {
+    fn text(&self) -> Result<String, CliScriptError> {
         match &self.value {
             AttributeValue::Text(text) => Ok(text.clone()),
             _ => self.error("use one value, such as UTF8Type or 'a text'"),
         }
     }
 
-    fn number<T: std::str::FromStr>(&self) -> Result<T, ScriptError> {
+    fn number<T: std::str::FromStr>(&self) -> Result<T, CliScriptError> {
         let text = self.text()?;
         text.parse().or_else(|_| self.error(format!("'{text}' is no number")))
     }
 
-    fn flag(&self) -> Result<bool, ScriptError> {
+    fn flag(&self) -> Result<bool, CliScriptError> {
         let text = self.text()?;
         text.to_ascii_lowercase().parse().or_else(|_| self.error(format!("'{text}' is not true or false")))
     }
 
     /// Returns a map of texts. 0.7 to 1.0 have it in brackets.
-    fn map(&self) -> Result<BTreeMap<String, String>, ScriptError> {
+    fn map(&self) -> Result<BTreeMap<String, String>, CliScriptError> {
         let pairs = match &self.value {
             AttributeValue::Map(pairs) => pairs.clone(),
             AttributeValue::List(maps) => maps.concat(),
             AttributeValue::Text(_) => return self.error("use a map: {name: value}"),
         };
-        let pair = |(name, value)| match value {
-            AttributeValue::Text(value) => Ok((name, value)),
-            _ => self.error(format!("the value of {name} is a map: use a text")),
-        };
-        pairs.into_iter().map(pair).collect()
+        let mut map = BTreeMap::new();
+        for (name, value) in pairs {
+            let AttributeValue::Text(value) = value else {
+                return self.error(format!("the value of {name} is a map: use a text"));
+            };
+            map.insert(name, value);
+        }
+        Ok(map)
     }
 
-    fn setting(&self, kind: FieldKind) -> Result<Setting, ScriptError> {
+    fn setting(&self, kind: FieldKind) -> Result<Setting, CliScriptError> {
         Ok(match kind {
             FieldKind::Bool => Setting::Bool(self.flag()?),
             FieldKind::Int => Setting::Int(self.number()?),
@@ -72,7 +75,7 @@ impl Attribute {
     }
 
     /// Returns the definitions of columns. Their names have a type.
-    fn columns(&self, types: &Types, of_names: Option<&str>) -> Result<Vec<ColumnRequest>, ScriptError> {
+    fn columns(&self, types: &Types, of_names: Option<&str>) -> Result<Vec<ColumnRequest>, CliScriptError> {
         const FORM: &str = "use [{column_name: name, validation_class: UTF8Type, index_type: KEYS}, ...]";
         let AttributeValue::List(columns) = &self.value else { return self.error(FORM) };
         let comparator = of_names.and_then(|class| types.resolve(class));
@@ -123,7 +126,7 @@ pub fn set_family(
     request: &mut CfRequest,
     attributes: &[Attribute],
     types: &Types,
-) -> Result<(), ScriptError> {
+) -> Result<(), CliScriptError> {
     for attribute in attributes {
         match &*attribute.name {
             "column_type" => request.column_type = Some(attribute.text()?),
@@ -162,7 +165,7 @@ pub fn new_keyspace(name: &str) -> KsRequest {
 }
 
 /// Changes the definition of a keyspace by attributes.
-pub fn set_keyspace(request: &mut KsRequest, attributes: &[Attribute]) -> Result<(), ScriptError> {
+pub fn set_keyspace(request: &mut KsRequest, attributes: &[Attribute]) -> Result<(), CliScriptError> {
     for attribute in attributes {
         match &*attribute.name {
             "placement_strategy" => request.strategy_class = attribute.text()?,

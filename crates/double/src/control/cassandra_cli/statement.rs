@@ -1,6 +1,6 @@
 //! The statements of cassandra-cli that change something.
 
-use super::lexer::Place;
+use super::lexer::ScriptPlace;
 
 /// A key, name or value in a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum AttributeValue {
 /// An attribute of a keyspace or column family: `comparator = UTF8Type`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
-    pub place: Place,
+    pub place: ScriptPlace,
     /// In lower case.
     pub name: String,
     pub value: AttributeValue,
