@@ -15,6 +15,7 @@ use console::{
 use double::testing::Server as InProcess;
 use net::{Admission, Listener, Shutdown as ServerShutdown};
 use server::thrift::Compat;
+use web::HttpTimes;
 
 #[test]
 fn malformed_requests_get_an_error() {

@@ -15,7 +15,7 @@ use super::ask::{
 use crate::change_log::LoggedChange;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
-use crate::page::{Frame, page};
+use crate::page::{Frame, page_with};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::schema::CfDef;
@@ -137,21 +137,19 @@ fn show(
         Err(error) => (Applied::default(), Some(error)),
     };
     let (keyspaces, families) = suggestions(state, visitor, &form.keyspace);
-    let mut reply = page(&ChangePage {
+    let status = failed.as_ref().map(|failed| failed.status);
+    let shown = ChangePage {
         frame: Frame::new(visitor, "/change", "Change"),
         form,
         keyspaces,
         families,
         may_change: visitor.may_change,
         why_not: CHANGES_ARE_OFF,
-        failure: failed.as_ref().map_or(String::new(), |failed| failed.why.clone()),
+        failure: failed.map_or(String::new(), |failed| failed.why),
         done: done.0,
         snippets: done.1,
-    });
-    if let Some(failed) = failed.filter(|_| reply.status() == StatusCode::OK) {
-        *reply.status_mut() = failed.status;
-    }
-    reply
+    };
+    page_with(&shown, status)
 }
 
 async fn change(state: &AdminState, visitor: &Visitor, form: &ChangeForm) -> Result<Applied, AdminError> {

@@ -15,7 +15,7 @@ use self::form::{DoubleForm, ERRORS, OPERATIONS, REPLIES, done, run};
 use super::home::count;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
-use crate::page::{Frame, page};
+use crate::page::{Frame, page, page_with};
 use crate::present::escaped;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
@@ -118,9 +118,7 @@ pub async fn change(
         Ok(()) => Ok(Redirect::to(&format!("/double?done={}", form.action)).into_response()),
         Err(ControlError { kind, why }) => {
             let shown = DoublePage { failure: why, form, ..read(control, &visitor).await? };
-            let mut reply = page(&shown);
-            *reply.status_mut() = kind.status();
-            Ok(reply)
+            Ok(page_with(&shown, Some(kind.status())))
         }
     }
 }

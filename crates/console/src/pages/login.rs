@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
-use crate::page::{Frame, page};
+use crate::page::{Frame, page_with};
 use crate::session::SessionId;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
@@ -99,17 +99,15 @@ fn show(
     }
     let is_new = cookie.is_none();
     let cookie = cookie.unwrap_or_else(SessionId::random);
-    let has_failed = !failure.is_empty();
-    let mut reply = page(&LoginPage {
+    let status = (!failure.is_empty()).then_some(StatusCode::UNAUTHORIZED);
+    let shown = LoginPage {
         frame: Frame::before_login("Log in", state.csrf.token(&cookie)),
         has_logins: state.access.has_logins(),
         has_token: state.access.token().is_some(),
         next: own_path(next).to_owned(),
         failure,
-    });
-    if has_failed {
-        *reply.status_mut() = StatusCode::UNAUTHORIZED;
-    }
+    };
+    let mut reply = page_with(&shown, status);
     if let Some(value) = is_new.then(|| cookie.cookie(connection)).flatten() {
         reply.headers_mut().append(header::SET_COOKIE, value);
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::call::{LEVELS, METHODS, call_of, follow_schema, level, run_call};
@@ -18,7 +17,7 @@ use super::statement::{AskedStatement, StatementAnswer};
 use crate::change_log::LoggedChange;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
-use crate::page::{Frame, page};
+use crate::page::{Frame, page_with};
 use crate::pages::keyspaces::{may_see, readable};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
@@ -177,20 +176,18 @@ fn show(
         Err(error) => (None, Some(error)),
     };
     let (keyspaces, families) = suggestions(state, visitor, &form.keyspace);
-    let mut reply = page(&AskPage {
+    let status = failure.as_ref().map(|failure| failure.status);
+    let shown = AskPage {
         frame: Frame::new(visitor, "/ask", "Ask"),
         form,
         keyspaces,
         families,
         may_change: visitor.may_change,
         is_gateway: state.database.remote_cql().is_some(),
-        failure: failure.as_ref().map_or(String::new(), |failure| failure.why.clone()),
+        failure: failure.map_or(String::new(), |failure| failure.why),
         answer,
-    });
-    if let Some(failure) = failure.filter(|_| reply.status() == StatusCode::OK) {
-        *reply.status_mut() = failure.status;
-    }
-    reply
+    };
+    page_with(&shown, status)
 }
 
 /// Returns the names that the fields for keyspace and column family suggest: those that the visitor sees.

@@ -6,9 +6,11 @@ use super::lexer::CliScriptError;
 use super::statement::{Attribute, AttributeValue};
 use super::types::bytes_of_text;
 use base::compat::features::FieldKind;
-use base::marshal::Types;
+use base::marshal::{TypeRef, Types};
 use base::schema::{IndexKind, Setting};
 use db::{CfRequest, ColumnRequest, KsRequest};
+
+const COLUMNS_FORM: &str = "use [{column_name: name, validation_class: UTF8Type, index_type: KEYS}, ...]";
 
 /// Attributes whose setting has another name in the API.
 const RENAMED: &[(&str, &str)] = &[
@@ -76,48 +78,53 @@ impl Attribute {
 
     /// Returns the definitions of columns. Their names have a type.
     fn columns(&self, types: &Types, of_names: Option<&str>) -> Result<Vec<ColumnRequest>, CliScriptError> {
-        const FORM: &str = "use [{column_name: name, validation_class: UTF8Type, index_type: KEYS}, ...]";
-        let AttributeValue::List(columns) = &self.value else { return self.error(FORM) };
+        let AttributeValue::List(columns) = &self.value else { return self.error(COLUMNS_FORM) };
         let comparator = of_names.and_then(|class| types.resolve(class));
-        let column = |pairs: &Vec<(String, AttributeValue)>| {
-            let mut request = ColumnRequest {
-                name: bytes::Bytes::new(),
-                validation_class: String::new(),
-                index_kind: None,
-                index_name: None,
-                index_options: None,
-            };
-            for (name, value) in pairs {
-                match (&*name.to_ascii_lowercase(), value) {
-                    ("column_name", AttributeValue::Text(text)) => {
-                        request.name =
-                            bytes_of_text(comparator.as_ref(), text).or_else(|why| self.error(why))?;
-                    }
-                    ("validation_class", AttributeValue::Text(class)) => {
-                        request.validation_class.clone_from(class);
-                    }
-                    ("index_type", AttributeValue::Text(kind)) => {
-                        request.index_kind = Some(match &*kind.to_ascii_uppercase() {
-                            "0" | "KEYS" => IndexKind::Keys,
-                            "1" | "CUSTOM" => IndexKind::Custom,
-                            "2" | "COMPOSITES" => IndexKind::Composites,
-                            _ => return self.error(format!("index_type '{kind}': use KEYS")),
-                        });
-                    }
-                    ("index_name", AttributeValue::Text(text)) => request.index_name = Some(text.clone()),
-                    ("index_options", AttributeValue::Map(_)) => {
-                        let options = Attribute { value: value.clone(), ..self.clone() };
-                        request.index_options = Some(options.map()?);
-                    }
-                    _ => return self.error(format!("{name}: {FORM}")),
-                }
-            }
-            if request.name.is_empty() || request.validation_class.is_empty() {
-                return self.error(format!("each column needs a column_name and a validation_class: {FORM}"));
-            }
-            Ok(request)
+        columns.iter().map(|pairs| self.column(comparator.as_ref(), pairs)).collect()
+    }
+
+    /// Returns the definition of a column, whose name has this type.
+    fn column(
+        &self,
+        comparator: Option<&TypeRef>,
+        pairs: &[(String, AttributeValue)],
+    ) -> Result<ColumnRequest, CliScriptError> {
+        let mut request = ColumnRequest {
+            name: bytes::Bytes::new(),
+            validation_class: String::new(),
+            index_kind: None,
+            index_name: None,
+            index_options: None,
         };
-        columns.iter().map(column).collect()
+        for (name, value) in pairs {
+            match (&*name.to_ascii_lowercase(), value) {
+                ("column_name", AttributeValue::Text(text)) => {
+                    request.name = bytes_of_text(comparator, text).or_else(|why| self.error(why))?;
+                }
+                ("validation_class", AttributeValue::Text(class)) => {
+                    request.validation_class.clone_from(class);
+                }
+                ("index_type", AttributeValue::Text(kind)) => {
+                    request.index_kind = Some(match &*kind.to_ascii_uppercase() {
+                        "0" | "KEYS" => IndexKind::Keys,
+                        "1" | "CUSTOM" => IndexKind::Custom,
+                        "2" | "COMPOSITES" => IndexKind::Composites,
+                        _ => return self.error(format!("index_type '{kind}': use KEYS")),
+                    });
+                }
+                ("index_name", AttributeValue::Text(text)) => request.index_name = Some(text.clone()),
+                ("index_options", AttributeValue::Map(_)) => {
+                    let options = Attribute { value: value.clone(), ..self.clone() };
+                    request.index_options = Some(options.map()?);
+                }
+                _ => return self.error(format!("{name}: {COLUMNS_FORM}")),
+            }
+        }
+        if request.name.is_empty() || request.validation_class.is_empty() {
+            return self
+                .error(format!("each column needs a column_name and a validation_class: {COLUMNS_FORM}"));
+        }
+        Ok(request)
     }
 }
 

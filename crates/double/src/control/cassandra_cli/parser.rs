@@ -1,7 +1,7 @@
 //! Parses scripts of cassandra-cli.
 
 use super::lexer::{CliScriptError, Lexer, ScriptPlace, Token};
-use super::statement::{Assumption, Attribute, AttributeValue, CellPath, Statement, Term};
+use super::statement::{Assumption, Attribute, AttributeValue, CellPath, Definition, Statement, Term};
 use crate::limits::CLI_MAPS_DEPTH_MAX;
 
 /// Statements without an effect on stored data. They are skipped.
@@ -124,13 +124,13 @@ impl Parser<'_> {
                     // A user and a password.
                     self.at += 2;
                 }
-                Ok(Statement::Use { keyspace })
+                Ok(Statement::Use(keyspace))
             }
             "set" => self.set(),
             "incr" => self.add(1),
             "decr" => self.add(-1),
-            "del" => Ok(Statement::Delete { path: self.path()? }),
-            "truncate" => Ok(Statement::Truncate { family: self.name("a column family")? }),
+            "del" => self.path().map(Statement::Delete),
+            "truncate" => self.name("a column family").map(Statement::Truncate),
             "assume" => self.assume(),
             _ => self.definition(&word),
         }
@@ -152,13 +152,15 @@ impl Parser<'_> {
             self.expect_word("family")?;
         }
         let name = self.name(if is_keyspace { "a keyspace" } else { "a column family" })?;
+        if word == "drop" {
+            return Ok(if is_keyspace { Statement::DropKeyspace(name) } else { Statement::DropFamily(name) });
+        }
+        let definition = Definition { name, attributes: self.attributes()? };
         Ok(match (word, is_keyspace) {
-            ("drop", true) => Statement::DropKeyspace { name },
-            ("drop", false) => Statement::DropFamily { name },
-            ("create", true) => Statement::CreateKeyspace { name, attributes: self.attributes()? },
-            ("create", false) => Statement::CreateFamily { name, attributes: self.attributes()? },
-            (_, true) => Statement::UpdateKeyspace { name, attributes: self.attributes()? },
-            (_, false) => Statement::UpdateFamily { name, attributes: self.attributes()? },
+            ("create", true) => Statement::CreateKeyspace(definition),
+            ("create", false) => Statement::CreateFamily(definition),
+            (_, true) => Statement::UpdateKeyspace(definition),
+            (_, false) => Statement::UpdateFamily(definition),
         })
     }
 
@@ -325,7 +327,7 @@ mod tests {
             function: function.to_owned(),
             text: text.map(str::to_owned),
         };
-        assert_eq!(statements[0], Statement::Use { keyspace: "ks".to_owned() });
+        assert_eq!(statements[0], Statement::Use("ks".to_owned()));
         assert_eq!(statements[1], Statement::Nothing);
         let (key, names) = (typed("utf8", Some("k")), vec![typed("timeuuid", None)]);
         let path = CellPath { family: "U".to_owned(), key, names };
@@ -337,7 +339,9 @@ mod tests {
         };
         assert_eq!(statements[3], Statement::Add { path: path(&["s", "n"]), delta: -2 });
         assert_eq!(statements[4], Statement::Add { path: path(&["n"]), delta: -1 });
-        let Statement::CreateFamily { attributes, .. } = &statements[5] else { panic!("{statements:?}") };
+        let Statement::CreateFamily(Definition { attributes, .. }) = &statements[5] else {
+            panic!("{statements:?}")
+        };
         let AttributeValue::List(columns) = &attributes[1].value else { panic!("{attributes:?}") };
         assert_eq!((attributes[0].name.as_str(), columns.len(), columns[1].len()), ("comparator", 2, 2));
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::attributes::{new_keyspace, set_family, set_keyspace};
 use super::lexer::{CliScriptError, ScriptPlace};
 use super::parser::Statements;
-use super::statement::{Assumption, Attribute, CellPath, Statement, Term};
+use super::statement::{Assumption, Attribute, CellPath, Definition, Statement, Term};
 use super::types::{bytes_of, bytes_of_text, type_of_function};
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
@@ -109,32 +109,32 @@ impl CliSession<'_> {
     async fn run(&mut self, statement: Statement) -> Result<(), StatementError> {
         match statement {
             Statement::Nothing => Ok(()),
-            Statement::Use { keyspace } => {
+            Statement::Use(keyspace) => {
                 self.keyspace = Some(self.known_keyspace(&keyspace)?);
                 Ok(())
             }
-            Statement::CreateKeyspace { name, attributes } => {
+            Statement::CreateKeyspace(Definition { name, attributes }) => {
                 let mut request = new_keyspace(&name);
                 set_keyspace(&mut request, &attributes)?;
                 Ok(self.changes().add_keyspace(request).await?)
             }
-            Statement::UpdateKeyspace { name, attributes } => self.update_keyspace(&name, &attributes).await,
-            Statement::DropKeyspace { name } => {
+            Statement::UpdateKeyspace(changed) => self.update_keyspace(&changed).await,
+            Statement::DropKeyspace(name) => {
                 let name = self.known_keyspace(&name)?;
                 Ok(self.changes().drop_keyspace(&name).await?)
             }
-            Statement::CreateFamily { name, attributes } => {
+            Statement::CreateFamily(Definition { name, attributes }) => {
                 let keyspace = self.current()?.to_owned();
                 let mut request = CfRequest { keyspace, name, ..CfRequest::default() };
                 self.set_family(&mut request, &attributes)?;
                 Ok(self.changes().add_column_family(request).await?)
             }
-            Statement::UpdateFamily { name, attributes } => {
+            Statement::UpdateFamily(Definition { name, attributes }) => {
                 let mut request = request_for(&*self.family(&name)?);
                 self.set_family(&mut request, &attributes)?;
                 Ok(self.changes().update_column_family(request).await?)
             }
-            Statement::DropFamily { name } => {
+            Statement::DropFamily(name) => {
                 let cf = self.family(&name)?;
                 let dropped = (cf.keyspace.clone(), cf.name.clone());
                 // The change waits until no request uses the definition.
@@ -143,7 +143,7 @@ impl CliSession<'_> {
                 Ok(dropping.drop_column_family(&dropped.0, &dropped.1).await?)
             }
             Statement::DropIndex { family, column } => self.drop_index(&family, &column).await,
-            Statement::Truncate { family } => {
+            Statement::Truncate(family) => {
                 let cf = self.family(&family)?;
                 let (keyspace, name) = (cf.keyspace.as_bytes(), cf.name.as_bytes());
                 Ok(self.changes().truncate(keyspace, name).await?)
@@ -151,7 +151,7 @@ impl CliSession<'_> {
             Statement::Assume { family, of, function } => Ok(self.assume(&family, of, &function)?),
             Statement::Set { path, value, ttl_s } => self.set(&path, &value, ttl_s).await,
             Statement::Add { path, delta } => self.add(&path, delta).await,
-            Statement::Delete { path } => self.delete(&path).await,
+            Statement::Delete(path) => self.delete(&path).await,
         }
     }
 
@@ -193,15 +193,15 @@ impl CliSession<'_> {
         Ok(set_family(request, attributes, self.database.types())?)
     }
 
-    async fn update_keyspace(&self, name: &str, attributes: &[Attribute]) -> Result<(), StatementError> {
-        let name = self.known_keyspace(name)?;
+    async fn update_keyspace(&self, changed: &Definition) -> Result<(), StatementError> {
+        let name = self.known_keyspace(&changed.name)?;
         let mut request = new_keyspace(&name);
         if let Some(old) = self.database.catalog().keyspace(&name) {
             let strategy_class = old.modern_strategy_class().to_owned();
             let (strategy_options, durable_writes) = (old.strategy_options.clone(), Some(old.durable_writes));
             request = KsRequest { strategy_class, strategy_options, durable_writes, ..request };
         }
-        set_keyspace(&mut request, attributes)?;
+        set_keyspace(&mut request, &changed.attributes)?;
         Ok(self.changes().update_keyspace(request).await?)
     }
 
