@@ -56,9 +56,9 @@ pub const ADMIN_SILENCE_S: u64 = 60;
 
 /// Sessions of the admin server at the same time.
 pub const ADMIN_SESSIONS_MAX: usize = 1000;
-/// How long a session lasts, in seconds: a working day.
+/// The time of a session, in seconds: a working day.
 pub const ADMIN_SESSION_S: u64 = 12 * 60 * 60;
-/// How long a session lasts without a request, in seconds: a long lunch.
+/// The time of a session without a request, in seconds: a long lunch.
 pub const ADMIN_SESSION_SILENCE_S: u64 = 2 * 60 * 60;
 
 /// For how long the console follows requests for a browser without scripts, in seconds.

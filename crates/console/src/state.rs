@@ -25,7 +25,7 @@ pub struct AdminParts {
     pub database: Arc<Database>,
     /// The status page of the server.
     pub status: StatusPage,
-    /// Who may use the admin server.
+    /// The rules for visitors: token, logins, or neither.
     pub access: AdminAccess,
     /// The names under which browsers reach the server, besides addresses.
     pub hosts: HostNames,

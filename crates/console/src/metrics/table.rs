@@ -19,7 +19,7 @@ pub enum MetricKind {
 pub struct MetricRow {
     /// The whole name, such as `thriftstore_requests_total`.
     pub name: &'static str,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: MetricKind,
     /// The names of its labels, in the order of the values of its samples.
     pub labels: &'static [&'static str],

@@ -66,7 +66,7 @@ impl ControlClient {
             let stream = TokioIo::new(tokio::net::TcpStream::from_std(stream)?);
             let handshake = http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).handshake(stream).await;
             let (sender, connection) = handshake.map_err(unreadable)?;
-            // Its errors are those of the request.
+            // A request that waits for it returns its errors.
             tokio::spawn(connection);
             Ok::<_, Error>(sender)
         })?;

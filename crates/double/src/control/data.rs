@@ -59,9 +59,9 @@ pub struct JsonRow {
 pub enum JsonBytes {
     /// The bytes of the text in UTF-8.
     Text(String),
-    /// Bytes that are no printable text.
+    /// Any bytes.
     Hex(JsonHex),
-    /// Text that is not the bytes, such as a number.
+    /// A text in the form of a type, such as a number.
     Typed(JsonTyped),
 }
 

@@ -52,7 +52,7 @@ impl ErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct ControlError {
-    /// What kind of error it is.
+    /// The kind of the error, which decides the HTTP status.
     pub kind: ErrorKind,
     /// The message: what happened, and what to do.
     pub why: String,

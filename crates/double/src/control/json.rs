@@ -20,7 +20,7 @@ pub struct Json<T>(pub T);
 #[derive(Debug)]
 pub struct OptionalJson<T>(pub T);
 
-/// What a handler returns whose reply is JSON.
+/// The result of a handler whose reply is JSON.
 pub type Replied<T> = Result<Json<T>, ControlError>;
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Json<T> {

@@ -21,7 +21,7 @@ pub struct ScriptPlace {
 pub struct CliScriptError {
     /// The place of the statement, or in it.
     pub place: ScriptPlace,
-    /// What is wrong there, and what is right.
+    /// The mistake, and the right form.
     pub why: String,
 }
 
