@@ -8,10 +8,13 @@ use clap::{Args, ValueEnum};
 use super::http_port::{HttpPort, host_of, is_loopback};
 use base::util::meter::RequestLimits;
 use console::metrics::ServerReadings;
-use console::{AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames, Served};
+use console::{
+    ADMIN_TIMES, AdminAccess, AdminParts, AdminState, ConsoleSettings, HostNames, Served, StatusPage,
+    admin_service,
+};
 use db::Database;
-use double::control::ControlApi;
-use server::StatusPage;
+use double::control::Control;
+use web::HttpService;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Console and metrics")]
@@ -99,11 +102,11 @@ impl AdminOptions {
         self,
         database: &Arc<Database>,
         status: StatusPage,
-        control: Option<ControlApi>,
+        control: Option<Arc<Control>>,
         served: Served,
         server: ServerReadings,
         limits: RequestLimits,
-    ) -> AdminService {
+    ) -> HttpService {
         let AdminOptions { access, hosts, may_change, .. } = self;
         if served.admin.is_some() {
             database.activity().begin();
@@ -111,7 +114,7 @@ impl AdminOptions {
         let console = ConsoleSettings { limits, compat: served.compat, may_change };
         let database = database.clone();
         let parts = AdminParts { database, status, access, hosts, served, control, server, console };
-        AdminService::new(&Arc::new(AdminState::new(parts)))
+        admin_service(&Arc::new(AdminState::new(parts)), ADMIN_TIMES)
     }
 }
 

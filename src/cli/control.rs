@@ -13,9 +13,10 @@ use base::util::meter::RequestLimits;
 use base::util::{Clock, Password};
 use db::Database;
 use double::control::{
-    Control, ControlApi, ControlError, ControlService, LoadBody, Sandboxes, SnapshotLimits, load,
+    CONTROL_TIMES, Control, ControlError, LoadBody, Sandboxes, SnapshotLimits, control_service, load,
 };
 use transfer::copy::Place;
+use web::HttpService;
 
 /// The options of the control port.
 #[derive(Debug, Default, Args)]
@@ -144,15 +145,19 @@ pub async fn load_file(option: &str, database: &Arc<Database>, file: &Path) -> R
 }
 
 impl ControlOptions {
-    /// Makes the control API. The current state of the database becomes its start-up state.
-    pub async fn api(&self, database: Arc<Database>, sandboxes: Sandboxes) -> Result<ControlApi, String> {
+    /// Makes the control of the server. The current state of the database becomes its start-up state.
+    pub async fn control(
+        &self,
+        database: Arc<Database>,
+        sandboxes: Sandboxes,
+    ) -> Result<Arc<Control>, String> {
         let control = Control::new(database, SnapshotLimits::default()).await;
         let control = control.map_err(|error| format!("cannot take the first snapshot: {error}"))?;
-        Ok(ControlApi::new(Arc::new(control.with_sandboxes(sandboxes))))
+        Ok(Arc::new(control.with_sandboxes(sandboxes)))
     }
 
     /// Makes the service of the control port.
-    pub fn service(self, api: ControlApi) -> ControlService {
-        ControlService::new(api, self.token)
+    pub fn service(self, control: &Arc<Control>) -> HttpService {
+        control_service(control, self.token, CONTROL_TIMES)
     }
 }

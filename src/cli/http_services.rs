@@ -8,10 +8,10 @@ use super::status::StatusArgs;
 use base::util::Password;
 use base::util::meter::RequestLimits;
 use console::metrics::ServerReadings;
-use console::{AdminService, Served};
+use console::{Served, StatusPage};
 use db::{Authenticator, Database};
-use double::control::{ControlService, Sandboxes};
-use server::{StatusPage, StatusService};
+use double::control::Sandboxes;
+use web::HttpService;
 
 /// The checked options of the ports.
 pub struct HttpOptions {
@@ -22,10 +22,10 @@ pub struct HttpOptions {
 
 /// The services of the ports.
 pub struct HttpServices {
-    pub status: StatusService,
+    pub status: HttpService,
     /// `None` if the control port is disabled.
-    pub control: Option<ControlService>,
-    pub admin: AdminService,
+    pub control: Option<HttpService>,
+    pub admin: HttpService,
     /// Whether clients of the admin server use TLS, if the server has a certificate.
     pub may_encrypt_admin: bool,
 }
@@ -58,16 +58,15 @@ impl HttpOptions {
     ) -> Result<HttpServices, String> {
         let HttpOptions { status_token, control, admin } = self;
         let page = StatusPage::new(database.clone(), place);
-        let (api, control) = match control {
-            Some(control) => {
-                let api = control.api(database.clone(), sandboxes).await?;
-                (Some(api.clone()), Some(control.service(api)))
+        let (controlled, control) = match control {
+            Some(options) => {
+                let control = options.control(database.clone(), sandboxes).await?;
+                (Some(control.clone()), Some(options.service(&control)))
             }
             None => (None, None),
         };
         let may_encrypt_admin = admin.may_encrypt;
-        let admin = admin.service(database, page.clone(), api, served, server, limits);
-        let status = StatusService::new(page).with_token(status_token);
-        Ok(HttpServices { status, control, admin, may_encrypt_admin })
+        let admin = admin.service(database, page.clone(), controlled, served, server, limits);
+        Ok(HttpServices { status: page.port(status_token), control, admin, may_encrypt_admin })
     }
 }

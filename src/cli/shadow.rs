@@ -17,7 +17,7 @@ use net::{Admission, ConnectionLimits, Encryption, Listener, Shutdown};
 use traffic::record::{Proxy, TapQueue, Upstream, Upstreams};
 use traffic::replay::Candidate;
 use traffic::report::{Report, RunKind, Subject};
-use traffic::shadow::{Only, Shadow, ShadowPage, ShadowPlan, ShadowState};
+use traffic::shadow::{Only, Shadow, ShadowPlan, ShadowState, shadow_page};
 
 /// The time that connections may take to end at shutdown: they are closed, not finished.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -149,7 +149,7 @@ fn serve_page(args: &ShadowArgs, state: &Arc<ShadowState>, admission: Admission)
     let Some(address) = &args.http else { return Ok(()) };
     let listener = Listener::bind(address).map_err(|error| error.to_string())?;
     print_line!("the report so far is at http://{}/", listener.address);
-    listener.start(ShadowPage::new(state.clone(), token), admission);
+    listener.start(shadow_page(state.clone(), token), admission);
     Ok(())
 }
 

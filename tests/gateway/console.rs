@@ -11,10 +11,12 @@ use base::schema::Catalog;
 use base::util::meter::RequestLimits;
 use bytes::Bytes;
 use console::metrics::ServerReadings;
-use console::{AdminAccess, AdminParts, AdminService, AdminState, ConsoleSettings, HostNames, Served};
+use console::{
+    ADMIN_TIMES, AdminAccess, AdminParts, AdminState, ConsoleSettings, HostNames, Served, StatusPage,
+    admin_service,
+};
 use db::Database;
 use net::{Admission, Listener, Shutdown};
-use server::StatusPage;
 use server::thrift::Compat;
 use store::{RemoteOutcome, RemoteRows};
 use tokio::runtime::Runtime;
@@ -59,7 +61,8 @@ impl Console {
             server: ServerReadings::new(Admission::new(admission()), limits.memory.clone()),
             console: ConsoleSettings { limits, compat, may_change: true },
         };
-        let (address, service) = (listener.address, AdminService::new(&Arc::new(AdminState::new(parts))));
+        let (address, service) =
+            (listener.address, admin_service(&Arc::new(AdminState::new(parts)), ADMIN_TIMES));
         let _entered = runtime.enter();
         listener.start(service, Admission::for_admin(admission()));
         Console { address, _shutdown: shutdown }

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::support;
 use base::marshal::Types;
 use base::util::Clock;
+use console::StatusPage;
 use db::{Database, DatabaseParts};
 use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
 use net::{Admission, Listener, Shutdown};
-use server::{StatusPage, StatusService};
 use store::{Store, StoreStatus};
 use support::client::PATIENCE;
 use support::server::{Server, storage_conf};
@@ -110,7 +110,7 @@ fn a_store_that_refuses_writes_is_unhealthy() {
     let address = runtime.block_on(async {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address;
-        listener.start(StatusService::new(StatusPage::new(database, "here")), admission);
+        listener.start(StatusPage::new(database, "here").port(None), admission);
         address
     });
     assert!(get(address, "/health").starts_with("HTTP/1.1 200 OK\r\n"));

@@ -1,7 +1,7 @@
 //! Access to the admin server.
 
 use base::util::Password;
-use net::AccessToken;
+use web::AccessToken;
 
 /// Decides who may use the admin server: requests with the token, users who log in, or everybody if there is neither.
 #[derive(Debug, Clone, Default)]

@@ -4,7 +4,7 @@ use super::present::escaped;
 use super::visitor::Visitor;
 
 /// A change that was made.
-pub struct Change<'a> {
+pub struct LoggedChange<'a> {
     /// The Thrift method, or the first words of the statement.
     pub kind: &'a str,
     /// The keyspace, if it is known.
@@ -13,7 +13,7 @@ pub struct Change<'a> {
     pub table: Option<&'a str>,
 }
 
-impl Change<'_> {
+impl LoggedChange<'_> {
     /// Logs the change. Names cannot begin a line of the log.
     pub fn log(&self, visitor: &Visitor) {
         let shown = |name: &str| escaped(name.as_bytes());

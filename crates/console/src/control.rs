@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
 use axum::response::Response;
+use axum::routing::any;
 
 use super::failure::AdminError;
 use super::state::AdminState;
@@ -15,25 +17,23 @@ use double::limits::CONTROL_REQUEST_S;
 /// The path before the paths of the control API.
 pub const PATH: &str = "/control";
 
-/// Answers a request of the control API. It does everything, so its user must be allowed everything.
-pub async fn answer(
-    State(state): State<Arc<AdminState>>,
-    visitor: Visitor,
-    request: Request,
-) -> Result<Response, AdminError> {
+/// Returns the routes below `PATH`.
+pub fn routes(state: &AdminState) -> Router<Arc<AdminState>> {
     let Some(control) = &state.control else {
-        return Err(AdminError::not_found(
-            "this server has no control API: start it with --ephemeral --control HOST:PORT",
-        ));
+        return Router::new().route("/control/{*path}", any(async || missing()));
     };
-    if !visitor.user.may_everything() {
-        return Err(AdminError::forbidden(
-            "the control API needs a superuser, or the token of --admin-token-file",
-        ));
+    let api = double::control::router(control, Duration::from_secs(CONTROL_REQUEST_S));
+    Router::new().nest(PATH, api.with_state(()).layer(from_fn(check_rights)))
+}
+
+fn missing() -> AdminError {
+    AdminError::not_found("this server has no control API: start it with --ephemeral --control HOST:PORT")
+}
+
+/// Lets a request in if its user is allowed everything: the control API does everything.
+async fn check_rights(visitor: Visitor, request: Request, next: Next) -> Result<Response, AdminError> {
+    if visitor.user.may_everything() {
+        return Ok(next.run(request).await);
     }
-    let path = request.uri().path();
-    let path = path.strip_prefix(PATH).unwrap_or(path).to_owned();
-    let time = Duration::from_secs(CONTROL_REQUEST_S);
-    let reply = control.reply(request, &path, visitor.connection.ending.clone(), time).await;
-    Ok(reply.map(Body::new))
+    Err(AdminError::forbidden("the control API needs a superuser, or the token of --admin-token-file"))
 }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::session::SessionId;
 use base::util::hex;
-use net::is_same;
+use web::is_same;
 
 /// The header with the token, for scripts.
 pub const CSRF_HEADER: HeaderName = HeaderName::from_static("x-csrf-token");

@@ -10,7 +10,6 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
-use super::connection::AdminConnection;
 use super::csrf::{CSRF_HEADER, CsrfField};
 use super::failure::AdminError;
 use super::pages::login;
@@ -19,7 +18,7 @@ use super::state::AdminState;
 use super::visitor::Visitor;
 use crate::limits::ADMIN_FORM_BYTES_MAX;
 use db::User;
-use net::NEEDS_TOKEN;
+use web::{HttpConnection, NEEDS_TOKEN};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -39,7 +38,7 @@ pub async fn check_origin(State(state): State<Arc<AdminState>>, request: Request
 
 /// Lets a request in if its sender may use the server, and adds the [`Visitor`] to it.
 pub async fn admit(State(state): State<Arc<AdminState>>, mut request: Request, next: Next) -> Response {
-    let Some(connection) = request.extensions().get::<AdminConnection>().cloned() else {
+    let Some(connection) = request.extensions().get::<HttpConnection>().cloned() else {
         return AdminError::internal("the request has no connection").into_response();
     };
     let mut sender = match identify(&state, request.headers(), &connection) {
@@ -85,11 +84,7 @@ enum Refusal {
     NoLogin,
 }
 
-fn identify(
-    state: &AdminState,
-    headers: &HeaderMap,
-    connection: &AdminConnection,
-) -> Result<Sender, Refusal> {
+fn identify(state: &AdminState, headers: &HeaderMap, connection: &HttpConnection) -> Result<Sender, Refusal> {
     if headers.contains_key(header::AUTHORIZATION) {
         return match state.access.token() {
             Some(token) if token.admits(headers) => Ok(Sender {

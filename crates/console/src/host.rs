@@ -46,9 +46,11 @@ pub fn name_of(host: &str) -> Option<&str> {
         None => host.find(':').unwrap_or(host.len()),
     };
     let (name, port) = host.split_at_checked(end)?;
-    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
-    let has_port = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
-    (has_port && !name.is_empty()).then_some(name)
+    let is_port = match port.strip_prefix(':') {
+        Some(digits) => !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()),
+        None => port.is_empty(),
+    };
+    (is_port && !name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]

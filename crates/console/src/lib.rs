@@ -1,7 +1,8 @@
-//! The admin server: the console's pages, the status page, metrics, and the control API of a server for tests, over HTTP.
+//! HTTP for people and for what watches a server: the admin server, with the console's pages, metrics, and the control
+//! API of a server for tests, and the status port.
 //!
 //! ```text
-//!   AdminService      a connection: HTTP/1.1, limits, shutdown
+//!   admin_service     the port: time limits
 //!     routes          paths and handlers, in two routers: for everybody, and for visitors
 //!       headers       security headers of each reply
 //!       HostNames     the Host header must name this server: a foreign web page must not reach it by DNS rebinding
@@ -10,6 +11,7 @@
 //!           present/  how pages show keys, names, values and cells
 //!         metrics/    what the server counts, for Prometheus
 //!         control     the control API below /control
+//!   StatusPage        the status page, and the status port, which has only that
 //! ```
 //!
 //! A request goes through these steps in this order. A handler of a page runs only after the guard, and gets the
@@ -26,10 +28,10 @@
 //! Pages load nothing from other addresses, and their content security policy forbids it.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
 
 mod access;
 mod change_log;
-mod connection;
 mod console_requests;
 mod control;
 mod csrf;
@@ -50,11 +52,13 @@ mod service;
 mod session;
 mod state;
 mod static_files;
+mod status_page;
 mod visitor;
 
 pub use access::AdminAccess;
 pub use console_requests::ConsoleSettings;
 pub use host::HostNames;
 pub use served::Served;
-pub use service::{AdminService, AdminTimes};
+pub use service::{ADMIN_TIMES, admin_service};
 pub use state::{AdminParts, AdminState};
+pub use status_page::StatusPage;

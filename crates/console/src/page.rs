@@ -1,7 +1,7 @@
 //! The common parts of all pages: the frame around their content, and the conversion into a reply.
 
 use askama::Template;
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::failure::AdminError;
@@ -61,6 +61,15 @@ impl Frame {
     pub fn before_login(title: impl Into<String>, csrf: String) -> Frame {
         Frame { title: title.into(), path: "", navigation: Vec::new(), csrf, user: None }
     }
+}
+
+/// Returns a page as a reply with the status of a failure that it shows.
+pub fn page_with(template: &impl Template, failure: Option<StatusCode>) -> Response {
+    let mut reply = page(template);
+    if let Some(status) = failure.filter(|_| reply.status() == StatusCode::OK) {
+        *reply.status_mut() = status;
+    }
+    reply
 }
 
 /// Returns a page as a reply.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::StatusCode;
-use axum::routing::{any, get, post};
+use axum::routing::{get, post};
 use axum::{Router, middleware};
 
 use super::failure::AdminError;
@@ -17,7 +17,9 @@ use crate::limits::ADMIN_FORM_BYTES_MAX;
 
 /// Returns all routes.
 pub fn routes(state: &Arc<AdminState>) -> Router {
-    let visitors = for_visitors().layer(middleware::from_fn_with_state(state.clone(), guard::admit));
+    let visitors = for_visitors()
+        .merge(control::routes(state))
+        .layer(middleware::from_fn_with_state(state.clone(), guard::admit));
     for_everybody()
         .merge(visitors)
         .layer(DefaultBodyLimit::max(ADMIN_FORM_BYTES_MAX))
@@ -54,7 +56,6 @@ fn for_visitors() -> Router<Arc<AdminState>> {
         .route("/model", get(model::example).post(model::show))
         .route("/status", get(status::answer))
         .route("/verify", get(verification::show).post(verification::start))
-        .route("/control/{*path}", any(control::answer))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
 }

@@ -8,15 +8,21 @@ use server::thrift::Compat;
 /// The ports of a server, and the releases that it follows.
 #[derive(Debug, Clone)]
 pub struct Served {
+    /// The address of Thrift.
     pub thrift: SocketAddr,
-    /// `None`: disabled, as the following.
+    /// The address of the native protocol. `None`: disabled, as the following.
     pub native: Option<SocketAddr>,
+    /// The address of the status port.
     pub status: Option<SocketAddr>,
+    /// The address of the control port.
     pub control: Option<SocketAddr>,
+    /// The address of the admin server.
     pub admin: Option<SocketAddr>,
     /// Whether clients may use TLS.
     pub is_encrypted: bool,
+    /// The releases whose behaviour Thrift calls get.
     pub compat: Compat,
+    /// The version that the native protocol reports.
     pub reported: ReportedVersion,
 }
 

@@ -7,9 +7,9 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use parking_lot::Mutex;
 use uuid::Uuid;
 
-use super::connection::AdminConnection;
 use crate::limits::{ADMIN_SESSION_S, ADMIN_SESSION_SILENCE_S, ADMIN_SESSIONS_MAX};
 use db::User;
+use web::HttpConnection;
 
 /// Digits of a session's identifier.
 const ID_DIGITS: usize = 32;
@@ -25,7 +25,7 @@ impl SessionId {
     }
 
     /// Returns the identifier in the cookie of a request.
-    pub fn of_request(headers: &HeaderMap, connection: &AdminConnection) -> Option<SessionId> {
+    pub fn of_request(headers: &HeaderMap, connection: &HttpConnection) -> Option<SessionId> {
         let name = cookie_name(connection);
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs =
@@ -37,7 +37,7 @@ impl SessionId {
 
     /// Returns the value of the header Set-Cookie. Scripts cannot read the cookie, and requests that other pages cause do
     /// not have it.
-    pub fn cookie(&self, connection: &AdminConnection) -> Option<HeaderValue> {
+    pub fn cookie(&self, connection: &HttpConnection) -> Option<HeaderValue> {
         let secure = if connection.is_encrypted { "; Secure" } else { "" };
         let name = cookie_name(connection);
         let cookie = format!("{name}={}; Path=/; HttpOnly; SameSite=Strict{secure}", self.0);
@@ -51,19 +51,19 @@ impl SessionId {
 
 /// Returns the name of the cookie. It has the port, because browsers do not distinguish the ports of a machine, and
 /// several servers of one machine would replace each other's cookies.
-fn cookie_name(connection: &AdminConnection) -> String {
+fn cookie_name(connection: &HttpConnection) -> String {
     format!("thriftstore-{}", connection.local.port())
 }
 
 /// A user who has logged in.
 #[derive(Debug, Clone)]
-struct Session {
+struct BrowserSession {
     user: User,
     began: Instant,
     last_used: Instant,
 }
 
-impl Session {
+impl BrowserSession {
     fn is_over(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.began) >= Duration::from_secs(ADMIN_SESSION_S)
             || now.saturating_duration_since(self.last_used) >= Duration::from_secs(ADMIN_SESSION_SILENCE_S)
@@ -73,7 +73,7 @@ impl Session {
 
 /// The sessions of a server, in memory: a restart ends them.
 #[derive(Debug, Default)]
-pub struct Sessions(Mutex<HashMap<SessionId, Session>>);
+pub struct Sessions(Mutex<HashMap<SessionId, BrowserSession>>);
 
 impl Sessions {
     /// Begins a session of a user. If there are too many, the one that was not used for the longest time ends.
@@ -89,7 +89,7 @@ impl Sessions {
                 sessions.remove(&oldest);
             }
         }
-        sessions.insert(id.clone(), Session { user, began: now, last_used: now });
+        sessions.insert(id.clone(), BrowserSession { user, began: now, last_used: now });
         id
     }
 
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn cookies_are_found_among_others() {
         let address = "127.0.0.1:9170".parse().unwrap();
-        let connection = AdminConnection::new(address, address, true, tokio::sync::watch::channel(false).1);
+        let connection = HttpConnection::new(address, address, true, tokio::sync::watch::channel(false).1);
         let id = SessionId::random();
         let cookie = id.cookie(&connection).unwrap();
         let cookie = cookie.to_str().unwrap();

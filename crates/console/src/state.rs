@@ -1,5 +1,6 @@
 //! The state on which the pages of the admin server work.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -13,22 +14,25 @@ use super::model::SketchRuns;
 use super::pages::verification::Verification;
 use super::served::Served;
 use super::session::Sessions;
+use super::status_page::StatusPage;
 use base::util::meter::{RequestLimits, TimeLimits};
 use db::Database;
-use double::control::ControlApi;
-use server::StatusPage;
+use double::control::Control;
 
 /// The parts of an admin server.
 pub struct AdminParts {
+    /// The database that pages read and change.
     pub database: Arc<Database>,
+    /// The status page of the server.
     pub status: StatusPage,
+    /// The rules for visitors: token, logins, or neither.
     pub access: AdminAccess,
     /// The names under which browsers reach the server, besides addresses.
     pub hosts: HostNames,
     /// The ports and the releases of the server.
     pub served: Served,
-    /// The control API of a server for tests.
-    pub control: Option<ControlApi>,
+    /// The control of a server for tests.
+    pub control: Option<Arc<Control>>,
     /// The counts that metrics read from the ports of clients.
     pub server: ServerReadings,
     /// The settings of requests of the console.
@@ -37,13 +41,7 @@ pub struct AdminParts {
 
 /// The state that all requests to the admin server share.
 pub struct AdminState {
-    pub database: Arc<Database>,
-    pub status: StatusPage,
-    pub access: AdminAccess,
-    pub hosts: HostNames,
-    pub served: Served,
-    pub control: Option<ControlApi>,
-    pub(super) server: ServerReadings,
+    parts: AdminParts,
     pub(super) console: ConsoleRequests,
     pub(super) sessions: Sessions,
     pub(super) csrf: CsrfKey,
@@ -51,23 +49,23 @@ pub struct AdminState {
     pub(super) verification: Arc<Mutex<Verification>>,
 }
 
+impl Deref for AdminState {
+    type Target = AdminParts;
+
+    fn deref(&self) -> &AdminParts {
+        &self.parts
+    }
+}
+
 impl AdminState {
+    /// Creates the state of a server that nobody has visited.
     pub fn new(parts: AdminParts) -> AdminState {
-        let AdminParts { database, status, access, hosts, served, control, server, console } = parts;
-        let console = ConsoleRequests::new(console);
-        let (sessions, csrf, sketches) = (Sessions::default(), CsrfKey::default(), SketchRuns::default());
         AdminState {
-            database,
-            status,
-            access,
-            hosts,
-            served,
-            control,
-            server,
-            console,
-            sessions,
-            csrf,
-            sketches,
+            console: ConsoleRequests::new(parts.console.clone()),
+            parts,
+            sessions: Sessions::default(),
+            csrf: CsrfKey::default(),
+            sketches: SketchRuns::default(),
             verification: Arc::default(),
         }
     }

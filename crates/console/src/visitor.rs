@@ -3,10 +3,10 @@
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use super::connection::AdminConnection;
 use super::failure::AdminError;
 use super::session::SessionId;
 use db::User;
+use web::HttpConnection;
 
 /// The sender of a request that the guard has let in. A handler with a parameter of this type checks the user's rights.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub struct Visitor {
     pub may_change: bool,
     /// Whether the server has a control API.
     pub has_control: bool,
-    pub connection: AdminConnection,
+    pub connection: HttpConnection,
 }
 
 impl<S: Sync> FromRequestParts<S> for Visitor {

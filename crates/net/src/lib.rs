@@ -10,7 +10,6 @@
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-mod access_token;
 mod admission;
 mod busy_poll;
 mod client_link;
@@ -38,7 +37,6 @@ mod tls;
 mod tls_error;
 mod turn;
 
-pub use access_token::{AccessToken, NEEDS_TOKEN, is_same};
 pub use admission::{Admission, OpenConnections};
 pub use busy_poll::BusyPoll;
 pub use client_link::{ClientLink, Expected, HeldBytes, LinkError, Missing, enlarge};

@@ -14,9 +14,4 @@ pub mod limits;
 pub mod native;
 mod native_answering;
 mod native_connection;
-mod status;
-mod status_page;
 pub mod thrift;
-
-pub use status::StatusService;
-pub use status_page::StatusPage;

@@ -10,12 +10,12 @@ use base::compat::features::ReportedVersion;
 use base::util::meter::RequestLimits;
 use console::metrics::ServerReadings;
 use console::{
-    AdminAccess, AdminParts, AdminService, AdminState, AdminTimes, ConsoleSettings, HostNames, Served,
+    AdminAccess, AdminParts, AdminState, ConsoleSettings, HostNames, Served, StatusPage, admin_service,
 };
 use double::testing::Server as InProcess;
 use net::{Admission, Listener, Shutdown as ServerShutdown};
-use server::StatusPage;
 use server::thrift::Compat;
+use web::HttpTimes;
 
 #[test]
 fn malformed_requests_get_an_error() {
@@ -111,8 +111,7 @@ fn slow_and_silent_browsers_have_time_limits() {
             server: ServerReadings::new(admission, RequestLimits::default().memory),
             console: ConsoleSettings::default(),
         });
-        let service =
-            AdminService::new(&Arc::new(state)).with_times(AdminTimes { head: short, request: short });
+        let service = admin_service(&Arc::new(state), HttpTimes { head: short, request: short });
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address;
         listener.start(service, Admission::for_admin(signal));

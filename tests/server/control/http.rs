@@ -6,10 +6,11 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use double::control::{ControlApi, ControlClient, ControlService, ControlTimes};
+use double::control::{ControlClient, control_service};
 use double::testing::Server as InProcess;
 use net::{Admission, Listener, Shutdown};
 use serde_json::Value as Json;
+use web::HttpTimes;
 
 use super::{Double, refused};
 use crate::support;
@@ -190,8 +191,8 @@ fn only_a_server_in_memory_has_a_control_port() {
 #[test]
 fn slow_and_silent_clients_have_time_limits() {
     let server = InProcess::start().unwrap();
-    let times = ControlTimes { head: Duration::from_millis(100), request: Duration::from_millis(200) };
-    let service = ControlService::new(ControlApi::new(server.control().clone()), None).with_times(times);
+    let times = HttpTimes { head: Duration::from_millis(100), request: Duration::from_millis(200) };
+    let service = control_service(server.control(), None, times);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let shutdown = Shutdown::new();
     let admission = Admission::for_control(shutdown.signal().unwrap());

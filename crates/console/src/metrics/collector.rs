@@ -7,7 +7,7 @@ use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
 use super::readings::Readings;
-use super::table::{METRICS, MetricKind, MetricRow, Sample, SampleValue};
+use super::table::{METRICS, MetricKind, MetricRow, MetricSample, SampleValue};
 
 /// The readings of one scrape, for the library.
 #[derive(Debug)]
@@ -20,7 +20,11 @@ impl Collector for MetricsCollector {
 }
 
 /// Writes a metric, unless it has no values on this server.
-fn write(row: &MetricRow, samples: &[Sample], encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+fn write(
+    row: &MetricRow,
+    samples: &[MetricSample],
+    encoder: &mut DescriptorEncoder<'_>,
+) -> Result<(), Error> {
     if samples.is_empty() {
         return Ok(());
     }

@@ -46,16 +46,25 @@ impl ServerReadings {
 pub struct Readings {
     /// The methods that had requests.
     pub requests: Vec<(RequestSlot, MethodTotals)>,
+    /// The status of the store.
     pub store: StoreStatus,
+    /// Indexes that are being built.
     pub index_builds: usize,
+    /// Logins that succeeded, and those that failed.
     pub logins: (u64, u64),
+    /// The counts of the connections of clients since the start.
     pub connections: Arc<ConnectionMetrics>,
+    /// Connections of clients that are open.
     pub connections_open: usize,
+    /// Memory of the messages and replies of all connections, in bytes.
     pub message_bytes: usize,
+    /// Memory of running requests, in bytes.
     pub request_bytes: usize,
+    /// When the server started, in seconds since 1970.
     pub started_s: f64,
-    /// `None` on systems without /proc.
+    /// Memory of the process, in bytes. `None` on systems without /proc.
     pub resident_bytes: Option<u64>,
+    /// Threads of the process. `None` on systems without /proc.
     pub threads: Option<u64>,
 }
 

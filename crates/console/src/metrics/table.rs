@@ -4,27 +4,33 @@ use super::readings::Readings;
 use base::util::metrics::{LATENCY_BOUNDS_MICROS, MethodTotals, RequestOutcome, RequestSlot};
 use store::{ClusterStatus, EngineStatus, TOMBSTONES_READ};
 
+/// The kind of a metric, as Prometheus has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
+    /// A number that only grows.
     Counter,
+    /// A number that grows and shrinks.
     Gauge,
+    /// The number of values in each range of them.
     Histogram,
 }
 
 /// A metric.
 pub struct MetricRow {
+    /// The whole name, such as `thriftstore_requests_total`.
     pub name: &'static str,
+    /// The kind of its values.
     pub kind: MetricKind,
     /// The names of its labels, in the order of the values of its samples.
     pub labels: &'static [&'static str],
     /// A sentence that says what the metric counts or measures.
     pub help: &'static str,
     /// Returns its values; none if this server has no such thing.
-    pub(super) read: fn(&Readings) -> Vec<Sample>,
+    pub(super) read: fn(&Readings) -> Vec<MetricSample>,
 }
 
 /// A value of a metric.
-pub(super) struct Sample {
+pub(super) struct MetricSample {
     pub labels: Vec<&'static str>,
     pub value: SampleValue,
 }
@@ -42,7 +48,7 @@ const fn counter(
     name: &'static str,
     labels: &'static [&'static str],
     help: &'static str,
-    read: fn(&Readings) -> Vec<Sample>,
+    read: fn(&Readings) -> Vec<MetricSample>,
 ) -> MetricRow {
     MetricRow { name, kind: MetricKind::Counter, labels, help, read }
 }
@@ -51,7 +57,7 @@ const fn gauge(
     name: &'static str,
     labels: &'static [&'static str],
     help: &'static str,
-    read: fn(&Readings) -> Vec<Sample>,
+    read: fn(&Readings) -> Vec<MetricSample>,
 ) -> MetricRow {
     MetricRow { name, kind: MetricKind::Gauge, labels, help, read }
 }
@@ -70,7 +76,9 @@ pub const METRICS: [MetricRow; 32] = [
         labels: &["protocol", "method", "generation"],
         help: "Time from a complete message to its complete reply, without the network.",
         read: |now| {
-            of_methods(now, |slot, totals| vec![Sample { labels: labels_of(slot), value: durations(totals) }])
+            of_methods(now, |slot, totals| {
+                vec![MetricSample { labels: labels_of(slot), value: durations(totals) }]
+            })
         },
     },
     counter(
@@ -196,7 +204,7 @@ pub const METRICS: [MetricRow; 32] = [
         vec![labelled(vec![env!("CARGO_PKG_VERSION")], 1)]
     }),
     gauge("process_start_time_seconds", &[], "When the server started, in seconds since 1970.", |now| {
-        vec![Sample { labels: Vec::new(), value: SampleValue::Number(now.started_s) }]
+        vec![MetricSample { labels: Vec::new(), value: SampleValue::Number(now.started_s) }]
     }),
     gauge("process_resident_memory_bytes", &[], "Physical memory of the process.", |now| {
         now.resident_bytes.map_or(Vec::new(), one)
@@ -204,27 +212,30 @@ pub const METRICS: [MetricRow; 32] = [
     gauge("process_threads", &[], "Threads of the process.", |now| now.threads.map_or(Vec::new(), one)),
 ];
 
-fn labelled(labels: Vec<&'static str>, value: u64) -> Sample {
-    Sample { labels, value: SampleValue::Number(value as f64) }
+fn labelled(labels: Vec<&'static str>, value: u64) -> MetricSample {
+    MetricSample { labels, value: SampleValue::Number(value as f64) }
 }
 
-fn one(value: u64) -> Vec<Sample> {
+fn one(value: u64) -> Vec<MetricSample> {
     vec![labelled(Vec::new(), value)]
 }
 
-fn ok_and_failed(ok: u64, failed: u64) -> Vec<Sample> {
+fn ok_and_failed(ok: u64, failed: u64) -> Vec<MetricSample> {
     vec![labelled(vec!["ok"], ok), labelled(vec!["failed"], failed)]
 }
 
-fn of_engine(now: &Readings, read: impl Fn(&EngineStatus) -> u64) -> Vec<Sample> {
+fn of_engine(now: &Readings, read: impl Fn(&EngineStatus) -> u64) -> Vec<MetricSample> {
     now.store.engine.as_ref().map_or(Vec::new(), |engine| one(read(engine)))
 }
 
-fn of_cluster(now: &Readings, read: impl Fn(&ClusterStatus) -> Vec<Sample>) -> Vec<Sample> {
+fn of_cluster(now: &Readings, read: impl Fn(&ClusterStatus) -> Vec<MetricSample>) -> Vec<MetricSample> {
     now.store.cluster.as_ref().map_or(Vec::new(), read)
 }
 
-fn of_methods(now: &Readings, read: fn(&RequestSlot, &MethodTotals) -> Vec<Sample>) -> Vec<Sample> {
+fn of_methods(
+    now: &Readings,
+    read: fn(&RequestSlot, &MethodTotals) -> Vec<MetricSample>,
+) -> Vec<MetricSample> {
     now.requests.iter().flat_map(|(slot, totals)| read(slot, totals)).collect()
 }
 
@@ -233,13 +244,10 @@ fn labels_of(slot: &RequestSlot) -> Vec<&'static str> {
 }
 
 /// Returns the outcomes of a method: all right, and those that it had.
-fn outcomes(slot: &RequestSlot, totals: &MethodTotals) -> Vec<Sample> {
+fn outcomes(slot: &RequestSlot, totals: &MethodTotals) -> Vec<MetricSample> {
     let counted = RequestOutcome::ALL.into_iter().zip(totals.outcomes);
     let shown = counted.filter(|(outcome, count)| *count > 0 || *outcome == RequestOutcome::Ok);
-    let sample = |(outcome, count): (RequestOutcome, u64)| {
-        labelled([labels_of(slot), vec![outcome.label()]].concat(), count)
-    };
-    shown.map(sample).collect()
+    shown.map(|(outcome, count)| labelled([labels_of(slot), vec![outcome.label()]].concat(), count)).collect()
 }
 
 fn durations(totals: &MethodTotals) -> SampleValue {
@@ -247,7 +255,7 @@ fn durations(totals: &MethodTotals) -> SampleValue {
     SampleValue::Histogram { buckets: bounds.zip(totals.buckets).collect(), sum: totals.micros as f64 / 1e6 }
 }
 
-fn memory(now: &Readings) -> Vec<Sample> {
+fn memory(now: &Readings) -> Vec<MetricSample> {
     let mut owners = vec![
         labelled(vec!["requests"], now.request_bytes as u64),
         labelled(vec!["messages"], now.message_bytes as u64),

@@ -90,10 +90,8 @@ async fn rows_text(open: &OpenSketch, cf: &CfDef, script: &mut Script) -> String
 /// Returns the statements that write a row: INSERT, or UPDATE for each counter.
 fn statements_of_row(open: &OpenSketch, cf: &CfDef, row: &[(&TableColumn, &Bytes)]) -> Vec<String> {
     let shown = |column: &TableColumn, value: &Bytes| literal(open.database.types(), &column.cql_type, value);
-    let is_counter = |column: &TableColumn| column.cql_type == CqlType::Native(Native::Counter);
-    let is_key =
-        |column: &TableColumn| matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering);
-    let counters: Vec<_> = row.iter().filter(|(column, _)| is_counter(column)).collect();
+    let counter = CqlType::Native(Native::Counter);
+    let counters: Vec<_> = row.iter().filter(|(column, _)| column.cql_type == counter).collect();
     if counters.is_empty() {
         let names: Vec<String> = row.iter().map(|(column, _)| name_text(&column.name)).collect();
         let values: Vec<String> = row.iter().map(|(column, value)| shown(column, value)).collect();
@@ -102,12 +100,14 @@ fn statements_of_row(open: &OpenSketch, cf: &CfDef, row: &[(&TableColumn, &Bytes
     }
     let keys: Vec<String> = row
         .iter()
-        .filter(|(column, _)| is_key(column))
+        .filter(|(column, _)| matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering))
         .map(|(column, value)| format!("{} = {}", name_text(&column.name), shown(column, value)))
         .collect();
-    let update = |(column, value): &&(&TableColumn, &Bytes)| {
-        let (table, name, value) = (full_name(cf), name_text(&column.name), shown(column, value));
-        format!("UPDATE {table} SET {name} = {name} + {value} WHERE {};", keys.join(" AND "))
-    };
-    counters.iter().map(update).collect()
+    let (table, keys) = (full_name(cf), keys.join(" AND "));
+    let mut statements = Vec::new();
+    for (column, value) in counters {
+        let (name, value) = (name_text(&column.name), shown(column, value));
+        statements.push(format!("UPDATE {table} SET {name} = {name} + {value} WHERE {keys};"));
+    }
+    statements
 }

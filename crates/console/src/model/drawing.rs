@@ -8,7 +8,7 @@
 use base::marshal::{AbstractType, PACKAGE, unreversed};
 use base::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
 
-use crate::present::{escaped, read_as};
+use crate::present::{escaped, key_class, read_as};
 use base::marshal::Types;
 
 /// A level of a drawing.
@@ -45,11 +45,7 @@ pub fn levels_of(cf: &CfDef, def: &TableDef, types: &Types) -> Vec<Level> {
     if def.layout == Layout::Sparse || def.layout == Layout::CompositeDense {
         return levels_of_table(cf, def);
     }
-    let key = match &cf.key_validator {
-        Some(validator) => LevelPart::class(&**validator),
-        None => LevelPart { name: String::new(), of_type: "BytesType".to_owned(), note: String::new() },
-    };
-    let mut levels = vec![Level { role: "row key", parts: vec![key] }];
+    let mut levels = vec![Level { role: "row key", parts: vec![LevelPart::class(key_class(cf))] }];
     if cf.is_super() {
         levels.push(Level { role: "super column", parts: vec![LevelPart::class(&*cf.comparator)] });
     }
@@ -71,29 +67,27 @@ pub fn levels_of(cf: &CfDef, def: &TableDef, types: &Types) -> Vec<Level> {
 }
 
 fn levels_of_table(cf: &CfDef, def: &TableDef) -> Vec<Level> {
-    let plain = |column: &TableColumn| LevelPart::column(column, String::new());
-    let mut levels =
-        vec![Level { role: "partition key", parts: def.partition_key.iter().map(plain).collect() }];
-    let order = |column: &TableColumn| {
+    let keys = def.partition_key.iter().map(|column| LevelPart::column(column, String::new()));
+    let clustering = def.clustering.iter().map(|column| {
         let order = if column.is_reversed { "descending" } else { "ascending" };
         LevelPart::column(column, order.to_owned())
-    };
-    if !def.clustering.is_empty() {
-        levels.push(Level { role: "clustering columns", parts: def.clustering.iter().map(order).collect() });
-    }
-    let note = |column: &TableColumn| {
-        let is_indexed = cf.column_metadata.get(&column.cell_name).is_some_and(|known| known.index.is_some());
-        let words = [
-            (column.kind == ColumnKind::Static, "static"),
-            (column.cql_type.is_multi_cell(), "a cell for each element"),
-            (is_indexed, "indexed"),
-        ];
-        words.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
-    };
-    let others: Vec<LevelPart> =
-        def.others.values().map(|column| LevelPart::column(column, note(column))).collect();
-    if !others.is_empty() {
-        levels.push(Level { role: "columns", parts: others });
-    }
-    levels
+    });
+    let others = def.others.values().map(|column| LevelPart::column(column, note_of(cf, column)));
+    let levels = [
+        Level { role: "partition key", parts: keys.collect() },
+        Level { role: "clustering columns", parts: clustering.collect() },
+        Level { role: "columns", parts: others.collect() },
+    ];
+    levels.into_iter().filter(|level| !level.parts.is_empty()).collect()
+}
+
+/// Returns what distinguishes a column that is not of the key.
+fn note_of(cf: &CfDef, column: &TableColumn) -> String {
+    let is_indexed = cf.column_metadata.get(&column.cell_name).is_some_and(|known| known.index.is_some());
+    let words = [
+        (column.kind == ColumnKind::Static, "static"),
+        (column.cql_type.is_multi_cell(), "a cell for each element"),
+        (is_indexed, "indexed"),
+    ];
+    words.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
 }

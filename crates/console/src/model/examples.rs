@@ -1,6 +1,6 @@
 //! The examples: the blog of the 2009 article about data models, and the tables of later articles.
 
-use super::sketch::{Language, Sketch};
+use super::sketch::{Sketch, SketchLanguage};
 
 /// A sketch that comes with the server.
 #[derive(Debug)]
@@ -8,7 +8,7 @@ pub struct Example {
     /// Its name in the address of the page.
     pub id: &'static str,
     pub title: &'static str,
-    language: Language,
+    language: SketchLanguage,
     definition: &'static str,
     data: &'static str,
 }
@@ -21,7 +21,7 @@ impl Example {
     /// Returns the sketch. The data of a storage-conf.xml are statements of cassandra-cli.
     pub fn sketch(&self) -> Sketch {
         let data_language = match self.language {
-            Language::StorageConf => Language::CassandraCli,
+            SketchLanguage::StorageConf => SketchLanguage::CassandraCli,
             other => other,
         };
         let (definition, data) = (self.definition.to_owned(), self.data.to_owned());
@@ -33,49 +33,49 @@ pub const EXAMPLES: [Example; 7] = [
     Example {
         id: "blog",
         title: "Blog, as storage-conf.xml",
-        language: Language::StorageConf,
+        language: SketchLanguage::StorageConf,
         definition: include_str!("examples/blog.xml"),
         data: include_str!("examples/blog.cli"),
     },
     Example {
         id: "blog-cql",
         title: "Blog, as CQL",
-        language: Language::Cql,
+        language: SketchLanguage::Cql,
         definition: include_str!("examples/blog.cql"),
         data: include_str!("examples/blog-data.cql"),
     },
     Example {
         id: "killrvideo",
         title: "KillrVideo",
-        language: Language::Cql,
+        language: SketchLanguage::Cql,
         definition: include_str!("examples/killrvideo.cql"),
         data: include_str!("examples/killrvideo-data.cql"),
     },
     Example {
         id: "posts",
         title: "Posts of a user",
-        language: Language::Cql,
+        language: SketchLanguage::Cql,
         definition: include_str!("examples/posts.cql"),
         data: include_str!("examples/posts-data.cql"),
     },
     Example {
         id: "gyms",
         title: "Gyms by city",
-        language: Language::Cql,
+        language: SketchLanguage::Cql,
         definition: include_str!("examples/gyms.cql"),
         data: include_str!("examples/gyms-data.cql"),
     },
     Example {
         id: "liked-products",
         title: "Liked products",
-        language: Language::Cql,
+        language: SketchLanguage::Cql,
         definition: include_str!("examples/liked-products.cql"),
         data: include_str!("examples/liked-products-data.cql"),
     },
     Example {
         id: "testtable",
         title: "testtable",
-        language: Language::Cql,
+        language: SketchLanguage::Cql,
         definition: include_str!("examples/testtable.cql"),
         data: include_str!("examples/testtable-data.cql"),
     },

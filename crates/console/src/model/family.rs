@@ -9,11 +9,11 @@ use super::shown_query::{QueryList, beginning};
 use super::sketch::{Area, OpenSketch, SketchError};
 use super::{cql_queries, cql_text, thrift_queries};
 use crate::limits::{SKETCH_CELLS, SKETCH_ROWS};
-use crate::present::{CellParts, ShownBytes, ShownCell, escaped};
+use crate::present::{CellParts, ShownBytes, ShownCell, escaped, key_class};
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::NEWEST;
-use base::marshal::{BytesType, TypeRef};
+use base::marshal::TypeRef;
 use base::model::{Bounds, Cell, Predicate, Row, RowColumns, SliceRange};
 use base::schema::{CfDef, Layout, TableDef};
 use cql::ResultSet;
@@ -78,8 +78,9 @@ impl ShownFamily {
     /// Shows the column family at a position of the model.
     pub async fn of(open: &OpenSketch, cf: &Arc<CfDef>, at: usize) -> Result<ShownFamily, SketchError> {
         let def = TableDef::of(cf, Behaviour::of(NEWEST).release);
-        let failed = |error: Error| SketchError::new(Area::Data, format!("{}: {error}", cf.name));
-        let (rows, mut is_cut) = read_rows(open, cf).await.map_err(failed)?;
+        let read = read_rows(open, cf).await;
+        let (rows, mut is_cut) =
+            read.map_err(|error| SketchError::new(Area::Data, format!("{}: {error}", cf.name)))?;
         let view = RowView { open, cf, def: &def };
         let mut shown = Vec::new();
         let mut left = SKETCH_CELLS;
@@ -152,10 +153,7 @@ impl RowView<'_> {
     /// Shows a row with as many cells as are left.
     fn row(&self, row: &Row, anchor: &str, left: &mut usize) -> ShownRow {
         let types = self.open.database.types();
-        let key = match &self.cf.key_validator {
-            Some(validator) => ShownBytes::of(types, &**validator, &row.key),
-            None => ShownBytes::of(types, &BytesType, &row.key),
-        };
+        let key = ShownBytes::of(types, key_class(self.cf), &row.key);
         let holders = match &row.columns {
             RowColumns::Cells(cells) => {
                 vec![ShownHolder { name: None, cells: self.cells(cells, &self.cf.comparator, anchor, left) }]
@@ -207,17 +205,16 @@ impl RowView<'_> {
 
 impl ShownTable {
     fn of(rows: &ResultSet) -> ShownTable {
-        let name = |spec: &cql::ColumnSpec| (escaped(spec.name.as_bytes()), spec.cql_type.to_string());
-        let shown = |row: &Vec<Option<Bytes>>| {
-            let values = rows.columns.iter().zip(row);
-            values
-                .map(|(spec, value)| value.as_ref().map(|value| ShownBytes::of_type(&spec.cql_type, value)))
-                .collect()
-        };
-        ShownTable {
-            columns: rows.columns.iter().map(name).collect(),
-            rows: rows.rows.iter().map(shown).collect(),
-            failure: String::new(),
+        let mut shown = ShownTable::default();
+        for column in rows.columns.iter() {
+            shown.columns.push((escaped(column.name.as_bytes()), column.cql_type.to_string()));
         }
+        for row in &rows.rows {
+            let values = rows.columns.iter().zip(row);
+            let values =
+                values.map(|(column, value)| Some(ShownBytes::of_type(&column.cql_type, value.as_ref()?)));
+            shown.rows.push(values.collect());
+        }
+        shown
     }
 }

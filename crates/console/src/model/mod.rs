@@ -36,7 +36,7 @@ mod thrift_queries;
 pub use examples::{EXAMPLES, Example};
 pub use new_family::NewFamily;
 pub use shown_model::ShownModel;
-pub use sketch::{Area, Language, Sketch, SketchError};
+pub use sketch::{Area, Sketch, SketchError, SketchLanguage};
 pub use sketch_runs::SketchRuns;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::sketch::Language;
+use super::sketch::SketchLanguage;
 
 /// A column family that the form of the page adds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -20,7 +20,7 @@ impl NewFamily {
     ///
     /// # Errors
     /// Why the name or a comparator cannot be written into a definition.
-    pub fn add_to(&self, language: Language, definition: &str) -> Result<String, String> {
+    pub fn add_to(&self, language: SketchLanguage, definition: &str) -> Result<String, String> {
         let name = self.name.trim();
         let is_word = |text: &str| {
             text.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -36,9 +36,9 @@ impl NewFamily {
             return Err("Choose the comparators from their lists.".to_owned());
         }
         Ok(match language {
-            Language::StorageConf => self.in_storage_conf(name, definition),
-            Language::CassandraCli => joined(definition, &self.in_cassandra_cli(name)),
-            Language::Cql => joined(definition, &self.in_cql(name)),
+            SketchLanguage::StorageConf => self.in_storage_conf(name, definition),
+            SketchLanguage::CassandraCli => joined(definition, &self.in_cassandra_cli(name)),
+            SketchLanguage::Cql => joined(definition, &self.in_cql(name)),
         })
     }
 
@@ -102,16 +102,17 @@ mod tests {
 
     #[test]
     fn a_column_family_is_added_to_the_last_keyspace() {
-        let added =
-            family(true).add_to(Language::StorageConf, "<Keyspace Name=\"A\">\n  </Keyspace>\n").unwrap();
+        let added = family(true)
+            .add_to(SketchLanguage::StorageConf, "<Keyspace Name=\"A\">\n  </Keyspace>\n")
+            .unwrap();
         assert_eq!(
             added,
             "<Keyspace Name=\"A\">\n    <ColumnFamily Name=\"New\" CompareWith=\"LongType\" ColumnType=\"Super\"\n        \
              CompareSubcolumnsWith=\"UTF8Type\"/>\n  </Keyspace>\n"
         );
-        let added = family(false).add_to(Language::StorageConf, "").unwrap();
+        let added = family(false).add_to(SketchLanguage::StorageConf, "").unwrap();
         assert!(added.starts_with("<Keyspace Name=\"Sketch\">\n"), "{added}");
-        let added = family(false).add_to(Language::CassandraCli, "use a;\n").unwrap();
+        let added = family(false).add_to(SketchLanguage::CassandraCli, "use a;\n").unwrap();
         assert_eq!(added, "use a;\n\ncreate column family New\n  with comparator = LongType;\n");
     }
 
@@ -119,9 +120,9 @@ mod tests {
     fn names_that_are_no_words_are_refused() {
         for name in ["", "a b", "\"/>", "1a", "é"] {
             let family = NewFamily { name: name.to_owned(), ..family(false) };
-            assert!(family.add_to(Language::Cql, "").is_err(), "{name}");
+            assert!(family.add_to(SketchLanguage::Cql, "").is_err(), "{name}");
         }
         let family = NewFamily { comparator: "x\"/>".to_owned(), ..family(false) };
-        assert!(family.add_to(Language::StorageConf, "").is_err());
+        assert!(family.add_to(SketchLanguage::StorageConf, "").is_err());
     }
 }

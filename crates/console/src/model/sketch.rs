@@ -9,7 +9,7 @@ use super::shown_query::beginning;
 use crate::limits::{SKETCH_FAMILIES_MAX, SKETCH_TEXT_BYTES_MAX};
 use base::compat::Behaviour;
 use base::compat::features::releases::NEWEST;
-use base::compat::features::{Language as CqlLanguage, ReportedVersion};
+use base::compat::features::{Language, ReportedVersion};
 use base::marshal::Types;
 use base::schema::Catalog;
 use base::util::Clock;
@@ -37,7 +37,7 @@ const OF_CQL: &str = "<Storage><Partitioner>Murmur3Partitioner</Partitioner></St
 
 /// The language of a definition or of sample data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-pub enum Language {
+pub enum SketchLanguage {
     /// A storage-conf.xml, or only its keyspaces. It cannot hold data.
     #[serde(rename = "storage-conf")]
     StorageConf,
@@ -51,9 +51,9 @@ pub enum Language {
 /// The texts that a visitor has typed in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sketch {
-    pub language: Language,
+    pub language: SketchLanguage,
     pub definition: String,
-    pub data_language: Language,
+    pub data_language: SketchLanguage,
     pub data: String,
 }
 
@@ -99,7 +99,7 @@ impl SketchError {
         SketchError { line: Some(line), column, ..SketchError::new(area, error.message) }
     }
 
-    fn of_cassandra_cli(area: Area, error: cassandra_cli::ScriptError) -> SketchError {
+    fn of_cassandra_cli(area: Area, error: cassandra_cli::CliScriptError) -> SketchError {
         let (line, column) = (Some(error.place.line), Some(error.place.column));
         SketchError { line, column, ..SketchError::new(area, error.why) }
     }
@@ -113,22 +113,22 @@ impl Sketch {
     /// Returns the texts that are too long.
     pub fn check_lengths(&self) -> Vec<SketchError> {
         let texts = [(Area::Definition, &self.definition), (Area::Data, &self.data)];
-        let too_long = texts.iter().filter(|(_, text)| text.len() > SKETCH_TEXT_BYTES_MAX);
-        let error = |(area, text): &(Area, &String)| {
+        let mut errors = Vec::new();
+        for (area, text) in texts.into_iter().filter(|(_, text)| text.len() > SKETCH_TEXT_BYTES_MAX) {
             let why = format!(
                 "the text has {} bytes, and at most {SKETCH_TEXT_BYTES_MAX} are allowed: a sketch needs a few rows",
                 text.len()
             );
-            SketchError::new(*area, why)
-        };
-        too_long.map(error).collect()
+            errors.push(SketchError::new(area, why));
+        }
+        errors
     }
 
     fn config(&self, types: &Types) -> Result<Config, Vec<SketchError>> {
         let text = match self.language {
-            Language::StorageConf => &self.definition,
-            Language::CassandraCli => OF_CASSANDRA_CLI,
-            Language::Cql => OF_CQL,
+            SketchLanguage::StorageConf => &self.definition,
+            SketchLanguage::CassandraCli => OF_CASSANDRA_CLI,
+            SketchLanguage::Cql => OF_CQL,
         };
         let config = config::parse(text, FILE, types);
         config.map_err(|errors| errors.errors.iter().take(20).map(SketchError::of_config).collect())
@@ -159,7 +159,7 @@ impl OpenSketch {
     /// Runs the scripts of a sketch up to the first mistake.
     pub async fn run(&self, sketch: &Sketch) -> Result<(), SketchError> {
         let keyspace = match sketch.language {
-            Language::StorageConf => None,
+            SketchLanguage::StorageConf => None,
             language => self.define(language, &sketch.definition).await?,
         };
         let catalog = self.catalog();
@@ -179,7 +179,7 @@ impl OpenSketch {
     }
 
     /// Runs the script of a definition. Returns the keyspace after its last statement.
-    async fn define(&self, language: Language, script: &str) -> Result<Option<String>, SketchError> {
+    async fn define(&self, language: SketchLanguage, script: &str) -> Result<Option<String>, SketchError> {
         let words: Vec<&str> = script.split_whitespace().collect();
         let is = |word: &str, other: &str| word.eq_ignore_ascii_case(other);
         if words.windows(2).any(|two| matches!(two, [a, b] if is(a, "create") && is(b, "keyspace"))) {
@@ -193,22 +193,22 @@ impl OpenSketch {
     async fn run_script(
         &self,
         area: Area,
-        language: Language,
+        language: SketchLanguage,
         keyspace: Option<&str>,
         script: &str,
     ) -> Result<Option<String>, SketchError> {
         match language {
-            Language::Cql => {
+            SketchLanguage::Cql => {
                 let state = QueryState { keyspace, ..self.state() };
                 let outcome = cql::run_script(&state, script).await;
                 Ok(outcome.map_err(|error| SketchError::of_cql(area, error))?.keyspace)
             }
-            Language::CassandraCli => {
+            SketchLanguage::CassandraCli => {
                 let outcome = cassandra_cli::run_script(&self.database, keyspace, script).await;
                 Ok(outcome.map_err(|error| SketchError::of_cassandra_cli(area, error))?.keyspace)
             }
-            Language::StorageConf if script.trim().is_empty() => Ok(None),
-            Language::StorageConf => Err(SketchError::new(
+            SketchLanguage::StorageConf if script.trim().is_empty() => Ok(None),
+            SketchLanguage::StorageConf => Err(SketchError::new(
                 area,
                 "storage-conf.xml defines column families and holds no data: use CQL or cassandra-cli",
             )),
@@ -238,7 +238,7 @@ pub fn state(database: &Arc<Database>) -> QueryState<'_> {
     QueryState {
         database,
         behaviour: Behaviour::of(NEWEST),
-        language: CqlLanguage::default(),
+        language: Language::default(),
         reported: &REPORTED,
         keyspace: None,
         user: None,

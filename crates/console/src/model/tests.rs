@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::examples::EXAMPLES;
 use super::script::Script;
 use super::shown_model::ShownModel;
-use super::sketch::{Area, Language, OpenSketch, Sketch};
+use super::sketch::{Area, OpenSketch, Sketch, SketchLanguage};
 use super::{family, sketch_runs, storage_conf_text};
 use crate::limits::{SKETCH_FAMILIES_MAX, SKETCH_TEXT_BYTES_MAX};
 use base::marshal::Types;
@@ -15,8 +15,9 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap().block_on(work)
 }
 
-fn sketch(language: Language, definition: &str, data: &str) -> Sketch {
-    let data_language = if language == Language::StorageConf { Language::CassandraCli } else { language };
+fn sketch(language: SketchLanguage, definition: &str, data: &str) -> Sketch {
+    let data_language =
+        if language == SketchLanguage::StorageConf { SketchLanguage::CassandraCli } else { language };
     Sketch { language, definition: definition.to_owned(), data_language, data: data.to_owned() }
 }
 
@@ -123,7 +124,7 @@ fn check_scripts(first: &Sketch) -> ShownModel {
         |anchor: &str| script(&model, anchor).lost.iter().filter(|lost| lost.contains(": left out.")).count();
 
     let text = &script(&model, "storage-conf").text;
-    let again = contents(&sketch(Language::StorageConf, text, ""));
+    let again = contents(&sketch(SketchLanguage::StorageConf, text, ""));
     assert_eq!(
         again.of_storage_conf.len() + left_out("storage-conf"),
         before.of_storage_conf.len(),
@@ -134,7 +135,7 @@ fn check_scripts(first: &Sketch) -> ShownModel {
     }
 
     let text = &script(&model, "cassandra-cli").text;
-    let again = contents(&sketch(Language::CassandraCli, text, ""));
+    let again = contents(&sketch(SketchLanguage::CassandraCli, text, ""));
     assert_eq!(
         again.of_cassandra_cli.len() + left_out("cassandra-cli"),
         before.of_cassandra_cli.len(),
@@ -151,7 +152,7 @@ fn check_scripts(first: &Sketch) -> ShownModel {
     }
 
     let text = &script(&model, "cql").text;
-    let again = contents(&sketch(Language::Cql, text, ""));
+    let again = contents(&sketch(SketchLanguage::Cql, text, ""));
     assert_eq!(again.of_cql.0, before.of_cql.0);
     for row in &again.of_cql.1 {
         assert!(before.of_cql.1.contains(row), "{row}\n{text}");
@@ -194,7 +195,7 @@ fn scripts_of_column_families_of_all_kinds_make_the_same_model() {
         set Wide[k]['5:a\\\\:b'] = v; set Reversed[k]['2d1b8a00-8b95-11de-8a39-0800200c9a66'] = x;
         incr Counts[k][n] by -3; incr SuperCounts[k][1][n]; set Super1['00ff'][-2]['00'] = 'ff';";
     let data = data.replace("[\\u00e9]", "['\\u00e9']");
-    let model = check_scripts(&sketch(Language::CassandraCli, definition, &data));
+    let model = check_scripts(&sketch(SketchLanguage::CassandraCli, definition, &data));
     assert_eq!(model.families.len(), 6);
     let lost = script(&model, "storage-conf").lost.join("\n");
     for what in ["Counts: left out. Counters came with 0.8.", "Users: indexes came with 0.7."] {
@@ -219,7 +220,7 @@ fn scripts_of_tables_of_all_kinds_make_the_same_model() {
         UPDATE counts SET n = n - 3, o = o + 1 WHERE k = 'a';
         INSERT INTO dense (k, c1, c2, v) VALUES ('a', -1, 'z', 0xcafe);
         INSERT INTO plain (k, v1) VALUES ('a', 1);";
-    let model = check_scripts(&sketch(Language::Cql, definition, data));
+    let model = check_scripts(&sketch(SketchLanguage::Cql, definition, data));
     assert!(script(&model, "cql").lost.iter().all(|lost| lost.starts_with("Timestamps")), "{model:?}");
 }
 
@@ -231,44 +232,48 @@ fn errors_have_their_place() {
         (error.area, error.line, error.column, error.message.clone())
     };
     let (area, line, column, message) = place(sketch(
-        Language::StorageConf,
+        SketchLanguage::StorageConf,
         "\n<Keyspace Name='A'>\n  <ColumnFamily Name='a-b'/>\n</Keyspace>",
         "",
     ));
     assert_eq!((area, line, column), (Area::Definition, Some(3), Some(23)), "{message}");
     let cql = "CREATE TABLE a (k int PRIMARY KEY);\nCREATE TABEL b (k int PRIMARY KEY);";
-    let (area, line, column, message) = place(sketch(Language::Cql, cql, ""));
+    let (area, line, column, message) = place(sketch(SketchLanguage::Cql, cql, ""));
     assert_eq!((area, line, column), (Area::Definition, Some(2), Some(8)), "{message}");
     let cli = "create column family A;\n";
     let (area, line, column, message) =
-        place(sketch(Language::CassandraCli, cli, "set A[k][n] = 1;\n  set B[k][n] = 1;"));
+        place(sketch(SketchLanguage::CassandraCli, cli, "set A[k][n] = 1;\n  set B[k][n] = 1;"));
     assert_eq!((area, line, column), (Area::Data, Some(2), Some(3)), "{message}");
     assert!(message.contains("there is no column family sketch.B"), "{message}");
-    let in_xml = Sketch { data_language: Language::StorageConf, ..sketch(Language::Cql, "", "<Storage/>") };
+    let in_xml = Sketch {
+        data_language: SketchLanguage::StorageConf,
+        ..sketch(SketchLanguage::Cql, "", "<Storage/>")
+    };
     assert!(place(in_xml).3.contains("holds no data"));
     // Definitions before the mistake are shown.
-    assert_eq!(shown(&sketch(Language::Cql, cql, "")).families.len(), 1);
+    assert_eq!(shown(&sketch(SketchLanguage::Cql, cql, "")).families.len(), 1);
 }
 
 #[test]
 fn sketches_are_limited() {
     let errors = |sketch: &Sketch| shown(sketch).errors;
     let long = " ".repeat(SKETCH_TEXT_BYTES_MAX + 1);
-    let too_long = errors(&sketch(Language::Cql, &long, &long));
+    let too_long = errors(&sketch(SketchLanguage::Cql, &long, &long));
     assert_eq!(too_long.iter().map(|error| error.area).collect::<Vec<_>>(), [Area::Definition, Area::Data]);
-    assert!(errors(&sketch(Language::Cql, &long[1..], "")).is_empty());
+    assert!(errors(&sketch(SketchLanguage::Cql, &long[1..], "")).is_empty());
     let tables =
         |count: usize| -> String { (0..count).map(|at| format!("create column family F{at};\n")).collect() };
-    assert!(errors(&sketch(Language::CassandraCli, &tables(SKETCH_FAMILIES_MAX), "")).is_empty());
-    let many = errors(&sketch(Language::CassandraCli, &tables(SKETCH_FAMILIES_MAX + 1), ""));
+    assert!(errors(&sketch(SketchLanguage::CassandraCli, &tables(SKETCH_FAMILIES_MAX), "")).is_empty());
+    let many = errors(&sketch(SketchLanguage::CassandraCli, &tables(SKETCH_FAMILIES_MAX + 1), ""));
     assert!(many[0].message.contains("a sketch has at most"), "{many:?}");
-    let shown = shown(&sketch(Language::CassandraCli, &tables(SKETCH_FAMILIES_MAX + 1), ""));
+    let shown = shown(&sketch(SketchLanguage::CassandraCli, &tables(SKETCH_FAMILIES_MAX + 1), ""));
     assert!(shown.families.is_empty());
 }
 
 #[test]
 fn a_sketch_reads_nothing_of_the_server() {
-    let model = shown(&sketch(Language::Cql, "SELECT * FROM system.local; SELECT * FROM elsewhere.t;", ""));
+    let model =
+        shown(&sketch(SketchLanguage::Cql, "SELECT * FROM system.local; SELECT * FROM elsewhere.t;", ""));
     assert!(model.errors[0].message.contains("elsewhere"), "{:?}", model.errors);
 }
 
@@ -295,6 +300,6 @@ proptest! {
         }
         let definition = "create column family B; create column family T with comparator = UTF8Type and
             key_validation_class = UTF8Type and default_validation_class = UTF8Type;";
-        check_scripts(&sketch(Language::CassandraCli, definition, &data));
+        check_scripts(&sketch(SketchLanguage::CassandraCli, definition, &data));
     }
 }

@@ -12,10 +12,10 @@ use super::ask::{
     CHANGES_ARE_OFF, LEVELS, ThriftCall, bytes_of, failure, family, follow_schema, level, query, run_call,
     suggestions, text, visible_lines,
 };
-use crate::change_log::Change as LoggedChange;
+use crate::change_log::LoggedChange;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
-use crate::page::{Frame, page};
+use crate::page::{Frame, page_with};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::schema::CfDef;
@@ -26,7 +26,7 @@ use traffic::{Fields, Value};
 /// The operations of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Operation {
+pub enum ChangeOperation {
     #[default]
     Insert,
     Remove,
@@ -38,7 +38,7 @@ pub enum Operation {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct ChangeForm {
-    operation: Operation,
+    operation: ChangeOperation,
     keyspace: String,
     family: String,
     key: String,
@@ -69,9 +69,9 @@ struct ChangePage {
 impl ChangePage {
     fn is(&self, operation: &str) -> bool {
         let own = match self.form.operation {
-            Operation::Insert => "insert",
-            Operation::Remove => "remove",
-            Operation::Add => "add",
+            ChangeOperation::Insert => "insert",
+            ChangeOperation::Remove => "remove",
+            ChangeOperation::Add => "add",
         };
         own == operation
     }
@@ -137,21 +137,19 @@ fn show(
         Err(error) => (Applied::default(), Some(error)),
     };
     let (keyspaces, families) = suggestions(state, visitor, &form.keyspace);
-    let mut reply = page(&ChangePage {
+    let status = failed.as_ref().map(|failed| failed.status);
+    let shown = ChangePage {
         frame: Frame::new(visitor, "/change", "Change"),
         form,
         keyspaces,
         families,
         may_change: visitor.may_change,
         why_not: CHANGES_ARE_OFF,
-        failure: failed.as_ref().map_or(String::new(), |failed| failed.why.clone()),
+        failure: failed.map_or(String::new(), |failed| failed.why),
         done: done.0,
         snippets: done.1,
-    });
-    if let Some(failed) = failed.filter(|_| reply.status() == StatusCode::OK) {
-        *reply.status_mut() = failed.status;
-    }
-    reply
+    };
+    page_with(&shown, status)
 }
 
 async fn change(state: &AdminState, visitor: &Visitor, form: &ChangeForm) -> Result<Applied, AdminError> {
@@ -187,13 +185,15 @@ fn call_of(database: &Database, form: &ChangeForm) -> Result<(ThriftCall, Option
         }
     };
     let (method, arguments, timestamp) = match form.operation {
-        Operation::Insert => {
+        ChangeOperation::Insert => {
             let timestamp = timestamp()?;
             ("insert", vec![key, fields.parent()?, fields.column(timestamp)?, level], Some(timestamp))
         }
-        Operation::Add => ("add", vec![key, fields.parent()?, fields.increment()?, level], None),
-        Operation::Remove if cf.is_counter() => ("remove_counter", vec![key, fields.path()?, level], None),
-        Operation::Remove => {
+        ChangeOperation::Add => ("add", vec![key, fields.parent()?, fields.increment()?, level], None),
+        ChangeOperation::Remove if cf.is_counter() => {
+            ("remove_counter", vec![key, fields.path()?, level], None)
+        }
+        ChangeOperation::Remove => {
             let timestamp = timestamp()?;
             ("remove", vec![key, fields.path()?, Value::I64(timestamp), level], Some(timestamp))
         }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 /// A program that connects to this server.
-pub struct Snippet {
+pub struct ConnectSnippet {
     /// The library.
     pub name: &'static str,
     /// The purpose of the program, and its requirements.
@@ -23,7 +23,7 @@ pub struct Connecting {
 }
 
 /// Returns the programs. They connect and do no more, because the column families are the reader's.
-pub fn snippets(to: &Connecting) -> Vec<Snippet> {
+pub fn snippets(to: &Connecting) -> Vec<ConnectSnippet> {
     let thrift = [generated_python(to), pycassa(to), hector(to)];
     let native = to.native.map(|address| [cqlsh(to, address), python_driver(to, address)]);
     thrift.into_iter().chain(native.into_iter().flatten()).collect()
@@ -40,7 +40,7 @@ fn literal(text: &str) -> String {
     format!("\"{}\"", escaped.collect::<String>())
 }
 
-fn generated_python(to: &Connecting) -> Snippet {
+fn generated_python(to: &Connecting) -> ConnectSnippet {
     let (host, port) = (to.thrift.ip(), to.thrift.port());
     let mut code = "from cassandra import Cassandra\n".to_owned();
     if to.needs_login {
@@ -60,10 +60,10 @@ fn generated_python(to: &Connecting) -> Snippet {
     code += "print(client.describe_version())\n";
     let note = "Made by the Thrift compiler from the interface of 0.7 or later. Calls of 0.4 to 0.6 have a keyspace \
                 argument, and no set_keyspace.";
-    Snippet { name: "Generated client, Python", note, code }
+    ConnectSnippet { name: "Generated client, Python", note, code }
 }
 
-fn pycassa(to: &Connecting) -> Snippet {
+fn pycassa(to: &Connecting) -> ConnectSnippet {
     let mut code = "from pycassa.pool import ConnectionPool\n".to_owned();
     if to.is_encrypted {
         code += "from pycassa.connection import make_ssl_socket_factory\n";
@@ -77,10 +77,10 @@ fn pycassa(to: &Connecting) -> Snippet {
         code += ",\n                      socket_factory=make_ssl_socket_factory(\"ca.pem\")";
     }
     code += ")\nprint(pool.get().describe_version())\n";
-    Snippet { name: "pycassa", note: "For Python 2, with the calls of 0.7 to 1.x.", code }
+    ConnectSnippet { name: "pycassa", note: "For Python 2, with the calls of 0.7 to 1.x.", code }
 }
 
-fn hector(to: &Connecting) -> Snippet {
+fn hector(to: &Connecting) -> ConnectSnippet {
     let address = to.thrift;
     let mut code = "import me.prettyprint.cassandra.service.CassandraHostConfigurator;\n".to_owned();
     if to.needs_login {
@@ -110,10 +110,10 @@ fn hector(to: &Connecting) -> Snippet {
     } else {
         "For Java, with the calls of 0.7 to 1.x."
     };
-    Snippet { name: "Hector", note, code }
+    ConnectSnippet { name: "Hector", note, code }
 }
 
-fn cqlsh(to: &Connecting, native: SocketAddr) -> Snippet {
+fn cqlsh(to: &Connecting, native: SocketAddr) -> ConnectSnippet {
     let mut code = "cqlsh".to_owned();
     if to.is_encrypted {
         code += " --ssl";
@@ -126,10 +126,10 @@ fn cqlsh(to: &Connecting, native: SocketAddr) -> Snippet {
         true => "The shell of Cassandra. The file ~/.cassandra/cqlshrc names the certificate for --ssl.",
         false => "The shell of Cassandra.",
     };
-    Snippet { name: "cqlsh", note, code }
+    ConnectSnippet { name: "cqlsh", note, code }
 }
 
-fn python_driver(to: &Connecting, native: SocketAddr) -> Snippet {
+fn python_driver(to: &Connecting, native: SocketAddr) -> ConnectSnippet {
     let mut code = "from cassandra.cluster import Cluster\n".to_owned();
     let mut options = format!("[\"{}\"], port={}", native.ip(), native.port());
     if to.needs_login {
@@ -142,7 +142,11 @@ fn python_driver(to: &Connecting, native: SocketAddr) -> Snippet {
     }
     code += &format!("\nsession = Cluster({options}).connect()\n");
     code += "print(session.execute(\"SELECT release_version FROM system.local\").one())\n";
-    Snippet { name: "Driver for Python", note: "The DataStax driver: the package cassandra-driver.", code }
+    ConnectSnippet {
+        name: "Driver for Python",
+        note: "The DataStax driver: the package cassandra-driver.",
+        code,
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use self::form::{DoubleForm, ERRORS, OPERATIONS, REPLIES, done, run};
 use super::home::count;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
-use crate::page::{Frame, page};
+use crate::page::{Frame, page, page_with};
 use crate::present::escaped;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
@@ -82,7 +82,7 @@ pub struct DoubleQuery {
 
 /// Returns the control of the server, if it has one and the visitor may use it.
 fn control_of<'a>(state: &'a AdminState, visitor: &Visitor) -> Result<&'a Arc<Control>, AdminError> {
-    let Some(api) = &state.control else {
+    let Some(control) = &state.control else {
         return Err(AdminError::not_found(
             "only a server for tests has this page: start it with --ephemeral --control HOST:PORT",
         ));
@@ -92,7 +92,7 @@ fn control_of<'a>(state: &'a AdminState, visitor: &Visitor) -> Result<&'a Arc<Co
             "this page replaces all data: it needs a superuser, or the token of --admin-token-file",
         ));
     }
-    Ok(api.control())
+    Ok(control)
 }
 
 /// Answers `GET /double`.
@@ -118,9 +118,7 @@ pub async fn change(
         Ok(()) => Ok(Redirect::to(&format!("/double?done={}", form.action)).into_response()),
         Err(ControlError { kind, why }) => {
             let shown = DoublePage { failure: why, form, ..read(control, &visitor).await? };
-            let mut reply = page(&shown);
-            *reply.status_mut() = kind.status();
-            Ok(reply)
+            Ok(page_with(&shown, Some(kind.status())))
         }
     }
 }

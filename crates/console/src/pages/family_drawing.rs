@@ -10,7 +10,7 @@
 //! A Super column family has a box of the super column around the columns. A CQL table has its clustering columns, by
 //! which a partition repeats the regular columns, in place of the super column.
 
-use crate::present::{escaped, read_as};
+use crate::present::{escaped, key_class, read_as};
 use base::marshal::{AbstractType, PACKAGE};
 use base::schema::{CfDef, ColumnKind, TableColumn, TableDef};
 use db::Database;
@@ -93,10 +93,7 @@ impl FamilyDrawing {
     fn of_family(database: &Database, cf: &CfDef) -> FamilyDrawing {
         let key = Slot {
             name: cf.key_alias.as_ref().map_or_else(String::new, |alias| escaped(alias)),
-            of: cf
-                .key_validator
-                .as_ref()
-                .map_or_else(|| "BytesType".to_owned(), |class| class_text(&**class)),
+            of: class_text(key_class(cf)),
             mark: "",
         };
         let names = cf.subcomparator().unwrap_or(&cf.comparator);
@@ -126,23 +123,13 @@ impl FamilyDrawing {
     }
 
     fn of_table(cf: &CfDef, table: &TableDef) -> FamilyDrawing {
-        let slot = |column: &TableColumn| Slot {
-            name: escaped(column.name.as_bytes()),
-            of: column.cql_type.to_string(),
-            mark: match cf.column_metadata.get(&column.cell_name).is_some_and(|column| column.index.is_some())
-            {
-                true => "indexed",
-                false if column.is_reversed => "descending",
-                false => "",
-            },
-        };
-        let is_own = |column: &&TableColumn| column.kind != ColumnKind::Static;
+        let others = table.others.values().filter(|column| column.kind != ColumnKind::Static);
         FamilyDrawing {
-            key: table.partition_key.iter().map(slot).collect(),
-            repeats: table.clustering.iter().map(slot).collect(),
+            key: slots(cf, &table.partition_key),
+            repeats: slots(cf, &table.clustering),
             repeats_name: if table.clustering.is_empty() { "" } else { ROWS },
-            statics: table.static_columns().map(slot).collect(),
-            columns: table.others.values().filter(is_own).map(slot).collect(),
+            statics: slots(cf, table.static_columns()),
+            columns: slots(cf, others),
             ..FamilyDrawing::empty(cf)
         }
     }
@@ -198,13 +185,29 @@ impl FamilyDrawing {
     }
 }
 
+/// Returns the boxes of a table's columns.
+fn slots<'a>(cf: &CfDef, columns: impl IntoIterator<Item = &'a TableColumn>) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    for column in columns {
+        let of_cell = cf.column_metadata.get(&column.cell_name);
+        let mark = match of_cell.is_some_and(|column| column.index.is_some()) {
+            true => "indexed",
+            false if column.is_reversed => "descending",
+            false => "",
+        };
+        slots.push(Slot { name: escaped(column.name.as_bytes()), of: column.cql_type.to_string(), mark });
+    }
+    slots
+}
+
 /// Returns names with their types.
 fn list(slots: &[Slot]) -> String {
-    let one = |slot: &Slot| {
-        let mark = if slot.mark.is_empty() { String::new() } else { format!(", {}", slot.mark) };
-        format!("{} ({}{mark})", slot.name, slot.of)
-    };
-    slots.iter().map(one).collect::<Vec<_>>().join(", ")
+    let mut texts = Vec::new();
+    for Slot { name, of, mark } in slots {
+        let mark = if mark.is_empty() { String::new() } else { format!(", {mark}") };
+        texts.push(format!("{name} ({of}{mark})"));
+    }
+    texts.join(", ")
 }
 
 fn settings_of(cf: &CfDef) -> Vec<(&'static str, String)> {

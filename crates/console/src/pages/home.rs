@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 
-use super::connect::{Snippet, snippets};
+use super::connect::{ConnectSnippet, snippets};
 use super::keyspaces::{may_see, readable};
 use crate::metrics::Readings;
 use crate::page::{Frame, page};
@@ -33,7 +33,7 @@ struct HomePage {
     ports: Vec<(&'static str, String)>,
     releases: [(&'static str, String); 3],
     numbers: Vec<(&'static str, String)>,
-    snippets: Vec<Snippet>,
+    snippets: Vec<ConnectSnippet>,
     has_control: bool,
 }
 

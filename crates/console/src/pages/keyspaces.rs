@@ -48,19 +48,20 @@ struct KeyspacePage {
 /// Answers `GET /keyspaces`.
 pub async fn list(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Response {
     let catalog = state.database.catalog();
-    let listed = |keyspace: &KeyspaceDef| ListedKeyspace {
-        name: keyspace.name.clone(),
-        replication: replication(keyspace),
-        families: readable(keyspace, &visitor)
-            .map(|cf| ListedFamily {
-                keyspace: cf.keyspace.clone(),
-                name: cf.name.clone(),
-                kind: FamilyDrawing::kind_of(cf),
-            })
-            .collect(),
-    };
-    let keyspaces = catalog.keyspaces.values().filter(|keyspace| may_see(keyspace, &visitor)).map(listed);
-    page(&KeyspacesPage { frame: Frame::new(&visitor, "/keyspaces", "Data"), keyspaces: keyspaces.collect() })
+    let mut keyspaces = Vec::new();
+    for keyspace in catalog.keyspaces.values().filter(|keyspace| may_see(keyspace, &visitor)) {
+        let families = readable(keyspace, &visitor).map(|cf| ListedFamily {
+            keyspace: cf.keyspace.clone(),
+            name: cf.name.clone(),
+            kind: FamilyDrawing::kind_of(cf),
+        });
+        keyspaces.push(ListedKeyspace {
+            name: keyspace.name.clone(),
+            replication: replication(keyspace),
+            families: families.collect(),
+        });
+    }
+    page(&KeyspacesPage { frame: Frame::new(&visitor, "/keyspaces", "Data"), keyspaces })
 }
 
 /// Answers `GET /keyspaces/{keyspace}`.

@@ -10,15 +10,15 @@ use axum::response::{IntoResponse, Redirect, Response};
 use bytes::Bytes;
 use serde::Deserialize;
 
-use crate::connection::AdminConnection;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
-use crate::page::{Frame, page};
+use crate::page::{Frame, page_with};
 use crate::session::SessionId;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::compat::features::releases::NEWEST;
 use db::{Error, User};
+use web::HttpConnection;
 
 /// Longest path to which a login returns, in bytes.
 const NEXT_BYTES_MAX: usize = 2048;
@@ -78,7 +78,7 @@ fn own_path(next: &str) -> &str {
 /// Answers `GET /login`.
 pub async fn form(
     State(state): State<Arc<AdminState>>,
-    Extension(connection): Extension<AdminConnection>,
+    Extension(connection): Extension<HttpConnection>,
     Query(query): Query<LoginQuery>,
     headers: HeaderMap,
 ) -> Response {
@@ -89,7 +89,7 @@ pub async fn form(
 /// Returns the form. A first visit gets a cookie, to which the form's token belongs.
 fn show(
     state: &AdminState,
-    connection: &AdminConnection,
+    connection: &HttpConnection,
     cookie: Option<SessionId>,
     next: &str,
     failure: String,
@@ -99,17 +99,15 @@ fn show(
     }
     let is_new = cookie.is_none();
     let cookie = cookie.unwrap_or_else(SessionId::random);
-    let has_failed = !failure.is_empty();
-    let mut reply = page(&LoginPage {
+    let status = (!failure.is_empty()).then_some(StatusCode::UNAUTHORIZED);
+    let shown = LoginPage {
         frame: Frame::before_login("Log in", state.csrf.token(&cookie)),
         has_logins: state.access.has_logins(),
         has_token: state.access.token().is_some(),
         next: own_path(next).to_owned(),
         failure,
-    });
-    if has_failed {
-        *reply.status_mut() = StatusCode::UNAUTHORIZED;
-    }
+    };
+    let mut reply = page_with(&shown, status);
     if let Some(value) = is_new.then(|| cookie.cookie(connection)).flatten() {
         reply.headers_mut().append(header::SET_COOKIE, value);
     }
@@ -119,7 +117,7 @@ fn show(
 /// Answers `POST /login`: begins a session, whose identifier is new, so that nobody who knew the former cookie has it.
 pub async fn log_in(
     State(state): State<Arc<AdminState>>,
-    Extension(connection): Extension<AdminConnection>,
+    Extension(connection): Extension<HttpConnection>,
     headers: HeaderMap,
     Form(form): Form<LoginForm>,
 ) -> Response {
@@ -146,7 +144,7 @@ pub async fn log_in(
 /// Checks the token, or name and password. Returns why they are refused.
 async fn authenticate(
     state: &AdminState,
-    connection: &AdminConnection,
+    connection: &HttpConnection,
     form: &LoginForm,
 ) -> Result<User, String> {
     if let Some(token) = state.access.token().filter(|_| !form.token.is_empty()) {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
-use crate::model::{Area, EXAMPLES, Example, Language, NewFamily, ShownModel, Sketch, SketchError};
+use crate::model::{Area, EXAMPLES, Example, NewFamily, ShownModel, Sketch, SketchError, SketchLanguage};
 use crate::page::{Frame, page};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
@@ -39,10 +39,10 @@ struct ModelPage {
 /// A language to choose from: its value in the form, its name, and whether it is chosen.
 type Choice = (&'static str, &'static str, bool);
 
-const LANGUAGES: [(&str, &str, Language); 3] = [
-    ("cql", "CQL", Language::Cql),
-    ("cassandra-cli", "cassandra-cli", Language::CassandraCli),
-    ("storage-conf", "storage-conf.xml", Language::StorageConf),
+const LANGUAGES: [(&str, &str, SketchLanguage); 3] = [
+    ("cql", "CQL", SketchLanguage::Cql),
+    ("cassandra-cli", "cassandra-cli", SketchLanguage::CassandraCli),
+    ("storage-conf", "storage-conf.xml", SketchLanguage::StorageConf),
 ];
 
 impl ModelPage {
@@ -55,7 +55,7 @@ impl ModelPage {
     }
 
     fn data_languages(&self) -> Vec<Choice> {
-        let with_data = LANGUAGES.iter().filter(|(.., of)| *of != Language::StorageConf);
+        let with_data = LANGUAGES.iter().filter(|(.., of)| *of != SketchLanguage::StorageConf);
         with_data.map(|(value, name, of)| (*value, *name, *of == self.sketch.data_language)).collect()
     }
 
@@ -84,9 +84,9 @@ pub struct ModelQuery {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ModelForm {
-    language: Language,
+    language: SketchLanguage,
     definition: String,
-    data_language: Language,
+    data_language: SketchLanguage,
     data: String,
     /// `add`: adds a column family first.
     action: String,

@@ -69,6 +69,8 @@ fn verify(directory: &Path, run: &Mutex<Verification>) {
 }
 
 fn check_may_verify(visitor: &Visitor) -> Result<(), AdminError> {
-    let forbidden = || AdminError::forbidden("only a superuser verifies the data directory");
-    visitor.user.may_everything().then_some(()).ok_or_else(forbidden)
+    if visitor.user.may_everything() {
+        return Ok(());
+    }
+    Err(AdminError::forbidden("only a superuser verifies the data directory"))
 }

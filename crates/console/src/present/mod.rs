@@ -17,12 +17,14 @@
 //! | bytes of another type that are not valid for it | `0x00ff`, with a note |
 //! | bytes of BytesType | their text if all of it can be printed and it does not begin with `0x`, else `0x00ff` |
 
+mod classes;
 mod escape;
 mod reading;
 mod shown_bytes;
 mod shown_cell;
 mod time;
 
+pub use classes::{key_class, name_class};
 pub use escape::escaped;
 pub use reading::read_as;
 pub use shown_bytes::ShownBytes;

@@ -13,7 +13,7 @@ use cql::values::to_cql_text;
 
 /// The form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum TextForm {
     /// There are no bytes.
     Empty,
     /// A text, or a value in the text form of its type.
@@ -28,18 +28,18 @@ pub enum Form {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     pub text: String,
-    pub form: Form,
+    pub form: TextForm,
     /// The date of a time UUID, or why the type does not accept the bytes; empty if there is nothing to say.
     pub note: String,
 }
 
 impl Reading {
     fn typed(text: String) -> Reading {
-        Reading { text, form: Form::Typed, note: String::new() }
+        Reading { text, form: TextForm::Typed, note: String::new() }
     }
 
     fn hex(bytes: &[u8], note: &str) -> Reading {
-        Reading { text: blob(bytes), form: Form::Hex, note: note.to_owned() }
+        Reading { text: blob(bytes), form: TextForm::Hex, note: note.to_owned() }
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn blob(bytes: &[u8]) -> String {
 pub fn read_as(types: &Types, class: &dyn AbstractType, bytes: &Bytes) -> Reading {
     let (name, _) = unreversed(class.class_name());
     if bytes.is_empty() {
-        return Reading { text: String::new(), form: Form::Empty, note: String::new() };
+        return Reading { text: String::new(), form: TextForm::Empty, note: String::new() };
     }
     match composite_parts(name) {
         Some(parts) => composite(types, &parts, bytes).unwrap_or_else(|| not_valid(name, bytes)),
@@ -66,7 +66,7 @@ pub fn read_as(types: &Types, class: &dyn AbstractType, bytes: &Bytes) -> Readin
 /// Reads bytes by a type of CQL. Collections have 32-bit lengths.
 pub fn read_as_type(of: &CqlType, bytes: &Bytes) -> Reading {
     match of {
-        _ if bytes.is_empty() => Reading { text: String::new(), form: Form::Empty, note: String::new() },
+        _ if bytes.is_empty() => Reading { text: String::new(), form: TextForm::Empty, note: String::new() },
         CqlType::Native(native) => by_native(*native, bytes),
         CqlType::Custom(class) => by_class(&**class, bytes),
         of => match to_cql_text(of, bytes) {
@@ -95,7 +95,7 @@ fn by_native(native: Native, bytes: &Bytes) -> Reading {
     match native.kind() {
         ValueKind::Text => Reading::typed(escaped(bytes)),
         ValueKind::Blob if is_printable(bytes) && !bytes.starts_with(b"0x") => {
-            Reading { text: escaped(bytes), form: Form::Printable, note: String::new() }
+            Reading { text: escaped(bytes), form: TextForm::Printable, note: String::new() }
         }
         ValueKind::Blob => Reading::hex(bytes, ""),
         ValueKind::Counter => match <[u8; 8]>::try_from(&bytes[..]) {
@@ -113,7 +113,7 @@ fn by_native(native: Native, bytes: &Bytes) -> Reading {
             let mut reading = by_class(&*class, bytes);
             if native.kind() == ValueKind::Timestamp
                 && let Ok(ms) = <[u8; 8]>::try_from(&bytes[..])
-                && reading.form == Form::Typed
+                && reading.form == TextForm::Typed
             {
                 let ms = i64::from_be_bytes(ms);
                 reading.text = date_of_ms(ms).unwrap_or_else(|| format!("{ms} ms since 1970"));
@@ -144,7 +144,7 @@ fn composite(types: &Types, classes: &[&str], bytes: &Bytes) -> Option<Reading> 
         notes.extend(Some(reading.note).filter(|note| !note.is_empty()));
         previous = part;
     }
-    Some(Reading { text: texts.join(":"), form: Form::Typed, note: notes.join(", ") })
+    Some(Reading { text: texts.join(":"), form: TextForm::Typed, note: notes.join(", ") })
 }
 
 /// Returns the date of a time UUID.
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(class: &str, bytes: &[u8]) -> (String, Form, String) {
+    fn read(class: &str, bytes: &[u8]) -> (String, TextForm, String) {
         let types = Types::builtin();
         let class = types.resolve(class).unwrap_or_else(|| panic!("no type {class}"));
         let Reading { text, form, note } = read_as(&types, &*class, &Bytes::copy_from_slice(bytes));
@@ -176,11 +176,11 @@ mod tests {
         assert_eq!(of("ReversedType(Int32Type)", &[0, 0, 0, 9]), "9");
         assert_eq!(of("DateType", &1_250_558_130_123i64.to_be_bytes()), "2009-08-18 01:15:30.123Z");
         assert_eq!(of("ListType(Int32Type)", &[0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 5]), "[5]");
-        assert_eq!(read("BytesType", b"title"), ("title".to_owned(), Form::Printable, String::new()));
-        assert_eq!(read("BytesType", b"0x00"), ("0x30783030".to_owned(), Form::Hex, String::new()));
-        assert_eq!(read("BytesType", b"a\0"), ("0x6100".to_owned(), Form::Hex, String::new()));
-        assert_eq!(read("LongType", b"").1, Form::Empty);
-        let wrong = ("0x616263".to_owned(), Form::Hex, "not a valid LongType".to_owned());
+        assert_eq!(read("BytesType", b"title"), ("title".to_owned(), TextForm::Printable, String::new()));
+        assert_eq!(read("BytesType", b"0x00"), ("0x30783030".to_owned(), TextForm::Hex, String::new()));
+        assert_eq!(read("BytesType", b"a\0"), ("0x6100".to_owned(), TextForm::Hex, String::new()));
+        assert_eq!(read("LongType", b"").1, TextForm::Empty);
+        let wrong = ("0x616263".to_owned(), TextForm::Hex, "not a valid LongType".to_owned());
         assert_eq!(read("LongType", b"abc"), wrong);
     }
 
@@ -202,9 +202,9 @@ mod tests {
         assert_eq!(read(class, b"\0\x03a:b\0\0\x04\0\0\0\x05\0\0\x01\xff\0").0, "a\\:b:5:0xff");
         assert_eq!(
             read(class, b"\xff\xff\0\0\0\0\0\0\0\x01t\0"),
-            ("::t".to_owned(), Form::Typed, "static".to_owned())
+            ("::t".to_owned(), TextForm::Typed, "static".to_owned())
         );
-        assert_eq!(read(class, b"\0\x09a").1, Form::Hex);
+        assert_eq!(read(class, b"\0\x09a").1, TextForm::Hex);
     }
 
     proptest! {
@@ -213,7 +213,7 @@ mod tests {
             for row in base::marshal::NATIVES {
                 for class in [row.class.to_owned(), format!("CompositeType({},UTF8Type)", row.class), format!("SetType({})", row.class)] {
                     let (text, form, _) = read(&class, &bytes);
-                    prop_assert!(text.is_empty() == (form == Form::Empty) || form == Form::Typed);
+                    prop_assert!(text.is_empty() == (form == TextForm::Empty) || form == TextForm::Typed);
                     prop_assert!(!text.chars().any(char::is_control));
                 }
             }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::reading::{Form, Reading, blob, read_as, read_as_type};
+use super::reading::{Reading, TextForm, blob, read_as, read_as_type};
 use crate::limits::ADMIN_SHOWN_CHARS;
 use base::marshal::{AbstractType, CqlType, Types};
 
@@ -14,7 +14,7 @@ const DECODED_BYTES_MAX: usize = 16 * 1024;
 pub struct ShownBytes {
     /// The text, or its beginning.
     pub text: String,
-    pub form: Form,
+    pub form: TextForm,
     pub note: String,
     /// The bytes in hex after `0x`, or their beginning.
     pub hex: String,
@@ -58,11 +58,11 @@ impl ShownBytes {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.form == Form::Empty
+        self.form == TextForm::Empty
     }
 
     pub fn is_hex(&self) -> bool {
-        self.form == Form::Hex
+        self.form == TextForm::Hex
     }
 }
 
@@ -71,9 +71,9 @@ fn beginning(bytes: &Bytes, chars: usize, read: impl Fn(&Bytes) -> Reading) -> R
     // A character has at most four bytes. The last one of the beginning may be incomplete, and is cut away.
     let start = bytes.slice(..bytes.len().min(4 * (chars + 1)));
     let reading = read(&start);
-    if reading.form == Form::Hex {
+    if reading.form == TextForm::Hex {
         let text = blob(start.get(..chars.min(start.len())).unwrap_or_default());
-        return Reading { text, form: Form::Hex, note: String::new() };
+        return Reading { text, form: TextForm::Hex, note: String::new() };
     }
     reading
 }

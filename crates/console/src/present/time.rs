@@ -17,9 +17,9 @@ pub struct ShownTime {
 
 impl ShownTime {
     pub fn of(raw: i64) -> ShownTime {
-        let other = || Some(format!("{}, if milliseconds", plausible(raw)?));
-        let date = date_of_micros(raw).or_else(other).unwrap_or_default();
-        ShownTime { raw, date }
+        let date = date_of_micros(raw);
+        let date = date.or_else(|| Some(format!("{}, if milliseconds", plausible(raw)?)));
+        ShownTime { raw, date: date.unwrap_or_default() }
     }
 }
 

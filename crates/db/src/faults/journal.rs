@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
@@ -16,7 +15,8 @@ use crate::limits::{JOURNAL_ENTRIES_MAX, STREAM_BEHIND_MAX};
 use base::compat::features::ApiGeneration;
 
 /// A part of a request: its operation on one row, or on a range of rows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct JournalRow {
     /// The operation.
     pub operation: Operation,
@@ -28,7 +28,8 @@ pub struct JournalRow {
 }
 
 /// A request that has ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct JournalEntry {
     /// Counts all requests since the start.
     pub number: u64,
@@ -79,7 +80,8 @@ fn has_none(arguments: &Value) -> bool {
 }
 
 /// The size of the result that a request has returned to its client.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct JournalResult {
     /// The number of rows.
     #[serde(skip_serializing_if = "Option::is_none")]

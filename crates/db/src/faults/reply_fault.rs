@@ -1,10 +1,10 @@
 //! The effect of a fault on the bytes of a reply.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The effect on the reply of a request that was carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyFault {
     /// There is no reply, and the connection stays open.

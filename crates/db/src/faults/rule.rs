@@ -1,6 +1,5 @@
 //! Rules of faults: a condition, and effects on the requests that meet it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ReplyFault;
@@ -11,7 +10,8 @@ use base::compat::features::ApiGeneration;
 const DELAY_MS_MAX: u64 = 3_600_000;
 
 /// An operation of a request on rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// Reads one row.
@@ -25,7 +25,8 @@ pub enum Operation {
 }
 
 /// The condition of a rule: it applies to requests that have all given properties.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Condition {
     /// `thrift` or `native`.
@@ -102,7 +103,8 @@ impl Condition {
 }
 
 /// A delay before the request: a number of milliseconds, or the least and the most of a random one.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Delay {
     /// Milliseconds.
@@ -112,7 +114,8 @@ pub enum Delay {
 }
 
 /// The error of a request. Each protocol and generation of the API has its own form of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FaultError {
     /// Too few replicas are alive.
@@ -153,7 +156,8 @@ impl FaultError {
 }
 
 /// A rule: a condition of requests, and the effects on these.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
     /// The condition of the requests; all requests if nothing is given.

@@ -1,22 +1,37 @@
 //! A client of the control API, on one connection.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Error, ErrorKind, Result};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use bytes::{Buf, Bytes, BytesMut};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use tokio::runtime::{self, Runtime};
+use tokio::time::timeout;
+
+use super::content::JSON_LINES;
 use crate::limits::{CONTROL_BODY_BYTES_MAX, CONTROL_REQUEST_S};
 
 /// Longest head of a reply, in bytes.
-const HEAD_BYTES_MAX: u64 = 64 * 1024;
+const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// Longest part of a stream, in bytes: a request with its arguments is far shorter.
-const CHUNK_BYTES_MAX: usize = 1024 * 1024;
+/// Longest line of a stream, in bytes: a request with its arguments is far shorter.
+const LINE_BYTES_MAX: usize = 1024 * 1024;
 
-/// A connection to a control port.
+/// The time to wait for a reply, and for each part of its body. The server ends a request before that.
+const PATIENCE: Duration = Duration::from_secs(CONTROL_REQUEST_S + 10);
+
+/// A connection to a control port. Its methods block, and must not be called by asynchronous code.
 pub struct ControlClient {
-    stream: BufReader<TcpStream>,
+    runtime: Runtime,
+    sender: SendRequest<Full<Bytes>>,
     /// The headers of each request.
-    headers: String,
+    headers: Vec<(String, String)>,
 }
 
 /// A reply of the control API.
@@ -39,126 +54,131 @@ impl ControlReply {
 
 impl ControlClient {
     /// Connects to `HOST:PORT`. If the port requires a token, requests have it.
-    pub fn connect(address: &str, token: Option<&str>) -> std::io::Result<ControlClient> {
+    ///
+    /// # Errors
+    /// If nothing listens there.
+    pub fn connect(address: &str, token: Option<&str>) -> Result<ControlClient> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        // The server ends a request before that.
-        let patience = Some(Duration::from_secs(CONTROL_REQUEST_S + 10));
-        stream.set_read_timeout(patience)?;
-        stream.set_write_timeout(patience)?;
-        let token = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
-        Ok(ControlClient { stream: BufReader::new(stream), headers: format!("Host: {address}\r\n{token}") })
+        stream.set_nonblocking(true)?;
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let sender = runtime.block_on(async {
+            let stream = TokioIo::new(tokio::net::TcpStream::from_std(stream)?);
+            let handshake = http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).handshake(stream).await;
+            let (sender, connection) = handshake.map_err(unreadable)?;
+            // A request that waits for it returns its errors.
+            tokio::spawn(connection);
+            Ok::<_, Error>(sender)
+        })?;
+        let client = ControlClient { runtime, sender, headers: Vec::new() };
+        let client = client.with_header(HOST.as_str(), address);
+        Ok(match token {
+            Some(token) => client.with_header(AUTHORIZATION.as_str(), &format!("Bearer {token}")),
+            None => client,
+        })
     }
 
     /// Adds a header to each request.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> ControlClient {
-        self.headers.push_str(&format!("{name}: {value}\r\n"));
+        self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// Sends a request with a body, which may be empty, and waits for the reply.
-    pub fn send(&mut self, method: &str, path: &str, body: &[u8]) -> std::io::Result<ControlReply> {
-        self.begin(method, path, body)?;
-        self.receive()
-    }
-
-    fn begin(&mut self, method: &str, path: &str, body: &[u8]) -> std::io::Result<()> {
-        let mut request = Vec::with_capacity(body.len() + 256);
-        write!(
-            request,
-            "{method} {path} HTTP/1.1\r\n{}Content-Length: {}\r\n\r\n",
-            self.headers,
-            body.len()
-        )?;
-        request.extend_from_slice(body);
-        self.stream.get_mut().write_all(&request)
+    ///
+    /// # Errors
+    /// If the server does not answer, or not as HTTP wants it.
+    pub fn send(&mut self, method: &str, path: &str, body: &[u8]) -> Result<ControlReply> {
+        let request = self.request(method, path, body)?;
+        self.runtime.block_on(async { whole(answer(&mut self.sender, request).await?).await })
     }
 
     /// Sends a request whose reply is a stream, and calls `line` with each line of it until that returns false or the
     /// stream ends. Returns the reply if it is not a stream, such as an error.
+    ///
+    /// # Errors
+    /// If the server does not answer, or not as HTTP wants it.
     pub fn follow(
         &mut self,
         method: &str,
         path: &str,
         body: &[u8],
-        mut line: impl FnMut(&str) -> bool,
-    ) -> std::io::Result<Option<ControlReply>> {
-        self.begin(method, path, body)?;
-        let (status, headers) = self.head()?;
-        if !headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked") {
-            return self.whole(status, headers).map(Some);
-        }
-        let mut rest = Vec::new();
-        loop {
-            let length = self.line()?;
-            let length = usize::from_str_radix(&length, 16).ok();
-            let length = length.filter(|length| *length <= CHUNK_BYTES_MAX);
-            let length = length.ok_or_else(|| unreadable("a chunk has no length, or is too large"))?;
-            let from = rest.len();
-            rest.resize(from + length, 0);
-            self.stream.read_exact(&mut rest[from..])?;
-            self.line()?;
-            while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-                let whole: Vec<u8> = rest.drain(..=end).collect();
-                // After a silence the server sends an empty line.
-                if end > 0 && !line(&String::from_utf8_lossy(&whole[..end])) {
-                    return Ok(None);
-                }
+        line: impl FnMut(&str) -> bool,
+    ) -> Result<Option<ControlReply>> {
+        let request = self.request(method, path, body)?;
+        self.runtime.block_on(async {
+            let reply = answer(&mut self.sender, request).await?;
+            if reply.headers().get(CONTENT_TYPE).is_none_or(|kind| kind != JSON_LINES) {
+                return whole(reply).await.map(Some);
             }
-            if length == 0 {
-                return Ok(None);
-            }
-        }
+            lines(reply.into_body(), line).await.map(|()| None)
+        })
     }
 
-    fn receive(&mut self) -> std::io::Result<ControlReply> {
-        let (status, headers) = self.head()?;
-        self.whole(status, headers)
-    }
-
-    /// Reads the status and the headers of a reply.
-    fn head(&mut self) -> std::io::Result<(u16, Vec<(String, String)>)> {
-        let first = self.line()?;
-        let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status = status.ok_or_else(|| unreadable(&format!("it begins with {first:?}")))?;
-        let mut headers = Vec::new();
-        loop {
-            let line = self.line()?;
-            if line.is_empty() {
-                break;
-            }
-            let (name, value) = line.split_once(':').ok_or_else(|| unreadable("a header has no colon"))?;
-            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
-        }
-        Ok((status, headers))
-    }
-
-    /// Reads the body of a reply.
-    fn whole(&mut self, status: u16, headers: Vec<(String, String)>) -> std::io::Result<ControlReply> {
-        let length = headers.iter().find(|(name, _)| name == "content-length");
-        let length = length.and_then(|(_, value)| value.parse::<usize>().ok());
-        let length = length.filter(|length| *length <= 16 * CONTROL_BODY_BYTES_MAX);
-        let length = length.ok_or_else(|| unreadable("its length is not known, or too large"))?;
-        let mut body = String::new();
-        let read = self.stream.by_ref().take(length as u64).read_to_string(&mut body)?;
-        if read < length {
-            return Err(unreadable("it ends too early"));
-        }
-        Ok(ControlReply { status, headers, body })
-    }
-
-    /// Reads a line of the head.
-    fn line(&mut self) -> std::io::Result<String> {
-        let mut line = String::new();
-        self.stream.by_ref().take(HEAD_BYTES_MAX).read_line(&mut line)?;
-        match line.strip_suffix('\n') {
-            Some(line) => Ok(line.trim_end_matches('\r').to_owned()),
-            None => Err(unreadable("its head ends too early")),
-        }
+    fn request(&self, method: &str, path: &str, body: &[u8]) -> Result<Request<Full<Bytes>>> {
+        let request = Request::builder().method(method).uri(path);
+        let request = self.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+        request
+            .body(Full::new(Bytes::copy_from_slice(body)))
+            .map_err(|error| Error::new(ErrorKind::InvalidInput, error))
     }
 }
 
-fn unreadable(why: &str) -> std::io::Error {
-    std::io::Error::new(std::io::ErrorKind::InvalidData, format!("the reply cannot be read: {why}"))
+/// Sends a request, and waits for the head of the reply.
+async fn answer(
+    sender: &mut SendRequest<Full<Bytes>>,
+    request: Request<Full<Bytes>>,
+) -> Result<Response<Incoming>> {
+    sender.ready().await.map_err(unreadable)?;
+    timeout(PATIENCE, sender.send_request(request)).await?.map_err(unreadable)
+}
+
+/// Reads the body of a reply.
+async fn whole(reply: Response<Incoming>) -> Result<ControlReply> {
+    let (head, mut rest) = reply.into_parts();
+    let mut body = Vec::new();
+    while let Some(part) = next_part(&mut rest).await? {
+        if body.len() + part.len() > 16 * CONTROL_BODY_BYTES_MAX {
+            return Err(unreadable("it is too long"));
+        }
+        body.extend_from_slice(&part);
+    }
+    let headers = head.headers.iter();
+    let headers = headers
+        .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
+    let body = String::from_utf8(body).map_err(unreadable)?;
+    Ok(ControlReply { status: head.status.as_u16(), headers: headers.collect(), body })
+}
+
+/// Reads lines, until the body ends or one is not wanted.
+async fn lines(mut body: Incoming, mut line: impl FnMut(&str) -> bool) -> Result<()> {
+    let mut rest = BytesMut::new();
+    while let Some(part) = next_part(&mut body).await? {
+        rest.extend_from_slice(&part);
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let whole = rest.split_to(end);
+            rest.advance(1);
+            // After a silence the server sends an empty line.
+            if !whole.is_empty() && !line(&String::from_utf8_lossy(&whole)) {
+                return Ok(());
+            }
+        }
+        if rest.len() > LINE_BYTES_MAX {
+            return Err(unreadable("a line is too long"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the next part of a body; `None` at its end.
+async fn next_part(body: &mut Incoming) -> Result<Option<Bytes>> {
+    match timeout(PATIENCE, body.frame()).await? {
+        Some(frame) => Ok(Some(frame.map_err(unreadable)?.into_data().unwrap_or_default())),
+        None => Ok(None),
+    }
+}
+
+fn unreadable(why: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::InvalidData, format!("the reply cannot be read: {why}"))
 }

@@ -15,15 +15,20 @@ use server::thrift::{Compat, Service};
 pub struct ClientPorts {
     /// The addresses of this machine to listen on: for Thrift, and for the native protocol.
     pub hosts: (IpAddr, IpAddr),
+    /// The releases whose behaviour Thrift calls get.
     pub compat: Compat,
+    /// The version that the native protocol reports.
     pub reported: ReportedVersion,
+    /// The memory and the times of each request.
     pub limits: RequestLimits,
 }
 
 /// The addresses at which clients reach a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddresses {
+    /// The address of Thrift.
     pub thrift: SocketAddr,
+    /// The address of the native protocol.
     pub native: SocketAddr,
 }
 

@@ -1,13 +1,11 @@
 //! `/clock`.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Call, Json, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::error::ControlError;
-use super::operations::Control;
+use super::json::{Json, Replied};
 use base::marshal::{parse_date, timestamp_text};
 use base::util::{ClockChange, ClockState};
 
@@ -74,13 +72,10 @@ impl ClockRequest {
     }
 }
 
-pub async fn get(control: Arc<Control>, _: Call<NoBody>) -> Result<ClockReply, ControlError> {
-    Ok(control.clock()?.into())
+pub async fn get(call: ControlCall<NoBody>) -> Replied<ClockReply> {
+    Ok(Json(call.control.clock()?.into()))
 }
 
-pub async fn change(
-    control: Arc<Control>,
-    call: Call<Json<ClockRequest>>,
-) -> Result<ClockReply, ControlError> {
-    Ok(control.change_clock(call.body.0.change()?)?.into())
+pub async fn change(call: ControlCall<Json<ClockRequest>>) -> Replied<ClockReply> {
+    Ok(Json(call.control.change_clock(call.body.0.change()?)?.into()))
 }

@@ -14,6 +14,7 @@ use db::limits::NAME_BYTES_MAX;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonData {
+    /// The column families that have rows.
     pub column_families: Vec<JsonFamily>,
 }
 
@@ -21,8 +22,11 @@ pub struct JsonData {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonFamily {
+    /// The name of its keyspace.
     pub keyspace: String,
+    /// Its name.
     pub name: String,
+    /// Its rows. Several can be parts of one row.
     pub rows: Vec<JsonRow>,
 }
 
@@ -30,6 +34,7 @@ pub struct JsonFamily {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonRow {
+    /// The row key.
     pub key: JsonBytes,
     /// The deletion of the row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +45,7 @@ pub struct JsonRow {
     /// Deletions of ranges of names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deleted_ranges: Vec<JsonRange>,
+    /// Cells of any super column and in any order.
     #[serde(default)]
     pub cells: Vec<JsonCell>,
 }
@@ -53,7 +59,9 @@ pub struct JsonRow {
 pub enum JsonBytes {
     /// The bytes of the text in UTF-8.
     Text(String),
+    /// Any bytes.
     Hex(JsonHex),
+    /// A text in the form of a type, such as a number.
     Typed(JsonTyped),
 }
 
@@ -61,6 +69,7 @@ pub enum JsonBytes {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonHex {
+    /// Two digits for each byte.
     pub hex: String,
 }
 
@@ -68,6 +77,7 @@ pub struct JsonHex {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonTyped {
+    /// The text.
     pub typed: String,
 }
 
@@ -104,9 +114,12 @@ pub struct JsonRange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonCell {
+    /// The name of its super column, in a Super column family.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub super_column: Option<JsonBytes>,
+    /// Its name.
     pub name: JsonBytes,
+    /// Its value, unless it is a counter or a tombstone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<JsonBytes>,
     /// A number that is added to a counter.

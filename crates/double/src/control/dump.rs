@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::data::{JsonData, JsonFamily, JsonRow};
 use super::error::{ControlError, ErrorKind};
+use super::json::{Json, Replied};
 use super::operations::Control;
 use crate::limits::CONTROL_BODY_BYTES_MAX;
 use base::schema::CfDef;
@@ -13,8 +14,8 @@ use store::DumpCommand;
 /// Bytes that are read at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
 
-pub async fn dump(control: Arc<Control>, _: Call<NoBody>) -> Result<JsonData, ControlError> {
-    control.dump().await
+pub async fn dump(call: ControlCall<NoBody>) -> Replied<JsonData> {
+    call.control.dump().await.map(Json)
 }
 
 impl Control {

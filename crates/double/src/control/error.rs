@@ -1,8 +1,12 @@
 //! Errors of control requests, with their HTTP status.
 
-use hyper::StatusCode;
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use super::content::JSON;
 
 /// The kind of an error, which decides the HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,18 +17,22 @@ pub enum ErrorKind {
     Unauthorized,
     /// The request comes from a web page.
     Forbidden,
+    /// There is no such path, snapshot, sandbox or rule.
     NotFound,
     /// The path exists, but not with this method.
     Method,
     /// A limit of the server is reached, which other requests can change.
     Limit,
+    /// The body is longer than `CONTROL_BODY_BYTES_MAX`.
     TooLarge,
     /// The request can be repeated later.
     Busy,
+    /// The server has failed.
     Internal,
 }
 
 impl ErrorKind {
+    /// Returns the HTTP status of the reply.
     pub fn status(self) -> StatusCode {
         match self {
             ErrorKind::Invalid => StatusCode::BAD_REQUEST,
@@ -44,16 +52,19 @@ impl ErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct ControlError {
+    /// The kind of the error, which decides the HTTP status.
     pub kind: ErrorKind,
     /// The message: what happened, and what to do.
     pub why: String,
 }
 
 impl ControlError {
+    /// Creates an error of a kind.
     pub fn new(kind: ErrorKind, why: impl Into<String>) -> ControlError {
         ControlError { kind, why: why.into() }
     }
 
+    /// Creates the error of a wrong request.
     pub fn invalid(why: impl Into<String>) -> ControlError {
         ControlError::new(ErrorKind::Invalid, why)
     }
@@ -74,6 +85,18 @@ impl From<db::Error> for ControlError {
             error => error.to_string(),
         };
         ControlError { kind, why }
+    }
+}
+
+impl IntoResponse for ControlError {
+    fn into_response(self) -> Response {
+        let body = serde_json::to_string(&ErrorReply { error: self.why }).unwrap_or_default() + "\n";
+        let headers = [(CONTENT_TYPE, JSON), (CACHE_CONTROL, "no-store")];
+        let mut reply = (self.kind.status(), headers, body).into_response();
+        if self.kind == ErrorKind::Unauthorized {
+            reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        reply
     }
 }
 

@@ -1,12 +1,11 @@
 //! `/faults`, `/connections` and `/restart`: failures on purpose.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Call, Json, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::error::{ControlError, ErrorKind};
+use super::json::{Json, Replied};
 use super::operations::{Control, check_name};
 use super::snapshots::DeletedReply;
 use db::faults::{FaultRule, RuleState};
@@ -14,7 +13,9 @@ use db::faults::{FaultRule, RuleState};
 /// A rule, and its effects so far.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FaultReply {
+    /// The name of the rule.
     pub name: String,
+    /// The rule as it was set, with all defaults.
     pub rule: FaultRule,
     /// The number of requests that have met its condition.
     pub met: u64,
@@ -50,12 +51,13 @@ pub struct RestartReply {
     pub restarted: bool,
 }
 
-pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<FaultList, ControlError> {
-    Ok(FaultList { faults: control.faults()?.list().into_iter().map(FaultReply::from).collect() })
+pub async fn list(call: ControlCall<NoBody>) -> Replied<FaultList> {
+    let rules = call.control.faults()?.list();
+    Ok(Json(FaultList { faults: rules.into_iter().map(FaultReply::from).collect() }))
 }
 
-pub async fn set(control: Arc<Control>, call: Call<Json<FaultRule>>) -> Result<FaultReply, ControlError> {
-    control.set_fault(&call.name, call.body.0)
+pub async fn set(call: ControlCall<Json<FaultRule>>) -> Replied<FaultReply> {
+    call.control.set_fault(&call.name, call.body.0).map(Json)
 }
 
 impl Control {
@@ -76,20 +78,17 @@ impl Control {
     }
 }
 
-pub async fn delete(control: Arc<Control>, call: Call<NoBody>) -> Result<DeletedReply, ControlError> {
-    control.remove_fault(&call.name)?;
-    Ok(DeletedReply { deleted: call.name })
+pub async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
+    call.control.remove_fault(&call.name)?;
+    Ok(Json(DeletedReply { deleted: call.name }))
 }
 
-pub async fn connections(
-    control: Arc<Control>,
-    call: Call<Json<ConnectionsRequest>>,
-) -> Result<ConnectionsRequest, ControlError> {
-    control.faults()?.connections.refuse(call.body.0.refuse);
-    Ok(call.body.0)
+pub async fn connections(call: ControlCall<Json<ConnectionsRequest>>) -> Replied<ConnectionsRequest> {
+    call.control.faults()?.connections.refuse(call.body.0.refuse);
+    Ok(call.body)
 }
 
-pub async fn restart(control: Arc<Control>, _: Call<NoBody>) -> Result<RestartReply, ControlError> {
-    control.faults()?.connections.restart();
-    Ok(RestartReply { restarted: true })
+pub async fn restart(call: ControlCall<NoBody>) -> Replied<RestartReply> {
+    call.control.faults()?.connections.restart();
+    Ok(Json(RestartReply { restarted: true }))
 }

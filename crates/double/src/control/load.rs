@@ -7,10 +7,12 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
 
-use super::call::{BodyKind, Call, Input, JSON, Json};
+use super::call::{BodyKind, ControlCall, Input};
 use super::cassandra_cli;
+use super::content::JSON;
 use super::data::{JsonData, LoadTime};
 use super::error::ControlError;
+use super::json::{Json, Replied};
 use super::operations::Control;
 use base::compat::features::ConsistencyLevel;
 use base::model::Mutation;
@@ -161,8 +163,8 @@ async fn load_json(database: &Arc<Database>, data: &JsonData) -> Result<LoadRepl
 }
 
 /// Answers `POST /load`.
-pub async fn answer(control: Arc<Control>, call: Call<LoadBody>) -> Result<LoadReply, ControlError> {
-    control.load(&call.body).await
+pub async fn answer(call: ControlCall<LoadBody>) -> Replied<LoadReply> {
+    call.control.load(&call.body).await.map(Json)
 }
 
 impl Control {

@@ -4,8 +4,8 @@
 //!   Control           what the API does, without HTTP; testing::Server uses it, too
 //!   Route, routes     the table of routes: method, path, types, handler
 //!   openapi           GET /openapi.json, made from the same table
-//!   ControlApi        answers a request: limits, replies
-//!   ControlService    a connection to the control port: HTTP/1.1, token
+//!   router            the paths of the table in axum, for the server and its sandboxes, with a time limit
+//!   control_service   the control port: token, limits of connections
 //!   ControlClient     a client of it
 //!   ControlError      an error and its HTTP status
 //! ```
@@ -17,10 +17,12 @@ pub mod cassandra_cli;
 mod client;
 mod client_ports;
 mod clock;
+mod content;
 mod data;
 mod dump;
 mod error;
 mod faults;
+mod json;
 mod load;
 mod openapi;
 mod operations;
@@ -30,17 +32,20 @@ mod reset;
 mod reset_scope;
 mod route;
 mod routes;
+mod sandbox_calls;
 mod sandboxes;
 mod service;
+mod snapshot_reply;
 mod snapshots;
 
-pub use call::{BodyKind, Call, Input, Json, NoBody};
+pub use call::{BodyKind, ControlCall, Input, NoBody};
 pub use client::{ControlClient, ControlReply};
 pub use client_ports::{ClientAddresses, ClientPorts};
 pub use clock::{ClockReply, ClockRequest};
 pub use data::{JsonBytes, JsonCell, JsonData, JsonFamily, JsonRow};
 pub use error::{ControlError, ErrorKind};
 pub use faults::{FaultList, FaultReply};
+pub use json::{Json, Replied};
 pub use load::{LoadBody, LoadReply, load};
 pub use openapi::document;
 pub use operations::{Control, SnapshotLimits};
@@ -48,8 +53,10 @@ pub use request_stream::{RequestStream, StreamLine, StreamRequest};
 pub use requests::{Expectation, VerifyReply, VerifyRequest};
 pub use reset::ResetRequest;
 pub use reset_scope::ResetScope;
-pub use route::Route;
+pub use route::{Output, Route, Verb};
 pub use routes::routes;
-pub use sandboxes::{SandboxList, SandboxReply, SandboxRequest, Sandboxes};
-pub use service::{ControlApi, ControlService, ControlTimes, ReplyBody};
-pub use snapshots::{SnapshotList, SnapshotReply};
+pub use sandbox_calls::SandboxList;
+pub use sandboxes::{SandboxReply, SandboxRequest, Sandboxes};
+pub use service::{CONTROL_TIMES, control_service, router};
+pub use snapshot_reply::SnapshotReply;
+pub use snapshots::SnapshotList;

@@ -5,14 +5,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::call::JSON;
+use super::content::JSON;
 use super::error::ErrorReply;
 use super::route::{NAME, Route};
 
 /// The document, as JSON.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Document(pub Map<String, Value>);
+pub struct Document(#[schemars(with = "Map<String, Value>")] pub Value);
 
 /// Returns the document of these routes.
 pub fn document(routes: &[Route]) -> Document {
@@ -25,28 +25,22 @@ pub fn document(routes: &[Route]) -> Document {
     for route in routes {
         let described = operation(route, &error, &mut generator);
         let operations = paths.entry(route.path).or_insert_with(|| json!({}));
-        operations[route.method.as_str().to_ascii_lowercase()] = described;
+        operations[route.verb.name.to_ascii_lowercase()] = described;
     }
-    let mut document = Map::new();
-    document.insert("openapi".to_owned(), json!("3.1.0"));
-    document.insert(
-        "info".to_owned(),
-        json!({"title": "thriftstore control API", "version": env!("CARGO_PKG_VERSION")}),
-    );
-    document.insert(
-        "servers".to_owned(),
-        json!([
+    Document(json!({
+        "openapi": "3.1.0",
+        "info": {"title": "thriftstore control API", "version": env!("CARGO_PKG_VERSION")},
+        "servers": [
             {"url": "/", "description": "The server."},
             {
                 "url": "/sandboxes/{sandbox}",
                 "description": "A sandbox. It has all paths but /sandboxes.",
                 "variables": {"sandbox": {"default": "NAME", "description": "The name of the sandbox."}},
             },
-        ]),
-    );
-    document.insert("paths".to_owned(), paths.into());
-    document.insert("components".to_owned(), json!({"schemas": generator.take_definitions(true)}));
-    Document(document)
+        ],
+        "paths": paths,
+        "components": {"schemas": generator.take_definitions(true)},
+    }))
 }
 
 fn operation(route: &Route, error: &Schema, generator: &mut SchemaGenerator) -> Value {
@@ -66,17 +60,16 @@ fn operation(route: &Route, error: &Schema, generator: &mut SchemaGenerator) -> 
         operation["parameters"] =
             json!([{"name": "name", "in": "path", "required": true, "schema": {"type": "string"}}]);
     }
-    let bodies = (route.input)(generator);
-    if !bodies.is_empty() {
-        let of_route = || route.example.and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let kinds = bodies.into_iter().map(|kind| {
-            let mut body = json!({"schema": kind.schema});
-            if let Some(example) = kind.example.or_else(of_route) {
-                body["example"] = example;
-            }
-            (kind.content_type.to_owned(), body)
-        });
-        let kinds: Map<String, Value> = kinds.collect();
+    let mut kinds = Map::new();
+    for kind in (route.input)(generator) {
+        let mut body = json!({"schema": kind.schema});
+        let of_route = route.example.and_then(|text| serde_json::from_str::<Value>(text).ok());
+        if let Some(example) = kind.example.or(of_route) {
+            body["example"] = example;
+        }
+        kinds.insert(kind.content_type.to_owned(), body);
+    }
+    if !kinds.is_empty() {
         operation["requestBody"] = json!({"required": route.needs_body, "content": kinds});
     }
     operation

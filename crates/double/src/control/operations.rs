@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::error::{ControlError, ErrorKind};
 use super::reset_scope::ResetScope;
 use super::sandboxes::Sandboxes;
-use super::snapshots::SnapshotReply;
+use super::snapshot_reply::SnapshotReply;
 use crate::limits::{SNAPSHOT_NAME_CHARS_MAX, SNAPSHOTS_MAX};
 use base::util::meter::RequestLimits;
 use base::util::{ClockChange, ClockState, process_memory};
@@ -16,6 +16,7 @@ use db::{Database, DatabaseSnapshot, Snapshots};
 /// The limits of all snapshots together.
 #[derive(Debug, Clone, Copy)]
 pub struct SnapshotLimits {
+    /// Their number.
     pub snapshots_max: usize,
     /// Memory of the rows in all snapshots, in bytes. Rows that they share are counted once.
     pub bytes_max: usize,
@@ -187,9 +188,9 @@ fn fixed_clock() -> ControlError {
 
 /// Checks the name of a snapshot, a sandbox or a rule.
 pub(super) fn check_name(of: &str, name: &str) -> Result<(), ControlError> {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let is_plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
     let is_dots = name.chars().all(|letter| letter == '.');
-    if is_dots || name.len() > SNAPSHOT_NAME_CHARS_MAX || !name.chars().all(is_plain) {
+    if is_dots || name.len() > SNAPSHOT_NAME_CHARS_MAX || !is_plain {
         return Err(ControlError::invalid(format!(
             "a {of}'s name has 1 to {SNAPSHOT_NAME_CHARS_MAX} letters, digits, hyphens, underscores and full stops, and \
              not only full stops"

@@ -4,11 +4,13 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::unfold;
-use hyper::body::Frame;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::broadcast::Receiver;
@@ -16,9 +18,11 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use super::call::{Call, Json, NoBody};
+use super::call::{ControlCall, NoBody};
+use super::content::JSON_LINES;
 use super::error::ControlError;
-use super::operations::Control;
+use super::json::Json;
+use super::route::Output;
 use db::faults::{Condition, JournalEntry, SoughtRequests};
 
 /// The time without a request after which an empty line is sent: so the server finds out that the client has left.
@@ -54,20 +58,33 @@ pub struct RequestStream {
     sought: SoughtRequests,
     /// The time until an empty line.
     silence: Duration,
+    /// Changes when the stream ends.
+    ending: watch::Receiver<bool>,
+}
+
+impl Output for RequestStream {
+    const CONTENT_TYPE: &'static str = JSON_LINES;
+
+    fn described(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<StreamLine<'_>>()
+    }
+}
+
+impl IntoResponse for RequestStream {
+    fn into_response(self) -> Response {
+        let headers = [(CONTENT_TYPE, JSON_LINES), (CACHE_CONTROL, "no-store")];
+        (headers, Body::from_stream(self.lines())).into_response()
+    }
 }
 
 impl RequestStream {
-    /// Returns the body of the reply. It ends when `ending` changes.
-    pub fn into_body(
-        self,
-        ending: watch::Receiver<bool>,
-    ) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
-        unfold((self, ending), |(mut stream, mut ending)| async move {
+    fn lines(self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
+        unfold((self.ending.clone(), self), |(mut ending, mut stream)| async move {
             let line = tokio::select! {
                 line = stream.next_line() => line?,
                 _ = ending.changed() => return None,
             };
-            Some((Ok(Frame::data(line)), (stream, ending)))
+            Some((Ok(line), (ending, stream)))
         })
     }
 
@@ -92,20 +109,15 @@ impl RequestStream {
     }
 }
 
-pub async fn all(control: Arc<Control>, _: Call<NoBody>) -> Result<RequestStream, ControlError> {
-    follow(&control, SoughtRequests::default())
+pub async fn all(call: ControlCall<NoBody>) -> Result<RequestStream, ControlError> {
+    let (entries, ending) = (call.control.faults()?.journal.follow(), call.connection.ending);
+    Ok(RequestStream { entries, sought: SoughtRequests::default(), silence: SILENCE, ending })
 }
 
-pub async fn some(
-    control: Arc<Control>,
-    call: Call<Json<StreamRequest>>,
-) -> Result<RequestStream, ControlError> {
+pub async fn some(call: ControlCall<Json<StreamRequest>>) -> Result<RequestStream, ControlError> {
+    let (entries, ending) = (call.control.faults()?.journal.follow(), call.connection.ending);
     let StreamRequest { when, arguments } = call.body.0;
-    follow(&control, SoughtRequests { when, arguments })
-}
-
-fn follow(control: &Control, sought: SoughtRequests) -> Result<RequestStream, ControlError> {
-    Ok(RequestStream { entries: control.faults()?.journal.follow(), sought, silence: SILENCE })
+    Ok(RequestStream { entries, sought: SoughtRequests { when, arguments }, silence: SILENCE, ending })
 }
 
 #[cfg(test)]
@@ -124,8 +136,8 @@ mod tests {
     async fn a_slow_reader_misses_requests_and_is_told_how_many() {
         let (sender, entries) = broadcast::channel(4);
         let when = serde_json::from_str(r#"{"method": "get"}"#).unwrap();
-        let mut stream =
-            RequestStream { entries, sought: SoughtRequests { when, arguments: None }, silence: SILENCE };
+        let (sought, ending) = (SoughtRequests { when, arguments: None }, watch::channel(false).1);
+        let mut stream = RequestStream { entries, sought, silence: SILENCE, ending };
         for number in 1..=10 {
             sender.send(entry(number, if number % 2 == 0 { "get" } else { "insert" })).unwrap();
         }
@@ -143,12 +155,11 @@ mod tests {
     async fn a_silent_stream_has_empty_lines_until_it_ends() {
         let (_sender, entries) = broadcast::channel(4);
         let (sought, silence) = (SoughtRequests::default(), Duration::from_millis(1));
-        let stream = RequestStream { entries, sought, silence };
         let (end, ending) = watch::channel(false);
-        let mut body = std::pin::pin!(stream.into_body(ending));
-        let next = futures_util::StreamExt::next(&mut body).await.unwrap().unwrap();
-        assert_eq!(next.into_data().unwrap(), "\n");
+        let stream = RequestStream { entries, sought, silence, ending };
+        let mut lines = std::pin::pin!(stream.lines());
+        assert_eq!(futures_util::StreamExt::next(&mut lines).await.unwrap().unwrap(), "\n");
         end.send(true).unwrap();
-        assert!(futures_util::StreamExt::next(&mut body).await.is_none());
+        assert!(futures_util::StreamExt::next(&mut lines).await.is_none());
     }
 }

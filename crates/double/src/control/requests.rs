@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::call::{Call, Json, NoBody};
+use super::call::{ControlCall, NoBody};
 use super::error::{ControlError, ErrorKind};
+use super::json::{Json, Replied};
 use super::operations::Control;
 use crate::limits::EXPECTATIONS_MAX;
 use db::faults::{Condition, Journal, JournalEntry, SoughtRequests};
@@ -71,21 +72,21 @@ pub struct VerifyReply {
     pub differences: Vec<String>,
 }
 
-pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<RequestList, ControlError> {
-    Ok(RequestList { requests: control.faults()?.journal.find(&SoughtRequests::default(), LAST) })
+pub async fn list(call: ControlCall<NoBody>) -> Replied<RequestList> {
+    let requests = call.control.faults()?.journal.find(&SoughtRequests::default(), LAST);
+    Ok(Json(RequestList { requests }))
 }
 
-pub async fn find(control: Arc<Control>, call: Call<Json<FindRequest>>) -> Result<RequestList, ControlError> {
+pub async fn find(call: ControlCall<Json<FindRequest>>) -> Replied<RequestList> {
     let FindRequest { when, arguments, last } = call.body.0;
     let sought = SoughtRequests { when, arguments };
-    let search = move |journal: &Journal| journal.find(&sought, last.unwrap_or(LAST));
-    Ok(RequestList { requests: searched(control, search).await? })
+    searched(call.control, move |journal| {
+        Json(RequestList { requests: journal.find(&sought, last.unwrap_or(LAST)) })
+    })
+    .await
 }
 
-pub async fn verify(
-    control: Arc<Control>,
-    call: Call<Json<VerifyRequest>>,
-) -> Result<VerifyReply, ControlError> {
+pub async fn verify(call: ControlCall<Json<VerifyRequest>>) -> Replied<VerifyReply> {
     let Json(request) = call.body;
     if request.requests.len() > EXPECTATIONS_MAX {
         return Err(ControlError::invalid(format!(
@@ -93,9 +94,9 @@ pub async fn verify(
             request.requests.len()
         )));
     }
-    searched(control, move |journal| {
+    searched(call.control, move |journal| {
         let all = journal.find(&SoughtRequests::default(), usize::MAX);
-        verified(&request, &all)
+        Json(verified(&request, &all))
     })
     .await
 }

@@ -1,19 +1,17 @@
 //! `POST /reset`.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Call, Json};
-use super::error::ControlError;
-use super::operations::Control;
+use super::call::ControlCall;
+use super::json::{Json, Replied};
 use super::reset_scope::ResetScope;
 
 /// The request of `POST /reset`.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResetRequest {
+    /// The scope of the reset.
     pub what: ResetScope,
 }
 
@@ -24,11 +22,8 @@ pub struct ResetReply {
     pub reset: ResetScope,
 }
 
-pub async fn reset(
-    control: Arc<Control>,
-    call: Call<Json<ResetRequest>>,
-) -> Result<ResetReply, ControlError> {
+pub async fn reset(call: ControlCall<Json<ResetRequest>>) -> Replied<ResetReply> {
     let scope = call.body.0.what;
-    control.reset(scope).await?;
-    Ok(ResetReply { reset: scope })
+    call.control.reset(scope).await?;
+    Ok(Json(ResetReply { reset: scope }))
 }

@@ -1,18 +1,10 @@
 //! The table of routes.
 
-use std::sync::Arc;
-
-use hyper::Method;
-
-use super::call::{Call, NoBody};
-use super::error::ControlError;
+use super::call::{ControlCall, NoBody};
+use super::json::{Json, Replied};
 use super::openapi::{self, Document};
-use super::operations::Control;
-use super::route::Route;
-use super::{clock, dump, faults, load, request_stream, requests, reset, sandboxes, snapshots};
-
-const GET: Method = Method::GET;
-const POST: Method = Method::POST;
+use super::route::{DELETE, GET, POST, PUT, Route};
+use super::{clock, dump, faults, load, request_stream, requests, reset, sandbox_calls, snapshots};
 
 /// Returns all routes.
 pub fn routes() -> Vec<Route> {
@@ -27,7 +19,7 @@ fn of_data() -> Vec<Route> {
             .with_example(r#"{"what": "data"}"#),
         Route::new(GET, "/snapshots", "Lists the snapshots.", snapshots::list),
         Route::new(
-            Method::PUT, "/snapshots/{name}",
+            PUT, "/snapshots/{name}",
             "Takes a snapshot of rows, schema and users. It replaces one of this name.",
             snapshots::take,
         ),
@@ -36,19 +28,19 @@ fn of_data() -> Vec<Route> {
             "Returns to a snapshot: rows, schema and users.",
             snapshots::restore,
         ),
-        Route::new(Method::DELETE, "/snapshots/{name}", "Deletes a snapshot.", snapshots::delete),
-        Route::new(GET, "/sandboxes", "Lists the sandboxes.", sandboxes::list),
+        Route::new(DELETE, "/snapshots/{name}", "Deletes a snapshot.", snapshots::delete),
+        Route::new(GET, "/sandboxes", "Lists the sandboxes.", sandbox_calls::list),
         Route::new(
-            Method::PUT, "/sandboxes/{name}",
+            PUT, "/sandboxes/{name}",
             "Opens a sandbox: a further database with ports of its own, which begins with the state at the start or with \
              a snapshot.",
-            sandboxes::open,
+            sandbox_calls::open,
         )
         .with_example("{}"),
         Route::new(
-            Method::DELETE, "/sandboxes/{name}",
+            DELETE, "/sandboxes/{name}",
             "Closes the connections of a sandbox, and frees it.",
-            sandboxes::delete,
+            sandbox_calls::delete,
         ),
         Route::new(GET, "/clock", "Returns the state of the server's clock.", clock::get),
         Route::new(
@@ -67,12 +59,12 @@ fn of_requests() -> Vec<Route> {
     vec![
         Route::new(GET, "/faults", "Lists the rules of faults, and what they have done.", faults::list),
         Route::new(
-            Method::PUT, "/faults/{name}",
+            PUT, "/faults/{name}",
             "Sets a rule: which requests are delayed, fail, or get no proper reply. It replaces one of this name.",
             faults::set,
         )
         .with_example(r#"{"when": {"method": "insert", "key": "jonas"}, "error": "timed_out", "applied": true}"#),
-        Route::new(Method::DELETE, "/faults/{name}", "Removes a rule.", faults::delete),
+        Route::new(DELETE, "/faults/{name}", "Removes a rule.", faults::delete),
         Route::new(
             POST, "/connections",
             "Closes new connections of clients at once, or accepts them again.",
@@ -87,12 +79,12 @@ fn of_requests() -> Vec<Route> {
         Route::new(GET, "/requests", "Returns the last 100 requests.", requests::list),
         Route::new(POST, "/requests/find", "Returns the last requests that meet a condition.", requests::find)
             .with_example(r#"{"when": {"column_family": "Posts"}, "last": 10}"#),
-        Route::stream(
+        Route::new(
             GET, "/requests/stream",
             "Returns each request when it ends, until the client leaves.",
             request_stream::all,
         ),
-        Route::stream(
+        Route::new(
             POST, "/requests/stream",
             "Returns each request that meets a condition when it ends, until the client leaves.",
             request_stream::some,
@@ -103,6 +95,6 @@ fn of_requests() -> Vec<Route> {
     ]
 }
 
-async fn describe(_: Arc<Control>, _: Call<NoBody>) -> Result<Document, ControlError> {
-    Ok(openapi::document(&routes()))
+async fn describe(_: ControlCall<NoBody>) -> Replied<Document> {
+    Ok(Json(openapi::document(&routes())))
 }

@@ -1,4 +1,4 @@
-//! `/sandboxes`: further databases in the same process, one for each test that runs at the same time.
+//! Sandboxes: further databases in the same process, one for each test that runs at the same time.
 //!
 //! A sandbox has ports, a clock, faults, requests and snapshots of its own. It begins with the rows, the schema and the
 //! users of the server's start, or of a snapshot, and shares their memory. Threads, places for connections and the
@@ -19,11 +19,9 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Call, NoBody, OptionalJson};
 use super::client_ports::{ClientAddresses, ClientPorts};
 use super::error::{ControlError, ErrorKind};
 use super::operations::{Control, check_name};
-use super::snapshots::DeletedReply;
 use crate::limits::SANDBOXES_MAX;
 use base::compat::features::ReportedVersion;
 use base::util::Release;
@@ -70,6 +68,7 @@ pub struct SandboxRequest {
 /// A sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SandboxReply {
+    /// The name of the sandbox.
     pub name: String,
     /// The address of Thrift, `HOST:PORT`.
     #[schemars(with = "String")]
@@ -77,13 +76,6 @@ pub struct SandboxReply {
     /// The address of the native protocol, `HOST:PORT`.
     #[schemars(with = "String")]
     pub native: SocketAddr,
-}
-
-/// All sandboxes.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SandboxList {
-    /// In the order of their names.
-    pub sandboxes: Vec<SandboxReply>,
 }
 
 impl SandboxReply {
@@ -110,15 +102,8 @@ impl SandboxRequest {
     }
 }
 
-/// Divides a path in a sandbox into the name of the sandbox and the path in it: `/sandboxes/cart/reset` into `cart` and
-/// `/reset`. `None` for all other paths.
-pub fn divided(path: &str) -> Option<(&str, &str)> {
-    let of_sandbox = path.strip_prefix(PATH)?;
-    let end = of_sandbox.find('/')?;
-    Some(of_sandbox.split_at(end))
-}
-
 impl Sandboxes {
+    /// Opens sandboxes with these settings of ports. Their connections share the limits of `admission`.
     pub fn new(ports: ClientPorts, admission: Admission) -> Sandboxes {
         Sandboxes { ports, admission: Mutex::new(admission), open: Mutex::default() }
     }
@@ -145,8 +130,9 @@ impl Sandboxes {
     /// Serves a database as a sandbox.
     async fn serve(&self, database: Arc<Database>, ports: &ClientPorts) -> Result<Sandbox, ControlError> {
         let shutdown = Shutdown::new();
-        let stopping = || ControlError::new(ErrorKind::Busy, "the server is stopping");
-        let admission = self.admission.lock().with_shutdown(shutdown.signal().ok_or_else(stopping)?);
+        let signal = shutdown.signal();
+        let signal = signal.ok_or_else(|| ControlError::new(ErrorKind::Busy, "the server is stopping"))?;
+        let admission = self.admission.lock().with_shutdown(signal);
         let control = Arc::new(Control::new(database, Default::default()).await?);
         let served = ports.serve(control.database(), admission);
         let addresses = served.map_err(|error| ControlError::new(ErrorKind::Busy, error.to_string()))?;
@@ -234,35 +220,4 @@ impl Control {
 fn unknown(name: &str) -> ControlError {
     let why = format!("there is no sandbox {name:?}: GET /sandboxes lists them, PUT {PATH}NAME opens one");
     ControlError::new(ErrorKind::NotFound, why)
-}
-
-pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<SandboxList, ControlError> {
-    Ok(SandboxList { sandboxes: control.list_sandboxes()? })
-}
-
-pub async fn open(
-    control: Arc<Control>,
-    call: Call<OptionalJson<SandboxRequest>>,
-) -> Result<SandboxReply, ControlError> {
-    control.open_sandbox(&call.name, &call.body.0).await
-}
-
-pub async fn delete(control: Arc<Control>, call: Call<NoBody>) -> Result<DeletedReply, ControlError> {
-    control.delete_sandbox(&call.name).await?;
-    Ok(DeletedReply { deleted: call.name })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_in_a_sandbox_have_its_name_first() {
-        assert_eq!(divided("/sandboxes/cart/reset"), Some(("cart", "/reset")));
-        assert_eq!(divided("/sandboxes/cart/snapshots/a/restore"), Some(("cart", "/snapshots/a/restore")));
-        assert_eq!(divided("/sandboxes/cart/"), Some(("cart", "/")));
-        for other in ["/sandboxes/cart", "/sandboxes", "/reset", "/", "/snapshots/sandboxes/restore"] {
-            assert_eq!(divided(other), None, "{other}");
-        }
-    }
 }

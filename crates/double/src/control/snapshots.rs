@@ -1,31 +1,11 @@
 //! `/snapshots`.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Call, NoBody};
-use super::error::ControlError;
-use super::operations::Control;
-use db::DatabaseSnapshot;
-
-/// A snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SnapshotReply {
-    pub name: String,
-    /// The number of column families in its schema.
-    pub column_families: usize,
-    /// Approximate memory of its rows, in bytes. Several snapshots can share rows.
-    pub bytes: usize,
-}
-
-impl SnapshotReply {
-    pub(super) fn new(name: &str, snapshot: &DatabaseSnapshot) -> SnapshotReply {
-        let bytes = DatabaseSnapshot::bytes_of(std::iter::once(snapshot));
-        SnapshotReply { name: name.to_owned(), column_families: snapshot.families(), bytes }
-    }
-}
+use super::call::{ControlCall, NoBody};
+use super::json::{Json, Replied};
+use super::snapshot_reply::SnapshotReply;
 
 /// All snapshots.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -41,19 +21,19 @@ pub struct DeletedReply {
     pub deleted: String,
 }
 
-pub async fn list(control: Arc<Control>, _: Call<NoBody>) -> Result<SnapshotList, ControlError> {
-    Ok(SnapshotList { snapshots: control.snapshots().await })
+pub async fn list(call: ControlCall<NoBody>) -> Replied<SnapshotList> {
+    Ok(Json(SnapshotList { snapshots: call.control.snapshots().await }))
 }
 
-pub async fn take(control: Arc<Control>, call: Call<NoBody>) -> Result<SnapshotReply, ControlError> {
-    control.take_snapshot(&call.name).await
+pub async fn take(call: ControlCall<NoBody>) -> Replied<SnapshotReply> {
+    call.control.take_snapshot(&call.name).await.map(Json)
 }
 
-pub async fn restore(control: Arc<Control>, call: Call<NoBody>) -> Result<SnapshotReply, ControlError> {
-    control.restore(&call.name).await
+pub async fn restore(call: ControlCall<NoBody>) -> Replied<SnapshotReply> {
+    call.control.restore(&call.name).await.map(Json)
 }
 
-pub async fn delete(control: Arc<Control>, call: Call<NoBody>) -> Result<DeletedReply, ControlError> {
-    control.delete_snapshot(&call.name).await?;
-    Ok(DeletedReply { deleted: call.name })
+pub async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
+    call.control.delete_snapshot(&call.name).await?;
+    Ok(Json(DeletedReply { deleted: call.name }))
 }

@@ -30,7 +30,7 @@ mod selection;
 mod source;
 mod status;
 
-pub use page::ShadowPage;
+pub use page::shadow_page;
 pub use plan::{Only, ShadowPlan};
 pub use run::Shadow;
 pub use status::{ShadowState, ShadowStatus};

@@ -1,103 +1,54 @@
 //! The HTTP port of a shadow: the report so far, and a few numbers.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{HeaderMap, Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
-use tokio::time::timeout;
+use axum::Router;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{Html, IntoResponse};
+use axum::routing::get;
 
 use super::status::ShadowState;
 use base::util::Password;
-use net::limits::STATUS_REQUEST_BYTES_MAX;
-use net::{AccessToken, Client, ConnectionEnd, ConnectionHandler, Conversation, NEEDS_TOKEN};
+use web::{HttpService, ReadOnlyPort};
 
 /// Time limit for a request and its reply. A page may have some megabytes.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-const TEXT: &str = "text/plain; charset=utf-8";
+const JSON: &str = "application/json";
 
-/// Serves `GET /` with the page, `/report.txt` and `/report.json` with the report in other forms, and `/status.json`.
-#[derive(Clone)]
-pub struct ShadowPage {
-    state: Arc<ShadowState>,
-    token: AccessToken,
+/// Returns a port with `GET /` for the page, `/report.txt` and `/report.json` for the report in other forms, and
+/// `/status.json`. If there is a token, requests must have it.
+pub fn shadow_page(state: Arc<ShadowState>, token: Option<Password>) -> HttpService {
+    let port = ReadOnlyPort {
+        token,
+        time: REQUEST_TIMEOUT,
+        wrong_method: "this port is read-only: use GET\n",
+        unknown_path: "unknown path: use GET /, /report.txt, /report.json or /status.json\n",
+    };
+    let routes = Router::new()
+        .route("/", get(html))
+        .route("/report.txt", get(text))
+        .route("/report.json", get(json))
+        .route("/status.json", get(status));
+    port.serve(routes.with_state(state))
 }
 
-impl ShadowPage {
-    /// Creates the port. If there is a token, requests must have it.
-    pub fn new(state: Arc<ShadowState>, token: Option<Password>) -> ShadowPage {
-        ShadowPage { state, token: AccessToken::new(token) }
-    }
-
-    fn reply(&self, method: &Method, path: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
-        if !self.token.admits(headers) {
-            let mut reply = with_body(TEXT, format!("{NEEDS_TOKEN}\n"));
-            *reply.status_mut() = StatusCode::UNAUTHORIZED;
-            reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            return reply;
-        }
-        if ![Method::GET, Method::HEAD].contains(method) {
-            let mut reply = with_body(TEXT, "this port is read-only: use GET\n".to_owned());
-            *reply.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-            return reply;
-        }
-        match path {
-            "/" => with_body("text/html; charset=utf-8", self.state.report.summary().html()),
-            "/report.txt" => with_body(TEXT, self.state.report.summary().text()),
-            "/report.json" => with_body("application/json", self.state.report.summary().json()),
-            "/status.json" => {
-                // Numbers always have a JSON form.
-                let json = serde_json::to_string(&self.state.status()).unwrap_or_default();
-                with_body("application/json", json + "\n")
-            }
-            _ => {
-                let known = "unknown path: use GET /, /report.txt, /report.json or /status.json\n";
-                let mut reply = with_body(TEXT, known.to_owned());
-                *reply.status_mut() = StatusCode::NOT_FOUND;
-                reply
-            }
-        }
-    }
+async fn html(State(state): State<Arc<ShadowState>>) -> Html<String> {
+    Html(state.report.summary().html())
 }
 
-impl ConnectionHandler for ShadowPage {
-    fn serve(&self, client: Client) -> Conversation {
-        Box::pin(self.clone().converse(client))
-    }
+async fn text(State(state): State<Arc<ShadowState>>) -> String {
+    state.report.summary().text()
 }
 
-impl ShadowPage {
-    async fn converse(self, client: Client) -> Result<(), ConnectionEnd> {
-        let Client { mut stream, mut shutdown, .. } = client;
-        let service = service_fn(async |request: Request<_>| -> Result<_, Infallible> {
-            Ok(self.reply(request.method(), request.uri().path(), request.headers()))
-        });
-        let conversation = http1::Builder::new()
-            .keep_alive(false)
-            .half_close(true)
-            .title_case_headers(true)
-            .max_buf_size(STATUS_REQUEST_BYTES_MAX)
-            .serve_connection(TokioIo::new(&mut stream), service);
-        tokio::select! {
-            // A client that is too slow is not logged, and one whose request is not HTTP has its reply.
-            _ = timeout(REQUEST_TIMEOUT, conversation) => {}
-            () = shutdown.requested() => {}
-        }
-        stream.close().await;
-        Ok(())
-    }
+async fn json(State(state): State<Arc<ShadowState>>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, JSON)], state.report.summary().json())
 }
 
-fn with_body(kind: &'static str, body: String) -> Response<Full<Bytes>> {
-    let mut reply = Response::new(Full::from(body));
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    reply
+async fn status(State(state): State<Arc<ShadowState>>) -> impl IntoResponse {
+    // Numbers always have a JSON form.
+    let json = serde_json::to_string(&state.status()).unwrap_or_default();
+    ([(CONTENT_TYPE, JSON)], json + "\n")
 }

@@ -1,13 +1,13 @@
 //! API generations: releases whose calls have the same arguments.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::compat::Line;
 use crate::util::Release;
 
 /// An API generation: releases whose calls have the same arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ApiGeneration {
     /// 0.3: calls have a table argument, and a text that names the column family and columns.

@@ -65,9 +65,13 @@ impl ThriftCall {
     /// Returns the call as code of each language, with the selection of its keyspace before it.
     pub fn snippets(&self) -> Vec<Snippet> {
         let select = Fields::from([(1, text(&self.keyspace))]);
-        let call =
-            |call, bytes| ReproducedCall { call, connection: 1, request: ReproducedRequest::Thrift(bytes) };
-        let calls = vec![call(1, message("set_keyspace", select)), call(2, self.message())];
+        let messages = [message("set_keyspace", select), self.message()];
+        let calls = (1..).zip(messages).map(|(call, bytes)| ReproducedCall {
+            call,
+            connection: 1,
+            request: ReproducedRequest::Thrift(bytes),
+        });
+        let calls = calls.collect();
         snippets(&Reproduction { calls, command: None, is_shortest: true })
     }
 }
@@ -208,6 +212,16 @@ impl CallFields<'_> {
         sub.unwrap_or(&self.cf.comparator)
     }
 
+    /// Returns a name that the call selects. `what` names its field in errors.
+    fn name(&self, text: &str, what: &str) -> Result<Value, AdminError> {
+        bytes_of(Some(self.names()), text, what).map(Value::Binary)
+    }
+
+    /// Returns a row key.
+    fn row_key(&self, text: &str, what: &str) -> Result<Value, AdminError> {
+        bytes_of(self.cf.key_validator.as_ref(), text, what).map(Value::Binary)
+    }
+
     fn super_column(&self) -> Result<Option<Value>, AdminError> {
         let name = &self.form.super_column;
         if name.is_empty() {
@@ -225,14 +239,13 @@ impl CallFields<'_> {
     fn path(&self) -> Result<Value, AdminError> {
         let Value::Struct(mut path) = self.parent()? else { return self.parent() };
         if !self.form.column.is_empty() {
-            path.insert(5, Value::Binary(bytes_of(Some(self.names()), &self.form.column, "column")?));
+            path.insert(5, self.name(&self.form.column, "column")?);
         }
         Ok(Value::Struct(path))
     }
 
     /// Returns the predicate: names if there are any, otherwise a slice. `rows`: of at most this number of rows.
     fn predicate(&self, rows: usize) -> Result<Value, AdminError> {
-        let name = |line: &str| Ok(Value::Binary(bytes_of(Some(self.names()), line, "column")?));
         let names: Vec<&str> = self.form.columns.lines().filter(|line| !line.is_empty()).collect();
         let count = number(&self.form.count, "columns", COUNT)?;
         let columns = if names.is_empty() { usize::try_from(count).unwrap_or_default() } else { names.len() };
@@ -243,13 +256,13 @@ impl CallFields<'_> {
             )));
         }
         if !names.is_empty() {
-            let names = names.into_iter().map(name).collect::<Result<_, AdminError>>()?;
+            let names =
+                names.into_iter().map(|name| self.name(name, "column")).collect::<Result<_, AdminError>>()?;
             return Ok(Value::Struct(Fields::from([(1, Value::List(TType::String, names))])));
         }
-        let bound = |text: &str, what: &str| bytes_of(Some(self.names()), text, what).map(Value::Binary);
         let range = Fields::from([
-            (1, bound(&self.form.start, "start of slice")?),
-            (2, bound(&self.form.finish, "end of slice")?),
+            (1, self.name(&self.form.start, "start of slice")?),
+            (2, self.name(&self.form.finish, "end of slice")?),
             (3, Value::Bool(!self.form.reversed.is_empty())),
             (4, Value::I32(count)),
         ]);
@@ -267,17 +280,15 @@ impl CallFields<'_> {
 
     fn key_range(&self) -> Result<(Value, usize), AdminError> {
         let form = self.form;
-        let key =
-            |text: &str, what: &str| bytes_of(self.cf.key_validator.as_ref(), text, what).map(Value::Binary);
         let (rows, limit) = self.rows()?;
         let mut range = Fields::from([(5, Value::I32(rows))]);
         match (form.start_token.is_empty(), form.end_token.is_empty()) {
             (true, true) => {
-                range.insert(1, key(&form.start_key, "first key")?);
-                range.insert(2, key(&form.end_key, "last key")?);
+                range.insert(1, self.row_key(&form.start_key, "first key")?);
+                range.insert(2, self.row_key(&form.end_key, "last key")?);
             }
             (true, false) => {
-                range.insert(1, key(&form.start_key, "first key")?);
+                range.insert(1, self.row_key(&form.start_key, "first key")?);
                 range.insert(4, text(&form.end_token));
             }
             (false, _) => {
@@ -293,31 +304,29 @@ impl CallFields<'_> {
 
     fn index_clause(&self) -> Result<(Value, usize), AdminError> {
         let (rows, limit) = self.rows()?;
-        let start = bytes_of(self.cf.key_validator.as_ref(), &self.form.start_key, "first key")?;
-        let clause =
-            Fields::from([(1, self.expressions()?), (2, Value::Binary(start)), (3, Value::I32(rows))]);
+        let start = self.row_key(&self.form.start_key, "first key")?;
+        let clause = Fields::from([(1, self.expressions()?), (2, start), (3, Value::I32(rows))]);
         Ok((Value::Struct(clause), limit))
     }
 
     /// Returns the conditions: lines like `state = TX`, with the operators of an index.
     fn expressions(&self) -> Result<Value, AdminError> {
-        const OPERATORS: [(&str, i32); 5] = [(">=", 1), ("<=", 3), ("=", 0), (">", 2), ("<", 4)];
-        let expression = |line: &str| {
-            let found =
-                OPERATORS.iter().filter_map(|(sign, number)| Some((line.find(sign)?, *sign, *number)));
-            // The first operator of the line, of two at the same place the longer one, which is listed first.
-            let Some((at, sign, number)) = found.min_by_key(|(at, ..)| *at) else {
-                return Err(AdminError::invalid(format!("{line:?} is no condition: write column = value")));
-            };
-            let (name, value) =
-                (line.get(..at).unwrap_or_default(), line.get(at + sign.len()..).unwrap_or_default());
-            let name = bytes_of(Some(&self.cf.comparator), name.trim(), "column of a condition")?;
-            let value = bytes_of(Some(self.cf.value_validator(&name)), value.trim(), "value of a condition")?;
-            let fields = [(1, Value::Binary(name)), (2, Value::I32(number)), (3, Value::Binary(value))];
-            Ok(Value::Struct(Fields::from(fields)))
-        };
         let lines = self.form.filter.lines().filter(|line| !line.trim().is_empty());
-        Ok(Value::List(TType::Struct, lines.map(expression).collect::<Result<_, AdminError>>()?))
+        let expressions = lines.map(|line| self.expression(line)).collect::<Result<_, AdminError>>()?;
+        Ok(Value::List(TType::Struct, expressions))
+    }
+
+    fn expression(&self, line: &str) -> Result<Value, AdminError> {
+        const OPERATORS: [(&str, i32); 5] = [(">=", 1), ("<=", 3), ("=", 0), (">", 2), ("<", 4)];
+        let found = OPERATORS.iter().filter_map(|(sign, number)| Some((line.split_once(sign)?, *number)));
+        // The first operator of the line, of two at the same place the longer one, which is listed first.
+        let Some(((name, value), number)) = found.min_by_key(|((name, _), _)| name.len()) else {
+            return Err(AdminError::invalid(format!("{line:?} is no condition: write column = value")));
+        };
+        let name = bytes_of(Some(&self.cf.comparator), name.trim(), "column of a condition")?;
+        let value = bytes_of(Some(self.cf.value_validator(&name)), value.trim(), "value of a condition")?;
+        let fields = [(1, Value::Binary(name)), (2, Value::I32(number)), (3, Value::Binary(value))];
+        Ok(Value::Struct(Fields::from(fields)))
     }
 }
 

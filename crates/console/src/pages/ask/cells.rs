@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 
-use crate::present::{CellParts, ShownBytes, ShownCell};
-use base::marshal::{AbstractType, BytesType};
+use crate::present::{CellParts, ShownBytes, ShownCell, key_class, name_class};
 use base::schema::CfDef;
 use db::Database;
 use store::ReadCell;
@@ -20,11 +19,7 @@ pub struct CellRow {
 
 /// Shows a row key by its validator.
 pub fn shown_key(database: &Database, cf: &CfDef, key: &Bytes) -> ShownBytes {
-    let class: &dyn AbstractType = match &cf.key_validator {
-        Some(class) => &**class,
-        None => &BytesType,
-    };
-    ShownBytes::of(database.types(), class, key)
+    ShownBytes::of(database.types(), key_class(cf), key)
 }
 
 /// Groups cells by row. A cell that several requests have read is shown once.
@@ -49,10 +44,7 @@ pub fn cell_rows(database: &Database, cells: &[ReadCell]) -> Vec<CellRow> {
                 cells: Vec::new(),
             });
         }
-        let names: &dyn AbstractType = match (super_column, cf.subcomparator()) {
-            (Some(_), Some(subcomparator)) => &**subcomparator,
-            _ => &*cf.comparator,
-        };
+        let names = name_class(cf, super_column.is_some());
         let parts = CellParts { database, cf, names, is_shadowed: false };
         if let Some(row) = rows.last_mut() {
             row.cells.push(ShownCell::of(&parts, cell, format!("cell{at}")));

@@ -5,8 +5,7 @@ use bytes::Bytes;
 use super::recorder::Recorded;
 use super::statement::StatementAnswer;
 use super::steps::{ReadStep, StepRows, read_steps};
-use crate::present::{ShownBytes, escaped};
-use base::marshal::{AbstractType, BytesType};
+use crate::present::{ShownBytes, escaped, key_class, name_class, read_as};
 use base::model::{Bounds, Predicate, SliceRange};
 use base::schema::{TableDef, show};
 use base::util::Release;
@@ -106,17 +105,15 @@ pub fn explain(
         ("rows returned", rows as u64),
     ];
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or_default().max(1);
-    let cost =
-        |(name, count): (&'static str, u64)| Cost { name, count, width: count * u64::from(WIDTH) / most };
+    let costs = counts.map(|(name, count)| Cost { name, count, width: count * u64::from(WIDTH) / most });
+    let reach = answer.and_then(|answer| answer.reach.as_ref());
     Explanation {
         plan: answer.map(|answer| drawing.plan(answer)).unwrap_or_default(),
         steps_left_out: steps.len().saturating_sub(STEPS_MAX),
         steps: steps.iter().take(STEPS_MAX).map(|step| drawing.step(step)).collect(),
-        costs: counts.into_iter().map(cost).collect(),
-        summary: summary(recorded, rows, answer.and_then(|answer| answer.reach.as_ref())),
-        warnings: answer
-            .and_then(|answer| answer.reach.as_ref())
-            .map_or(Vec::new(), |reach| reach.warnings.clone()),
+        costs: costs.into(),
+        summary: summary(recorded, rows, reach),
+        warnings: reach.map_or(Vec::new(), |reach| reach.warnings.clone()),
     }
 }
 
@@ -155,7 +152,7 @@ impl Drawing<'_> {
         let mut parts = Vec::new();
         let mut part = |name, text: String| parts.push(PlanPart { name, text });
         if let Some(index) = &path.index {
-            part("Index", format!("looks up one value of {}", quoted(&index.column)));
+            part("Index", format!("looks up one value of {}", cut(&index.column)));
         }
         let partitions = match &path.partitions {
             PathPartitions::Keys(keys) if keys.len() == 1 => "one, by its key".to_owned(),
@@ -163,13 +160,13 @@ impl Drawing<'_> {
             PathPartitions::Range(_) if path.index.is_some() => "those that the index finds".to_owned(),
             PathPartitions::Range(None) => "none: the range is empty".to_owned(),
             PathPartitions::Range(Some(bounds)) => {
-                rows_text(bounds, |key| quoted(&String::from_utf8_lossy(key)))
+                rows_text(bounds, |key| cut(&String::from_utf8_lossy(key)))
             }
         };
         part("Partitions", partitions);
         part("Direction", if path.is_reversed { "backwards" } else { "forwards" }.to_owned());
         if !path.filtered.is_empty() {
-            let names: Vec<String> = path.filtered.iter().map(|name| quoted(name)).collect();
+            let names: Vec<String> = path.filtered.iter().map(|name| cut(name)).collect();
             part("Filter", format!("drops rows by {} after reading them", names.join(", ")));
         }
         if path.sorts {
@@ -182,26 +179,17 @@ impl Drawing<'_> {
     }
 
     fn step(&self, step: &ReadStep) -> ShownStep {
-        let cf = &step.cf;
+        let (cf, types) = (&step.cf, self.database.types());
         let table = (self.is_cql && !cf.is_index()).then(|| TableDef::of(cf, self.release));
         let key = |key: &Bytes| match &table {
-            Some(table) => cut(&show::row_key(self.database.types(), table, key)),
-            None => {
-                let class: &dyn AbstractType = cf.key_validator.as_ref().map_or(&BytesType, |class| &**class);
-                cut_bytes(&ShownBytes::at_most(CHARS_MAX, key, |key| {
-                    crate::present::read_as(self.database.types(), class, key)
-                }))
-            }
+            Some(table) => cut(&show::row_key(types, table, key)),
+            None => cut_bytes(&ShownBytes::at_most(CHARS_MAX, key, |key| read_as(types, key_class(cf), key))),
         };
-        let names: &dyn AbstractType = match (&step.super_column, cf.subcomparator()) {
-            (Some(_), Some(sub)) => &**sub,
-            _ => &*cf.comparator,
-        };
-        let plain = |name: &Bytes| cut_bytes(&ShownBytes::of(self.database.types(), names, name));
+        let names = name_class(cf, step.super_column.is_some());
         let meaning = |name: &Bytes, is_bound: bool| match &table {
-            Some(table) if is_bound => cut(&show::bound(self.database.types(), table, name)),
-            Some(table) => cut(&show::meaning(self.database.types(), table, name, None)),
-            None => plain(name),
+            Some(table) if is_bound => cut(&show::bound(types, table, name)),
+            Some(table) => cut(&show::meaning(types, table, name, None)),
+            None => cut_bytes(&ShownBytes::of(types, names, name)),
         };
         let what = if cf.is_index() { "entries of an index" } else { "rows" };
         let (title, rows) = match &step.rows {
@@ -222,9 +210,8 @@ impl Drawing<'_> {
             title,
             family: format!("{}.{}", cf.keyspace, if cf.is_index() { "(index)" } else { &cf.name }),
             rows,
-            super_column: super_column.map_or(String::new(), |name| {
-                cut_bytes(&ShownBytes::of(self.database.types(), &*cf.comparator, name))
-            }),
+            super_column: super_column
+                .map_or(String::new(), |name| cut_bytes(&ShownBytes::of(types, &*cf.comparator, name))),
             names: shown,
             names_left_out: all.saturating_sub(NAMES_MAX),
             slice: step.slice().map(|range| {
@@ -291,10 +278,6 @@ fn slice(range: &SliceRange, word: &str, name: &dyn Fn(&Bytes) -> String) -> Bar
 /// Returns the ends of the part that is read: an open end is the end of the bar.
 fn ends(is_open: bool, is_endless: bool) -> (u32, u32) {
     (if is_open { LEFT } else { WIDTH / 4 }, if is_endless { RIGHT } else { WIDTH * 3 / 4 })
-}
-
-fn quoted(text: &str) -> String {
-    cut(text)
 }
 
 /// Returns a text that can be shown, or its beginning.

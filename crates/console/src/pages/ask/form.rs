@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// The language of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Language {
+pub enum AskLanguage {
     #[default]
     Cql,
     Cql2,
@@ -30,7 +30,7 @@ pub enum View {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct AskForm {
-    pub with: Language,
+    pub with: AskLanguage,
     pub view: View,
     pub keyspace: String,
     /// The consistency level, by its name.
@@ -65,17 +65,17 @@ pub struct AskForm {
 
 impl AskForm {
     pub fn is_thrift(&self) -> bool {
-        self.with == Language::Thrift
+        self.with == AskLanguage::Thrift
     }
 
     pub fn is_cql2(&self) -> bool {
-        self.with == Language::Cql2
+        self.with == AskLanguage::Cql2
     }
 
     pub fn is_asked(&self) -> bool {
         match self.with {
-            Language::Thrift => !self.family.is_empty(),
-            Language::Cql | Language::Cql2 => !self.cql.trim().is_empty(),
+            AskLanguage::Thrift => !self.family.is_empty(),
+            AskLanguage::Cql | AskLanguage::Cql2 => !self.cql.trim().is_empty(),
         }
     }
 
@@ -87,9 +87,9 @@ impl AskForm {
     /// Returns the fields with a value, except the view and the page of the result.
     fn asked(&self) -> Vec<(&'static str, &str)> {
         let with = match self.with {
-            Language::Cql => "",
-            Language::Cql2 => "cql2",
-            Language::Thrift => "thrift",
+            AskLanguage::Cql => "",
+            AskLanguage::Cql2 => "cql2",
+            AskLanguage::Thrift => "thrift",
         };
         let fields = [
             ("with", with),
@@ -140,8 +140,8 @@ impl AskForm {
     /// Returns one line that names the question in the history.
     pub fn title(&self) -> String {
         let text = match self.with {
-            Language::Cql | Language::Cql2 => self.cql.clone(),
-            Language::Thrift => {
+            AskLanguage::Cql | AskLanguage::Cql2 => self.cql.clone(),
+            AskLanguage::Thrift => {
                 let keys = self.keys.lines().next().unwrap_or_default();
                 format!("{} {}.{} {keys}", self.method(), self.keyspace, self.family)
             }

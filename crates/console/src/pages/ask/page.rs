@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::call::{LEVELS, METHODS, call_of, follow_schema, level, run_call};
@@ -15,10 +14,10 @@ use super::recorder::Recorder;
 use super::reply::{failure, shown_reply};
 use super::result::{Field, ShownResult};
 use super::statement::{AskedStatement, StatementAnswer};
-use crate::change_log::Change;
+use crate::change_log::LoggedChange;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
-use crate::page::{Frame, page};
+use crate::page::{Frame, page_with};
 use crate::pages::keyspaces::{may_see, readable};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
@@ -177,20 +176,18 @@ fn show(
         Err(error) => (None, Some(error)),
     };
     let (keyspaces, families) = suggestions(state, visitor, &form.keyspace);
-    let mut reply = page(&AskPage {
+    let status = failure.as_ref().map(|failure| failure.status);
+    let shown = AskPage {
         frame: Frame::new(visitor, "/ask", "Ask"),
         form,
         keyspaces,
         families,
         may_change: visitor.may_change,
         is_gateway: state.database.remote_cql().is_some(),
-        failure: failure.as_ref().map_or(String::new(), |failure| failure.why.clone()),
+        failure: failure.map_or(String::new(), |failure| failure.why),
         answer,
-    });
-    if let Some(failure) = failure.filter(|_| reply.status() == StatusCode::OK) {
-        *reply.status_mut() = failure.status;
-    }
-    reply
+    };
+    page_with(&shown, status)
 }
 
 /// Returns the names that the fields for keyspace and column family suggest: those that the visitor sees.
@@ -293,6 +290,6 @@ async fn change(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result
     let answer = asked.change().await?;
     let session = (!form.keyspace.is_empty()).then_some(&*form.keyspace);
     let keyspace = target.keyspace.as_deref().or(session.filter(|_| target.table.is_some()));
-    Change { kind: target.kind, keyspace, table: target.table.as_deref() }.log(visitor);
+    LoggedChange { kind: target.kind, keyspace, table: target.table.as_deref() }.log(visitor);
     Ok(Answer { result: answer.result, done: answer.done, snippets: snippets_of(form), ..Answer::default() })
 }

@@ -8,8 +8,8 @@ use super::cells::shown_key;
 use super::result::{Field, JsonRows, ShownResult};
 use crate::failure::AdminError;
 use crate::limits::{ASK_BYTES_MAX, ASK_COLUMNS_MAX};
-use crate::present::{ShownBytes, read_as};
-use base::marshal::{AbstractType, BytesType};
+use crate::present::{ShownBytes, key_class, name_class, read_as};
+use base::marshal::AbstractType;
 use db::Database;
 use traffic::{Fields, ThriftMessage, Value};
 use wire::thrift::MessageKind;
@@ -95,23 +95,25 @@ fn cut(rows: &mut [ReplyRow]) -> usize {
 fn rows_of(result: &Value) -> Vec<ReplyRow> {
     match result {
         Value::Map(_, _, pairs) => {
-            let row = |(key, columns): &(Value, Value)| ReplyRow {
+            let rows = pairs.iter();
+            rows.map(|(key, columns)| ReplyRow {
                 key: key.as_binary().cloned(),
                 columns: columns_of(columns),
-            };
-            pairs.iter().map(row).collect()
+            })
+            .collect()
         }
         Value::List(_, items) if items.iter().any(is_key_slice) => {
-            let row = |item: &Value| {
-                let Value::Struct(fields) = item else { return None };
-                let key = fields.get(&1)?.as_binary().cloned();
-                Some(ReplyRow { key, columns: columns_of(fields.get(&2)?) })
-            };
-            items.iter().filter_map(row).collect()
+            items.iter().filter_map(row_of_key_slice).collect()
         }
         single @ Value::Struct(_) => vec![ReplyRow { key: None, columns: column_of(single) }],
         list => vec![ReplyRow { key: None, columns: columns_of(list) }],
     }
+}
+
+fn row_of_key_slice(item: &Value) -> Option<ReplyRow> {
+    let Value::Struct(fields) = item else { return None };
+    let key = fields.get(&1)?.as_binary().cloned();
+    Some(ReplyRow { key, columns: columns_of(fields.get(&2)?) })
 }
 
 /// Returns whether a struct is a KeySlice: it begins with a key. A ColumnOrSuperColumn has structs only.
@@ -171,10 +173,7 @@ impl Shown<'_> {
         else {
             return &*cf.comparator;
         };
-        match cf.subcomparator() {
-            Some(sub) if column.super_column.is_some() || parent.contains_key(&4) => &**sub,
-            _ => &*cf.comparator,
-        }
+        name_class(cf, column.super_column.is_some() || parent.contains_key(&4))
     }
 
     fn rows(&self, rows: &[ReplyRow]) -> ShownResult {
@@ -233,11 +232,7 @@ impl Shown<'_> {
     }
 
     fn key_text(&self, key: &Bytes) -> String {
-        let class: &dyn AbstractType = match &self.call.cf.key_validator {
-            Some(class) => &**class,
-            None => &BytesType,
-        };
-        read_as(self.database.types(), class, key).text
+        read_as(self.database.types(), key_class(&self.call.cf), key).text
     }
 
     fn json(&self, column: &ReplyColumn) -> serde_json::Value {

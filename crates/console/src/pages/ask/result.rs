@@ -67,18 +67,16 @@ impl ShownResult {
         let mut rows = Vec::new();
         let mut json_rows = JsonRows::default();
         for row in found.rows.iter().take(ASK_ROWS_MAX) {
-            let pairs = || found.columns.iter().zip(row);
-            let field = |(column, value): (&cql::ColumnSpec, &Option<Bytes>)| match value {
-                None => Field::Null,
-                Some(value) => Field::Bytes(ShownBytes::of_type(&column.cql_type, value)),
-            };
-            rows.push(pairs().map(field).collect());
-            let entries: Vec<String> = pairs()
-                .map(|(column, value)| {
-                    let value = json::to_json(&column.cql_type, value.as_ref(), types);
-                    format!("{}: {value}", json::column_key(&column.name))
-                })
-                .collect();
+            let (mut fields, mut entries) = (Vec::new(), Vec::new());
+            for (column, value) in found.columns.iter().zip(row) {
+                fields.push(match value {
+                    None => Field::Null,
+                    Some(value) => Field::Bytes(ShownBytes::of_type(&column.cql_type, value)),
+                });
+                let value = json::to_json(&column.cql_type, value.as_ref(), types);
+                entries.push(format!("{}: {value}", json::column_key(&column.name)));
+            }
+            rows.push(fields);
             json_rows.push(&format!("{{{}}}", entries.join(", ")));
         }
         let (json, mut note) = json_rows.finish();

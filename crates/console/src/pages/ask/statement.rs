@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::form::{AskForm, Language};
+use super::form::{AskForm, AskLanguage};
 use super::recorder::Recorder;
 use super::result::ShownResult;
 use super::typed::bytes_of;
@@ -65,8 +65,8 @@ impl AskedStatement<'_> {
     pub fn target(&self) -> Result<(StatementTarget, bool), AdminError> {
         let is_remote = self.state.database.remote_cql().is_some();
         match self.form.with {
-            Language::Cql2 if is_remote => Err(AdminError::invalid(NO_CQL2)),
-            Language::Cql2 => {
+            AskLanguage::Cql2 if is_remote => Err(AdminError::invalid(NO_CQL2)),
+            AskLanguage::Cql2 => {
                 let prepared = self.prepared2()?;
                 Ok((prepared.target(), prepared.only_reads()))
             }
@@ -116,7 +116,7 @@ impl AskedStatement<'_> {
 
     async fn read_on(&self, database: &Arc<Database>) -> Result<StatementAnswer, AdminError> {
         let state = self.query_state(database);
-        if self.form.with == Language::Cql2 {
+        if self.form.with == AskLanguage::Cql2 {
             if self.prepared2()?.only_reads() {
                 return self.run2(&state).await;
             }
@@ -162,7 +162,7 @@ impl AskedStatement<'_> {
 
     async fn change_on(&self, database: &Arc<Database>) -> Result<StatementAnswer, AdminError> {
         let state = self.query_state(database);
-        if self.form.with == Language::Cql2 {
+        if self.form.with == AskLanguage::Cql2 {
             return self.run2(&state).await;
         }
         let options = self.options()?;

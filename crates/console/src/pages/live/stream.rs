@@ -23,13 +23,13 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::filter::LiveFilter;
 use super::shown_request::ShownRequest;
-use crate::connection::AdminConnection;
 use crate::session::SessionId;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use db::User;
 use db::activity::RequestSummary;
 use db::request_log::LiveRequests;
+use web::HttpConnection;
 
 /// Requests that the filter admits, until the visitor leaves, loses the rights to see them, or the server ends.
 struct LiveStream {
@@ -53,7 +53,7 @@ pub fn reply(state: Arc<AdminState>, filter: LiveFilter, visitor: Visitor) -> Re
     let live = state.database.request_log().follow();
     let mut tick = interval(Duration::from_secs(1));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let Visitor { user, session, connection: AdminConnection { ending, .. }, .. } = visitor;
+    let Visitor { user, session, connection: HttpConnection { ending, .. }, .. } = visitor;
     let left_out_before = live.left_out();
     let stream = LiveStream {
         live,

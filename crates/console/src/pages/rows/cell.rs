@@ -15,7 +15,7 @@ use crate::extract::Form;
 use crate::failure::AdminError;
 use crate::limits::ADMIN_VALUE_CHARS_MAX;
 use crate::page::{Frame, page};
-use crate::present::{ShownBytes, ShownCell, escaped, read_as};
+use crate::present::{ShownBytes, ShownCell, read_as};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::model::SliceRange;
@@ -66,8 +66,7 @@ pub async fn cell(
     let form = LinkFields::of(&target);
     let shown = ShownCell::of(&parts, &stored.cell, String::new());
     let value = shown.value.is_some().then(|| whole(&type_of_value(&target.cf, name), &stored.cell.value));
-    let title =
-        format!("Cell of {}.{}", escaped(target.cf.keyspace.as_bytes()), escaped(target.cf.name.as_bytes()));
+    let title = format!("Cell of {}", target.shown_family());
     Ok(page(&CellPage {
         frame: Frame::new(&visitor, "/keyspaces", title),
         keyspace: target.cf.keyspace.clone(),

@@ -20,6 +20,7 @@ use db::Database;
 use store::{StoredCell, StoredColumns, StoredSlice};
 
 /// A part of a value: the whole value, or an element of a collection.
+#[derive(Clone)]
 pub struct Piece {
     /// The key of a map's entry, or the name of a field.
     pub label: Option<ShownBytes>,
@@ -102,23 +103,19 @@ fn is_live(stored: &StoredCell, now_s: i32) -> bool {
 fn sources<'a>(target: &'a Target, slice: &'a StoredSlice) -> Vec<Source<'a>> {
     match &slice.columns {
         StoredColumns::Cells(cells) => {
-            let of = |(at, stored)| Source {
-                stored,
-                holder: target.super_column.as_ref(),
-                anchor: format!("c{at}"),
-            };
-            cells.iter().enumerate().map(of).collect()
+            let holder = target.super_column.as_ref();
+            let cells = cells.iter().enumerate();
+            cells.map(|(at, stored)| Source { stored, holder, anchor: format!("c{at}") }).collect()
         }
         StoredColumns::Supers(supers) => {
-            let of = |(at, column): (usize, &'a store::StoredSuper)| {
-                let of = move |(inner, stored)| Source {
-                    stored,
-                    holder: Some(&column.name),
-                    anchor: format!("s{at}c{inner}"),
-                };
-                column.cells.iter().enumerate().map(of)
-            };
-            supers.iter().enumerate().flat_map(of).collect()
+            let mut sources = Vec::new();
+            for (at, column) in supers.iter().enumerate() {
+                for (inner, stored) in column.cells.iter().enumerate() {
+                    let anchor = format!("s{at}c{inner}");
+                    sources.push(Source { stored, holder: Some(&column.name), anchor });
+                }
+            }
+            sources
         }
     }
 }
@@ -186,20 +183,20 @@ impl Grid<'_> {
     }
 
     fn push_row(&mut self, clustering: &[Bytes], anchor: &str) {
-        let value = |column: &&TableColumn| {
-            let bytes = match column.kind {
-                ColumnKind::PartitionKey => self.key.get(column.position),
-                ColumnKind::Clustering => clustering.get(column.position),
-                _ => None,
-            };
-            let Some(bytes) = bytes else { return GridValue::default() };
+        let mut row = Vec::new();
+        for column in &self.columns {
             // Values of the key have no cell of their own.
-            let anchor =
-                if column.kind == ColumnKind::Clustering { anchor.to_owned() } else { String::new() };
-            let value = Some(ShownBytes::of_type(&column.cql_type, bytes));
-            GridValue { pieces: vec![Piece { label: None, value, anchor }], ..GridValue::default() }
-        };
-        let row = self.columns.iter().map(value).collect();
+            let (bytes, anchor) = match column.kind {
+                ColumnKind::PartitionKey => (self.key.get(column.position), ""),
+                ColumnKind::Clustering => (clustering.get(column.position), anchor),
+                _ => (None, ""),
+            };
+            let pieces = bytes.map(|bytes| {
+                let value = Some(ShownBytes::of_type(&column.cql_type, bytes));
+                Piece { label: None, value, anchor: anchor.to_owned() }
+            });
+            row.push(GridValue { pieces: pieces.into_iter().collect(), ..GridValue::default() });
+        }
         self.rows.push(row);
     }
 
@@ -217,15 +214,10 @@ impl Grid<'_> {
         for (at, CqlPiece { brackets, piece }) in self.statics {
             for value in self.rows.iter_mut().filter_map(|row| row.get_mut(at)) {
                 (value.open, value.close) = brackets;
-                let Piece { label, value: shown, anchor } = &piece;
-                value.pieces.push(Piece {
-                    label: label.clone(),
-                    value: shown.clone(),
-                    anchor: anchor.clone(),
-                });
+                value.pieces.push(piece.clone());
             }
         }
-        let column = |column: &&TableColumn| GridColumn {
+        let columns = self.columns.iter().map(|column| GridColumn {
             name: crate::present::escaped(column.name.as_bytes()),
             kind: match column.kind {
                 ColumnKind::PartitionKey => "partition key",
@@ -234,9 +226,9 @@ impl Grid<'_> {
                 ColumnKind::Regular | ColumnKind::CompactValue => "",
             },
             of: column.cql_type.to_string(),
-        };
+        });
         CqlRows {
-            columns: self.columns.iter().map(column).collect(),
+            columns: columns.collect(),
             rows: self.rows,
             has_statics: self.table.static_columns().next().is_some(),
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use serde_json::{Map, Value};
 
 use super::query::{RowsQuery, Target};
@@ -32,21 +33,23 @@ pub async fn json(
     let request = target.request(&state.database);
     let slice = state.metered(slice_of(&request, &target, target.range())).await?;
     drop(request);
+    let printed = printed(&target, key, slice);
+    let json =
+        printed.map_err(|error| AdminError::internal(format!("the row could not be printed: {error}")))?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
+}
+
+fn printed(target: &Target, key: Bytes, slice: StoredSlice) -> std::io::Result<Vec<u8>> {
     let mut out = Vec::new();
-    let print = || {
-        let mut shower = Shower::new(&mut out, ShowForm::Json)?;
-        shower.show(&Unit::Row { key: key.clone(), deletion: slice.deletion })?;
-        let rest = rest_of(&slice);
-        for atom in atoms(&target, slice) {
-            shower.show(&Unit::Atom(atom))?;
-        }
-        shower.end_row_with(&rest)?;
-        shower.finish()
-    };
-    print().map_err(|error: std::io::Error| {
-        AdminError::internal(format!("the row could not be printed: {error}"))
-    })?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], out).into_response())
+    let mut shower = Shower::new(&mut out, ShowForm::Json)?;
+    shower.show(&Unit::Row { key, deletion: slice.deletion })?;
+    let rest = rest_of(&slice);
+    for atom in atoms(target, slice) {
+        shower.show(&Unit::Atom(atom))?;
+    }
+    shower.end_row_with(&rest)?;
+    shower.finish()?;
+    Ok(out)
 }
 
 /// Returns the fields about data that is not in the slice.
@@ -72,19 +75,17 @@ fn atoms(target: &Target, slice: StoredSlice) -> Vec<Atom> {
     }
     match slice.columns {
         StoredColumns::Cells(cells) => {
-            let cell =
-                |stored: store::StoredCell| Atom::Cell { super_column: holder.clone(), cell: stored.cell };
-            atoms.extend(cells.into_iter().map(cell));
+            let cells = cells.into_iter();
+            atoms.extend(cells.map(|stored| Atom::Cell { super_column: holder.clone(), cell: stored.cell }));
         }
         StoredColumns::Supers(supers) => {
             for column in supers {
                 if column.deletion.is_deleted() {
                     atoms.push(Atom::SuperDeletion { name: column.name.clone(), deletion: column.deletion });
                 }
-                let name = Some(column.name);
-                let cell =
-                    |stored: store::StoredCell| Atom::Cell { super_column: name.clone(), cell: stored.cell };
-                atoms.extend(column.cells.into_iter().map(cell));
+                let (cells, name) = (column.cells.into_iter(), Some(column.name));
+                atoms
+                    .extend(cells.map(|stored| Atom::Cell { super_column: name.clone(), cell: stored.cell }));
             }
         }
     }

@@ -10,10 +10,9 @@ use super::row::{ShownDeletion, cell_parts};
 use crate::failure::AdminError;
 use crate::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_ROWS};
 use crate::page::{Frame, page};
-use crate::present::{ShownBytes, ShownCell, escaped};
+use crate::present::{ShownBytes, ShownCell, key_class};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
-use base::marshal::{AbstractType, BytesType};
 use db::{Database, StoredRowsArgs};
 use store::{StoredColumns, StoredSlice};
 
@@ -72,8 +71,7 @@ pub async fn show(
     let request = target.request(database);
     let found = state.metered(request.ranges().stored_rows(args)).await?;
     let form = LinkFields::of(target);
-    let title =
-        format!("Rows of {}.{}", escaped(target.cf.keyspace.as_bytes()), escaped(target.cf.name.as_bytes()));
+    let title = format!("Rows of {}", target.shown_family());
     Ok(page(&ListPage {
         frame: Frame::new(visitor, "/keyspaces", title),
         keyspace: target.cf.keyspace.clone(),
@@ -92,14 +90,12 @@ pub async fn show(
 
 /// Returns the type of the column family's keys, without its package.
 pub(super) fn key_type(target: &Target) -> String {
-    let class = target.cf.key_validator.as_ref().map_or("BytesType", |class| class.class_name());
-    class.replace(base::marshal::PACKAGE, "")
+    key_class(&target.cf).class_name().replace(base::marshal::PACKAGE, "")
 }
 
 /// Shows a row key by its validator.
 pub(super) fn shown_key(database: &Database, target: &Target, key: &Bytes) -> ShownBytes {
-    let class: &dyn AbstractType = target.cf.key_validator.as_deref().unwrap_or(&BytesType);
-    ShownBytes::of(database.types(), class, key)
+    ShownBytes::of(database.types(), key_class(&target.cf), key)
 }
 
 /// Returns the token of a key as text. Of a partitioner that preserves order it is the key itself.
@@ -126,8 +122,9 @@ fn listed(
             })
             .collect(),
         StoredColumns::Supers(supers) => {
-            let of = |name: &Bytes| ShownBytes::of(types, &*target.cf.comparator, name);
-            supers.iter().map(|column| ListedColumn { name: of(&column.name), cell: None }).collect()
+            let names =
+                supers.iter().map(|column| ShownBytes::of(types, &*target.cf.comparator, &column.name));
+            names.map(|name| ListedColumn { name, cell: None }).collect()
         }
     };
     ListedRow {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::failure::AdminError;
 use crate::limits::ADMIN_PAGE_CELLS;
 use crate::pages::keyspaces::{may_read, no_keyspace};
+use crate::present::escaped;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::compat::Behaviour;
@@ -119,6 +120,11 @@ impl Target {
             (Some(_), Some(subcomparator)) => subcomparator,
             _ => &self.cf.comparator,
         }
+    }
+
+    /// Returns the name of the column family with its keyspace, as pages show it.
+    pub fn shown_family(&self) -> String {
+        format!("{}.{}", escaped(self.cf.keyspace.as_bytes()), escaped(self.cf.name.as_bytes()))
     }
 
     /// Returns the slice of one page.

@@ -11,10 +11,10 @@ use super::query::Target;
 use crate::failure::AdminError;
 use crate::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_CELLS, ADMIN_PAGE_RANGES};
 use crate::page::{Frame, page};
-use crate::present::{CellParts, ShownBytes, ShownCell, ShownTime, date_of_seconds, escaped};
+use crate::present::{CellParts, ShownBytes, ShownCell, ShownTime, date_of_seconds, name_class};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
-use base::marshal::{AbstractType, PACKAGE};
+use base::marshal::PACKAGE;
 use base::model::{DeletionTime, RangeTombstone, SliceRange};
 use db::{Database, Error, Request};
 use store::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
@@ -143,12 +143,16 @@ pub async fn show(state: &AdminState, visitor: &Visitor, target: &Target) -> Res
     let form = LinkFields::of(target);
     let (cells, supers) = match &slice.columns {
         StoredColumns::Cells(cells) => {
-            let cell = |(at, stored)| shown_cell(database, target, stored, format!("c{at}"), &form, None);
-            (cells.iter().enumerate().map(cell).collect(), Vec::new())
+            let shown = cells
+                .iter()
+                .enumerate()
+                .map(|(at, stored)| shown_cell(database, target, stored, format!("c{at}"), &form, None));
+            (shown.collect(), Vec::new())
         }
         StoredColumns::Supers(supers) => {
-            let column = |(at, column)| shown_super(database, target, at, column, &form);
-            (Vec::new(), supers.iter().enumerate().map(column).collect())
+            let columns = supers.iter().enumerate();
+            let shown = columns.map(|(at, column)| shown_super(database, target, at, column, &form));
+            (Vec::new(), shown.collect())
         }
     };
     let key = target.key.clone().unwrap_or_default();
@@ -158,8 +162,7 @@ pub async fn show(state: &AdminState, visitor: &Visitor, target: &Target) -> Res
     let row =
         LinkFields { fields: form.fields.iter().filter(|(name, _)| *name != "super").cloned().collect() };
     let super_column = target.super_column.as_ref();
-    let title =
-        format!("Row of {}.{}", escaped(target.cf.keyspace.as_bytes()), escaped(target.cf.name.as_bytes()));
+    let title = format!("Row of {}", target.shown_family());
     Ok(page(&RowPage {
         frame: Frame::new(visitor, "/keyspaces", title),
         keyspace: target.cf.keyspace.clone(),
@@ -246,14 +249,15 @@ fn shown_cell(
     let is_cut =
         shown.name.is_cut || shown.value.as_ref().is_some_and(|value| value.is_cut || value.is_hex_cut);
     let name = &stored.cell.name;
-    let whole = || match holder {
+    let whole = match holder {
+        _ if !is_cut => None,
         None => Some(form.link("/cell", "name", name)),
         Some(holder) => {
-            let href = form.href_of_two("/cell", [("super", holder), ("name", name)])?;
-            Some(PageLink { path: "/cell", href: Some(href), field: "name", value: String::new() })
+            let href = form.href_of_two("/cell", [("super", holder), ("name", name)]);
+            href.map(|href| PageLink { path: "/cell", href: Some(href), field: "name", value: String::new() })
         }
     };
-    RowCell { whole: if is_cut { whole() } else { None }, shown }
+    RowCell { whole, shown }
 }
 
 fn shown_super(
@@ -263,25 +267,22 @@ fn shown_super(
     column: &StoredSuper,
     form: &LinkFields,
 ) -> RowSuper {
-    let cell = |(inner, stored)| {
+    let cells = column.cells.iter().enumerate().map(|(inner, stored)| {
         shown_cell(database, target, stored, format!("s{at}c{inner}"), form, Some(&column.name))
-    };
+    });
     RowSuper {
         label: format!("Columns of super column {}", at + 1),
         name: ShownBytes::of(database.types(), &*target.cf.comparator, &column.name),
         link: form.link("/rows", "super", &column.name),
         deletion: ShownDeletion::of(column.deletion),
-        cells: column.cells.iter().enumerate().map(cell).collect(),
+        cells: cells.collect(),
         has_more: column.has_more,
     }
 }
 
 fn shown_range(database: &Database, target: &Target, range: &RangeTombstone) -> ShownRange {
     let types = database.types();
-    let names: &dyn AbstractType = match (&range.super_column, target.cf.subcomparator()) {
-        (Some(_), Some(subcomparator)) => &**subcomparator,
-        _ => &*target.cf.comparator,
-    };
+    let names = name_class(&target.cf, range.super_column.is_some());
     let bound = |name: &Bytes| (!name.is_empty()).then(|| ShownBytes::of(types, names, name));
     let holder = range.super_column.as_ref().filter(|_| target.super_column.is_none());
     ShownRange {

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::lexer::ScriptError;
+use super::lexer::CliScriptError;
 use super::statement::{Attribute, AttributeValue};
 use super::types::bytes_of_text;
 use base::compat::features::FieldKind;
-use base::marshal::Types;
+use base::marshal::{TypeRef, Types};
 use base::schema::{IndexKind, Setting};
 use db::{CfRequest, ColumnRequest, KsRequest};
+
+const COLUMNS_FORM: &str = "use [{column_name: name, validation_class: UTF8Type, index_type: KEYS}, ...]";
 
 /// Attributes whose setting has another name in the API.
 const RENAMED: &[(&str, &str)] = &[
@@ -26,42 +28,45 @@ const REPLICATION_FACTOR: &str = "replication_factor";
 const SIMPLE_STRATEGY: &str = "org.apache.cassandra.locator.SimpleStrategy";
 
 impl Attribute {
-    fn error<T>(&self, why: impl AsRef<str>) -> Result<T, ScriptError> {
-        Err(ScriptError::new(self.place, format!("`{}`: {}", self.name, why.as_ref())))
+    fn error<T>(&self, why: impl AsRef<str>) -> Result<T, CliScriptError> {
+        Err(CliScriptError::new(self.place, format!("`{}`: {}", self.name, why.as_ref())))
     }
 
-    fn text(&self) -> Result<String, ScriptError> {
+    fn text(&self) -> Result<String, CliScriptError> {
         match &self.value {
             AttributeValue::Text(text) => Ok(text.clone()),
             _ => self.error("use one value, such as UTF8Type or 'a text'"),
         }
     }
 
-    fn number<T: std::str::FromStr>(&self) -> Result<T, ScriptError> {
+    fn number<T: std::str::FromStr>(&self) -> Result<T, CliScriptError> {
         let text = self.text()?;
         text.parse().or_else(|_| self.error(format!("'{text}' is no number")))
     }
 
-    fn flag(&self) -> Result<bool, ScriptError> {
+    fn flag(&self) -> Result<bool, CliScriptError> {
         let text = self.text()?;
         text.to_ascii_lowercase().parse().or_else(|_| self.error(format!("'{text}' is not true or false")))
     }
 
     /// Returns a map of texts. 0.7 to 1.0 have it in brackets.
-    fn map(&self) -> Result<BTreeMap<String, String>, ScriptError> {
+    fn map(&self) -> Result<BTreeMap<String, String>, CliScriptError> {
         let pairs = match &self.value {
             AttributeValue::Map(pairs) => pairs.clone(),
             AttributeValue::List(maps) => maps.concat(),
             AttributeValue::Text(_) => return self.error("use a map: {name: value}"),
         };
-        let pair = |(name, value)| match value {
-            AttributeValue::Text(value) => Ok((name, value)),
-            _ => self.error(format!("the value of {name} is a map: use a text")),
-        };
-        pairs.into_iter().map(pair).collect()
+        let mut map = BTreeMap::new();
+        for (name, value) in pairs {
+            let AttributeValue::Text(value) = value else {
+                return self.error(format!("the value of {name} is a map: use a text"));
+            };
+            map.insert(name, value);
+        }
+        Ok(map)
     }
 
-    fn setting(&self, kind: FieldKind) -> Result<Setting, ScriptError> {
+    fn setting(&self, kind: FieldKind) -> Result<Setting, CliScriptError> {
         Ok(match kind {
             FieldKind::Bool => Setting::Bool(self.flag()?),
             FieldKind::Int => Setting::Int(self.number()?),
@@ -72,49 +77,54 @@ impl Attribute {
     }
 
     /// Returns the definitions of columns. Their names have a type.
-    fn columns(&self, types: &Types, of_names: Option<&str>) -> Result<Vec<ColumnRequest>, ScriptError> {
-        const FORM: &str = "use [{column_name: name, validation_class: UTF8Type, index_type: KEYS}, ...]";
-        let AttributeValue::List(columns) = &self.value else { return self.error(FORM) };
+    fn columns(&self, types: &Types, of_names: Option<&str>) -> Result<Vec<ColumnRequest>, CliScriptError> {
+        let AttributeValue::List(columns) = &self.value else { return self.error(COLUMNS_FORM) };
         let comparator = of_names.and_then(|class| types.resolve(class));
-        let column = |pairs: &Vec<(String, AttributeValue)>| {
-            let mut request = ColumnRequest {
-                name: bytes::Bytes::new(),
-                validation_class: String::new(),
-                index_kind: None,
-                index_name: None,
-                index_options: None,
-            };
-            for (name, value) in pairs {
-                match (&*name.to_ascii_lowercase(), value) {
-                    ("column_name", AttributeValue::Text(text)) => {
-                        request.name =
-                            bytes_of_text(comparator.as_ref(), text).or_else(|why| self.error(why))?;
-                    }
-                    ("validation_class", AttributeValue::Text(class)) => {
-                        request.validation_class.clone_from(class);
-                    }
-                    ("index_type", AttributeValue::Text(kind)) => {
-                        request.index_kind = Some(match &*kind.to_ascii_uppercase() {
-                            "0" | "KEYS" => IndexKind::Keys,
-                            "1" | "CUSTOM" => IndexKind::Custom,
-                            "2" | "COMPOSITES" => IndexKind::Composites,
-                            _ => return self.error(format!("index_type '{kind}': use KEYS")),
-                        });
-                    }
-                    ("index_name", AttributeValue::Text(text)) => request.index_name = Some(text.clone()),
-                    ("index_options", AttributeValue::Map(_)) => {
-                        let options = Attribute { value: value.clone(), ..self.clone() };
-                        request.index_options = Some(options.map()?);
-                    }
-                    _ => return self.error(format!("{name}: {FORM}")),
-                }
-            }
-            if request.name.is_empty() || request.validation_class.is_empty() {
-                return self.error(format!("each column needs a column_name and a validation_class: {FORM}"));
-            }
-            Ok(request)
+        columns.iter().map(|pairs| self.column(comparator.as_ref(), pairs)).collect()
+    }
+
+    /// Returns the definition of a column, whose name has this type.
+    fn column(
+        &self,
+        comparator: Option<&TypeRef>,
+        pairs: &[(String, AttributeValue)],
+    ) -> Result<ColumnRequest, CliScriptError> {
+        let mut request = ColumnRequest {
+            name: bytes::Bytes::new(),
+            validation_class: String::new(),
+            index_kind: None,
+            index_name: None,
+            index_options: None,
         };
-        columns.iter().map(column).collect()
+        for (name, value) in pairs {
+            match (&*name.to_ascii_lowercase(), value) {
+                ("column_name", AttributeValue::Text(text)) => {
+                    request.name = bytes_of_text(comparator, text).or_else(|why| self.error(why))?;
+                }
+                ("validation_class", AttributeValue::Text(class)) => {
+                    request.validation_class.clone_from(class);
+                }
+                ("index_type", AttributeValue::Text(kind)) => {
+                    request.index_kind = Some(match &*kind.to_ascii_uppercase() {
+                        "0" | "KEYS" => IndexKind::Keys,
+                        "1" | "CUSTOM" => IndexKind::Custom,
+                        "2" | "COMPOSITES" => IndexKind::Composites,
+                        _ => return self.error(format!("index_type '{kind}': use KEYS")),
+                    });
+                }
+                ("index_name", AttributeValue::Text(text)) => request.index_name = Some(text.clone()),
+                ("index_options", AttributeValue::Map(_)) => {
+                    let options = Attribute { value: value.clone(), ..self.clone() };
+                    request.index_options = Some(options.map()?);
+                }
+                _ => return self.error(format!("{name}: {COLUMNS_FORM}")),
+            }
+        }
+        if request.name.is_empty() || request.validation_class.is_empty() {
+            return self
+                .error(format!("each column needs a column_name and a validation_class: {COLUMNS_FORM}"));
+        }
+        Ok(request)
     }
 }
 
@@ -123,7 +133,7 @@ pub fn set_family(
     request: &mut CfRequest,
     attributes: &[Attribute],
     types: &Types,
-) -> Result<(), ScriptError> {
+) -> Result<(), CliScriptError> {
     for attribute in attributes {
         match &*attribute.name {
             "column_type" => request.column_type = Some(attribute.text()?),
@@ -162,7 +172,7 @@ pub fn new_keyspace(name: &str) -> KsRequest {
 }
 
 /// Changes the definition of a keyspace by attributes.
-pub fn set_keyspace(request: &mut KsRequest, attributes: &[Attribute]) -> Result<(), ScriptError> {
+pub fn set_keyspace(request: &mut KsRequest, attributes: &[Attribute]) -> Result<(), CliScriptError> {
     for attribute in attributes {
         match &*attribute.name {
             "placement_strategy" => request.strategy_class = attribute.text()?,

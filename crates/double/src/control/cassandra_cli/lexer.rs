@@ -8,22 +8,27 @@ use crate::limits::CLI_STATEMENT_TOKENS_MAX;
 
 /// A place in a script, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct ScriptPlace {
+    /// The line, counted from 1.
     pub line: usize,
+    /// The character in the line, counted from 1.
     pub column: usize,
 }
 
 /// A mistake in a script, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {why}", place.line, place.column)]
-pub struct ScriptError {
-    pub place: Place,
+pub struct CliScriptError {
+    /// The place of the statement, or in it.
+    pub place: ScriptPlace,
+    /// The mistake, and the right form.
     pub why: String,
 }
 
-impl ScriptError {
-    pub fn new(place: Place, why: impl Into<String>) -> ScriptError {
-        ScriptError { place, why: why.into() }
+impl CliScriptError {
+    /// Describes a mistake.
+    pub fn new(place: ScriptPlace, why: impl Into<String>) -> CliScriptError {
+        CliScriptError { place, why: why.into() }
     }
 }
 
@@ -59,18 +64,18 @@ const SIGNS: &str = "[]{}()=:,;./?<>";
 pub struct Lexer<'s> {
     rest: Peekable<Chars<'s>>,
     /// The place of the next character.
-    place: Place,
+    place: ScriptPlace,
     /// The place of a hyphen that was read and begins a number.
-    hyphen: Option<Place>,
+    hyphen: Option<ScriptPlace>,
 }
 
 impl<'s> Lexer<'s> {
     pub fn new(script: &'s str) -> Lexer<'s> {
-        Lexer { rest: script.chars().peekable(), place: Place { line: 1, column: 1 }, hyphen: None }
+        Lexer { rest: script.chars().peekable(), place: ScriptPlace { line: 1, column: 1 }, hyphen: None }
     }
 
     /// Returns the tokens of the next statement, each with its place. The last is a semicolon or `End`.
-    pub fn statement(&mut self) -> Result<Vec<(Place, Token)>, ScriptError> {
+    pub fn statement(&mut self) -> Result<Vec<(ScriptPlace, Token)>, CliScriptError> {
         let mut found = Vec::new();
         loop {
             let token = self.next_token()?;
@@ -78,7 +83,7 @@ impl<'s> Lexer<'s> {
                 let why = format!(
                     "a statement has at most {CLI_STATEMENT_TOKENS_MAX} words and signs: end it with `;`"
                 );
-                return Err(ScriptError::new(token.0, why));
+                return Err(CliScriptError::new(token.0, why));
             }
             let is_last = matches!(token.1, Token::Sign(';') | Token::End);
             found.push(token);
@@ -93,7 +98,7 @@ impl Lexer<'_> {
     fn next_char(&mut self) -> Option<char> {
         let next = self.rest.next()?;
         match next {
-            '\n' => self.place = Place { line: self.place.line + 1, column: 1 },
+            '\n' => self.place = ScriptPlace { line: self.place.line + 1, column: 1 },
             _ => self.place.column += 1,
         }
         Some(next)
@@ -108,12 +113,15 @@ impl Lexer<'_> {
         is_next
     }
 
-    fn next_token(&mut self) -> Result<(Place, Token), ScriptError> {
+    fn next_token(&mut self) -> Result<(ScriptPlace, Token), CliScriptError> {
         self.skip_blanks()?;
         if let Some(place) = self.hyphen.take() {
             let digits = self.word();
             if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-                return Err(ScriptError::new(place, "a hyphen begins a negative number or a comment: `--`"));
+                return Err(CliScriptError::new(
+                    place,
+                    "a hyphen begins a negative number or a comment: `--`",
+                ));
             }
             return Ok((place, Token::Integer(format!("-{digits}"))));
         }
@@ -128,18 +136,18 @@ impl Lexer<'_> {
                 Token::Sign(sign)
             }
             Some('"') => {
-                return Err(ScriptError::new(place, "a text is in single quotes: 'text'"));
+                return Err(CliScriptError::new(place, "a text is in single quotes: 'text'"));
             }
             Some(other) => {
                 let why = format!("{other:?} is not allowed here: put names and values in single quotes");
-                return Err(ScriptError::new(place, why));
+                return Err(CliScriptError::new(place, why));
             }
         };
         Ok((place, token))
     }
 
     /// Skips blanks and comments. A hyphen that begins a number is skipped, too.
-    fn skip_blanks(&mut self) -> Result<(), ScriptError> {
+    fn skip_blanks(&mut self) -> Result<(), CliScriptError> {
         loop {
             let place = self.place;
             match self.rest.peek() {
@@ -169,7 +177,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn comment(&mut self, place: Place) -> Result<(), ScriptError> {
+    fn comment(&mut self, place: ScriptPlace) -> Result<(), CliScriptError> {
         let mut last = None;
         self.next_char();
         self.next_char();
@@ -179,7 +187,7 @@ impl Lexer<'_> {
             }
             last = Some(next);
         }
-        Err(ScriptError::new(place, "the comment has no end: */"))
+        Err(CliScriptError::new(place, "the comment has no end: */"))
     }
 
     fn word(&mut self) -> String {
@@ -195,8 +203,7 @@ impl Lexer<'_> {
 
     fn word_or_number(&mut self) -> Token {
         let word = self.word();
-        let is_number = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
-        if !is_number(&word) {
+        if !word.bytes().all(|digit| digit.is_ascii_digit()) {
             return Token::Word(word);
         }
         let mut ahead = self.rest.clone();
@@ -209,13 +216,13 @@ impl Lexer<'_> {
     }
 
     /// Reads a text in quotes, with the escapes of Java.
-    fn text(&mut self, place: Place) -> Result<Token, ScriptError> {
+    fn text(&mut self, place: ScriptPlace) -> Result<Token, CliScriptError> {
         let mut text = String::new();
         self.next_char();
         loop {
             let at = self.place;
             match self.next_char() {
-                None => return Err(ScriptError::new(place, "the text has no end: '")),
+                None => return Err(CliScriptError::new(place, "the text has no end: '")),
                 Some('\'') => return Ok(Token::Text(text)),
                 Some('\\') => text.push(self.escaped(at)?),
                 Some(other) => text.push(other),
@@ -223,7 +230,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn escaped(&mut self, at: Place) -> Result<char, ScriptError> {
+    fn escaped(&mut self, at: ScriptPlace) -> Result<char, CliScriptError> {
         let digits = match self.next_char() {
             Some('b') => return Ok('\u{8}'),
             Some('f') => return Ok('\u{c}'),
@@ -235,12 +242,15 @@ impl Lexer<'_> {
             Some('x') => 2,
             Some('u') => 4,
             Some(other) => return Ok(other),
-            None => return Err(ScriptError::new(at, "the text has no end: '")),
+            None => return Err(CliScriptError::new(at, "the text has no end: '")),
         };
         let code: String = (0..digits).filter_map(|_| self.next_char()).collect();
         let letter = u32::from_str_radix(&code, 16).ok().filter(|_| code.len() == digits);
         letter.and_then(char::from_u32).ok_or_else(|| {
-            ScriptError::new(at, format!("{code:?} is no character: use \\x and two or \\u and four digits"))
+            CliScriptError::new(
+                at,
+                format!("{code:?} is no character: use \\x and two or \\u and four digits"),
+            )
         })
     }
 }
@@ -249,7 +259,7 @@ impl Lexer<'_> {
 mod tests {
     use super::*;
 
-    fn tokens(script: &str) -> Result<Vec<(Place, Token)>, ScriptError> {
+    fn tokens(script: &str) -> Result<Vec<(ScriptPlace, Token)>, CliScriptError> {
         let mut lexer = Lexer::new(script);
         let mut found = Vec::new();
         while !matches!(found.last(), Some((_, Token::End))) {

@@ -16,6 +16,6 @@ mod run;
 mod statement;
 mod types;
 
-pub use lexer::{Place, ScriptError};
-pub use run::{ScriptOutcome, run_script};
+pub use lexer::{CliScriptError, ScriptPlace};
+pub use run::{CliScriptOutcome, run_script};
 pub use types::bytes_of_text;

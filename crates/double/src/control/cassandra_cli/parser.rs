@@ -1,7 +1,7 @@
 //! Parses scripts of cassandra-cli.
 
-use super::lexer::{Lexer, Place, ScriptError, Token};
-use super::statement::{Assumption, Attribute, AttributeValue, CellPath, Statement, Term};
+use super::lexer::{CliScriptError, Lexer, ScriptPlace, Token};
+use super::statement::{Assumption, Attribute, AttributeValue, CellPath, Definition, Statement, Term};
 use crate::limits::CLI_MAPS_DEPTH_MAX;
 
 /// Statements without an effect on stored data. They are skipped.
@@ -20,7 +20,7 @@ impl<'s> Statements<'s> {
         Statements(Lexer::new(script))
     }
 
-    fn parse_next(&mut self) -> Result<Option<(Place, Statement)>, ScriptError> {
+    fn parse_next(&mut self) -> Result<Option<(ScriptPlace, Statement)>, CliScriptError> {
         loop {
             let tokens = self.0.statement()?;
             match &tokens[..] {
@@ -40,7 +40,7 @@ impl<'s> Statements<'s> {
 }
 
 impl Iterator for Statements<'_> {
-    type Item = Result<(Place, Statement), ScriptError>;
+    type Item = Result<(ScriptPlace, Statement), CliScriptError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.parse_next().transpose()
@@ -50,12 +50,12 @@ impl Iterator for Statements<'_> {
 /// Parses the tokens of a statement.
 struct Parser<'t> {
     /// The last is a semicolon or `End`.
-    tokens: &'t [(Place, Token)],
+    tokens: &'t [(ScriptPlace, Token)],
     at: usize,
 }
 
 impl Parser<'_> {
-    fn place(&self) -> Place {
+    fn place(&self) -> ScriptPlace {
         self.tokens[self.at].0
     }
 
@@ -67,8 +67,11 @@ impl Parser<'_> {
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
-    fn error<T>(&self, expected: &str) -> Result<T, ScriptError> {
-        Err(ScriptError::new(self.place(), format!("{} is not allowed here: use {expected}", self.token())))
+    fn error<T>(&self, expected: &str) -> Result<T, CliScriptError> {
+        Err(CliScriptError::new(
+            self.place(),
+            format!("{} is not allowed here: use {expected}", self.token()),
+        ))
     }
 
     fn is_word(&self, word: &str) -> bool {
@@ -91,15 +94,15 @@ impl Parser<'_> {
         is_next
     }
 
-    fn expect(&mut self, sign: char) -> Result<(), ScriptError> {
+    fn expect(&mut self, sign: char) -> Result<(), CliScriptError> {
         if self.takes(sign) { Ok(()) } else { self.error(&format!("`{sign}`")) }
     }
 
-    fn expect_word(&mut self, word: &str) -> Result<(), ScriptError> {
+    fn expect_word(&mut self, word: &str) -> Result<(), CliScriptError> {
         if self.takes_word(word) { Ok(()) } else { self.error(&format!("`{word}`")) }
     }
 
-    fn statement(&mut self) -> Result<Statement, ScriptError> {
+    fn statement(&mut self) -> Result<Statement, CliScriptError> {
         let Token::Word(word) = self.token() else { return self.error(WITH_EFFECT) };
         let word = word.to_ascii_lowercase();
         if WITHOUT_EFFECT.contains(&&*word) {
@@ -121,20 +124,20 @@ impl Parser<'_> {
                     // A user and a password.
                     self.at += 2;
                 }
-                Ok(Statement::Use { keyspace })
+                Ok(Statement::Use(keyspace))
             }
             "set" => self.set(),
             "incr" => self.add(1),
             "decr" => self.add(-1),
-            "del" => Ok(Statement::Delete { path: self.path()? }),
-            "truncate" => Ok(Statement::Truncate { family: self.name("a column family")? }),
+            "del" => self.path().map(Statement::Delete),
+            "truncate" => self.name("a column family").map(Statement::Truncate),
             "assume" => self.assume(),
             _ => self.definition(&word),
         }
     }
 
     /// Parses the rest of CREATE, UPDATE and DROP.
-    fn definition(&mut self, word: &str) -> Result<Statement, ScriptError> {
+    fn definition(&mut self, word: &str) -> Result<Statement, CliScriptError> {
         if word == "drop" && self.takes_word("index") {
             self.expect_word("on")?;
             let family = self.name("a column family")?;
@@ -149,17 +152,19 @@ impl Parser<'_> {
             self.expect_word("family")?;
         }
         let name = self.name(if is_keyspace { "a keyspace" } else { "a column family" })?;
+        if word == "drop" {
+            return Ok(if is_keyspace { Statement::DropKeyspace(name) } else { Statement::DropFamily(name) });
+        }
+        let definition = Definition { name, attributes: self.attributes()? };
         Ok(match (word, is_keyspace) {
-            ("drop", true) => Statement::DropKeyspace { name },
-            ("drop", false) => Statement::DropFamily { name },
-            ("create", true) => Statement::CreateKeyspace { name, attributes: self.attributes()? },
-            ("create", false) => Statement::CreateFamily { name, attributes: self.attributes()? },
-            (_, true) => Statement::UpdateKeyspace { name, attributes: self.attributes()? },
-            (_, false) => Statement::UpdateFamily { name, attributes: self.attributes()? },
+            ("create", true) => Statement::CreateKeyspace(definition),
+            ("create", false) => Statement::CreateFamily(definition),
+            (_, true) => Statement::UpdateKeyspace(definition),
+            (_, false) => Statement::UpdateFamily(definition),
         })
     }
 
-    fn attributes(&mut self) -> Result<Vec<Attribute>, ScriptError> {
+    fn attributes(&mut self) -> Result<Vec<Attribute>, CliScriptError> {
         let mut attributes = Vec::new();
         while self.takes_word("with") || self.takes_word("and") {
             let place = self.place();
@@ -172,7 +177,7 @@ impl Parser<'_> {
         Ok(attributes)
     }
 
-    fn attribute_value(&mut self) -> Result<AttributeValue, ScriptError> {
+    fn attribute_value(&mut self) -> Result<AttributeValue, CliScriptError> {
         if *self.token() == Token::Sign('{') {
             return self.map(1).map(AttributeValue::Map);
         }
@@ -188,11 +193,11 @@ impl Parser<'_> {
     }
 
     /// Reads a map, which is within `depth - 1` others.
-    fn map(&mut self, depth: usize) -> Result<Vec<(String, AttributeValue)>, ScriptError> {
+    fn map(&mut self, depth: usize) -> Result<Vec<(String, AttributeValue)>, CliScriptError> {
         if depth > CLI_MAPS_DEPTH_MAX {
             let why =
                 format!("more than {CLI_MAPS_DEPTH_MAX} maps are in each other: no attribute has so many");
-            return Err(ScriptError::new(self.place(), why));
+            return Err(CliScriptError::new(self.place(), why));
         }
         self.expect('{')?;
         let mut pairs = Vec::new();
@@ -211,7 +216,7 @@ impl Parser<'_> {
         }
     }
 
-    fn set(&mut self) -> Result<Statement, ScriptError> {
+    fn set(&mut self) -> Result<Statement, CliScriptError> {
         let path = self.path_of_column()?;
         self.expect('=')?;
         let value = self.term("a value, such as 'text', 42 or utf8('text')")?;
@@ -224,13 +229,13 @@ impl Parser<'_> {
         Ok(Statement::Set { path, value, ttl_s })
     }
 
-    fn add(&mut self, sign: i64) -> Result<Statement, ScriptError> {
+    fn add(&mut self, sign: i64) -> Result<Statement, CliScriptError> {
         let path = self.path_of_column()?;
         let by: i64 = if self.takes_word("by") { self.number("a whole number")? } else { 1 };
         Ok(Statement::Add { path, delta: sign.wrapping_mul(by) })
     }
 
-    fn assume(&mut self) -> Result<Statement, ScriptError> {
+    fn assume(&mut self) -> Result<Statement, CliScriptError> {
         let family = self.name("a column family")?;
         let of = match self.token() {
             _ if self.is_word("keys") => Assumption::Keys,
@@ -244,12 +249,12 @@ impl Parser<'_> {
         Ok(Statement::Assume { family, of, function: self.name("a type, such as utf8")? })
     }
 
-    fn path_of_column(&mut self) -> Result<CellPath, ScriptError> {
+    fn path_of_column(&mut self) -> Result<CellPath, CliScriptError> {
         let path = self.path()?;
         if path.names.is_empty() { self.error("the name of a column: [name]") } else { Ok(path) }
     }
 
-    fn path(&mut self) -> Result<CellPath, ScriptError> {
+    fn path(&mut self) -> Result<CellPath, CliScriptError> {
         let family = self.name("a column family")?;
         let mut parts = Vec::new();
         self.expect('[')?;
@@ -264,7 +269,7 @@ impl Parser<'_> {
         Ok(CellPath { family, key, names: parts })
     }
 
-    fn term(&mut self, expected: &str) -> Result<Term, ScriptError> {
+    fn term(&mut self, expected: &str) -> Result<Term, CliScriptError> {
         let may_be_function = matches!(self.token(), Token::Word(_));
         let text = self.text(expected)?;
         if !may_be_function || !self.takes('(') {
@@ -280,18 +285,18 @@ impl Parser<'_> {
     }
 
     /// Parses the name of a part of the schema.
-    fn name(&mut self, of: &str) -> Result<String, ScriptError> {
+    fn name(&mut self, of: &str) -> Result<String, CliScriptError> {
         self.text(&format!("the name of {of}"))
     }
 
-    fn number<T: std::str::FromStr>(&mut self, expected: &str) -> Result<T, ScriptError> {
+    fn number<T: std::str::FromStr>(&mut self, expected: &str) -> Result<T, CliScriptError> {
         let Token::Integer(digits) = self.token() else { return self.error(expected) };
         let Ok(number) = digits.parse() else { return self.error(&format!("{expected} that is smaller")) };
         self.advance();
         Ok(number)
     }
 
-    fn text(&mut self, expected: &str) -> Result<String, ScriptError> {
+    fn text(&mut self, expected: &str) -> Result<String, CliScriptError> {
         let (Token::Word(text) | Token::Text(text) | Token::Integer(text) | Token::Decimal(text)) =
             self.token()
         else {
@@ -307,7 +312,7 @@ impl Parser<'_> {
 mod tests {
     use super::*;
 
-    fn parse(script: &str) -> Result<Vec<Statement>, ScriptError> {
+    fn parse(script: &str) -> Result<Vec<Statement>, CliScriptError> {
         Statements::of(script).map(|statement| statement.map(|(_, statement)| statement)).collect()
     }
 
@@ -322,7 +327,7 @@ mod tests {
             function: function.to_owned(),
             text: text.map(str::to_owned),
         };
-        assert_eq!(statements[0], Statement::Use { keyspace: "ks".to_owned() });
+        assert_eq!(statements[0], Statement::Use("ks".to_owned()));
         assert_eq!(statements[1], Statement::Nothing);
         let (key, names) = (typed("utf8", Some("k")), vec![typed("timeuuid", None)]);
         let path = CellPath { family: "U".to_owned(), key, names };
@@ -334,7 +339,9 @@ mod tests {
         };
         assert_eq!(statements[3], Statement::Add { path: path(&["s", "n"]), delta: -2 });
         assert_eq!(statements[4], Statement::Add { path: path(&["n"]), delta: -1 });
-        let Statement::CreateFamily { attributes, .. } = &statements[5] else { panic!("{statements:?}") };
+        let Statement::CreateFamily(Definition { attributes, .. }) = &statements[5] else {
+            panic!("{statements:?}")
+        };
         let AttributeValue::List(columns) = &attributes[1].value else { panic!("{attributes:?}") };
         assert_eq!((attributes[0].name.as_str(), columns.len(), columns[1].len()), ("comparator", 2, 2));
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::attributes::{new_keyspace, set_family, set_keyspace};
-use super::lexer::{Place, ScriptError};
+use super::lexer::{CliScriptError, ScriptPlace};
 use super::parser::Statements;
-use super::statement::{Assumption, Attribute, CellPath, Statement, Term};
+use super::statement::{Assumption, Attribute, CellPath, Definition, Statement, Term};
 use super::types::{bytes_of, bytes_of_text, type_of_function};
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
@@ -23,7 +23,7 @@ use db::{
 
 /// The result of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScriptOutcome {
+pub struct CliScriptOutcome {
     /// The number of statements that were run.
     pub statements: usize,
     /// The keyspace after the last statement.
@@ -39,23 +39,23 @@ pub async fn run_script(
     database: &Arc<Database>,
     keyspace: Option<&str>,
     script: &str,
-) -> Result<ScriptOutcome, ScriptError> {
+) -> Result<CliScriptOutcome, CliScriptError> {
     // The script is read twice, so that a long one takes no memory for its statements.
     let statements = Statements::of(script).try_fold(0, |count, statement| statement.map(|_| count + 1))?;
     let keyspace = keyspace.map(str::to_owned);
-    let mut session = Session { database, keyspace, assumed: HashMap::new(), columns: HashMap::new() };
+    let mut session = CliSession { database, keyspace, assumed: HashMap::new(), columns: HashMap::new() };
     for statement in Statements::of(script) {
         let (place, statement) = statement?;
         let outcome = session.run(statement).await;
-        outcome.map_err(|error| ScriptError::new(error.place.unwrap_or(place), error.why))?;
+        outcome.map_err(|error| CliScriptError::new(error.place.unwrap_or(place), error.why))?;
     }
-    Ok(ScriptOutcome { statements, keyspace: session.keyspace })
+    Ok(CliScriptOutcome { statements, keyspace: session.keyspace })
 }
 
 /// Why a statement fails.
 struct StatementError {
     /// The place in the statement, if it is known.
-    place: Option<Place>,
+    place: Option<ScriptPlace>,
     why: String,
 }
 
@@ -71,8 +71,8 @@ impl From<db::Error> for StatementError {
     }
 }
 
-impl From<ScriptError> for StatementError {
-    fn from(ScriptError { place, why }: ScriptError) -> StatementError {
+impl From<CliScriptError> for StatementError {
+    fn from(CliScriptError { place, why }: CliScriptError) -> StatementError {
         StatementError { place: Some(place), why }
     }
 }
@@ -89,7 +89,7 @@ struct AssumedTypes {
 /// A keyspace, a column family, and perhaps more.
 type FamilyName = (String, String);
 
-struct Session<'d> {
+struct CliSession<'d> {
     database: &'d Arc<Database>,
     keyspace: Option<String>,
     assumed: HashMap<FamilyName, AssumedTypes>,
@@ -98,43 +98,43 @@ struct Session<'d> {
 }
 
 /// A row, with the names in it.
-struct Cell {
+struct CellAddress {
     cf: Arc<CfDef>,
     key: Bytes,
     super_column: Option<Bytes>,
     column: Option<Bytes>,
 }
 
-impl Session<'_> {
+impl CliSession<'_> {
     async fn run(&mut self, statement: Statement) -> Result<(), StatementError> {
         match statement {
             Statement::Nothing => Ok(()),
-            Statement::Use { keyspace } => {
+            Statement::Use(keyspace) => {
                 self.keyspace = Some(self.known_keyspace(&keyspace)?);
                 Ok(())
             }
-            Statement::CreateKeyspace { name, attributes } => {
+            Statement::CreateKeyspace(Definition { name, attributes }) => {
                 let mut request = new_keyspace(&name);
                 set_keyspace(&mut request, &attributes)?;
                 Ok(self.changes().add_keyspace(request).await?)
             }
-            Statement::UpdateKeyspace { name, attributes } => self.update_keyspace(&name, &attributes).await,
-            Statement::DropKeyspace { name } => {
+            Statement::UpdateKeyspace(changed) => self.update_keyspace(&changed).await,
+            Statement::DropKeyspace(name) => {
                 let name = self.known_keyspace(&name)?;
                 Ok(self.changes().drop_keyspace(&name).await?)
             }
-            Statement::CreateFamily { name, attributes } => {
+            Statement::CreateFamily(Definition { name, attributes }) => {
                 let keyspace = self.current()?.to_owned();
                 let mut request = CfRequest { keyspace, name, ..CfRequest::default() };
                 self.set_family(&mut request, &attributes)?;
                 Ok(self.changes().add_column_family(request).await?)
             }
-            Statement::UpdateFamily { name, attributes } => {
+            Statement::UpdateFamily(Definition { name, attributes }) => {
                 let mut request = request_for(&*self.family(&name)?);
                 self.set_family(&mut request, &attributes)?;
                 Ok(self.changes().update_column_family(request).await?)
             }
-            Statement::DropFamily { name } => {
+            Statement::DropFamily(name) => {
                 let cf = self.family(&name)?;
                 let dropped = (cf.keyspace.clone(), cf.name.clone());
                 // The change waits until no request uses the definition.
@@ -143,7 +143,7 @@ impl Session<'_> {
                 Ok(dropping.drop_column_family(&dropped.0, &dropped.1).await?)
             }
             Statement::DropIndex { family, column } => self.drop_index(&family, &column).await,
-            Statement::Truncate { family } => {
+            Statement::Truncate(family) => {
                 let cf = self.family(&family)?;
                 let (keyspace, name) = (cf.keyspace.as_bytes(), cf.name.as_bytes());
                 Ok(self.changes().truncate(keyspace, name).await?)
@@ -151,7 +151,7 @@ impl Session<'_> {
             Statement::Assume { family, of, function } => Ok(self.assume(&family, of, &function)?),
             Statement::Set { path, value, ttl_s } => self.set(&path, &value, ttl_s).await,
             Statement::Add { path, delta } => self.add(&path, delta).await,
-            Statement::Delete { path } => self.delete(&path).await,
+            Statement::Delete(path) => self.delete(&path).await,
         }
     }
 
@@ -193,15 +193,15 @@ impl Session<'_> {
         Ok(set_family(request, attributes, self.database.types())?)
     }
 
-    async fn update_keyspace(&self, name: &str, attributes: &[Attribute]) -> Result<(), StatementError> {
-        let name = self.known_keyspace(name)?;
+    async fn update_keyspace(&self, changed: &Definition) -> Result<(), StatementError> {
+        let name = self.known_keyspace(&changed.name)?;
         let mut request = new_keyspace(&name);
         if let Some(old) = self.database.catalog().keyspace(&name) {
             let strategy_class = old.modern_strategy_class().to_owned();
             let (strategy_options, durable_writes) = (old.strategy_options.clone(), Some(old.durable_writes));
             request = KsRequest { strategy_class, strategy_options, durable_writes, ..request };
         }
-        set_keyspace(&mut request, attributes)?;
+        set_keyspace(&mut request, &changed.attributes)?;
         Ok(self.changes().update_keyspace(request).await?)
     }
 
@@ -234,7 +234,7 @@ impl Session<'_> {
     }
 
     /// Returns the bytes of a path. In a Super column family its first name is a super column.
-    fn cell(&self, path: &CellPath) -> Result<Cell, String> {
+    fn cell(&self, path: &CellPath) -> Result<CellAddress, String> {
         let cf = self.family(&path.family)?;
         let none = AssumedTypes::default();
         let assumed = self.assumed.get(&name_of(&cf)).unwrap_or(&none);
@@ -254,11 +254,11 @@ impl Session<'_> {
                 return Err(format!("{} is a Standard column family: give one name, [key][name]", cf.name));
             }
         };
-        Ok(Cell { cf, key, super_column, column })
+        Ok(CellAddress { cf, key, super_column, column })
     }
 
     /// Returns the cell of a path to a column, with its parent.
-    fn column(&self, path: &CellPath) -> Result<(Cell, ColumnParent, Bytes), String> {
+    fn column(&self, path: &CellPath) -> Result<(CellAddress, ColumnParent, Bytes), String> {
         let cell = self.cell(path)?;
         let column_family = Bytes::copy_from_slice(cell.cf.name.as_bytes());
         let parent = ColumnParent { column_family, super_column: cell.super_column.clone() };
@@ -299,7 +299,7 @@ impl Session<'_> {
     }
 
     async fn delete(&self, path: &CellPath) -> Result<(), StatementError> {
-        let Cell { cf, key, super_column, column } = self.cell(path)?;
+        let CellAddress { cf, key, super_column, column } = self.cell(path)?;
         let column_family = Bytes::copy_from_slice(cf.name.as_bytes());
         let path = ColumnPath { column_family, super_column, column };
         let request = self.request(&cf);
@@ -317,10 +317,10 @@ fn name_of(cf: &CfDef) -> FamilyName {
 
 /// Returns the name that is equal, or the only one that differs in case.
 fn match_name(name: &str, known: &[&str]) -> Option<String> {
-    let exact = known.iter().find(|other| **other == name);
-    let mut alike = known.iter().filter(|other| other.eq_ignore_ascii_case(name));
-    let only = || alike.next().filter(|_| alike.next().is_none());
-    exact.or_else(only).map(|name| (*name).to_owned())
+    let alike: Vec<&&str> = known.iter().filter(|other| other.eq_ignore_ascii_case(name)).collect();
+    let exact = alike.iter().find(|other| ***other == name);
+    let only = alike.first().filter(|_| alike.len() == 1);
+    exact.or(only).map(|name| (**name).to_owned())
 }
 
 /// Returns the request with which a client would create this column family.

@@ -1,6 +1,6 @@
 //! The statements of cassandra-cli that change something.
 
-use super::lexer::Place;
+use super::lexer::ScriptPlace;
 
 /// A key, name or value in a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum AttributeValue {
 /// An attribute of a keyspace or column family: `comparator = UTF8Type`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
-    pub place: Place,
+    pub place: ScriptPlace,
     /// In lower case.
     pub name: String,
     pub value: AttributeValue,
@@ -47,33 +47,23 @@ pub enum Assumption {
     Validator,
 }
 
+/// A keyspace or column family that is created or updated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    pub name: String,
+    pub attributes: Vec<Attribute>,
+}
+
+/// A statement with an effect on stored data or the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
-    Use {
-        keyspace: String,
-    },
-    CreateKeyspace {
-        name: String,
-        attributes: Vec<Attribute>,
-    },
-    UpdateKeyspace {
-        name: String,
-        attributes: Vec<Attribute>,
-    },
-    DropKeyspace {
-        name: String,
-    },
-    CreateFamily {
-        name: String,
-        attributes: Vec<Attribute>,
-    },
-    UpdateFamily {
-        name: String,
-        attributes: Vec<Attribute>,
-    },
-    DropFamily {
-        name: String,
-    },
+    Use(String),
+    CreateKeyspace(Definition),
+    UpdateKeyspace(Definition),
+    DropKeyspace(String),
+    CreateFamily(Definition),
+    UpdateFamily(Definition),
+    DropFamily(String),
     DropIndex {
         family: String,
         column: String,
@@ -87,12 +77,8 @@ pub enum Statement {
         path: CellPath,
         delta: i64,
     },
-    Delete {
-        path: CellPath,
-    },
-    Truncate {
-        family: String,
-    },
+    Delete(CellPath),
+    Truncate(String),
     Assume {
         family: String,
         of: Assumption,

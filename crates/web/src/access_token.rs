@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hyper::HeaderMap;
-use hyper::header::AUTHORIZATION;
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 
 use base::util::Password;
 

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 /// The connection of a request. Each request has it among its extensions.
 #[derive(Debug, Clone)]
-pub struct AdminConnection {
+pub struct HttpConnection {
     /// The address of the client.
     pub peer: SocketAddr,
     /// The address of the server that the client connected to.
@@ -20,24 +20,25 @@ pub struct AdminConnection {
     is_admitted: Arc<AtomicBool>,
 }
 
-impl AdminConnection {
-    pub(super) fn new(
+impl HttpConnection {
+    /// Describes a connection that has had no request.
+    pub fn new(
         peer: SocketAddr,
         local: SocketAddr,
         is_encrypted: bool,
         ending: watch::Receiver<bool>,
-    ) -> AdminConnection {
-        AdminConnection { peer, local, is_encrypted, ending, is_admitted: Arc::default() }
+    ) -> HttpConnection {
+        HttpConnection { peer, local, is_encrypted, ending, is_admitted: Arc::default() }
     }
 
     /// Records that a request on this connection may do something here.
-    pub(super) fn admit(&self) {
+    pub fn admit(&self) {
         self.is_admitted.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the connection has had a request that may do something here. Other connections are closed sooner
     /// if there are too many.
-    pub(super) fn is_admitted(&self) -> bool {
+    pub(crate) fn is_admitted(&self) -> bool {
         self.is_admitted.load(Ordering::Relaxed)
     }
 }

@@ -1,0 +1,32 @@
+//! HTTP on the sockets of `net`: each port that speaks HTTP has routes of axum, and an [`HttpService`] that serves them on
+//! each connection, within its [`HttpLimits`].
+//!
+//! ```text
+//!   net       accepts a socket, and hands it to a ConnectionHandler
+//!     HttpService          HTTP/1.1: limits of heads and times, shutdown, places that others need
+//!       HttpConnection     what a request sees of its connection, among the request's extensions
+//!       axum::Router       paths, handlers, and layers that check a request before its handler
+//!         AccessToken      Authorization: Bearer TOKEN
+//! ```
+//!
+//! The status port and the page of a shadow are only read, by people and probes. [`ReadOnlyPort`] is what they share:
+//!
+//! ```text
+//!   GET /health, with the token      the handler of the route
+//!   GET /health, without it          401
+//!   POST /health                     405
+//!   GET /other                       404
+//! ```
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
+
+mod access_token;
+mod connection;
+mod read_only_port;
+mod service;
+
+pub use access_token::{AccessToken, NEEDS_TOKEN, is_same};
+pub use connection::HttpConnection;
+pub use read_only_port::ReadOnlyPort;
+pub use service::{HttpLimits, HttpService, HttpTimes};
