@@ -19,12 +19,12 @@ use base::partitioner;
 use base::util::output::report_line;
 use base::util::{Clock, listed};
 use config::Config;
-use transfer::copy::{OpenOptions, Place, Side};
+use transfer::endpoint::{Endpoint, Location, OpenOptions};
 use transfer::import::{
     AsOf, CHECKPOINT_EVERY, Comparison, FamilyName, FoundSchema, ImportError, ImportOptions, Inventory,
     LoggedCounts, SourcePartitioner,
 };
-use transfer::{copy, import as importing};
+use transfer::{endpoint, import as importing};
 
 /// Column families that an error names.
 const NAMES_SHOWN: usize = 20;
@@ -35,7 +35,7 @@ pub struct ImportArgs {
     from: SourceDirectories,
     /// The target: `data:DIRECTORY`, which is created if it does not exist, or `cluster:HOST:PORT,HOST:PORT`
     #[arg(long, value_name = "WHERE", required_unless_present = "dry_run")]
-    to: Option<Place>,
+    to: Option<Location>,
     /// The configuration of the target: the storage-conf.xml of 0.4 to 0.6 defines its column families [default: as for
     /// `serve`]
     #[arg(long, value_name = "FILE")]
@@ -169,7 +169,7 @@ async fn import_all(
 /// Checks the target, and defines the column families, before anything is imported.
 async fn prepare(
     args: &ImportArgs,
-    to: &Arc<Side>,
+    to: &Arc<Endpoint>,
     inventory: &Inventory,
     definitions: &Definitions<'_>,
     source: &SourcePartitioner,
@@ -192,7 +192,7 @@ async fn prepare(
 /// Adds a doubt for each SSTable that cannot be of the column family that the target defines.
 async fn check_definitions(
     inventory: &mut Inventory,
-    to: &Side,
+    to: &Endpoint,
     types: &Types,
     options: &ImportOptions,
 ) -> Result<(), String> {
@@ -205,7 +205,7 @@ async fn check_definitions(
 async fn run(
     args: &ImportArgs,
     inventory: &Inventory,
-    to: Arc<Side>,
+    to: Arc<Endpoint>,
     clock: Arc<Clock>,
     options: &ImportOptions,
 ) -> Result<(), String> {
@@ -244,21 +244,21 @@ async fn open(
     args: &ImportArgs,
     types: &Types,
     config: &Config,
-    place: &Place,
+    place: &Location,
     clock: &Arc<Clock>,
-) -> Result<Side, String> {
+) -> Result<Endpoint, String> {
     let cluster = match place {
-        Place::Cluster(nodes) => {
+        Location::Cluster(nodes) => {
             let settings = args.cluster.at(nodes.as_deref(), config.cluster.clone())?;
             Some(cluster::options(&settings)?)
         }
-        Place::Data(_) => None,
-        Place::Sstables(_) => {
+        Location::Data(_) => None,
+        Location::Sstables(_) => {
             return Err(
                 "cannot import into SSTables: import into data:DIRECTORY, and copy from there".to_owned()
             );
         }
-        Place::Thrift(_) => {
+        Location::Thrift(_) => {
             return Err("cannot import into a Thrift server: import into its data directory".to_owned());
         }
     };
@@ -270,13 +270,13 @@ async fn open(
         keyspace: args.keyspace.as_deref(),
         creates: !args.verify_only,
     };
-    copy::open(place, &options).await.map_err(|error| error.to_string())
+    endpoint::open(place, &options).await.map_err(|error| error.to_string())
 }
 
 /// Defines the column families, and checks that the target has all.
 async fn define(
     args: &ImportArgs,
-    to: &Arc<Side>,
+    to: &Arc<Endpoint>,
     inventory: &Inventory,
     definitions: &Definitions<'_>,
 ) -> Result<(), String> {
@@ -296,7 +296,7 @@ async fn define(
 }
 
 /// Checks that the column families of `--keyspace` and `--column-family` exist, in SSTables or in a target.
-fn check_selection(inventory: &Inventory, to: &Side) -> Result<(), String> {
+fn check_selection(inventory: &Inventory, to: &Endpoint) -> Result<(), String> {
     let keyspaces = to.keyspaces();
     let families = keyspaces.iter().flat_map(|keyspace| keyspace.column_families.values());
     let defined = families.map(|cf| FamilyName::of(cf));

@@ -11,7 +11,7 @@ use base::util::output::report_line;
 use config::Config;
 use db::{Authenticator, Database, DatabaseParts};
 use embedded::EmbeddedStore;
-use transfer::copy::Side;
+use transfer::endpoint::Endpoint;
 use transfer::import::{FamilyName, FoundSchema, Inventory};
 
 /// Where definitions come from, besides the configuration.
@@ -44,7 +44,7 @@ impl Definitions<'_> {
     }
 
     /// Returns the column families of SSTables that a target does not define. Views are left out.
-    pub fn missing(&self, inventory: &Inventory, to: &Side) -> Vec<String> {
+    pub fn missing(&self, inventory: &Inventory, to: &Endpoint) -> Vec<String> {
         let is_view = |name: &FamilyName| self.found.is_ok_and(|schema| schema.views.contains(name));
         let is_missing =
             |name: &&FamilyName| to.column_family(&name.keyspace, &name.name).is_none() && !is_view(name);
@@ -57,7 +57,7 @@ impl Definitions<'_> {
         config: &Config,
         types: &Types,
         clock: &Arc<Clock>,
-    ) -> Result<Side, String> {
+    ) -> Result<Endpoint, String> {
         let partitioner = config.partitioner.clone();
         let store = EmbeddedStore::in_memory(partitioner.clone(), &config.catalog, clock.clone())
             .map_err(|error| format!("cannot open a store in memory: {error}"))?;
@@ -74,7 +74,7 @@ impl Definitions<'_> {
             endpoint: config.listen_address.clone(),
         }));
         self.create(&database).await?;
-        Ok(Side::of_database("memory", database, clock.clone()))
+        Ok(Endpoint::of_database("memory", database, clock.clone()))
     }
 }
 

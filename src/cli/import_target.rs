@@ -7,12 +7,12 @@ use base::partitioner;
 use base::util::output::report_line;
 use config::Config;
 use embedded::stored_partitioner;
-use transfer::copy::Place;
+use transfer::endpoint::Location;
 use transfer::import::{SourcePartitioner, recorded_parts};
 
 /// A target that is not opened yet.
 pub struct TargetPlace<'a> {
-    place: &'a Place,
+    place: &'a Location,
     new: Option<NewDirectory>,
 }
 
@@ -24,9 +24,9 @@ struct NewDirectory {
 }
 
 impl TargetPlace<'_> {
-    pub fn of(place: &Place) -> TargetPlace<'_> {
+    pub fn of(place: &Location) -> TargetPlace<'_> {
         let new = match place {
-            Place::Data(path) => NewDirectory::at(path),
+            Location::Data(path) => NewDirectory::at(path),
             _ => None,
         };
         TargetPlace { place, new }
@@ -50,7 +50,7 @@ impl TargetPlace<'_> {
     /// an existing one keeps its own.
     pub fn fitting(&self, config: Config, source: &SourcePartitioner) -> Config {
         let partitioner = match (self.place, &self.new) {
-            (Place::Data(_), Some(new)) => {
+            (Location::Data(_), Some(new)) => {
                 let class = source.partitioner.class_name();
                 if class != config.partitioner.class_name() {
                     report_line!(
@@ -62,7 +62,7 @@ impl TargetPlace<'_> {
                 }
                 source.partitioner.clone()
             }
-            (Place::Data(directory), None) => {
+            (Location::Data(directory), None) => {
                 // A damaged directory is reported when it is opened.
                 let class = stored_partitioner(directory).unwrap_or_default();
                 partitioner::resolve(&class).unwrap_or_else(|| config.partitioner.clone())

@@ -15,7 +15,9 @@ use bytes::Bytes;
 use cluster::ClusterTable;
 use proptest::prelude::*;
 use sstable::{Atom, TableOptions, TableReader, Unit};
-use transfer::copy::{ExportOptions, Exported, Interruption, Selection, Side, export};
+use transfer::Interruption;
+use transfer::copy::{ExportOptions, Exported, Selection, export};
+use transfer::endpoint::Endpoint;
 
 use crate::contents::unhex;
 use crate::fixture::{Fixture, RELEASES};
@@ -23,7 +25,7 @@ use crate::rows::{Merged, NOW_S};
 
 fn export_all(merged: &Merged, directory: &Path, family: Option<&str>) -> Exported {
     let clock = Arc::new(Clock::manual(i64::from(merged.now_s) * 1000));
-    let side = Arc::new(Side::of_database("memory", merged.database.clone(), clock));
+    let side = Arc::new(Endpoint::of_database("memory", merged.database.clone(), clock));
     let options = ExportOptions {
         selection: Selection { column_family: family.map(str::to_owned), skips_tables: true, keyspace: None },
         rows_at_a_time: 256,
@@ -305,7 +307,7 @@ fn wide_rows_and_several_tables_are_written() {
     }
     // Another export does not mix with this one.
     let clock = Arc::new(Clock::manual(0));
-    let side = Arc::new(Side::of_database("memory", merged.database.clone(), clock));
+    let side = Arc::new(Endpoint::of_database("memory", merged.database.clone(), clock));
     let options = ExportOptions {
         selection: Selection::default(),
         rows_at_a_time: 2,

@@ -11,7 +11,8 @@ use base::util::limits::LOGGED_KEYSPACES_MAX;
 use base::util::listed;
 use server::thrift::replies;
 use traffic::report::{Visible, short};
-use transfer::copy::{ThriftClient, ThriftPlace};
+use transfer::endpoint::ThriftAddress;
+use transfer::thrift::ThriftClient;
 use wire::thrift::frame::Transport;
 use wire::thrift::{Reader, TType, WireError, Writer};
 
@@ -73,7 +74,7 @@ fn check_health(status: u16, findings: &mut Findings) {
 fn check_thrift(address: &str, transport: Transport, findings: &mut Findings) -> Result<(), String> {
     let framing = if transport == Transport::Framed { "framed" } else { "unframed" };
     findings.fine(format!("it speaks Thrift, {framing}"));
-    let place = ThriftPlace { address: address.to_owned(), transport, is_keyed: false, login: None };
+    let place = ThriftAddress { address: address.to_owned(), transport, is_keyed: false, login: None };
     data::run(async {
         match ThriftClient::connect(&place, None).await {
             Ok(client) => Look { client, address }.all(findings).await,

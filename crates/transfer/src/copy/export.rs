@@ -16,11 +16,10 @@ use bytes::Bytes;
 
 use super::meter::Meter;
 use super::partitions::Partitioned;
-use super::run::Interruption;
-use super::schema::{SelectedFamilies, Selection, selected_families};
-use super::tally::Tally;
-use super::walk::Walk;
-use super::{CopyError, Side};
+use super::selection::{SelectedFamilies, Selection, selected_families};
+use crate::endpoint::{Endpoint, StoreWalk};
+use crate::rows::Tally;
+use crate::{Interruption, TransferError};
 use base::model::Change;
 use base::partitioner::{Murmur3Partitioner, PartitionerRef};
 use base::schema::CfDef;
@@ -50,17 +49,17 @@ pub struct Exported {
     pub cells: u64,
 }
 
-/// Writes the selected column families of a side into a directory, which must be empty or missing.
+/// Writes the selected column families of an endpoint into a directory, which must be empty or missing.
 ///
 /// # Errors
 ///
-/// If the directory has files, if a cluster cannot store a column family, or if a side fails.
+/// If the directory has files, if a cluster cannot store a column family, or if an endpoint fails.
 pub async fn export(
-    from: &Arc<Side>,
+    from: &Arc<Endpoint>,
     directory: &Path,
     options: &ExportOptions,
-) -> Result<Exported, CopyError> {
-    let target = Target { name: format!("sstables:{}", directory.display()) };
+) -> Result<Exported, TransferError> {
+    let target = ExportDirectory { name: format!("sstables:{}", directory.display()) };
     let selected = selected_families(from, &options.selection)?;
     let mut tables = Vec::new();
     let mut script = String::new();
@@ -74,7 +73,7 @@ pub async fn export(
             }
             let table = ClusterTable::of(cf).map_err(|error| {
                 let hint = if cf.table.is_some() { "; --skip-cql-tables leaves it out" } else { "" };
-                CopyError::Schema(format!("{error}{hint}"))
+                TransferError::Schema(format!("{error}{hint}"))
             })?;
             for statement in table.statements() {
                 script.push_str(&statement);
@@ -89,7 +88,7 @@ pub async fn export(
     for (number, (cf, partitioned)) in tables.into_iter().enumerate() {
         let title = format!("{}.{} ({} of {count})", cf.keyspace, cf.name, number + 1);
         let folder = directory.join(&cf.keyspace).join(&cf.name);
-        let mut family = Family::new(partitioned, &folder, &target);
+        let mut family = FamilySstables::new(partitioned, &folder, &target);
         let tally = family.read(from, &cf, title, options).await?;
         exported.families += 1;
         exported.sstables += family.sstables;
@@ -101,17 +100,17 @@ pub async fn export(
 
 /// The directory, for errors.
 #[derive(Debug)]
-struct Target {
+struct ExportDirectory {
     name: String,
 }
 
-impl Target {
-    fn failed(&self, why: &dyn std::fmt::Display) -> CopyError {
-        CopyError::Side { side: self.name.clone(), why: why.to_string() }
+impl ExportDirectory {
+    fn failed(&self, why: &dyn std::fmt::Display) -> TransferError {
+        TransferError::Endpoint { endpoint: self.name.clone(), why: why.to_string() }
     }
 
     /// Creates the directory with its script.
-    fn begin(&self, directory: &Path, script: &str) -> Result<(), CopyError> {
+    fn begin(&self, directory: &Path, script: &str) -> Result<(), TransferError> {
         fs::create_dir_all(directory).map_err(|error| self.failed(&error))?;
         let mut entries = fs::read_dir(directory).map_err(|error| self.failed(&error))?;
         if entries.next().is_some() {
@@ -122,43 +121,52 @@ impl Target {
 }
 
 /// The SSTables of a column family.
-struct Family<'a> {
+struct FamilySstables<'a> {
     partitioned: Partitioned,
     partitioner: PartitionerRef,
     writer: SstableWriter,
     folder: PathBuf,
-    target: &'a Target,
+    target: &'a ExportDirectory,
     /// The rows of the next SSTable.
     rows: Vec<(Bytes, Vec<Change>)>,
     bytes: usize,
     sstables: u64,
 }
 
-impl<'a> Family<'a> {
-    fn new(partitioned: Partitioned, folder: &Path, target: &'a Target) -> Family<'a> {
+impl<'a> FamilySstables<'a> {
+    fn new(partitioned: Partitioned, folder: &Path, target: &'a ExportDirectory) -> FamilySstables<'a> {
         let partitioner: PartitionerRef = Arc::new(Murmur3Partitioner);
         let (key, clustering, value) = partitioned.table().classes();
         let columns = WrittenColumns { key, clustering, value };
         let writer = SstableWriter::new(folder, columns, partitioner.clone());
         let folder = folder.to_owned();
-        Family { partitioned, partitioner, writer, folder, target, rows: Vec::new(), bytes: 0, sstables: 0 }
+        FamilySstables {
+            partitioned,
+            partitioner,
+            writer,
+            folder,
+            target,
+            rows: Vec::new(),
+            bytes: 0,
+            sstables: 0,
+        }
     }
 
     /// Reads the column family, and writes it.
     async fn read(
         &mut self,
-        from: &Arc<Side>,
+        from: &Arc<Endpoint>,
         cf: &Arc<CfDef>,
         title: String,
         options: &ExportOptions,
-    ) -> Result<Tally, CopyError> {
+    ) -> Result<Tally, TransferError> {
         let mut meter = Meter::new(title, from.partitioner.clone(), Tally::default());
-        let mut walk = Walk::new(from.clone(), cf.clone(), None, options.rows_at_a_time);
+        let mut walk = StoreWalk::new(from.clone(), cf.clone(), None, options.rows_at_a_time);
         while let Some(batch) = walk.next().await? {
             if options.interruption.is_stopped() {
                 meter.finish();
                 let name = format!("{}.{}", cf.keyspace, cf.name);
-                return Err(CopyError::Interrupted(format!(
+                return Err(TransferError::Interrupted(format!(
                     "{name} is written only in part; remove the directory"
                 )));
             }
@@ -184,7 +192,7 @@ impl<'a> Family<'a> {
     }
 
     /// Writes the rows that are collected as an SSTable.
-    fn flush(&mut self) -> Result<(), CopyError> {
+    fn flush(&mut self) -> Result<(), TransferError> {
         self.bytes = 0;
         let rows = std::mem::take(&mut self.rows);
         if rows.is_empty() {

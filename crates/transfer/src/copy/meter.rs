@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-use super::tally::Tally;
+use crate::rows::Tally;
 use base::partitioner::PartitionerRef;
 use base::util::output::report_line;
 use base::util::time_left;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::CopyError;
-use super::tally::Tally;
+use crate::TransferError;
+use crate::rows::Tally;
 use base::util::{hex, unhex};
 
 /// The version of the file format.
@@ -27,19 +27,19 @@ struct ProgressEntry {
     version: u32,
     from: String,
     to: String,
-    families: BTreeMap<String, Family>,
+    families: BTreeMap<String, FamilyProgress>,
 }
 
 /// The progress of a column family.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Family {
+pub struct FamilyProgress {
     /// The place up to which everything is written, in hex; the source defines its format.
     place: Option<String>,
     pub is_done: bool,
     pub tally: Tally,
 }
 
-impl Family {
+impl FamilyProgress {
     /// Returns the place to continue from.
     pub fn place(&self) -> Option<Bytes> {
         self.place.as_deref().and_then(|place| unhex(place.as_bytes())).map(Bytes::from)
@@ -60,7 +60,7 @@ impl ProgressFile {
     /// # Errors
     ///
     /// If the file is of another copy, or cannot be read or written.
-    pub fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, CopyError> {
+    pub fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, TransferError> {
         let (from, to) = (from.to_owned(), to.to_owned());
         let entry = ProgressEntry { version: VERSION, from, to, families: BTreeMap::new() };
         let mut file = ProgressFile { path: path.map(Path::to_path_buf), entry, written: Instant::now() };
@@ -73,7 +73,7 @@ impl ProgressFile {
             // Report a file that cannot be written before hours of work.
             Ok(None) => file.write()?,
             Err(why) => {
-                return Err(CopyError::ProgressFile(format!(
+                return Err(TransferError::ProgressFile(format!(
                     "the progress file {} cannot be read: {why}; use another file",
                     path.display()
                 )));
@@ -82,16 +82,16 @@ impl ProgressFile {
         Ok(file)
     }
 
-    fn check_same(&self, path: &Path, entry: &ProgressEntry) -> Result<(), CopyError> {
+    fn check_same(&self, path: &Path, entry: &ProgressEntry) -> Result<(), TransferError> {
         if entry.version != VERSION {
-            return Err(CopyError::ProgressFile(format!(
+            return Err(TransferError::ProgressFile(format!(
                 "the progress file {} has version {}, and this program supports version {VERSION}",
                 path.display(),
                 entry.version
             )));
         }
         if (&entry.from, &entry.to) != (&self.entry.from, &self.entry.to) {
-            return Err(CopyError::ProgressFile(format!(
+            return Err(TransferError::ProgressFile(format!(
                 "the progress file {} is of a copy from {} to {}, and this one is from {} to {}; use another file",
                 path.display(),
                 entry.from,
@@ -104,14 +104,14 @@ impl ProgressFile {
     }
 
     /// Returns the progress of a column family.
-    pub fn family(&self, name: &str) -> Family {
+    pub fn family(&self, name: &str) -> FamilyProgress {
         self.entry.families.get(name).cloned().unwrap_or_default()
     }
 
     /// Records that everything up to a place is written; `None` for the whole column family.
-    pub fn note(&mut self, name: &str, place: Option<&Bytes>, tally: Tally) -> Result<(), CopyError> {
+    pub fn note(&mut self, name: &str, place: Option<&Bytes>, tally: Tally) -> Result<(), TransferError> {
         let place_hex = place.map(|place| hex(place));
-        let family = Family { place: place_hex, is_done: place.is_none(), tally };
+        let family = FamilyProgress { place: place_hex, is_done: place.is_none(), tally };
         self.entry.families.insert(name.to_owned(), family);
         if place.is_none() || self.written.elapsed() >= WRITE_EVERY {
             self.write()?;
@@ -120,11 +120,14 @@ impl ProgressFile {
     }
 
     /// Writes the file atomically.
-    pub fn write(&mut self) -> Result<(), CopyError> {
+    pub fn write(&mut self) -> Result<(), TransferError> {
         self.written = Instant::now();
         let Some(path) = &self.path else { return Ok(()) };
         write(path, &self.entry).map_err(|why| {
-            CopyError::ProgressFile(format!("the progress file {} cannot be written: {why}", path.display()))
+            TransferError::ProgressFile(format!(
+                "the progress file {} cannot be written: {why}",
+                path.display()
+            ))
         })
     }
 }

@@ -20,9 +20,9 @@ use parking_lot::Mutex;
 
 use super::counter_row::{Counter, changes_of};
 use super::logged_counters::LoggedCounters;
-use super::pieces::first_changes;
-use super::reader::{Next, ReadOptions, Reader};
-use super::{FamilyName, FoundTable, ImportError};
+use super::row_batcher::first_changes;
+use super::sstable_rows::{ReadOptions, RowUnit, SstableRows};
+use super::{FamilyName, ImportError, SstableFile};
 use base::model::{CellKind, Change};
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
@@ -36,8 +36,8 @@ pub type CounterName = (Option<Bytes>, Bytes);
 type States = BTreeMap<CounterName, BTreeMap<usize, CounterState>>;
 
 /// A table, and the row that it is at.
-struct Source {
-    reader: Reader,
+struct CounterTable {
+    reader: SstableRows,
     node: usize,
     deletions_are_final: bool,
     /// `None` at its end.
@@ -45,7 +45,7 @@ struct Source {
 }
 
 /// A place in the ring: the token, and the key.
-pub type Place = (Vec<u8>, Bytes);
+pub type RingPosition = (Vec<u8>, Bytes);
 
 /// The counters of a column family in the commit logs.
 #[derive(Clone)]
@@ -55,13 +55,13 @@ pub struct Logged {
 }
 
 struct NextRow {
-    place: Place,
+    place: RingPosition,
     changes: Vec<Change>,
 }
 
 /// Merges the tables and logs of a column family of counters.
 pub struct CounterMerge {
-    sources: Vec<Source>,
+    sources: Vec<CounterTable>,
     logged: Option<Logged>,
     partitioner: PartitionerRef,
     /// Whether the last server of a node was one of 3.x. From 2.1 to 2.2 the deletion of a row or super column deletes counters
@@ -82,13 +82,13 @@ impl CounterMerge {
     /// If a table cannot be opened, or has another partitioner or order. In a wrong order the shards of a counter would
     /// not be read together.
     pub fn new(
-        tables: &[FoundTable],
+        tables: &[SstableFile],
         logged: Option<Logged>,
         read: &ReadOptions,
         cf: Option<Arc<CfDef>>,
     ) -> Result<CounterMerge, ImportError> {
         let mut sources =
-            tables.iter().map(|table| Source::open(table, read)).collect::<Result<Vec<_>, _>>()?;
+            tables.iter().map(|table| CounterTable::open(table, read)).collect::<Result<Vec<_>, _>>()?;
         let named = sources.iter().find_map(|source| source.reader.partitioner());
         let of_logs = logged.as_ref().map(|logged| logged.counters.lock().partitioner().clone());
         let partitioner = named.cloned().or(of_logs.clone()).unwrap_or_else(|| read.partitioner.clone());
@@ -139,33 +139,38 @@ impl CounterMerge {
     }
 
     /// Returns the readers, with the counts of their reads, and the numbers of rows and counters in logs.
-    pub fn finish(self) -> (Vec<Reader>, (u64, u64)) {
+    pub fn finish(self) -> (Vec<SstableRows>, (u64, u64)) {
         (self.sources.into_iter().map(|source| source.reader).collect(), self.counts)
     }
 }
 
 impl Logged {
-    fn next_place(&self) -> Option<Place> {
+    fn next_place(&self) -> Option<RingPosition> {
         self.counters.lock().next_place(&self.family)
     }
 }
 
-impl Source {
-    fn open(table: &FoundTable, read: &ReadOptions) -> Result<Source, ImportError> {
+impl CounterTable {
+    fn open(table: &SstableFile, read: &ReadOptions) -> Result<CounterTable, ImportError> {
         let deletions_are_final = table.descriptor.format.counter_deletions_are_final();
-        Ok(Source { reader: Reader::open(table, read)?, node: table.node, deletions_are_final, next: None })
+        Ok(CounterTable {
+            reader: SstableRows::open(table, read)?,
+            node: table.node,
+            deletions_are_final,
+            next: None,
+        })
     }
 
     /// Stops at a row or the end. `before` is the place of the row before it.
     fn begin(
         &mut self,
-        mut next: Next,
-        before: Option<Place>,
+        mut next: RowUnit,
+        before: Option<RingPosition>,
         partitioner: &PartitionerRef,
     ) -> Result<(), ImportError> {
         loop {
             match next {
-                Next::Row { key, deletion } => {
+                RowUnit::Row { key, deletion } => {
                     let mut token = Vec::new();
                     partitioner.token(&key, &mut token);
                     let place = (token, key);
@@ -181,8 +186,8 @@ impl Source {
                     self.reader.lose(format!("{error}; lost: the row with the key 0x{key}"));
                 }
                 // The rest of a row that is left out.
-                Next::Atom(_) => {}
-                Next::End => {
+                RowUnit::Atom(_) => {}
+                RowUnit::End => {
                     self.next = None;
                     return Ok(());
                 }
@@ -202,11 +207,11 @@ impl Source {
         changes.extend(first);
         loop {
             match self.reader.next()? {
-                Next::Atom(Atom::Counter { super_column, counter }) => {
+                RowUnit::Atom(Atom::Counter { super_column, counter }) => {
                     let name = (super_column, counter.name.clone());
                     add(states, name, CounterState::Live(counter), self.node, self.deletions_are_final);
                 }
-                Next::Atom(atom) => {
+                RowUnit::Atom(atom) => {
                     if let Atom::Cell { super_column, cell } = &atom
                         && let CellKind::Deleted { .. } = cell.kind
                     {
@@ -232,7 +237,7 @@ fn add(states: &mut States, name: CounterName, state: CounterState, node: usize,
     of_nodes.insert(node, merged);
 }
 
-fn out_of_order(reader: &Reader, partitioner: &PartitionerRef) -> ImportError {
+fn out_of_order(reader: &SstableRows, partitioner: &PartitionerRef) -> ImportError {
     let partitioner = partitioner.class_name().to_owned();
     ImportError::Order { path: reader.path().to_owned(), partitioner }
 }

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::counters::{CounterMerge, Logged, Place};
+use super::counters::{CounterMerge, Logged, RingPosition};
 use super::fold::RowFold;
 use super::logged_rows::LoggedRows;
 use super::merge::{FamilyMerge, open_max};
-use super::pieces::{Pieces, first_changes};
-use super::reader::ReadOptions;
-use super::{FamilyName, FoundTable, ImportError};
-use crate::copy::{MergeKey, dump_rank};
+use super::row_batcher::{RowBatcher, first_changes};
+use super::sstable_rows::ReadOptions;
+use super::{FamilyName, ImportError, SstableFile};
+use crate::endpoint::{MergeKey, dump_rank};
 use base::model::{Change, DeletionTime, RangeTombstone};
 use base::schema::CfDef;
 use store::{RowPiece, weight};
@@ -27,7 +27,7 @@ const ROW_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The files of a column family.
 pub struct FileDump {
     pub cf: Arc<CfDef>,
-    pub tables: Vec<FoundTable>,
+    pub tables: Vec<SstableFile>,
     pub read: ReadOptions,
     /// The writes in commit logs: of its counters, or its rows.
     pub logged: Option<Logged>,
@@ -41,7 +41,7 @@ impl FileDump {
     ///
     /// At damage, unless it is skipped; if names are not in the order of the comparator.
     pub fn run(mut self, mut send: impl FnMut(Vec<RowPiece>) -> bool) -> Result<(), ImportError> {
-        let mut pieces = Pieces::new(&mut send);
+        let mut pieces = RowBatcher::new(&mut send);
         if self.cf.is_counter() {
             self.send_counters(&mut pieces)?;
         } else {
@@ -51,7 +51,7 @@ impl FileDump {
         Ok(())
     }
 
-    fn send_counters(&mut self, pieces: &mut Pieces<'_>) -> Result<(), ImportError> {
+    fn send_counters(&mut self, pieces: &mut RowBatcher<'_>) -> Result<(), ImportError> {
         let (logged, cf) = (self.logged.take(), Some(self.cf.clone()));
         let mut merge = CounterMerge::new(&self.tables, logged, &self.read, cf)?;
         while let Some(RowPiece { key, changes }) = merge.next_row()? {
@@ -63,7 +63,7 @@ impl FileDump {
         Ok(())
     }
 
-    fn send_rows(&mut self, pieces: &mut Pieces<'_>) -> Result<(), ImportError> {
+    fn send_rows(&mut self, pieces: &mut RowBatcher<'_>) -> Result<(), ImportError> {
         let mut merge = FamilyMerge::new(self.cf.clone(), &self.tables, self.read.clone(), None)?;
         let mut next = merge.next_row()?;
         loop {
@@ -101,10 +101,10 @@ impl FileDump {
     /// Sends the row that the merge is at, together with further changes.
     fn send_row(
         &self,
-        place: &Place,
+        place: &RingPosition,
         mut changes: Vec<Change>,
         merge: &mut FamilyMerge,
-        pieces: &mut Pieces<'_>,
+        pieces: &mut RowBatcher<'_>,
     ) -> Result<bool, ImportError> {
         let mut bytes: usize = changes.iter().map(weight).sum();
         while let Some(atom) = merge.next_atom()? {
@@ -190,14 +190,14 @@ impl<'a> FoldedRow<'a> {
     }
 
     /// Sends the decided changes. Returns false if no more is taken.
-    fn send(&mut self, pieces: &mut Pieces<'_>) -> bool {
+    fn send(&mut self, pieces: &mut RowBatcher<'_>) -> bool {
         let changes = self.fold.take();
         self.begin(pieces);
         changes.into_iter().all(|change| pieces.add(change))
     }
 
     /// Sends the rest.
-    fn send_all(mut self, pieces: &mut Pieces<'_>) -> bool {
+    fn send_all(mut self, pieces: &mut RowBatcher<'_>) -> bool {
         self.begin(pieces);
         for (_, held) in std::mem::take(&mut self.held) {
             self.fold.add(held);
@@ -205,7 +205,7 @@ impl<'a> FoldedRow<'a> {
         self.fold.finish().into_iter().all(|change| pieces.add(change))
     }
 
-    fn begin(&mut self, pieces: &mut Pieces<'_>) {
+    fn begin(&mut self, pieces: &mut RowBatcher<'_>) {
         if !self.is_begun {
             pieces.begin(self.key.clone(), DeletionTime::LIVE);
             self.is_begun = true;

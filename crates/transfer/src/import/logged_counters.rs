@@ -16,9 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::FamilyName;
-use super::counters::{CounterName, Place};
+use super::counters::{CounterName, RingPosition};
 use super::logs::Logs;
-use super::pieces::first_changes;
+use super::row_batcher::first_changes;
 use base::model::{CellKind, Change};
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
@@ -32,7 +32,7 @@ const COUNTER_BYTES: usize = 300;
 const OTHER_BYTES: usize = 150;
 
 /// A row of a column family.
-type RowPlace = (FamilyName, Place);
+type FamilyPosition = (FamilyName, RingPosition);
 
 /// The changes of a row in the logs of a node.
 #[derive(Debug, Default)]
@@ -50,10 +50,10 @@ pub struct LoggedCounters {
     partitioner: PartitionerRef,
     bytes_max: usize,
     /// The changes of each row, by node.
-    rows: BTreeMap<RowPlace, BTreeMap<usize, LoggedRow>>,
+    rows: BTreeMap<FamilyPosition, BTreeMap<usize, LoggedRow>>,
     bytes: usize,
     /// The first row that was dropped.
-    dropped: Option<RowPlace>,
+    dropped: Option<FamilyPosition>,
     /// The column families of all rows.
     families: BTreeSet<FamilyName>,
 }
@@ -83,7 +83,7 @@ impl LoggedCounters {
     }
 
     /// Returns the place of the next row of a column family. `None` if there are no more.
-    pub fn next_place(&mut self, family: &FamilyName) -> Option<Place> {
+    pub fn next_place(&mut self, family: &FamilyName) -> Option<RingPosition> {
         loop {
             // Rows of column families before this one were not asked for.
             while self.rows.first_entry().is_some_and(|first| first.key().0 < *family) {
@@ -95,7 +95,7 @@ impl LoggedCounters {
                     return (of == family).then(|| place.clone());
                 }
                 (None, Some(dropped)) if dropped.0 <= *family => {
-                    let first = (family.clone(), Place::default());
+                    let first = (family.clone(), RingPosition::default());
                     self.fill(Some(&dropped.max(first)));
                 }
                 (None, dropped) => {
@@ -107,7 +107,7 @@ impl LoggedCounters {
     }
 
     /// Removes the row at a place of a column family, and returns its changes by node.
-    pub fn take(&mut self, family: &FamilyName, place: &Place) -> BTreeMap<usize, LoggedRow> {
+    pub fn take(&mut self, family: &FamilyName, place: &RingPosition) -> BTreeMap<usize, LoggedRow> {
         self.rows.remove(&(family.clone(), place.clone())).unwrap_or_default()
     }
 
@@ -117,7 +117,7 @@ impl LoggedCounters {
     }
 
     /// Reads the rows from a place on.
-    fn fill(&mut self, from: Option<&RowPlace>) {
+    fn fill(&mut self, from: Option<&FamilyPosition>) {
         self.rows.clear();
         self.bytes = 0;
         let logs = self.logs.clone();
@@ -137,7 +137,7 @@ impl LoggedCounters {
         row: LogRow,
         node: usize,
         deletions_are_final: bool,
-        from: Option<&RowPlace>,
+        from: Option<&FamilyPosition>,
     ) {
         let mut token = Vec::new();
         self.partitioner.token(&row.key, &mut token);

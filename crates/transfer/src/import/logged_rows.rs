@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::counters::Place;
+use super::counters::RingPosition;
 use super::logs::Logs;
-use super::pieces::first_changes;
+use super::row_batcher::first_changes;
 use base::model::Change;
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
@@ -25,10 +25,10 @@ pub struct LoggedRows {
     cf: Arc<CfDef>,
     partitioner: PartitionerRef,
     bytes_max: usize,
-    rows: BTreeMap<Place, Vec<Change>>,
+    rows: BTreeMap<RingPosition, Vec<Change>>,
     bytes: usize,
     /// The first row that was dropped.
-    dropped: Option<Place>,
+    dropped: Option<RingPosition>,
 }
 
 impl LoggedRows {
@@ -36,12 +36,12 @@ impl LoggedRows {
     pub fn read(logs: Arc<Logs>, cf: Arc<CfDef>, partitioner: PartitionerRef) -> LoggedRows {
         let (rows, bytes_max) = (BTreeMap::new(), BYTES_MAX);
         let mut logged = LoggedRows { logs, cf, partitioner, bytes_max, rows, bytes: 0, dropped: None };
-        logged.fill(&Place::default());
+        logged.fill(&RingPosition::default());
         logged
     }
 
     /// Reads the rows from a place on, as many as fit.
-    fn fill(&mut self, from: &Place) {
+    fn fill(&mut self, from: &RingPosition) {
         let logs = self.logs.clone();
         for log in logs.found() {
             // The import has reported the damage of a log.
@@ -58,7 +58,7 @@ impl LoggedRows {
         }
     }
 
-    fn add(&mut self, place: Place, changes: Vec<Change>, from: &Place) {
+    fn add(&mut self, place: RingPosition, changes: Vec<Change>, from: &RingPosition) {
         if place < *from || self.dropped.as_ref().is_some_and(|dropped| place >= *dropped) {
             return;
         }
@@ -72,7 +72,7 @@ impl LoggedRows {
     }
 
     /// Returns the place of the next row.
-    pub fn next_place(&mut self) -> Option<Place> {
+    pub fn next_place(&mut self) -> Option<RingPosition> {
         if self.rows.is_empty()
             && let Some(dropped) = self.dropped.take()
         {

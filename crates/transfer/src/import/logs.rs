@@ -9,13 +9,14 @@ use tokio::sync::mpsc;
 use super::as_of::ClockShift;
 use super::log_families::LogFamilies;
 use super::losses::{Losses, Lost};
-use super::pieces::first_changes;
+use super::read_thread::{BATCH_BYTES, Piece, transfer};
 use super::replay::Replay;
+use super::row_batcher::first_changes;
 use super::summary::{FamilySummary, Summary};
-use super::transfer::{PIECE_BYTES, Piece, transfer};
 use super::unfound::{Unfound, UnfoundWrites};
-use super::{FamilyName, FoundPath, ImportError, ImportOptions, Inventory};
-use crate::copy::{Interruption, Side, Writer};
+use super::{FamilyName, ImportError, ImportOptions, Inventory, NodePath};
+use crate::Interruption;
+use crate::endpoint::{Endpoint, RowWriter};
 use base::schema::CfDef;
 use sstable::{CommitLog, LogFamily, LogPosition, LogRow, SstableError};
 use store::{RowPiece, weight};
@@ -31,7 +32,7 @@ pub struct LogReport {
 
 /// The commit logs of all nodes, and which of their writes are replayed.
 pub struct Logs {
-    found: Vec<FoundPath>,
+    found: Vec<NodePath>,
     families: LogFamilies,
     replay: Replay,
     interruption: Interruption,
@@ -46,7 +47,7 @@ impl Logs {
     /// If the system tables, which know of each TRUNCATE, are damaged, unless damage is skipped.
     pub fn of(
         inventory: &Inventory,
-        to: &Side,
+        to: &Endpoint,
         options: &ImportOptions,
         shift: ClockShift,
     ) -> Result<Logs, ImportError> {
@@ -60,7 +61,7 @@ impl Logs {
         })
     }
 
-    pub fn found(&self) -> &[FoundPath] {
+    pub fn found(&self) -> &[NodePath] {
         &self.found
     }
 
@@ -84,11 +85,7 @@ impl Logs {
 
     /// Reads a log. Each row of a selected column family that no SSTable has goes to `each`, together with whether a
     /// deletion of a counter is final in this log. `each` returns false to stop.
-    pub fn read(
-        &self,
-        log: &FoundPath,
-        mut each: impl FnMut(&Arc<CfDef>, LogRow, bool) -> bool,
-    ) -> LogReport {
+    pub fn read(&self, log: &NodePath, mut each: impl FnMut(&Arc<CfDef>, LogRow, bool) -> bool) -> LogReport {
         let mut report = LogReport::default();
         let lost = |what: String| Lost { path: log.path.clone(), what };
         let mut reader = match CommitLog::open(&log.path) {
@@ -160,7 +157,7 @@ impl Logs {
     /// If the target fails, or the import is stopped. The parts of a log that cannot be read are in the summary.
     pub async fn import(
         self: &Arc<Self>,
-        writer: &Arc<Writer>,
+        writer: &Arc<RowWriter>,
         summary: &mut Summary,
     ) -> Result<(), ImportError> {
         summary.doubts.append(self.doubts());
@@ -234,7 +231,7 @@ impl Read {
         family.counts.rows += 1;
         self.bytes += row.key.len() + changes.iter().map(weight).sum::<usize>();
         family.rows.push(RowPiece { key: row.key, changes });
-        self.bytes < PIECE_BYTES || self.send()
+        self.bytes < BATCH_BYTES || self.send()
     }
 
     /// Sends the rows of all column families. Returns false if the target takes no more.

@@ -21,11 +21,11 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::counters::Place;
-use super::pieces::Pieces;
-use super::reader::{Next, ReadOptions, Reader};
+use super::counters::RingPosition;
+use super::row_batcher::RowBatcher;
+use super::sstable_rows::{ReadOptions, RowUnit, SstableRows};
 use super::summary::ReadSummary;
-use super::{FoundTable, ImportError};
+use super::{ImportError, SstableFile};
 use base::compat::features::releases::NEWEST;
 use base::marshal;
 use base::model::{DeletionTime, RangeTombstone};
@@ -48,10 +48,10 @@ pub fn open_max() -> usize {
 }
 
 /// A table.
-struct Source {
-    found: FoundTable,
+struct MergeTable {
+    found: SstableFile,
     /// `None` before its first row is reached, and after its last one.
-    reader: Option<Reader>,
+    reader: Option<SstableRows>,
     /// The deletion of the row that it is at.
     deletion: DeletionTime,
     /// The next atom of the row.
@@ -65,21 +65,21 @@ pub struct FamilyMerge {
     cf: Arc<CfDef>,
     options: ReadOptions,
     partitioner: PartitionerRef,
-    sources: Vec<Source>,
+    sources: Vec<MergeTable>,
     /// The sources by the row that is next in each.
-    waiting: BinaryHeap<Reverse<(Place, usize)>>,
+    waiting: BinaryHeap<Reverse<(RingPosition, usize)>>,
     /// The sources that have the present row.
     of_row: Vec<usize>,
     /// The sources of `of_row` that have more of it.
     in_row: Vec<usize>,
     /// Sources that are read when the others have ended.
-    deferred: Vec<(Place, usize)>,
+    deferred: Vec<(RingPosition, usize)>,
     open: usize,
     open_max: usize,
     /// The present row.
-    place: Option<Place>,
+    place: Option<RingPosition>,
     /// Rows up to this place are skipped.
-    after: Option<Place>,
+    after: Option<RingPosition>,
     /// Whether all rows up to the present one were returned: none came out of order, and no source was deferred.
     is_in_order: bool,
     /// The summary of the tables that have ended.
@@ -112,7 +112,7 @@ impl FamilyMerge {
     /// If a table cannot be read, as all methods; at damage, unless it is skipped.
     pub fn new(
         cf: Arc<CfDef>,
-        tables: &[FoundTable],
+        tables: &[SstableFile],
         options: ReadOptions,
         after: Option<Bytes>,
     ) -> Result<FamilyMerge, ImportError> {
@@ -148,15 +148,15 @@ impl FamilyMerge {
         }
         merge.after = after.map(|key| merge.place_of(key));
         for (found, key) in tables.iter().zip(first_keys) {
-            let place = key.map_or_else(Place::default, |key| merge.place_of(key));
+            let place = key.map_or_else(RingPosition::default, |key| merge.place_of(key));
             merge.waiting.push(Reverse((place, merge.sources.len())));
             let (found, deletion) = (found.clone(), DeletionTime::LIVE);
-            merge.sources.push(Source { found, reader: None, deletion, next: None, counters: 0 });
+            merge.sources.push(MergeTable { found, reader: None, deletion, next: None, counters: 0 });
         }
         Ok(merge)
     }
 
-    fn place_of(&self, key: Bytes) -> Place {
+    fn place_of(&self, key: Bytes) -> RingPosition {
         let mut token = Vec::new();
         self.partitioner.token(&key, &mut token);
         (token, key)
@@ -242,16 +242,16 @@ impl FamilyMerge {
         let source = &mut self.sources[at];
         let Some(reader) = &mut source.reader else { return Ok(false) };
         match reader.next()? {
-            Next::Atom(atom) => {
+            RowUnit::Atom(atom) => {
                 source.next = Some(atom);
                 return Ok(true);
             }
-            Next::Row { key, deletion } => {
+            RowUnit::Row { key, deletion } => {
                 source.deletion = deletion;
                 let place = self.place_of(key);
                 self.waiting.push(Reverse((place, at)));
             }
-            Next::End => self.close(at),
+            RowUnit::End => self.close(at),
         }
         Ok(false)
     }
@@ -262,14 +262,14 @@ impl FamilyMerge {
     }
 
     /// Opens a source, and moves to its first row.
-    fn open(&mut self, at: usize, place: Place) -> Result<(), ImportError> {
+    fn open(&mut self, at: usize, place: RingPosition) -> Result<(), ImportError> {
         if self.open >= self.open_max {
             self.is_in_order = false;
             self.deferred.push((place, at));
             return Ok(());
         }
         let found = &self.sources[at].found;
-        let mut reader = Reader::open(found, &self.options)?;
+        let mut reader = SstableRows::open(found, &self.options)?;
         if let Some(after) = &self.after {
             reader.skip_rows(found, &self.options, |key| self.place_of(key.clone()) <= *after)?;
         }
@@ -290,7 +290,7 @@ impl FamilyMerge {
     }
 
     /// Returns the place of the present row.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&RingPosition> {
         self.place.as_ref()
     }
 
@@ -337,7 +337,7 @@ impl FamilyMerge {
         mut send: impl FnMut(Vec<RowPiece>) -> bool,
         end: Option<Instant>,
     ) -> Result<Fed, ImportError> {
-        let mut pieces = Pieces::new(&mut send);
+        let mut pieces = RowBatcher::new(&mut send);
         while let Some(row) = self.next_row()? {
             let key = row.key.clone();
             pieces.begin(row.key, row.deletion);
@@ -358,7 +358,7 @@ impl FamilyMerge {
 
     fn has_lost(&self) -> bool {
         !self.finished.losses.is_empty()
-            || self.sources.iter().filter_map(|source| source.reader.as_ref()).any(Reader::has_lost)
+            || self.sources.iter().filter_map(|source| source.reader.as_ref()).any(SstableRows::has_lost)
     }
 
     /// Returns the counts of all tables, and the losses.

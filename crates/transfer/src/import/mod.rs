@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   options     its options
-//!   inventory   the SSTables in directories (`found_file`), by column family; `search` finds them
+//!   inventory   the SSTables in directories (`sstable_file`), by column family; `search` finds them
 //!   leftovers   .. but for those that a killed server has left, and would not have read
 //!   schema      the schema that a server kept in its own tables
 //!   fits        whether definitions can belong to the SSTables
@@ -38,10 +38,10 @@ mod error;
 mod file_dump;
 mod fits;
 mod fold;
-mod found_file;
+mod import_progress;
+mod import_target;
 mod inventory;
 mod leftovers;
-mod load;
 mod log_families;
 mod logged_counters;
 mod logged_counts;
@@ -52,16 +52,16 @@ mod merge;
 mod meter;
 mod old_names;
 mod options;
-mod pieces;
-mod progress;
-mod reader;
+mod read_thread;
 mod replay;
+mod row_batcher;
 mod run;
 mod schema;
 mod search;
 mod source_partitioner;
+mod sstable_file;
+mod sstable_rows;
 mod summary;
-mod transfer;
 mod unfound;
 mod verify;
 
@@ -69,17 +69,17 @@ pub use as_of::{AsOf, ClockShift};
 pub use base::schema::FamilyName;
 pub use error::ImportError;
 pub use fits::misfits;
-pub use found_file::{FoundPath, FoundTable};
+pub use import_progress::recorded_parts;
 pub use inventory::Inventory;
 pub use leftovers::LeftOut;
 pub use logged_counts::LoggedCounts;
 pub use losses::{Losses, Lost};
 pub use options::{CHECKPOINT_EVERY, ImportOptions};
-pub use progress::recorded_parts;
 pub use run::import;
 pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use search::SCHEMA_KEYSPACES;
 pub use source_partitioner::{SourcePartitioner, source_partitioner};
+pub use sstable_file::{NodePath, SstableFile};
 pub use summary::{FamilySummary, Summary};
 pub use unfound::{Unfound, UnfoundWrites};
 pub use verify::{Comparison, Verified, check_comparable, verify};

@@ -8,20 +8,20 @@ use tokio::sync::mpsc;
 
 use super::as_of::ClockShift;
 use super::counters::{CounterMerge, Logged};
-use super::load::Load;
+use super::import_progress::ImportProgress;
+use super::import_target::ImportTarget;
 use super::logged_counters::LoggedCounters;
 use super::logs::Logs;
 use super::losses::Lost;
 use super::merge::{FamilyMerge, Fed};
 use super::meter::{Meter, ReadCounts};
-use super::pieces::read_pieces;
-use super::progress::Progress;
-use super::reader::{ReadOptions, Reader};
+use super::read_thread::{Piece, read_on_thread, transfer, transfer_in_order};
+use super::row_batcher::send_rows_of;
 use super::source_partitioner::order_of_files;
+use super::sstable_rows::{ReadOptions, SstableRows};
 use super::summary::{FamilySummary, ReadSummary, Summary};
-use super::transfer::{Piece, read_on_thread, transfer, transfer_in_order};
-use super::{FamilyName, FoundTable, ImportError, ImportOptions, Inventory, LeftOut};
-use crate::copy::Side;
+use super::{FamilyName, ImportError, ImportOptions, Inventory, LeftOut, SstableFile};
+use crate::endpoint::Endpoint;
 use base::compat::features::releases::NEWEST;
 use base::schema::{CfDef, TableDef};
 use base::util::Clock;
@@ -51,27 +51,28 @@ impl ImportOptions {
 /// At damage that is not skipped, if the target has other kinds of names, or fails.
 pub async fn import(
     inventory: &Inventory,
-    to: Option<Arc<Side>>,
+    to: Option<Arc<Endpoint>>,
     clock: Arc<Clock>,
     options: &ImportOptions,
 ) -> Result<Summary, ImportError> {
     let doubts = doubts_of(inventory, options)?;
     let name = to.as_ref().map(|to| to.name.clone()).unwrap_or_default();
-    let mut progress = Progress::open(options.progress_file.as_deref(), &name, options.as_of, clock.now_s())?;
+    let mut progress =
+        ImportProgress::open(options.progress_file.as_deref(), &name, options.as_of, clock.now_s())?;
     progress.note_files(inventory.families.values().flatten())?;
     let counts = Arc::<ReadCounts>::default();
     let read = options.read_options(inventory, progress.shift(), &counts);
-    let is_done = |name: &FamilyName, table: &FoundTable| {
+    let is_done = |name: &FamilyName, table: &SstableFile| {
         progress.is_done(&table.path.display().to_string()) || progress.is_done(&name.to_string())
     };
     let all =
         inventory.families.iter().flat_map(|(name, tables)| tables.iter().map(move |table| (name, table)));
-    let done: Vec<&FoundTable> =
+    let done: Vec<&SstableFile> =
         all.filter(|(name, table)| is_done(name, table)).map(|(_, table)| table).collect();
     let before = done.iter().map(|table| table.bytes).sum();
     let done_before = done.len() as u64;
     let load = match to {
-        Some(to) => Some(Load::begin(to, clock, progress, options.checkpoint_every)?),
+        Some(to) => Some(ImportTarget::begin(to, clock, progress, options.checkpoint_every)?),
         None => None,
     };
     let summary = Summary { shift: read.shift, done_before, ..doubts };
@@ -107,7 +108,7 @@ fn doubts_of(inventory: &Inventory, options: &ImportOptions) -> Result<Summary, 
 fn families(
     inventory: &Inventory,
     logged: Option<&Arc<Mutex<LoggedCounters>>>,
-) -> BTreeMap<FamilyName, Vec<FoundTable>> {
+) -> BTreeMap<FamilyName, Vec<SstableFile>> {
     let mut families = inventory.families.clone();
     for name in logged.into_iter().flat_map(|logged| logged.lock().families().clone()) {
         families.entry(name).or_default();
@@ -119,7 +120,7 @@ fn families(
 struct Part {
     /// Its name in the progress file.
     name: String,
-    tables: Vec<FoundTable>,
+    tables: Vec<SstableFile>,
     logged: Option<Logged>,
 }
 
@@ -129,7 +130,7 @@ struct Run<'a> {
     options: &'a ImportOptions,
     read: ReadOptions,
     /// `None` if there is no target.
-    load: Option<Load>,
+    load: Option<ImportTarget>,
     summary: Summary,
 }
 
@@ -180,7 +181,7 @@ impl Run<'_> {
     async fn import_tables(
         &mut self,
         name: &FamilyName,
-        tables: &[FoundTable],
+        tables: &[SstableFile],
         cf: Option<Arc<CfDef>>,
     ) -> Result<(), ImportError> {
         for table in tables {
@@ -246,11 +247,11 @@ impl Run<'_> {
     async fn import_merged(
         &mut self,
         name: &FamilyName,
-        tables: &[FoundTable],
+        tables: &[SstableFile],
         cf: Arc<CfDef>,
     ) -> Result<(), ImportError> {
-        let part = |table: &FoundTable| table.path.display().to_string();
-        let tables: Vec<FoundTable> =
+        let part = |table: &SstableFile| table.path.display().to_string();
+        let tables: Vec<SstableFile> =
             tables.iter().filter(|table| !self.is_done(&part(table))).cloned().collect();
         if tables.is_empty() {
             return Ok(());
@@ -319,8 +320,8 @@ impl Run<'_> {
             }
             let mut finished = ReadSummary::default();
             for table in &tables {
-                let mut reader = Reader::open(table, &read)?;
-                let counters = read_pieces(&mut reader, send)?;
+                let mut reader = SstableRows::open(table, &read)?;
+                let counters = send_rows_of(&mut reader, send)?;
                 if counters > 0 && cf.is_some() {
                     reader.lose_counters(counters);
                 }

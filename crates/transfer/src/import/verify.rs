@@ -17,17 +17,19 @@ use tokio::task::JoinSet;
 use super::as_of::ClockShift;
 use super::counters::Logged;
 use super::file_dump::{FileDump, what_differs};
+use super::import_progress::ImportProgress;
 use super::logged_counters::LoggedCounters;
 use super::logged_rows::LoggedRows;
 use super::logs::Logs;
 use super::meter::{Meter, ReadCounts};
-use super::progress::Progress;
-use super::reader::ReadOptions;
+use super::read_thread::read_on_thread;
 use super::source_partitioner::order_of_files;
-use super::transfer::read_on_thread;
-use super::{FamilyName, FoundTable, ImportError, ImportOptions, Inventory};
-use crate::copy::{
-    CopyError, DifferenceKind, Differences, DumpSource, Lookup, MergeStep, Side, Stream, Walk, next_of_dumps,
+use super::sstable_rows::ReadOptions;
+use super::{FamilyName, ImportError, ImportOptions, Inventory, SstableFile};
+use crate::TransferError;
+use crate::endpoint::{
+    CellLookup, DifferenceKind, Differences, DumpReader, DumpSource, Endpoint, MergeStep, StoreWalk,
+    next_of_dumps,
 };
 use base::compat::features::releases::NEWEST;
 use base::partitioner::PartitionerRef;
@@ -36,11 +38,11 @@ use base::util::Clock;
 use sstable::named_partitioner;
 use store::RowPiece;
 
-/// Pieces of files that wait for the comparison.
+/// RowBatcher of files that wait for the comparison.
 const WAITING: usize = 8;
 /// Rows of a page. A dump has none.
 const ROWS: usize = 256;
-/// Pieces of rows that are looked up in a cluster at the same time.
+/// RowBatcher of rows that are looked up in a cluster at the same time.
 const LOOKUPS: usize = 16;
 /// Steps of the comparison after which a signal is noticed.
 const STEPS: u64 = 1024;
@@ -64,7 +66,7 @@ pub struct Verified {
 /// If the target cannot be dumped or has another order, at damage that is not skipped, and if the comparison is stopped.
 pub async fn verify(
     inventory: &Inventory,
-    to: Arc<Side>,
+    to: Arc<Endpoint>,
     clock: Arc<Clock>,
     options: &ImportOptions,
     shift: Option<ClockShift>,
@@ -95,11 +97,13 @@ pub enum Comparison {
 /// # Errors
 ///
 /// If it cannot be.
-pub fn check_comparable(to: &Side) -> Result<Comparison, ImportError> {
+pub fn check_comparable(to: &Endpoint) -> Result<Comparison, ImportError> {
     match (&to.partitioner, to.can_dump(), &to.database) {
         (Some(partitioner), true, _) => Ok(Comparison::Dumps(partitioner.clone())),
         (_, false, Some(_)) => Ok(Comparison::Cells),
-        _ => Err(CopyError::of(to, "only a data directory or a cluster can be compared with files").into()),
+        _ => {
+            Err(TransferError::of(to, "only a data directory or a cluster can be compared with files").into())
+        }
     }
 }
 
@@ -110,12 +114,12 @@ fn recorded_shift(options: &ImportOptions, to: &str, now_s: i32) -> Result<Clock
         let why = "the import's seconds are only known from its progress file: set --progress-file";
         return Err(ImportError::Nothing(why.to_owned()));
     }
-    Ok(Progress::open(file, to, options.as_of, now_s)?.shift())
+    Ok(ImportProgress::open(file, to, options.as_of, now_s)?.shift())
 }
 
 /// A running comparison.
 struct Verify<'a> {
-    to: Arc<Side>,
+    to: Arc<Endpoint>,
     clock: Arc<Clock>,
     options: &'a ImportOptions,
     logs: Arc<Logs>,
@@ -169,13 +173,13 @@ impl Verify<'_> {
         names.into_iter().filter_map(defined).collect()
     }
 
-    fn check_order(&self, name: &FamilyName, tables: &[FoundTable]) -> Result<(), ImportError> {
+    fn check_order(&self, name: &FamilyName, tables: &[SstableFile]) -> Result<(), ImportError> {
         for table in tables {
             let named = named_partitioner(&table.descriptor);
             let own = named.as_ref().unwrap_or(&self.options.partitioner).class_name();
             if own != self.partitioner.class_name() {
                 let why = what_differs(name, own, self.partitioner.class_name());
-                return Err(CopyError::Schema(why).into());
+                return Err(TransferError::Schema(why).into());
             }
         }
         Ok(())
@@ -197,7 +201,8 @@ impl Verify<'_> {
             let outcome = dump.run(|rows| sender.blocking_send(Ok(rows)).is_ok());
             if let Err(error) = &outcome {
                 // The comparison must not take the rest for missing.
-                let error = CopyError::Side { side: "the files".to_owned(), why: error.to_string() };
+                let error =
+                    TransferError::Endpoint { endpoint: "the files".to_owned(), why: error.to_string() };
                 let _ = sender.blocking_send(Err(error));
             }
             outcome
@@ -217,12 +222,12 @@ impl Verify<'_> {
         &self,
         name: &FamilyName,
         cf: &Arc<CfDef>,
-        receiver: mpsc::Receiver<Result<Vec<RowPiece>, CopyError>>,
+        receiver: mpsc::Receiver<Result<Vec<RowPiece>, TransferError>>,
         differences: &mut Differences,
     ) -> Result<u64, ImportError> {
-        let walk = DumpSource::Store(Walk::new(self.to.clone(), cf.clone(), None, ROWS));
-        let mut from = Stream::new(DumpSource::Thread(receiver), cf.clone(), self.partitioner.clone());
-        let mut to = Stream::new(walk, cf.clone(), self.partitioner.clone());
+        let walk = DumpSource::Store(StoreWalk::new(self.to.clone(), cf.clone(), None, ROWS));
+        let mut from = DumpReader::new(DumpSource::Thread(receiver), cf.clone(), self.partitioner.clone());
+        let mut to = DumpReader::new(walk, cf.clone(), self.partitioner.clone());
         let now_s = self.clock.now_s();
         let mut steps = 0;
         while let Some(step) = next_of_dumps(&mut from, &mut to, now_s).await? {
@@ -242,10 +247,10 @@ impl Verify<'_> {
         &self,
         name: &FamilyName,
         cf: &Arc<CfDef>,
-        mut receiver: mpsc::Receiver<Result<Vec<RowPiece>, CopyError>>,
+        mut receiver: mpsc::Receiver<Result<Vec<RowPiece>, TransferError>>,
         differences: &mut Differences,
     ) -> Result<u64, ImportError> {
-        let lookup = Arc::new(Lookup {
+        let lookup = Arc::new(CellLookup {
             other: self.to.clone(),
             cf: cf.clone(),
             clock: self.clock.clone(),
@@ -259,7 +264,7 @@ impl Verify<'_> {
             let rows = receiver.recv().await.transpose()?;
             if looked_up.len() >= LOOKUPS || rows.is_none() {
                 let Some(found) = looked_up.join_next().await else { return Ok(cells) };
-                let found: Result<(u64, Vec<_>), CopyError> =
+                let found: Result<(u64, Vec<_>), TransferError> =
                     found.map_err(|error| ImportError::Thread(error.to_string()))?;
                 let (compared, found) = found?;
                 cells += compared;

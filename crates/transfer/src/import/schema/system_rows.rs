@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use crate::import::{FamilyName, FoundTable};
+use crate::import::{FamilyName, SstableFile};
 use base::marshal::components;
 use base::model::{Change, DeletionTime};
 use base::schema::Layout;
@@ -136,11 +136,11 @@ struct Merged {
 #[derive(Clone, Copy)]
 pub struct SystemTables<'t> {
     pub keyspace: &'t str,
-    pub found: &'t BTreeMap<FamilyName, Vec<FoundTable>>,
+    pub found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
 }
 
 impl SystemTables<'_> {
-    fn tables(&self, name: &str) -> &[FoundTable] {
+    fn tables(&self, name: &str) -> &[SstableFile] {
         let name = FamilyName { keyspace: self.keyspace.to_owned(), name: name.to_owned() };
         self.found.get(&name).map_or(&[], Vec::as_slice)
     }
@@ -176,7 +176,7 @@ impl SystemTables<'_> {
 ///
 /// At damage: a schema with gaps would be worse than none.
 pub fn read(
-    tables: &[FoundTable],
+    tables: &[SstableFile],
     clustering: usize,
     is_compact: bool,
 ) -> Result<Vec<SystemRow>, SstableError> {

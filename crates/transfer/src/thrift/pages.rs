@@ -5,9 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::ThriftPlace;
-use super::pages::{PageFuture, Pages};
-use super::thrift_client::ThriftClient;
+use super::client::ThriftClient;
+use crate::endpoint::{PageFuture, Pages, ThriftAddress};
 use base::model::{Cell, CellKind, Predicate, Row, RowColumns, SliceRange, SuperColumn};
 use base::schema::CfDef;
 use base::util::{Clock, Password, password_of};
@@ -23,7 +22,7 @@ const AHEAD_S: i64 = 60;
 
 /// Reads pages from a server, with a connection for each concurrent call.
 pub struct ThriftPages {
-    pub place: ThriftPlace,
+    pub place: ThriftAddress,
     login: Option<(String, Password)>,
     clock: Arc<Clock>,
     /// Idle connections.
@@ -32,7 +31,7 @@ pub struct ThriftPages {
 
 impl ThriftPages {
     /// Creates the pages of a server. Reads the password file.
-    pub fn new(place: ThriftPlace, clock: Arc<Clock>) -> Result<ThriftPages, String> {
+    pub fn new(place: ThriftAddress, clock: Arc<Clock>) -> Result<ThriftPages, String> {
         let login = match &place.login {
             Some((user, file)) => Some((user.clone(), password_of("the server's password", file)?)),
             None => None,

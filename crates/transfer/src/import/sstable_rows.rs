@@ -9,7 +9,7 @@ use super::as_of::ClockShift;
 use super::losses::{Losses, Lost};
 use super::meter::ReadCounts;
 use super::summary::{FamilySummary, ReadSummary};
-use super::{FoundTable, ImportError};
+use super::{ImportError, SstableFile};
 use base::model::DeletionTime;
 use base::partitioner::PartitionerRef;
 use base::schema::Layout;
@@ -34,7 +34,7 @@ pub struct ReadOptions {
 }
 
 /// Reads an SSTable.
-pub struct Reader {
+pub struct SstableRows {
     /// `None` if the table cannot be opened, and damage is skipped.
     table: Option<TableReader>,
     path: PathBuf,
@@ -65,7 +65,7 @@ struct Gap {
 
 /// The next result of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
+pub enum RowUnit {
     /// A row begins.
     Row {
         key: Bytes,
@@ -78,23 +78,23 @@ pub enum Next {
 
 impl ReadOptions {
     /// Returns the options of a table.
-    pub fn of_table(&self, found: &FoundTable) -> TableOptions {
+    pub fn of_table(&self, found: &SstableFile) -> TableOptions {
         // Files of 2.1 and later name their partitioner.
         let named = found.descriptor.format.has_statistics_contents;
         TableOptions { layout: self.layout, partitioner: (!named).then(|| self.partitioner.clone()) }
     }
 }
 
-impl Reader {
+impl SstableRows {
     /// Opens an SSTable, and compares it with its checksum.
     ///
     /// # Errors
     ///
     /// If it cannot be read, or is damaged and damage is not skipped.
-    pub fn open(found: &FoundTable, options: &ReadOptions) -> Result<Reader, ImportError> {
+    pub fn open(found: &SstableFile, options: &ReadOptions) -> Result<SstableRows, ImportError> {
         let mut summary = FamilySummary { tables: 1, ..FamilySummary::default() };
         summary.formats.insert(found.descriptor.format.letters, 1);
-        let mut reader = Reader {
+        let mut reader = SstableRows {
             table: None,
             path: found.path.clone(),
             skips_damage: options.skips_damage,
@@ -127,7 +127,7 @@ impl Reader {
     /// Skips rows at the beginning, by their keys, if the Index component shows where the others begin.
     pub fn skip_rows(
         &mut self,
-        found: &FoundTable,
+        found: &SstableFile,
         options: &ReadOptions,
         is_skipped: impl Fn(&Bytes) -> bool,
     ) -> Result<(), ImportError> {
@@ -199,7 +199,7 @@ impl Reader {
     /// # Errors
     ///
     /// At damage, unless it is skipped.
-    pub fn next(&mut self) -> Result<Next, ImportError> {
+    pub fn next(&mut self) -> Result<RowUnit, ImportError> {
         self.uncounted += 1;
         if self.uncounted >= COUNT_EVERY {
             self.count_bytes();
@@ -215,12 +215,12 @@ impl Reader {
                     let deletion = self.shift.deletion(deletion);
                     self.summary.tombstones += u64::from(deletion.is_deleted());
                     self.last_key = Some(key.clone());
-                    return Ok(Next::Row { key, deletion });
+                    return Ok(RowUnit::Row { key, deletion });
                 }
                 Ok(Some(Unit::Atom(atom))) => {
                     let atom = self.shift.atom(atom);
                     self.summary.count(&atom);
-                    return Ok(Next::Atom(atom));
+                    return Ok(RowUnit::Atom(atom));
                 }
                 Err(SstableError::Damaged(damage)) if self.skips_damage => {
                     let skipped = table.skip_damage(&damage)?;
@@ -230,7 +230,7 @@ impl Reader {
             }
         }
         self.end_gap(None);
-        Ok(Next::End)
+        Ok(RowUnit::End)
     }
 
     /// Records damage. Damages without a row between them are one.

@@ -6,16 +6,17 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
 use super::ImportError;
-use crate::copy::{CopyError, Writer};
+use crate::TransferError;
+use crate::endpoint::RowWriter;
 use base::schema::CfDef;
 use store::RowPiece;
 
 /// Approximate size of a piece in bytes.
-pub const PIECE_BYTES: usize = 128 * 1024;
+pub const BATCH_BYTES: usize = 128 * 1024;
 
-/// Pieces that are written at the same time, and pieces that wait.
+/// RowBatcher that are written at the same time, and pieces that wait.
 const PARALLEL: usize = 16;
-/// Pieces that wait while pieces are written in order.
+/// RowBatcher that wait while pieces are written in order.
 const WAITING: usize = 8;
 
 /// Rows of a column family, some of them in part.
@@ -31,7 +32,7 @@ pub struct Piece {
 ///
 /// If the target fails. Then sending fails, too.
 pub async fn transfer<T: Send + 'static>(
-    writer: Option<&Arc<Writer>>,
+    writer: Option<&Arc<RowWriter>>,
     read: impl FnOnce(mpsc::Sender<Piece>) -> T + Send + 'static,
 ) -> Result<T, ImportError> {
     let (sender, receiver) = mpsc::channel(PARALLEL);
@@ -47,7 +48,7 @@ pub async fn transfer<T: Send + 'static>(
 /// The same, but each piece is written when the one before it is acknowledged. Tables that are flushed then have no keys
 /// in common.
 pub async fn transfer_in_order<T: Send + 'static>(
-    writer: &Arc<Writer>,
+    writer: &Arc<RowWriter>,
     read: impl FnOnce(mpsc::Sender<Piece>) -> T + Send + 'static,
 ) -> Result<T, ImportError> {
     let (sender, mut pieces) = mpsc::channel::<Piece>(WAITING);
@@ -76,7 +77,7 @@ pub async fn read_on_thread<T: Send + 'static>(
 }
 
 /// Writes pieces until the channel is closed. Returns when all are acknowledged.
-async fn write_all(writer: &Arc<Writer>, mut pieces: mpsc::Receiver<Piece>) -> Result<(), ImportError> {
+async fn write_all(writer: &Arc<RowWriter>, mut pieces: mpsc::Receiver<Piece>) -> Result<(), ImportError> {
     let mut writes = JoinSet::new();
     while let Some(piece) = pieces.recv().await {
         if writes.len() >= PARALLEL {
@@ -91,7 +92,7 @@ async fn write_all(writer: &Arc<Writer>, mut pieces: mpsc::Receiver<Piece>) -> R
     Ok(())
 }
 
-fn written(outcome: Option<Result<Result<(), CopyError>, JoinError>>) -> Result<(), ImportError> {
+fn written(outcome: Option<Result<Result<(), TransferError>, JoinError>>) -> Result<(), ImportError> {
     match outcome {
         None => Ok(()),
         Some(Ok(outcome)) => Ok(outcome?),

@@ -1,10 +1,11 @@
-//! Reads a column family of a side in ring order, a piece at a time.
+//! Reads a column family of an endpoint in ring order, a piece at a time.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{CopyError, Side};
+use super::Endpoint;
+use crate::TransferError;
 use base::model::{Change, Row, RowColumns};
 use base::schema::CfDef;
 use store::{Dump, DumpCommand, RowPiece};
@@ -21,7 +22,7 @@ const ROWS_MIN: usize = 2;
 
 /// The rows that are read at a time.
 #[derive(Debug)]
-pub struct Batch {
+pub struct RowBatch {
     pub rows: Vec<RowPiece>,
     /// The number of rows that begin in this batch.
     pub rows_begun: u64,
@@ -30,8 +31,8 @@ pub struct Batch {
 }
 
 /// A walk over a column family.
-pub struct Walk {
-    side: Arc<Side>,
+pub struct StoreWalk {
+    side: Arc<Endpoint>,
     cf: Arc<CfDef>,
     after: Option<Bytes>,
     is_over: bool,
@@ -42,16 +43,16 @@ pub struct Walk {
     columns: usize,
 }
 
-impl Walk {
+impl StoreWalk {
     /// Starts a walk after a place; `None` for the beginning.
-    pub fn new(side: Arc<Side>, cf: Arc<CfDef>, after: Option<Bytes>, rows_max: usize) -> Walk {
+    pub fn new(side: Arc<Endpoint>, cf: Arc<CfDef>, after: Option<Bytes>, rows_max: usize) -> StoreWalk {
         let rows_max = rows_max.max(ROWS_MIN);
         let rows = FIRST_ROWS.min(rows_max);
-        Walk { side, cf, after, is_over: false, last_key: None, rows_max, rows, columns: FIRST_COLUMNS }
+        StoreWalk { side, cf, after, is_over: false, last_key: None, rows_max, rows, columns: FIRST_COLUMNS }
     }
 
     /// Returns the next rows; `None` at the end. A batch may be empty although more follow.
-    pub async fn next(&mut self) -> Result<Option<Batch>, CopyError> {
+    pub async fn next(&mut self) -> Result<Option<RowBatch>, TransferError> {
         if self.is_over {
             return Ok(None);
         }
@@ -68,27 +69,27 @@ impl Walk {
         }
         self.is_over = place.is_none();
         self.after = place.clone();
-        Ok(Some(Batch { rows, rows_begun, place }))
+        Ok(Some(RowBatch { rows, rows_begun, place }))
     }
 
-    /// Returns the next part of a dump, if the side supports dumps.
-    async fn dumped(&self) -> Result<Option<Dump>, CopyError> {
+    /// Returns the next part of a dump, if the endpoint supports dumps.
+    async fn dumped(&self) -> Result<Option<Dump>, TransferError> {
         let Some(database) = &self.side.database else { return Ok(None) };
         let command = DumpCommand { cf: self.cf.clone(), after: self.after.clone(), max_bytes: BATCH_BYTES };
         let Some(dump) = database.store().dump(command) else { return Ok(None) };
-        dump.await.map(Some).map_err(|error| CopyError::of(&self.side, error))
+        dump.await.map(Some).map_err(|error| TransferError::of(&self.side, error))
     }
 
     /// Returns the next page of live cells.
-    async fn page(&mut self) -> Result<(Vec<RowPiece>, Option<Bytes>), CopyError> {
+    async fn page(&mut self) -> Result<(Vec<RowPiece>, Option<Bytes>), TransferError> {
         let place = self.after.as_ref().map(PagePlace::read).transpose();
-        let place = place.map_err(|why| CopyError::of(&self.side, why))?;
+        let place = place.map_err(|why| TransferError::of(&self.side, why))?;
         let paged = match place {
             Some(PagePlace { key, column: Some(column) }) => self.rest_of_row(key, column).await,
             Some(PagePlace { key, column: None }) => self.rows_after(key).await,
             None => self.rows_after(Bytes::new()).await,
         };
-        let (rows, place) = paged.map_err(|why| CopyError::of(&self.side, why))?;
+        let (rows, place) = paged.map_err(|why| TransferError::of(&self.side, why))?;
         self.adapt(rows.iter().flat_map(|row| &row.changes).map(store::weight).sum());
         Ok((rows, place.map(|place| place.write())))
     }

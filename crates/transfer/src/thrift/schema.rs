@@ -9,7 +9,7 @@ use server::thrift::replies;
 use server::thrift::replies::DescribedFamilies;
 use wire::thrift::TType;
 
-use super::thrift_pages::ThriftPages;
+use super::pages::ThriftPages;
 
 /// The keyspace in which DataStax's OpsCenter stores its measurements of the old cluster.
 const OPS_CENTER: &str = "OpsCenter";

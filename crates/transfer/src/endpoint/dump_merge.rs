@@ -1,4 +1,4 @@
-//! Compares dumps of two sides with the same order of rows, by reading both at the same time.
+//! Compares dumps of two endpoints with the same order of rows, by reading both at the same time.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::CopyError;
-use super::difference::{Difference, Kind};
-use super::tally::Tally;
-use super::verify::{SLACK_S, difference_of};
-use super::walk::Walk;
+use super::cell_lookup::{SLACK_S, difference_of};
+use super::difference::{Difference, DifferenceKind};
+use super::store_walk::StoreWalk;
+use crate::TransferError;
+use crate::rows::Tally;
 use base::marshal::AbstractType;
 use base::model::{CellKind, Change, DeletionTime};
 use base::partitioner::PartitionerRef;
@@ -21,22 +21,22 @@ use store::RowPiece;
 /// The position of a change in a column family: token and key of the row, then the order of a dump.
 pub type MergeKey = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
 
-/// A step of the merge: a change that both sides have, or a difference.
+/// A step of the merge: a change that both endpoints have, or a difference.
 pub enum MergeStep {
     Same,
     Different(Difference),
 }
 
-/// Where the rows of one side come from, in the order of the ring, each as a dump has it.
+/// Where the rows of one endpoint come from, in the order of the ring, each as a dump has it.
 pub enum DumpSource {
     /// A store.
-    Store(Walk),
+    Store(StoreWalk),
     /// A thread that reads files.
-    Thread(mpsc::Receiver<Result<Vec<RowPiece>, CopyError>>),
+    Thread(mpsc::Receiver<Result<Vec<RowPiece>, TransferError>>),
 }
 
-/// The dump of one side.
-pub struct Stream {
+/// The dump of one endpoint.
+pub struct DumpReader {
     source: DumpSource,
     cf: std::sync::Arc<CfDef>,
     partitioner: PartitionerRef,
@@ -47,15 +47,15 @@ pub struct Stream {
     pub last_key: Option<Bytes>,
 }
 
-impl Stream {
-    pub fn new(source: DumpSource, cf: std::sync::Arc<CfDef>, partitioner: PartitionerRef) -> Stream {
+impl DumpReader {
+    pub fn new(source: DumpSource, cf: std::sync::Arc<CfDef>, partitioner: PartitionerRef) -> DumpReader {
         let (waiting, tally) = (VecDeque::new(), Tally::default());
-        Stream { source, cf, partitioner, waiting, is_over: false, tally, last_key: None }
+        DumpReader { source, cf, partitioner, waiting, is_over: false, tally, last_key: None }
     }
 
     /// Reads until there is a change or the dump ends. Tombstones past their gc_grace at `now_s` are skipped, because
     /// each store removes them at its own time.
-    async fn fill(&mut self, now_s: i32) -> Result<(), CopyError> {
+    async fn fill(&mut self, now_s: i32) -> Result<(), TransferError> {
         while self.waiting.is_empty() && !self.is_over {
             let rows = match &mut self.source {
                 DumpSource::Store(walk) => walk.next().await?.map(|batch| batch.rows),
@@ -102,7 +102,11 @@ impl Stream {
 }
 
 /// Takes the next change of both dumps; `None` at the end of both.
-pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Option<MergeStep>, CopyError> {
+pub async fn next(
+    from: &mut DumpReader,
+    to: &mut DumpReader,
+    now_s: i32,
+) -> Result<Option<MergeStep>, TransferError> {
     from.fill(now_s).await?;
     to.fill(now_s).await?;
     let order = match (from.waiting.front(), to.waiting.front()) {
@@ -114,8 +118,8 @@ pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Opti
     let one = if order.is_le() { from.waiting.pop_front() } else { None };
     let other = if order.is_ge() { to.waiting.pop_front() } else { None };
     let step = match (one, other) {
-        (Some((_, key, change)), None) => missing(key, &change, Kind::OnlyInSource, now_s),
-        (None, Some((_, key, change))) => missing(key, &change, Kind::OnlyInTarget, now_s),
+        (Some((_, key, change)), None) => missing(key, &change, DifferenceKind::OnlyInSource, now_s),
+        (None, Some((_, key, change))) => missing(key, &change, DifferenceKind::OnlyInTarget, now_s),
         (Some((_, key, one)), Some((_, _, other))) => match kind_of(&one, &other) {
             Some(kind) => MergeStep::Different(difference(key, &one, kind)),
             None => MergeStep::Same,
@@ -125,15 +129,15 @@ pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Opti
     Ok(Some(step))
 }
 
-/// Returns the step for a change that only one side has. A cell that expires about now may be an already purgeable
-/// tombstone on the other side.
-fn missing(key: Bytes, change: &Change, kind: Kind, now_s: i32) -> MergeStep {
+/// Returns the step for a change that only one endpoint has. A cell that expires about now may be an already purgeable
+/// tombstone on the other endpoint.
+fn missing(key: Bytes, change: &Change, kind: DifferenceKind, now_s: i32) -> MergeStep {
     let expires_now = matches!(change, Change::Cell { cell, .. }
         if matches!(cell.kind, CellKind::Expiring { expires_at_s, .. } if expires_at_s <= now_s.saturating_add(SLACK_S)));
     if expires_now { MergeStep::Same } else { MergeStep::Different(difference(key, change, kind)) }
 }
 
-fn difference(key: Bytes, change: &Change, kind: Kind) -> Difference {
+fn difference(key: Bytes, change: &Change, kind: DifferenceKind) -> Difference {
     let (super_column, column) = match change {
         Change::Cell { super_column, cell } => (super_column.clone(), Some(cell.name.clone())),
         Change::DeleteSuper { name, .. } => (Some(name.clone()), None),
@@ -144,24 +148,24 @@ fn difference(key: Bytes, change: &Change, kind: Kind) -> Difference {
 }
 
 /// Returns how two changes with the same position differ.
-fn kind_of(one: &Change, other: &Change) -> Option<Kind> {
+fn kind_of(one: &Change, other: &Change) -> Option<DifferenceKind> {
     match (one, other) {
         (Change::Cell { cell: one, .. }, Change::Cell { cell: other, .. }) => {
             let is_tombstone = !one.is_live() && !other.is_live();
             if is_tombstone && one.kind != other.kind {
-                Some(Kind::Deletion)
+                Some(DifferenceKind::Deletion)
             } else {
                 difference_of(one, other, true)
             }
         }
         (Change::DeleteRow { deletion: one }, Change::DeleteRow { deletion: other })
         | (Change::DeleteSuper { deletion: one, .. }, Change::DeleteSuper { deletion: other, .. }) => {
-            (one != other).then_some(Kind::Deletion)
+            (one != other).then_some(DifferenceKind::Deletion)
         }
         (Change::DeleteRange(one), Change::DeleteRange(other)) => {
-            (one.deletion != other.deletion).then_some(Kind::Deletion)
+            (one.deletion != other.deletion).then_some(DifferenceKind::Deletion)
         }
-        _ => Some(Kind::Value),
+        _ => Some(DifferenceKind::Value),
     }
 }
 

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::ImportError;
-use super::reader::{Next, Reader};
-use super::transfer::PIECE_BYTES;
+use super::read_thread::BATCH_BYTES;
+use super::sstable_rows::{RowUnit, SstableRows};
 use base::model::{Change, DeletionTime};
 use store::{RowPiece, weight};
 
@@ -14,7 +14,7 @@ pub fn first_changes(deletion: DeletionTime) -> Vec<Change> {
 }
 
 /// Rows on their way to the target, in pieces.
-pub struct Pieces<'a> {
+pub struct RowBatcher<'a> {
     rows: Vec<RowPiece>,
     bytes: usize,
     send: &'a mut dyn FnMut(Vec<RowPiece>) -> bool,
@@ -22,16 +22,16 @@ pub struct Pieces<'a> {
     is_stopped: bool,
 }
 
-impl<'a> Pieces<'a> {
-    /// Pieces go to `send`, which returns false to stop.
-    pub fn new(send: &'a mut dyn FnMut(Vec<RowPiece>) -> bool) -> Pieces<'a> {
-        Pieces { rows: Vec::new(), bytes: 0, send, is_stopped: false }
+impl<'a> RowBatcher<'a> {
+    /// RowBatcher go to `send`, which returns false to stop.
+    pub fn new(send: &'a mut dyn FnMut(Vec<RowPiece>) -> bool) -> RowBatcher<'a> {
+        RowBatcher { rows: Vec::new(), bytes: 0, send, is_stopped: false }
     }
 
     /// Begins a row.
     pub fn begin(&mut self, key: Bytes, deletion: DeletionTime) {
         self.drop_empty();
-        if self.bytes >= PIECE_BYTES {
+        if self.bytes >= BATCH_BYTES {
             self.send();
         }
         self.bytes += key.len();
@@ -40,7 +40,7 @@ impl<'a> Pieces<'a> {
 
     /// Adds a change of the row. Returns false if the target takes no more.
     pub fn add(&mut self, change: Change) -> bool {
-        if self.bytes >= PIECE_BYTES
+        if self.bytes >= BATCH_BYTES
             && let Some(row) = self.rows.last()
             && row.changes.last().is_none_or(|last| !has_same_name(last, &change))
         {
@@ -92,17 +92,17 @@ fn has_same_name(one: &Change, other: &Change) -> bool {
 /// # Errors
 ///
 /// At damage, unless it is skipped.
-pub fn read_pieces(
-    reader: &mut Reader,
+pub fn send_rows_of(
+    reader: &mut SstableRows,
     mut send: impl FnMut(Vec<RowPiece>) -> bool,
 ) -> Result<u64, ImportError> {
-    let mut pieces = Pieces::new(&mut send);
+    let mut pieces = RowBatcher::new(&mut send);
     let mut counters = 0;
     loop {
         match reader.next()? {
-            Next::End => break,
-            Next::Row { key, deletion } => pieces.begin(key, deletion),
-            Next::Atom(atom) => match atom.into_change() {
+            RowUnit::End => break,
+            RowUnit::Row { key, deletion } => pieces.begin(key, deletion),
+            RowUnit::Atom(atom) => match atom.into_change() {
                 Some(change) => {
                     if !pieces.add(change) {
                         return Ok(counters);

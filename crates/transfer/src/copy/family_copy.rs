@@ -4,48 +4,54 @@ use std::sync::Arc;
 
 use futures_util::{TryStreamExt, stream};
 
-use super::difference::{Differences, Kind};
-use super::merge::{self, DumpSource, MergeStep, Stream};
 use super::meter::Meter;
 use super::progress_file::ProgressFile;
-use super::run::Interruption;
-use super::schema::Pair;
-use super::tally::Tally;
-use super::verify::Lookup;
-use super::walk::{Batch, Walk};
-use super::write::Writer;
-use super::{CopyError, Side};
+use super::selection::Pair;
+use crate::endpoint::{
+    CellLookup, DifferenceKind, Differences, DumpReader, DumpSource, Endpoint, MergeStep, RowBatch,
+    RowWriter, StoreWalk, next_of_dumps,
+};
+use crate::rows::Tally;
+use crate::{Interruption, TransferError};
 use base::util::Clock;
 
 /// The interval at which a comparison of two dumps updates the progress, in steps of the merge.
 const SHOW_EVERY: u64 = 1024;
 
-/// The two sides of a copy, and its parameters.
-pub struct Work {
-    pub from: Arc<Side>,
-    pub to: Arc<Side>,
+/// The two endpoints of a copy, and its parameters.
+pub struct FamilyCopy {
+    pub from: Arc<Endpoint>,
+    pub to: Arc<Endpoint>,
     pub clock: Arc<Clock>,
     pub rows_at_a_time: usize,
     pub parallel: usize,
     pub interruption: Interruption,
 }
 
-/// Waits for a task. A panic in it is an error of the side.
-async fn joined<T>(task: tokio::task::JoinHandle<Result<T, CopyError>>, side: &Side) -> Result<T, CopyError> {
-    task.await.unwrap_or_else(|error| Err(CopyError::of(side, error)))
+/// Waits for a task. A panic in it is an error of the endpoint.
+async fn joined<T>(
+    task: tokio::task::JoinHandle<Result<T, TransferError>>,
+    side: &Endpoint,
+) -> Result<T, TransferError> {
+    task.await.unwrap_or_else(|error| Err(TransferError::of(side, error)))
 }
 
-impl Work {
-    fn walk(&self, side: &Arc<Side>, cf: &Arc<base::schema::CfDef>, after: Option<bytes::Bytes>) -> Walk {
-        Walk::new(side.clone(), cf.clone(), after, self.rows_at_a_time)
+impl FamilyCopy {
+    fn walk(
+        &self,
+        side: &Arc<Endpoint>,
+        cf: &Arc<base::schema::CfDef>,
+        after: Option<bytes::Bytes>,
+    ) -> StoreWalk {
+        StoreWalk::new(side.clone(), cf.clone(), after, self.rows_at_a_time)
     }
 
-    fn stopped(&self, doing: &str) -> CopyError {
-        CopyError::Interrupted(format!("{doing}; with a progress file, the same command continues there"))
+    fn stopped(&self, doing: &str) -> TransferError {
+        TransferError::Interrupted(format!("{doing}; with a progress file, the same command continues there"))
     }
 
     /// Returns the batches of a walk, until it ends or the copy is stopped.
-    fn batches(&self, walk: Walk) -> impl stream::Stream<Item = Result<Batch, CopyError>> {
+    fn batches(&self, walk: StoreWalk) -> impl stream::Stream<Item = Result<RowBatch, TransferError>> {
         let interruption = self.interruption.clone();
         stream::try_unfold((walk, interruption), |(mut walk, interruption)| async move {
             if interruption.is_stopped() {
@@ -61,11 +67,11 @@ impl Work {
         pair: &Pair,
         file: &mut ProgressFile,
         title: String,
-    ) -> Result<Tally, CopyError> {
+    ) -> Result<Tally, TransferError> {
         let name = pair.name();
         let recorded = file.family(&name);
         let mut meter = Meter::new(title, self.from.partitioner.clone(), recorded.tally);
-        let writer = Arc::new(Writer::new(self.to.clone(), self.clock.clone())?);
+        let writer = Arc::new(RowWriter::new(self.to.clone(), self.clock.clone())?);
         let written = self.batches(self.walk(&self.from, &pair.from, recorded.place())).map_ok(|batch| {
             let (writer, cf) = (writer.clone(), pair.to.clone());
             async move {
@@ -98,20 +104,20 @@ impl Work {
         if is_done { Ok(total) } else { Err(self.stopped(&format!("{name} is copied only in part"))) }
     }
 
-    /// Compares a column family, including tombstones if both sides support dumps.
+    /// Compares a column family, including tombstones if both endpoints support dumps.
     pub async fn verify(
         &self,
         pair: &Pair,
         differences: &mut Differences,
         title: String,
-    ) -> Result<Tally, CopyError> {
+    ) -> Result<Tally, TransferError> {
         if self.from.can_dump() && self.to.can_dump() && self.from.is_in_order_of(&self.to) {
             return self.verify_all(pair, differences, title).await;
         }
-        let there = self.lookup(&self.to, pair.to.clone(), Kind::OnlyInSource, false);
+        let there = self.lookup(&self.to, pair.to.clone(), DifferenceKind::OnlyInSource, false);
         let walk = self.walk(&self.from, &pair.from, None);
         let tally = self.look_up(walk, there, pair, differences, title.clone()).await?;
-        let back = self.lookup(&self.from, pair.from.clone(), Kind::OnlyInTarget, true);
+        let back = self.lookup(&self.from, pair.from.clone(), DifferenceKind::OnlyInTarget, true);
         let walk = self.walk(&self.to, &pair.to, None);
         self.look_up(walk, back, pair, differences, format!("{title}, rows of the target")).await?;
         Ok(tally)
@@ -119,25 +125,25 @@ impl Work {
 
     fn lookup(
         &self,
-        other: &Arc<Side>,
+        other: &Arc<Endpoint>,
         cf: Arc<base::schema::CfDef>,
-        missing: Kind,
+        missing: DifferenceKind,
         only_missing: bool,
-    ) -> Arc<Lookup> {
+    ) -> Arc<CellLookup> {
         let compares_expiry = self.from.pages.has_expiry_time() && self.to.pages.has_expiry_time();
         let (other, clock) = (other.clone(), self.clock.clone());
-        Arc::new(Lookup { other, cf, clock, compares_expiry, missing, only_missing })
+        Arc::new(CellLookup { other, cf, clock, compares_expiry, missing, only_missing })
     }
 
-    /// Looks up the cells that a walk over one side reads in the other side.
+    /// Looks up the cells that a walk over one endpoint reads in the other endpoint.
     async fn look_up(
         &self,
-        walk: Walk,
-        lookup: Arc<Lookup>,
+        walk: StoreWalk,
+        lookup: Arc<CellLookup>,
         pair: &Pair,
         differences: &mut Differences,
         title: String,
-    ) -> Result<Tally, CopyError> {
+    ) -> Result<Tally, TransferError> {
         let partitioner = if lookup.only_missing { &self.to } else { &self.from }.partitioner.clone();
         let mut meter = Meter::new(title, partitioner, Tally::default());
         let looked_up = self.batches(walk).map_ok(|batch| {
@@ -164,24 +170,24 @@ impl Work {
         Ok(total)
     }
 
-    /// Compares dumps of both sides.
+    /// Compares dumps of both endpoints.
     async fn verify_all(
         &self,
         pair: &Pair,
         differences: &mut Differences,
         title: String,
-    ) -> Result<Tally, CopyError> {
-        let no_order = || CopyError::of(&self.from, "the order of its rows is not known");
+    ) -> Result<Tally, TransferError> {
+        let no_order = || TransferError::of(&self.from, "the order of its rows is not known");
         let partitioner = self.from.partitioner.clone().ok_or_else(no_order)?;
-        let stream = |side: &Arc<Side>, cf: &Arc<base::schema::CfDef>| {
+        let stream = |side: &Arc<Endpoint>, cf: &Arc<base::schema::CfDef>| {
             let walk = DumpSource::Store(self.walk(side, cf, None));
-            Stream::new(walk, cf.clone(), partitioner.clone())
+            DumpReader::new(walk, cf.clone(), partitioner.clone())
         };
         let (mut from, mut to) = (stream(&self.from, &pair.from), stream(&self.to, &pair.to));
         let mut meter = Meter::new(title, Some(partitioner.clone()), Tally::default());
         let now_s = self.clock.now_s();
         let mut steps = 0u64;
-        while let Some(step) = merge::next(&mut from, &mut to, now_s).await? {
+        while let Some(step) = next_of_dumps(&mut from, &mut to, now_s).await? {
             if let MergeStep::Different(difference) = step {
                 differences.add(&pair.from, &difference);
             }

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::Endpoint;
 use super::open::CONSISTENCY;
-use super::{CopyError, Side};
+use crate::TransferError;
 use base::model::{Cell, CellKind, Change, Mutation, Predicate};
 use base::schema::CfDef;
 use base::util::Clock;
@@ -21,9 +22,9 @@ use store::RowPiece;
 const TRIES: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Writes to a side.
-pub struct Writer {
-    to: Arc<Side>,
+/// Writes to an endpoint.
+pub struct RowWriter {
+    to: Arc<Endpoint>,
     database: Arc<Database>,
     clock: Arc<Clock>,
 }
@@ -31,14 +32,14 @@ pub struct Writer {
 /// The counters of a row, by super column.
 type Counters = HashMap<Option<Bytes>, Vec<Cell>>;
 
-impl Writer {
-    pub fn new(to: Arc<Side>, clock: Arc<Clock>) -> Result<Writer, CopyError> {
+impl RowWriter {
+    pub fn new(to: Arc<Endpoint>, clock: Arc<Clock>) -> Result<RowWriter, TransferError> {
         let database = to.writable()?.clone();
-        Ok(Writer { to, database, clock })
+        Ok(RowWriter { to, database, clock })
     }
 
     /// Writes pieces of rows into a column family of the target.
-    pub async fn write(&self, cf: &Arc<CfDef>, rows: Vec<RowPiece>) -> Result<(), CopyError> {
+    pub async fn write(&self, cf: &Arc<CfDef>, rows: Vec<RowPiece>) -> Result<(), TransferError> {
         let mut mutations = Vec::with_capacity(rows.len());
         let mut counted = Vec::new();
         for row in rows {
@@ -80,12 +81,17 @@ impl Writer {
         }
     }
 
-    async fn write_counters(&self, cf: &Arc<CfDef>, key: Bytes, counters: Counters) -> Result<(), CopyError> {
+    async fn write_counters(
+        &self,
+        cf: &Arc<CfDef>,
+        key: Bytes,
+        counters: Counters,
+    ) -> Result<(), TransferError> {
         let mut changes = Vec::new();
         for (super_column, cells) in counters {
             let names = Predicate::Names(cells.iter().map(|cell| cell.name.clone()).collect());
             let there = self.to.pages.cells(cf, key.clone(), super_column.clone(), names).await;
-            let there = there.map_err(|why| CopyError::of(&self.to, why))?;
+            let there = there.map_err(|why| TransferError::of(&self.to, why))?;
             let totals: HashMap<&Bytes, i64> =
                 there.iter().filter_map(|cell| Some((&cell.name, cell.count()?))).collect();
             for cell in &cells {
@@ -111,17 +117,17 @@ impl Writer {
         &self,
         mutations: Vec<Mutation>,
         may_try_again: impl Fn(&Error) -> bool,
-    ) -> Result<(), CopyError> {
+    ) -> Result<(), TransferError> {
         let mut pause = FIRST_PAUSE;
         for _ in 1..TRIES {
             match self.database.restore().write(mutations.clone(), CONSISTENCY).await {
                 Err(error) if may_try_again(&error) => tokio::time::sleep(pause).await,
-                outcome => return outcome.map_err(|error| CopyError::of(&self.to, error)),
+                outcome => return outcome.map_err(|error| TransferError::of(&self.to, error)),
             }
             pause *= 2;
         }
         let outcome = self.database.restore().write(mutations, CONSISTENCY).await;
-        outcome.map_err(|error| CopyError::of(&self.to, error))
+        outcome.map_err(|error| TransferError::of(&self.to, error))
     }
 }
 

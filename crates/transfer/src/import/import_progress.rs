@@ -9,7 +9,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::as_of::{AsOf, ClockShift};
-use super::{FoundTable, ImportError};
+use super::{ImportError, SstableFile};
 use base::util::{hex, unhex};
 
 /// Version 1 had only the SSTables that are done.
@@ -18,7 +18,7 @@ const VERSION: u32 = 2;
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Record {
+struct ProgressRecord {
     version: u32,
     /// The target.
     to: String,
@@ -56,7 +56,7 @@ pub fn recorded_parts(path: &Path) -> Result<usize, ImportError> {
 }
 
 /// Reads a progress file; `None` if there is none.
-fn read(path: &Path) -> Result<Option<Record>, ImportError> {
+fn read(path: &Path) -> Result<Option<ProgressRecord>, ImportError> {
     let failed = |why: String| ImportError::Progress { path: path.to_owned(), why };
     let mut text = String::new();
     match File::open(path) {
@@ -67,7 +67,7 @@ fn read(path: &Path) -> Result<Option<Record>, ImportError> {
             read.map_err(|error| failed(error.to_string()))?;
         }
     }
-    let found: Record = serde_json::from_str(&text)
+    let found: ProgressRecord = serde_json::from_str(&text)
         .map_err(|error| failed(format!("it is not one of this program: {error}")))?;
     if !(1..=VERSION).contains(&found.version) {
         return Err(failed(format!(
@@ -80,12 +80,12 @@ fn read(path: &Path) -> Result<Option<Record>, ImportError> {
 
 /// The parts of an import that are done. Without a path nothing is recorded.
 #[derive(Debug)]
-pub struct Progress {
+pub struct ImportProgress {
     path: Option<PathBuf>,
-    record: Record,
+    record: ProgressRecord,
 }
 
-impl Progress {
+impl ImportProgress {
     /// Reads the file, if there is one. `now_s` is the second that `as_of` gets in the first run.
     ///
     /// # Errors
@@ -96,9 +96,9 @@ impl Progress {
         to: &str,
         as_of: Option<AsOf>,
         now_s: i32,
-    ) -> Result<Progress, ImportError> {
+    ) -> Result<ImportProgress, ImportError> {
         let as_of_s = as_of.map(AsOf::second);
-        let record = Record {
+        let record = ProgressRecord {
             version: VERSION,
             to: to.to_owned(),
             as_of_s,
@@ -107,7 +107,7 @@ impl Progress {
             reached: BTreeMap::new(),
             files: BTreeMap::new(),
         };
-        let mut progress = Progress { path: path.map(Path::to_path_buf), record };
+        let mut progress = ImportProgress { path: path.map(Path::to_path_buf), record };
         let Some(path) = path else { return Ok(progress) };
         if let Some(found) = read(path)? {
             let failed = |why: String| ImportError::Progress { path: path.to_owned(), why };
@@ -122,7 +122,7 @@ impl Progress {
                     "it belongs to an import with another --as-of; choose another file".to_owned(),
                 ));
             }
-            progress.record = Record { version: VERSION, ..found };
+            progress.record = ProgressRecord { version: VERSION, ..found };
         }
         progress.write()?;
         Ok(progress)
@@ -135,7 +135,7 @@ impl Progress {
     /// If a file had another size in an earlier run: the rows recorded as imported are then not the rows of the files.
     pub fn note_files<'t>(
         &mut self,
-        tables: impl Iterator<Item = &'t FoundTable>,
+        tables: impl Iterator<Item = &'t SstableFile>,
     ) -> Result<(), ImportError> {
         let Some(progress) = &self.path else { return Ok(()) };
         for table in tables {
@@ -167,13 +167,13 @@ impl Progress {
     }
 
     /// Returns the row up to which some tables of a column family are imported.
-    pub fn reached(&self, family: &str, tables: &[FoundTable]) -> Option<Bytes> {
+    pub fn reached(&self, family: &str, tables: &[SstableFile]) -> Option<Bytes> {
         let reached = self.record.reached.get(family)?;
         if reached.tables == names_of(tables) { unhex(reached.key.as_bytes()).map(Bytes::from) } else { None }
     }
 
     /// Records that some tables of a column family are imported up to a row.
-    pub fn reach(&mut self, family: &str, tables: &[FoundTable], key: &[u8]) {
+    pub fn reach(&mut self, family: &str, tables: &[SstableFile], key: &[u8]) {
         let reached = Reached { tables: names_of(tables), key: hex(key) };
         self.record.reached.insert(family.to_owned(), reached);
     }
@@ -199,7 +199,7 @@ impl Progress {
     }
 }
 
-fn names_of(tables: &[FoundTable]) -> Vec<String> {
+fn names_of(tables: &[SstableFile]) -> Vec<String> {
     tables.iter().map(|table| table.path.display().to_string()).collect()
 }
 
@@ -208,14 +208,14 @@ mod tests {
     use super::*;
     use sstable::Descriptor;
 
-    fn open(path: &Path, to: &str, as_of: Option<&str>, now_s: i32) -> Result<Progress, String> {
+    fn open(path: &Path, to: &str, as_of: Option<&str>, now_s: i32) -> Result<ImportProgress, String> {
         let as_of = as_of.map(|text| text.parse().unwrap());
-        Progress::open(Some(path), to, as_of, now_s).map_err(|error| error.to_string())
+        ImportProgress::open(Some(path), to, as_of, now_s).map_err(|error| error.to_string())
     }
 
-    fn table(path: &str) -> FoundTable {
+    fn table(path: &str) -> SstableFile {
         let descriptor = Descriptor::of_data_file(Path::new(path)).unwrap();
-        FoundTable { path: path.into(), bytes: 1, descriptor, node: 0 }
+        SstableFile { path: path.into(), bytes: 1, descriptor, node: 0 }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::ThriftPlace;
+use crate::endpoint::ThriftAddress;
 use base::util::Password;
 use wire::limits::MESSAGE_BYTES_MAX;
 use wire::thrift::frame::{MessageCutter, NextMessage};
@@ -22,7 +22,7 @@ const READ_BYTES: usize = 64 * 1024;
 /// An open connection.
 pub struct ThriftClient {
     stream: TcpStream,
-    place: ThriftPlace,
+    place: ThriftAddress,
     cutter: MessageCutter,
     input: BytesMut,
     seqid: i32,
@@ -35,7 +35,7 @@ pub struct ThriftClient {
 impl ThriftClient {
     /// Connects. Logs in, except up to 0.6, where a login is for a keyspace. `login` is a user and the password.
     pub async fn connect(
-        place: &ThriftPlace,
+        place: &ThriftAddress,
         login: Option<(String, Password)>,
     ) -> Result<ThriftClient, String> {
         let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&place.address)).await;
