@@ -13,7 +13,7 @@ use base::marshal::Types;
 use base::util::Clock;
 use base::util::output::{print_line, report_line};
 use config::Config;
-use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, ExportOptions, Selection, Task};
+use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, Selection, Task};
 use transfer::endpoint::{DEFAULT_ROWS, Endpoint, Location, OpenOptions};
 use transfer::{Interruption, TransferError, copy, endpoint};
 
@@ -142,15 +142,10 @@ async fn copy_between(
 
 /// Writes SSTables, and prints how many.
 async fn export(from: &Arc<Endpoint>, directory: &Path, options: &CopyOptions) -> Result<(), String> {
-    let options = ExportOptions {
-        selection: options.selection.clone(),
-        rows_at_a_time: options.rows_at_a_time,
-        interruption: options.interruption.clone(),
-    };
     if !from.can_dump() {
         report_line!("{} only returns live columns: no tombstones are written", from.name);
     }
-    let exported = copy::export(from, directory, &options).await.map_err(|error| error.to_string())?;
+    let exported = copy::export(from, directory, options).await.map_err(|error| error.to_string())?;
     print_line!(
         "written: {} column families, {} rows, {} cells in {} SSTables; schema.cql creates their tables",
         exported.families,

@@ -25,6 +25,11 @@ pub enum TransferError {
 impl TransferError {
     /// Returns the error of an endpoint.
     pub fn of(endpoint: &Endpoint, why: impl std::fmt::Display) -> TransferError {
-        TransferError::Endpoint { endpoint: endpoint.name.clone(), why: why.to_string() }
+        TransferError::named(&endpoint.name, why)
+    }
+
+    /// Returns the error of an endpoint with this name.
+    pub fn named(endpoint: &str, why: impl std::fmt::Display) -> TransferError {
+        TransferError::Endpoint { endpoint: endpoint.to_owned(), why: why.to_string() }
     }
 }

@@ -6,13 +6,12 @@
 
 mod export;
 mod family_copy;
-mod meter;
 mod partitions;
 mod progress_file;
 mod run;
 mod selection;
 
-pub use export::{ExportOptions, Exported, export};
+pub use export::{Exported, export};
 pub use run::{CopyOptions, Task, copy_families, run};
 pub use selection::Selection;
 

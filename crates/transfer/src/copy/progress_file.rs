@@ -1,16 +1,15 @@
 //! Records the progress of a copy in a file, so that another run continues there.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::TransferError;
-use crate::rows::Tally;
+use crate::rows::{ResumeFile, Tally};
 use base::util::{hex, unhex};
 
 /// The version of the file format.
@@ -19,11 +18,8 @@ const VERSION: u32 = 1;
 /// Minimum time between two writes of the file.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
 
-/// Longest accepted file: places of thousands of column families, with long keys.
-const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
 #[derive(Debug, Serialize, Deserialize)]
-struct ProgressEntry {
+struct CopyRecord {
     version: u32,
     from: String,
     to: String,
@@ -49,9 +45,13 @@ impl FamilyProgress {
 /// The progress of one copy. Without a path it is not stored.
 #[derive(Debug)]
 pub struct ProgressFile {
-    path: Option<PathBuf>,
-    entry: ProgressEntry,
+    file: ResumeFile<CopyRecord>,
     written: Instant,
+}
+
+/// Returns the error of a progress file.
+fn failed(path: &Path, what: std::fmt::Arguments<'_>) -> TransferError {
+    TransferError::ProgressFile(format!("the progress file {} {what}", path.display()))
 }
 
 impl ProgressFile {
@@ -62,103 +62,60 @@ impl ProgressFile {
     /// If the file is of another copy, or cannot be read or written.
     pub fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, TransferError> {
         let (from, to) = (from.to_owned(), to.to_owned());
-        let entry = ProgressEntry { version: VERSION, from, to, families: BTreeMap::new() };
-        let mut file = ProgressFile { path: path.map(Path::to_path_buf), entry, written: Instant::now() };
+        let record = CopyRecord { version: VERSION, from, to, families: BTreeMap::new() };
+        let mut file = ProgressFile { file: ResumeFile::new(path, record), written: Instant::now() };
         let Some(path) = path else { return Ok(file) };
-        match read(path) {
-            Ok(Some(entry)) => {
-                file.check_same(path, &entry)?;
-                file.entry = entry;
+        match ResumeFile::<CopyRecord>::read(path) {
+            Ok(Some(record)) => {
+                file.check_same(path, &record)?;
+                file.file.record = record;
             }
             // Report a file that cannot be written before hours of work.
             Ok(None) => file.write()?,
-            Err(why) => {
-                return Err(TransferError::ProgressFile(format!(
-                    "the progress file {} cannot be read: {why}; use another file",
-                    path.display()
-                )));
-            }
+            Err(why) => return Err(failed(path, format_args!("cannot be read: {why}; use another file"))),
         }
         Ok(file)
     }
 
-    fn check_same(&self, path: &Path, entry: &ProgressEntry) -> Result<(), TransferError> {
-        if entry.version != VERSION {
-            return Err(TransferError::ProgressFile(format!(
-                "the progress file {} has version {}, and this program supports version {VERSION}",
-                path.display(),
-                entry.version
-            )));
+    fn check_same(&self, path: &Path, found: &CopyRecord) -> Result<(), TransferError> {
+        let CopyRecord { version, from, to, .. } = found;
+        if *version != VERSION {
+            let supported = format_args!("and this program supports version {VERSION}");
+            return Err(failed(path, format_args!("has version {version}, {supported}")));
         }
-        if (&entry.from, &entry.to) != (&self.entry.from, &self.entry.to) {
-            return Err(TransferError::ProgressFile(format!(
-                "the progress file {} is of a copy from {} to {}, and this one is from {} to {}; use another file",
-                path.display(),
-                entry.from,
-                entry.to,
-                self.entry.from,
-                self.entry.to
-            )));
+        let own = &self.file.record;
+        if (from, to) != (&own.from, &own.to) {
+            let this = format!("this one is from {} to {}", own.from, own.to);
+            let what = format_args!("is of a copy from {from} to {to}, and {this}; use another file");
+            return Err(failed(path, what));
         }
         Ok(())
     }
 
     /// Returns the progress of a column family.
     pub fn family(&self, name: &str) -> FamilyProgress {
-        self.entry.families.get(name).cloned().unwrap_or_default()
+        self.file.record.families.get(name).cloned().unwrap_or_default()
     }
 
     /// Records that everything up to a place is written; `None` for the whole column family.
     pub fn note(&mut self, name: &str, place: Option<&Bytes>, tally: Tally) -> Result<(), TransferError> {
         let place_hex = place.map(|place| hex(place));
         let family = FamilyProgress { place: place_hex, is_done: place.is_none(), tally };
-        self.entry.families.insert(name.to_owned(), family);
+        self.file.record.families.insert(name.to_owned(), family);
         if place.is_none() || self.written.elapsed() >= WRITE_EVERY {
             self.write()?;
         }
         Ok(())
     }
 
-    /// Writes the file atomically.
+    /// Writes the file.
     pub fn write(&mut self) -> Result<(), TransferError> {
         self.written = Instant::now();
-        let Some(path) = &self.path else { return Ok(()) };
-        write(path, &self.entry).map_err(|why| {
-            TransferError::ProgressFile(format!(
-                "the progress file {} cannot be written: {why}",
-                path.display()
-            ))
-        })
+        let path = self.file.path.as_deref().unwrap_or(Path::new(""));
+        let error = |why: io::Error| failed(path, format_args!("cannot be written: {why}"));
+        self.file.write().map_err(error)
     }
 }
-
-fn read(path: &Path) -> Result<Option<ProgressEntry>, String> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
-    let mut json = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut json).map_err(|error| error.to_string())?;
-    if json.len() as u64 > FILE_BYTES_MAX {
-        return Err("it is too large".to_owned());
-    }
-    serde_json::from_slice(&json).map(Some).map_err(|error| error.to_string())
-}
-
-fn write(path: &Path, entry: &ProgressEntry) -> Result<(), std::io::Error> {
-    let json = serde_json::to_vec_pretty(entry)?;
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let mut file = File::create(&beside)?;
-    file.write_all(&json)?;
-    file.sync_all()?;
-    std::fs::rename(&beside, path)?;
-    // Sync the new name, too.
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use super::family_copy::FamilyCopy;
 use super::progress_file::ProgressFile;
 use super::selection::{self, Selection};
 use crate::endpoint::{DEFAULT_ROWS, Differences, Endpoint};
-use crate::rows::Tally;
+use crate::rows::{Pump, Tally};
 use crate::{Interruption, TransferError};
 use base::util::output::{print_line, report_line};
 use base::util::{Clock, listed};
@@ -24,7 +24,7 @@ pub enum Task {
     Verify,
 }
 
-/// The options of a copy.
+/// The options of a copy, and of an export.
 #[derive(Debug, Clone)]
 pub struct CopyOptions {
     pub task: Task,
@@ -32,9 +32,23 @@ pub struct CopyOptions {
     pub progress_file: Option<PathBuf>,
     /// Maximum number of rows of a page.
     pub rows_at_a_time: usize,
-    /// Pieces that are written or looked up concurrently.
+    /// Batches that are written or looked up concurrently.
     pub parallel: usize,
     pub interruption: Interruption,
+}
+
+impl Default for CopyOptions {
+    /// Returns the options to copy everything, without a progress file.
+    fn default() -> CopyOptions {
+        CopyOptions {
+            task: Task::Copy,
+            selection: Selection::default(),
+            progress_file: None,
+            rows_at_a_time: DEFAULT_ROWS.into(),
+            parallel: DEFAULT_PARALLEL.into(),
+            interruption: Interruption::default(),
+        }
+    }
 }
 
 /// Copies and compares. Differences are an error.
@@ -44,7 +58,7 @@ pub async fn run(
     clock: Arc<Clock>,
     options: &CopyOptions,
 ) -> Result<(), TransferError> {
-    let work = work(from, to, clock, options);
+    let work = family_copy(from, to, clock, options);
     if options.task != Task::Verify {
         let (families, total) = copy_all(&work, options).await?;
         print_line!("copied: {families} column families, {} rows, {} cells", total.rows, total.cells);
@@ -61,28 +75,20 @@ pub async fn copy_families(
     to: Arc<Endpoint>,
     clock: Arc<Clock>,
 ) -> Result<(usize, u64, u64), TransferError> {
-    let options = CopyOptions {
-        task: Task::Copy,
-        selection: Selection::default(),
-        progress_file: None,
-        rows_at_a_time: DEFAULT_ROWS.into(),
-        parallel: DEFAULT_PARALLEL.into(),
-        interruption: Interruption::default(),
-    };
-    let work = work(from, to, clock, &options);
+    let options = CopyOptions::default();
+    let work = family_copy(from, to, clock, &options);
     let (families, total) = copy_all(&work, &options).await?;
     Ok((families, total.rows, total.cells))
 }
 
-fn work(from: Arc<Endpoint>, to: Arc<Endpoint>, clock: Arc<Clock>, options: &CopyOptions) -> FamilyCopy {
-    FamilyCopy {
-        from,
-        to,
-        clock,
-        rows_at_a_time: options.rows_at_a_time,
-        parallel: options.parallel,
-        interruption: options.interruption.clone(),
-    }
+fn family_copy(
+    from: Arc<Endpoint>,
+    to: Arc<Endpoint>,
+    clock: Arc<Clock>,
+    options: &CopyOptions,
+) -> FamilyCopy {
+    let pump = Pump { parallel: options.parallel, interruption: options.interruption.clone() };
+    FamilyCopy { from, to, clock, rows_at_a_time: options.rows_at_a_time, pump }
 }
 
 /// Returns the number of column families, and the tally of all runs.

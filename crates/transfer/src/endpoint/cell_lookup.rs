@@ -11,6 +11,7 @@ use bytes::Bytes;
 use super::Endpoint;
 use super::difference::{Difference, DifferenceKind};
 use crate::TransferError;
+use crate::rows::{RowBatch, RowTarget};
 use base::compat::features::releases::NEWEST;
 use base::marshal;
 use base::marshal::StoredOrder;
@@ -42,22 +43,37 @@ pub struct CellLookup {
     pub only_missing: bool,
 }
 
-impl CellLookup {
-    /// Compares the live cells of pieces of rows. Returns how many there are, and the differences.
-    pub async fn compare(&self, rows: Vec<RowPiece>) -> Result<(u64, Vec<Difference>), TransferError> {
-        let (mut compared, mut differences) = (0, Vec::new());
-        for RowPiece { key, changes } in rows {
+/// The result of looking up the cells of a batch.
+#[derive(Debug, Default)]
+pub struct LookedUp {
+    /// The number of live cells.
+    pub cells: u64,
+    pub differences: Vec<Difference>,
+}
+
+impl RowTarget for CellLookup {
+    type Outcome = LookedUp;
+
+    fn name(&self) -> &str {
+        &self.other.name
+    }
+
+    async fn take(&self, batch: RowBatch) -> Result<LookedUp, TransferError> {
+        let mut looked_up = LookedUp::default();
+        for RowPiece { key, changes } in batch.rows {
             for (super_column, cells) in self.alive(changes) {
-                compared += cells.len() as u64;
+                looked_up.cells += cells.len() as u64;
                 for cells in cells.chunks(NAMES_MAX) {
                     let found = self.compare_cells(&key, super_column.as_ref(), cells).await;
-                    differences.extend(found.map_err(|why| TransferError::of(&self.other, why))?);
+                    looked_up.differences.extend(found.map_err(|why| TransferError::of(&self.other, why))?);
                 }
             }
         }
-        Ok((compared, differences))
+        Ok(looked_up)
     }
+}
 
+impl CellLookup {
     /// Returns the live cells of changes, by super column.
     fn alive(&self, changes: Vec<Change>) -> Vec<(Option<Bytes>, Vec<Cell>)> {
         let now_s = self.clock.now_s();

@@ -52,6 +52,10 @@ pub struct Differences {
 }
 
 impl Differences {
+    pub fn add_all(&mut self, cf: &CfDef, differences: &[Difference]) {
+        differences.iter().for_each(|difference| self.add(cf, difference));
+    }
+
     pub fn add(&mut self, cf: &CfDef, difference: &Difference) {
         self.count += 1;
         if self.count <= SHOWN_MAX {

@@ -2,76 +2,72 @@
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use tokio::sync::mpsc;
 
 use super::cell_lookup::{SLACK_S, difference_of};
 use super::difference::{Difference, DifferenceKind};
-use super::store_walk::StoreWalk;
-use crate::TransferError;
-use crate::rows::Tally;
+use super::{Differences, StoreWalk};
+use crate::rows::{RowCounter, RowSource, Tally};
 use base::marshal::AbstractType;
 use base::model::{CellKind, Change, DeletionTime};
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
 use db::Restore;
-use store::RowPiece;
 
 /// The position of a change in a column family: token and key of the row, then the order of a dump.
 pub type MergeKey = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
 
-/// A step of the merge: a change that both endpoints have, or a difference.
-pub enum MergeStep {
+/// The steps of the merge after which a comparison shows its progress and notices a signal.
+const STEPS: u64 = 1024;
+
+/// A step of the merge: a change that both dumps have, or a difference.
+enum MergeStep {
     Same,
     Different(Difference),
 }
 
-/// Where the rows of one endpoint come from, in the order of the ring, each as a dump has it.
-pub enum DumpSource {
-    /// A store.
-    Store(StoreWalk),
-    /// A thread that reads files.
-    Thread(mpsc::Receiver<Result<Vec<RowPiece>, TransferError>>),
-}
-
-/// The dump of one endpoint.
-pub struct DumpReader {
-    source: DumpSource,
-    cf: std::sync::Arc<CfDef>,
+/// Reads a dump, in the order of the ring.
+pub struct DumpReader<S> {
+    source: S,
+    cf: Arc<CfDef>,
     partitioner: PartitionerRef,
     waiting: VecDeque<(MergeKey, Bytes, Change)>,
     is_over: bool,
-    /// Counts the data that has been read.
-    pub tally: Tally,
-    pub last_key: Option<Bytes>,
+    counter: RowCounter,
+    tally: Tally,
 }
 
-impl DumpReader {
-    pub fn new(source: DumpSource, cf: std::sync::Arc<CfDef>, partitioner: PartitionerRef) -> DumpReader {
-        let (waiting, tally) = (VecDeque::new(), Tally::default());
-        DumpReader { source, cf, partitioner, waiting, is_over: false, tally, last_key: None }
+impl<S> DumpReader<S> {
+    pub fn new(source: S, cf: Arc<CfDef>, partitioner: PartitionerRef) -> DumpReader<S> {
+        let (waiting, counter, tally) = (VecDeque::new(), RowCounter::default(), Tally::default());
+        DumpReader { source, cf, partitioner, waiting, is_over: false, counter, tally }
+    }
+
+    /// Returns the counts of the data that was read since the last time.
+    pub fn take_tally(&mut self) -> Tally {
+        std::mem::take(&mut self.tally)
+    }
+
+    /// Returns the last row that was read.
+    pub fn last_key(&self) -> Option<&Bytes> {
+        self.counter.last_key.as_ref()
     }
 
     /// Reads until there is a change or the dump ends. Tombstones past their gc_grace at `now_s` are skipped, because
     /// each store removes them at its own time.
-    async fn fill(&mut self, now_s: i32) -> Result<(), TransferError> {
+    async fn fill(&mut self, now_s: i32) -> Result<(), S::Error>
+    where
+        S: RowSource,
+    {
         while self.waiting.is_empty() && !self.is_over {
-            let rows = match &mut self.source {
-                DumpSource::Store(walk) => walk.next().await?.map(|batch| batch.rows),
-                DumpSource::Thread(pieces) => pieces.recv().await.transpose()?,
-            };
-            let Some(rows) = rows else {
+            let Some(batch) = self.source.next().await? else {
                 self.is_over = true;
                 break;
             };
-            let mut rows_begun = 0;
-            for row in &rows {
-                rows_begun += u64::from(self.last_key.as_ref() != Some(&row.key));
-                self.last_key = Some(row.key.clone());
-            }
-            self.tally.add(Tally::of(&rows, rows_begun));
-            for row in rows {
+            self.tally.add(self.counter.count(&batch.rows));
+            for row in batch.rows {
                 let mut token = Vec::new();
                 self.partitioner.token(&row.key, &mut token);
                 for change in row.changes {
@@ -101,12 +97,37 @@ impl DumpReader {
     }
 }
 
-/// Takes the next change of both dumps; `None` at the end of both.
-pub async fn next(
-    from: &mut DumpReader,
-    to: &mut DumpReader,
+/// Compares all changes of two dumps with the same order. Calls `seen` now and then, which may end the comparison.
+///
+/// # Errors
+///
+/// Those of the sources and of `seen`.
+pub async fn compare_dumps<S: RowSource>(
+    from: &mut DumpReader<S>,
+    to: &mut DumpReader<StoreWalk>,
     now_s: i32,
-) -> Result<Option<MergeStep>, TransferError> {
+    differences: &mut Differences,
+    mut seen: impl FnMut(&mut DumpReader<S>) -> Result<(), S::Error>,
+) -> Result<(), S::Error> {
+    let mut steps = 0u64;
+    while let Some(step) = next(from, to, now_s).await? {
+        if let MergeStep::Different(difference) = step {
+            differences.add(&from.cf, &difference);
+        }
+        steps += 1;
+        if steps.is_multiple_of(STEPS) {
+            seen(from)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes the next change of both dumps; `None` at the end of both.
+async fn next<S: RowSource>(
+    from: &mut DumpReader<S>,
+    to: &mut DumpReader<StoreWalk>,
+    now_s: i32,
+) -> Result<Option<MergeStep>, S::Error> {
     from.fill(now_s).await?;
     to.fill(now_s).await?;
     let order = match (from.waiting.front(), to.waiting.front()) {

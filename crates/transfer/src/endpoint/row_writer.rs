@@ -12,17 +12,17 @@ use bytes::Bytes;
 use super::Endpoint;
 use super::open::CONSISTENCY;
 use crate::TransferError;
+use crate::rows::{RowBatch, RowTarget};
 use base::model::{Cell, CellKind, Change, Mutation, Predicate};
 use base::schema::CfDef;
 use base::util::Clock;
 use db::{Database, Error, Restore};
-use store::RowPiece;
 
 /// Attempts of a write, and the pause before the second; each pause is twice as long as the last.
 const TRIES: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Writes to an endpoint.
+/// Writes rows into the column families of an endpoint.
 pub struct RowWriter {
     to: Arc<Endpoint>,
     database: Arc<Database>,
@@ -36,37 +36,6 @@ impl RowWriter {
     pub fn new(to: Arc<Endpoint>, clock: Arc<Clock>) -> Result<RowWriter, TransferError> {
         let database = to.writable()?.clone();
         Ok(RowWriter { to, database, clock })
-    }
-
-    /// Writes pieces of rows into a column family of the target.
-    pub async fn write(&self, cf: &Arc<CfDef>, rows: Vec<RowPiece>) -> Result<(), TransferError> {
-        let mut mutations = Vec::with_capacity(rows.len());
-        let mut counted = Vec::new();
-        for row in rows {
-            let mut counters = Counters::new();
-            let mut changes = Vec::with_capacity(row.changes.len());
-            for change in row.changes {
-                match change {
-                    Change::Cell { super_column, cell } if cell.kind == CellKind::Counter => {
-                        counters.entry(super_column).or_default().push(cell);
-                    }
-                    change => changes.push(self.as_written(change)),
-                }
-            }
-            if !counters.is_empty() {
-                counted.push((row.key.clone(), counters));
-            }
-            if !changes.is_empty() {
-                mutations.push(Mutation::of(row.key, cf.clone(), changes));
-            }
-        }
-        if !mutations.is_empty() {
-            self.apply(mutations, is_worth_another_try).await?;
-        }
-        for (key, counters) in counted {
-            self.write_counters(cf, key, counters).await?;
-        }
-        Ok(())
     }
 
     /// Returns a change as the target can store it. A store with dumps stores everything as it is. Others cannot store
@@ -128,6 +97,44 @@ impl RowWriter {
         }
         let outcome = self.database.restore().write(mutations, CONSISTENCY).await;
         outcome.map_err(|error| TransferError::of(&self.to, error))
+    }
+}
+
+impl RowTarget for RowWriter {
+    type Outcome = ();
+
+    fn name(&self) -> &str {
+        &self.to.name
+    }
+
+    async fn take(&self, RowBatch { cf, rows, .. }: RowBatch) -> Result<(), TransferError> {
+        let mut mutations = Vec::with_capacity(rows.len());
+        let mut counted = Vec::new();
+        for row in rows {
+            let mut counters = Counters::new();
+            let mut changes = Vec::with_capacity(row.changes.len());
+            for change in row.changes {
+                match change {
+                    Change::Cell { super_column, cell } if cell.kind == CellKind::Counter => {
+                        counters.entry(super_column).or_default().push(cell);
+                    }
+                    change => changes.push(self.as_written(change)),
+                }
+            }
+            if !counters.is_empty() {
+                counted.push((row.key.clone(), counters));
+            }
+            if !changes.is_empty() {
+                mutations.push(Mutation::of(row.key, cf.clone(), changes));
+            }
+        }
+        if !mutations.is_empty() {
+            self.apply(mutations, is_worth_another_try).await?;
+        }
+        for (key, counters) in counted {
+            self.write_counters(&cf, key, counters).await?;
+        }
+        Ok(())
     }
 }
 

@@ -16,13 +16,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 
 use super::counter_row::{Counter, changes_of};
-use super::logged_counters::LoggedCounters;
+use super::logged_rows::FamilyLog;
 use super::row_batcher::first_changes;
 use super::sstable_rows::{ReadOptions, RowUnit, SstableRows};
-use super::{FamilyName, ImportError, SstableFile};
+use super::{ImportError, SstableFile};
 use base::model::{CellKind, Change};
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
@@ -47,13 +46,6 @@ struct CounterTable {
 /// A place in the ring: the token, and the key.
 pub type RingPosition = (Vec<u8>, Bytes);
 
-/// The counters of a column family in the commit logs.
-#[derive(Clone)]
-pub struct Logged {
-    pub counters: Arc<Mutex<LoggedCounters>>,
-    pub family: FamilyName,
-}
-
 struct NextRow {
     place: RingPosition,
     changes: Vec<Change>,
@@ -62,14 +54,13 @@ struct NextRow {
 /// Merges the tables and logs of a column family of counters.
 pub struct CounterMerge {
     sources: Vec<CounterTable>,
-    logged: Option<Logged>,
+    log: Option<FamilyLog>,
     partitioner: PartitionerRef,
     /// Whether the last server of a node was one of 3.x. From 2.1 to 2.2 the deletion of a row or super column deletes counters
     /// with newer timestamps too (`DeletionInfo.isDeleted`), in 3.x only older ones (`DeletionTime.deletes`), also of the
     /// files of its predecessors.
     is_modern: bool,
-    /// The definition; `None` if nothing is written.
-    cf: Option<Arc<CfDef>>,
+    cf: Arc<CfDef>,
     /// The rows and counters of logs.
     counts: (u64, u64),
 }
@@ -83,14 +74,14 @@ impl CounterMerge {
     /// not be read together.
     pub fn new(
         tables: &[SstableFile],
-        logged: Option<Logged>,
+        log: Option<FamilyLog>,
         read: &ReadOptions,
-        cf: Option<Arc<CfDef>>,
+        cf: Arc<CfDef>,
     ) -> Result<CounterMerge, ImportError> {
         let mut sources =
             tables.iter().map(|table| CounterTable::open(table, read)).collect::<Result<Vec<_>, _>>()?;
         let named = sources.iter().find_map(|source| source.reader.partitioner());
-        let of_logs = logged.as_ref().map(|logged| logged.counters.lock().partitioner().clone());
+        let of_logs = log.as_ref().map(FamilyLog::partitioner);
         let partitioner = named.cloned().or(of_logs.clone()).unwrap_or_else(|| read.partitioner.clone());
         if let Some(first) = sources.first()
             && of_logs.is_some_and(|of_logs| of_logs.class_name() != partitioner.class_name())
@@ -105,13 +96,13 @@ impl CounterMerge {
             let first = source.reader.next()?;
             source.begin(first, None, &partitioner)?;
         }
-        Ok(CounterMerge { sources, logged, partitioner, is_modern, cf, counts: (0, 0) })
+        Ok(CounterMerge { sources, log, partitioner, is_modern, cf, counts: (0, 0) })
     }
 
     /// Returns the next row, with the totals of its counters and all else that it has. `None` at the end.
     pub fn next_row(&mut self) -> Result<Option<RowPiece>, ImportError> {
         let places = self.sources.iter().filter_map(|source| Some(&source.next.as_ref()?.place));
-        let of_logs = self.logged.as_ref().and_then(Logged::next_place);
+        let of_logs = self.log.as_ref().and_then(FamilyLog::next_position);
         let Some(place) = places.min().cloned().into_iter().chain(of_logs).min() else { return Ok(None) };
         let mut states = States::new();
         let mut changes = Vec::new();
@@ -121,8 +112,8 @@ impl CounterMerge {
                 source.read_row(&mut states, &mut changes, &self.partitioner)?;
             }
         }
-        if let Some(logged) = &self.logged {
-            for (node, row) in logged.counters.lock().take(&logged.family, &place) {
+        if let Some(log) = &self.log {
+            for (node, row) in log.take(&place) {
                 self.counts = (self.counts.0 + 1, self.counts.1 + row.counters.len() as u64);
                 deletions_are_final |= row.deletions_are_final;
                 changes.extend(row.changes);
@@ -132,21 +123,13 @@ impl CounterMerge {
             }
         }
         let counters = totals(states, deletions_are_final);
-        if let Some(cf) = &self.cf {
-            changes = changes_of(cf, changes, counters, deletions_are_final && !self.is_modern);
-        }
+        let changes = changes_of(&self.cf, changes, counters, deletions_are_final && !self.is_modern);
         Ok(Some(RowPiece { key: place.1, changes }))
     }
 
     /// Returns the readers, with the counts of their reads, and the numbers of rows and counters in logs.
     pub fn finish(self) -> (Vec<SstableRows>, (u64, u64)) {
         (self.sources.into_iter().map(|source| source.reader).collect(), self.counts)
-    }
-}
-
-impl Logged {
-    fn next_place(&self) -> Option<RingPosition> {
-        self.counters.lock().next_place(&self.family)
     }
 }
 

@@ -1,21 +1,19 @@
 //! The file that records which SSTables are imported, so that another run goes on there.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::as_of::{AsOf, ClockShift};
 use super::{ImportError, SstableFile};
+use crate::rows::ResumeFile;
 use base::util::{hex, unhex};
 
 /// Version 1 had only the SSTables that are done.
 const VERSION: u32 = 2;
-/// Longest accepted file: paths of some hundred thousand SSTables.
-const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct ProgressRecord {
@@ -55,34 +53,34 @@ pub fn recorded_parts(path: &Path) -> Result<usize, ImportError> {
     Ok(read(path)?.map_or(0, |record| record.done.len() + record.reached.len()))
 }
 
+/// Returns the error of a progress file.
+fn failed(path: &Path, why: String) -> ImportError {
+    ImportError::Progress { path: path.to_owned(), why }
+}
+
 /// Reads a progress file; `None` if there is none.
 fn read(path: &Path) -> Result<Option<ProgressRecord>, ImportError> {
-    let failed = |why: String| ImportError::Progress { path: path.to_owned(), why };
-    let mut text = String::new();
-    match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error.to_string())),
-        Ok(file) => {
-            let read = file.take(FILE_BYTES_MAX).read_to_string(&mut text);
-            read.map_err(|error| failed(error.to_string()))?;
+    let found = ResumeFile::<ProgressRecord>::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            failed(path, format!("it is not one of this program: {error}"))
         }
+        _ => failed(path, error.to_string()),
+    })?;
+    if let Some(version) = found.as_ref().map(|found| found.version)
+        && !(1..=VERSION).contains(&version)
+    {
+        let why = format!(
+            "it has version {version} of such files, and this program knows 1 to {VERSION}; choose another file"
+        );
+        return Err(failed(path, why));
     }
-    let found: ProgressRecord = serde_json::from_str(&text)
-        .map_err(|error| failed(format!("it is not one of this program: {error}")))?;
-    if !(1..=VERSION).contains(&found.version) {
-        return Err(failed(format!(
-            "it has version {} of such files, and this program knows 1 to {VERSION}; choose another file",
-            found.version
-        )));
-    }
-    Ok(Some(found))
+    Ok(found)
 }
 
 /// The parts of an import that are done. Without a path nothing is recorded.
 #[derive(Debug)]
 pub struct ImportProgress {
-    path: Option<PathBuf>,
-    record: ProgressRecord,
+    file: ResumeFile<ProgressRecord>,
 }
 
 impl ImportProgress {
@@ -107,22 +105,18 @@ impl ImportProgress {
             reached: BTreeMap::new(),
             files: BTreeMap::new(),
         };
-        let mut progress = ImportProgress { path: path.map(Path::to_path_buf), record };
+        let mut progress = ImportProgress { file: ResumeFile::new(path, record) };
         let Some(path) = path else { return Ok(progress) };
         if let Some(found) = read(path)? {
-            let failed = |why: String| ImportError::Progress { path: path.to_owned(), why };
             if found.to != to {
-                return Err(failed(format!(
-                    "it belongs to an import into {}; choose another file",
-                    found.to
-                )));
+                let why = format!("it belongs to an import into {}; choose another file", found.to);
+                return Err(failed(path, why));
             }
             if found.as_of_s != as_of_s {
-                return Err(failed(
-                    "it belongs to an import with another --as-of; choose another file".to_owned(),
-                ));
+                let why = "it belongs to an import with another --as-of; choose another file";
+                return Err(failed(path, why.to_owned()));
             }
-            progress.record = ProgressRecord { version: VERSION, ..found };
+            progress.file.record = ProgressRecord { version: VERSION, ..found };
         }
         progress.write()?;
         Ok(progress)
@@ -137,16 +131,16 @@ impl ImportProgress {
         &mut self,
         tables: impl Iterator<Item = &'t SstableFile>,
     ) -> Result<(), ImportError> {
-        let Some(progress) = &self.path else { return Ok(()) };
+        let Some(path) = &self.file.path else { return Ok(()) };
         for table in tables {
-            let name = table.path.display().to_string();
-            let before = *self.record.files.entry(name.clone()).or_insert(table.bytes);
+            let name = table.part();
+            let before = *self.file.record.files.entry(name.clone()).or_insert(table.bytes);
             if before != table.bytes {
                 let why = format!(
                     "{name} had {before} bytes when the import began, and has {} now; choose another file and another target",
                     table.bytes
                 );
-                return Err(ImportError::Progress { path: progress.clone(), why });
+                return Err(failed(path, why));
             }
         }
         Ok(())
@@ -154,57 +148,51 @@ impl ImportProgress {
 
     /// Returns whether progress is recorded.
     pub fn is_recorded(&self) -> bool {
-        self.path.is_some()
+        self.file.path.is_some()
     }
 
     /// Returns by how much the clock of the files is shifted.
     pub fn shift(&self) -> ClockShift {
-        ClockShift(self.record.shift_s)
+        ClockShift(self.file.record.shift_s)
     }
 
     pub fn is_done(&self, part: &str) -> bool {
-        self.record.done.contains(part)
+        self.file.record.done.contains(part)
     }
 
     /// Returns the row up to which some tables of a column family are imported.
     pub fn reached(&self, family: &str, tables: &[SstableFile]) -> Option<Bytes> {
-        let reached = self.record.reached.get(family)?;
+        let reached = self.file.record.reached.get(family)?;
         if reached.tables == names_of(tables) { unhex(reached.key.as_bytes()).map(Bytes::from) } else { None }
     }
 
     /// Records that some tables of a column family are imported up to a row.
     pub fn reach(&mut self, family: &str, tables: &[SstableFile], key: &[u8]) {
         let reached = Reached { tables: names_of(tables), key: hex(key) };
-        self.record.reached.insert(family.to_owned(), reached);
+        self.file.record.reached.insert(family.to_owned(), reached);
     }
 
     /// Records parts of a column family that are imported completely.
     pub fn finish(&mut self, family: &str, parts: Vec<String>) {
-        self.record.reached.remove(family);
-        self.record.done.extend(parts);
+        self.file.record.reached.remove(family);
+        self.file.record.done.extend(parts);
     }
 
-    /// Replaces the file, so that a kill at any time leaves the old or the new one. The rows that it records must be
-    /// durable in the target.
+    /// Writes the file. The rows that it records must be durable in the target.
     pub fn write(&self) -> Result<(), ImportError> {
-        let Some(path) = &self.path else { return Ok(()) };
-        let failed = |error: io::Error| ImportError::Progress { path: path.clone(), why: error.to_string() };
-        let text = serde_json::to_string(&self.record).map_err(|error| failed(error.into()))?;
-        let new = path.with_extension("new");
-        let written = File::create(&new).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-        written.and_then(|()| fs::rename(&new, path)).map_err(failed)
+        let path = self.file.path.as_deref().unwrap_or(Path::new(""));
+        self.file.write().map_err(|error| failed(path, error.to_string()))
     }
 }
 
 fn names_of(tables: &[SstableFile]) -> Vec<String> {
-    tables.iter().map(|table| table.path.display().to_string()).collect()
+    tables.iter().map(SstableFile::part).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use sstable::Descriptor;
 

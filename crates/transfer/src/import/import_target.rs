@@ -36,11 +36,11 @@ impl ImportTarget {
         every: Duration,
     ) -> Result<ImportTarget, ImportError> {
         let writer = Arc::new(RowWriter::new(to.clone(), clock)?);
-        let load = ImportTarget { to, writer, progress, every, last: Instant::now() };
-        if let Some(bulk) = load.bulk() {
-            bulk.begin_load().map_err(|error| load.failed(error))?;
+        let target = ImportTarget { to, writer, progress, every, last: Instant::now() };
+        if let Some(bulk) = target.bulk() {
+            bulk.begin_load().map_err(|error| target.failed(error))?;
         }
-        Ok(load)
+        Ok(target)
     }
 
     /// Returns whether the target is loaded in bulk.
@@ -56,16 +56,16 @@ impl ImportTarget {
         TransferError::of(&self.to, error).into()
     }
 
-    /// Returns when the next checkpoint is due. `None` if no progress is recorded.
-    pub fn next_checkpoint(&self) -> Option<Instant> {
-        self.progress.is_recorded().then(|| self.last + self.every)
+    /// Returns the time between two checkpoints. `None` if no progress is recorded.
+    pub fn checkpoint_every(&self) -> Option<Duration> {
+        self.progress.is_recorded().then_some(self.every)
     }
 
     /// Records parts of a column family that are written completely.
     pub async fn finish(&mut self, family: &str, parts: Vec<String>) -> Result<(), ImportError> {
         self.progress.finish(family, parts);
-        match self.next_checkpoint() {
-            Some(due) if !self.is_bulk() || Instant::now() >= due => self.checkpoint().await,
+        match self.checkpoint_every() {
+            Some(every) if !self.is_bulk() || self.last.elapsed() >= every => self.checkpoint().await,
             _ => Ok(()),
         }
     }

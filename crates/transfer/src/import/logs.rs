@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
-
 use super::as_of::ClockShift;
 use super::log_families::LogFamilies;
 use super::losses::{Losses, Lost};
-use super::read_thread::{BATCH_BYTES, Piece, transfer};
+use super::read_thread::{BatchSender, ReadThread};
 use super::replay::Replay;
 use super::row_batcher::first_changes;
+use super::run::{PARALLEL, pump_all};
 use super::summary::{FamilySummary, Summary};
 use super::unfound::{Unfound, UnfoundWrites};
 use super::{FamilyName, ImportError, ImportOptions, Inventory, NodePath};
 use crate::Interruption;
 use crate::endpoint::{Endpoint, RowWriter};
+use crate::rows::{BATCH_BYTES, Pump, RowBatch};
 use base::schema::CfDef;
 use sstable::{CommitLog, LogFamily, LogPosition, LogRow, SstableError};
 use store::{RowPiece, weight};
@@ -150,7 +150,7 @@ impl Logs {
         row
     }
 
-    /// Imports everything but counters, which [`super::logged_counters`] reads.
+    /// Imports everything but counters, which [`super::logged_rows`] reads.
     ///
     /// # Errors
     ///
@@ -165,16 +165,17 @@ impl Logs {
             let (logs, log) = (self.clone(), log.clone());
             let stopped =
                 ImportError::Interrupted(format!("{} is not imported as a whole", log.path.display()));
-            let read = transfer(Some(writer), move |pieces| {
-                let mut read = Read { pieces, families: BTreeMap::new(), bytes: 0 };
-                let mut report = logs.read(&log, |cf, row, _| cf.is_counter() || read.add(cf, row));
-                read.send();
-                if let Some(counters) = read.counters(&log.path) {
+            let thread = ReadThread::start(move |sender| {
+                let mut batcher = LogBatcher { sender, families: BTreeMap::new(), bytes: 0 };
+                let mut report = logs.read(&log, |cf, row, _| cf.is_counter() || batcher.add(cf, row));
+                batcher.send();
+                if let Some(counters) = batcher.counters(&log.path) {
                     report.losses.add(counters);
                 }
-                (read.families, report)
+                Ok((batcher.families, report))
             });
-            let (read, report) = read.await?;
+            let pump = Pump { parallel: PARALLEL, interruption: self.interruption.clone() };
+            let (read, report) = pump_all(&pump, thread, writer, async |_| Ok(())).await?;
             if self.interruption.is_stopped() {
                 return Err(stopped);
             }
@@ -189,9 +190,9 @@ impl Logs {
     }
 }
 
-/// The reading of a commit log.
-struct Read {
-    pieces: mpsc::Sender<Piece>,
+/// Collects the rows of a commit log into batches, by column family.
+struct LogBatcher {
+    sender: BatchSender,
     families: BTreeMap<FamilyName, ReadFamily>,
     /// Size of the rows that are not sent.
     bytes: usize,
@@ -207,7 +208,7 @@ struct ReadFamily {
     counters: u64,
 }
 
-impl Read {
+impl LogBatcher {
     /// Adds the changes of a row. Returns false if the target takes no more.
     fn add(&mut self, cf: &Arc<CfDef>, row: LogRow) -> bool {
         let family = self.families.entry(FamilyName::of(cf)).or_insert_with(|| ReadFamily {
@@ -239,7 +240,8 @@ impl Read {
         self.bytes = 0;
         self.families.values_mut().all(|family| {
             let rows = std::mem::take(&mut family.rows);
-            rows.is_empty() || self.pieces.blocking_send(Piece { cf: family.cf.clone(), rows }).is_ok()
+            let batch = RowBatch { cf: family.cf.clone(), rows, place: None };
+            batch.rows.is_empty() || self.sender.blocking_send(batch).is_ok()
         })
     }
 

@@ -17,7 +17,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -32,7 +32,6 @@ use base::model::{DeletionTime, RangeTombstone};
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
 use sstable::{Atom, TableReader, Unit};
-use store::RowPiece;
 
 /// Tables that are open at the same time: each has buffers of some 200 KB.
 const OPEN_TABLES: RangeInclusive<usize> = 100..=600;
@@ -91,17 +90,6 @@ pub struct MergedRow {
     pub key: Bytes,
     /// The deletion of the row, merged.
     pub deletion: DeletionTime,
-}
-
-/// Why [`FamilyMerge::feed`] has ended.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Fed {
-    /// Everything is sent.
-    All,
-    /// The time is over, and all rows up to this key are sent.
-    Until(Bytes),
-    /// The target takes no more.
-    Stopped,
 }
 
 impl FamilyMerge {
@@ -331,29 +319,30 @@ impl FamilyMerge {
         ImportError::Nothing(format!("{path}: {why}, so it cannot be compared"))
     }
 
-    /// Sends changes to the target, until everything is sent, or until the first end of a row after `end`.
-    pub fn feed(
-        &mut self,
-        mut send: impl FnMut(Vec<RowPiece>) -> bool,
-        end: Option<Instant>,
-    ) -> Result<Fed, ImportError> {
-        let mut pieces = RowBatcher::new(&mut send);
+    /// Sends all rows, until the target takes no more. Now and then, after `every`, a batch has the key of its last row as
+    /// its place: all rows up to there are sent.
+    pub fn feed(&mut self, batcher: &mut RowBatcher, every: Option<Duration>) -> Result<(), ImportError> {
+        let mut last = Instant::now();
         while let Some(row) = self.next_row()? {
             let key = row.key.clone();
-            pieces.begin(row.key, row.deletion);
+            batcher.begin(row.key, row.deletion);
             while let Some(atom) = self.next_atom()? {
                 if let Some(change) = atom.into_change()
-                    && !pieces.add(change)
+                    && !batcher.add(change)
                 {
-                    return Ok(Fed::Stopped);
+                    return Ok(());
                 }
             }
-            let is_over = end.is_some_and(|end| Instant::now() >= end);
-            if is_over && self.is_in_order && !self.has_lost() {
-                return Ok(if pieces.send() { Fed::Until(key) } else { Fed::Stopped });
+            let is_due = every.is_some_and(|every| last.elapsed() >= every);
+            if is_due && self.is_in_order && !self.has_lost() {
+                if !batcher.send(Some(key)) {
+                    return Ok(());
+                }
+                last = Instant::now();
             }
         }
-        Ok(if pieces.send() { Fed::All } else { Fed::Stopped })
+        batcher.send(None);
+        Ok(())
     }
 
     fn has_lost(&self) -> bool {

@@ -1,72 +1,62 @@
-//! Writes pieces of rows to the target, several at a time, while a thread reads them.
-
-use std::sync::Arc;
+//! A thread that reads files, as a source of rows.
 
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{JoinError, JoinHandle};
 
 use super::ImportError;
-use crate::TransferError;
-use crate::endpoint::RowWriter;
-use base::schema::CfDef;
-use store::RowPiece;
+use crate::rows::{RowBatch, RowSource};
 
-/// Approximate size of a piece in bytes.
-pub const BATCH_BYTES: usize = 128 * 1024;
-
-/// RowBatcher that are written at the same time, and pieces that wait.
-const PARALLEL: usize = 16;
-/// RowBatcher that wait while pieces are written in order.
+/// Batches that wait until the target takes them.
 const WAITING: usize = 8;
 
-/// Rows of a column family, some of them in part.
-pub struct Piece {
-    pub cf: Arc<CfDef>,
-    pub rows: Vec<RowPiece>,
+/// Where a reading thread sends its batches. Sending fails once no more are taken.
+pub type BatchSender = mpsc::Sender<RowBatch>;
+
+/// A thread for blocking work that reads files, and returns an `R` when it has read all.
+pub struct ReadThread<R> {
+    batches: mpsc::Receiver<RowBatch>,
+    thread: Option<JoinHandle<Result<R, ImportError>>>,
+    read: Option<R>,
 }
 
-/// Runs `read` on a thread for blocking work, and writes the pieces that it sends. Returns the result of `read`, once all
-/// pieces are acknowledged. Without a writer nothing can be sent.
-///
-/// # Errors
-///
-/// If the target fails. Then sending fails, too.
-pub async fn transfer<T: Send + 'static>(
-    writer: Option<&Arc<RowWriter>>,
-    read: impl FnOnce(mpsc::Sender<Piece>) -> T + Send + 'static,
-) -> Result<T, ImportError> {
-    let (sender, receiver) = mpsc::channel(PARALLEL);
-    let reading = tokio::task::spawn_blocking(move || read(sender));
-    let written = match writer {
-        Some(writer) => write_all(writer, receiver).await,
-        None => Ok(()),
-    };
-    let read = joined(reading.await)?;
-    written.map(|()| read)
-}
-
-/// The same, but each piece is written when the one before it is acknowledged. Tables that are flushed then have no keys
-/// in common.
-pub async fn transfer_in_order<T: Send + 'static>(
-    writer: &Arc<RowWriter>,
-    read: impl FnOnce(mpsc::Sender<Piece>) -> T + Send + 'static,
-) -> Result<T, ImportError> {
-    let (sender, mut pieces) = mpsc::channel::<Piece>(WAITING);
-    let reading = tokio::task::spawn_blocking(move || read(sender));
-    let mut written = Ok(());
-    while let Some(piece) = pieces.recv().await {
-        written = writer.write(&piece.cf, piece.rows).await;
-        if written.is_err() {
-            break;
-        }
+impl<R: Send + 'static> ReadThread<R> {
+    /// Starts to read. `read` sends the rows, and ends when sending fails.
+    pub fn start(read: impl FnOnce(BatchSender) -> Result<R, ImportError> + Send + 'static) -> ReadThread<R> {
+        let (sender, batches) = mpsc::channel(WAITING);
+        let thread = Some(tokio::task::spawn_blocking(move || read(sender)));
+        ReadThread { batches, thread, read: None }
     }
-    drop(pieces);
-    let read = joined(reading.await)?;
-    Ok(written.map(|()| read)?)
+
+    /// Takes no more rows, and waits for the end of the thread. Returns its result.
+    ///
+    /// # Errors
+    ///
+    /// Its error, unless `next` has returned that.
+    pub async fn finish(mut self) -> Result<R, ImportError> {
+        self.batches.close();
+        self.join().await?;
+        self.read.ok_or_else(|| ImportError::Thread("the thread that reads has failed".to_owned()))
+    }
+
+    async fn join(&mut self) -> Result<(), ImportError> {
+        if let Some(thread) = self.thread.take() {
+            self.read = Some(joined(thread.await)??);
+        }
+        Ok(())
+    }
 }
 
-fn joined<T>(read: Result<T, JoinError>) -> Result<T, ImportError> {
-    read.map_err(|error| ImportError::Thread(error.to_string()))
+impl<R: Send + 'static> RowSource for ReadThread<R> {
+    type Error = ImportError;
+
+    async fn next(&mut self) -> Result<Option<RowBatch>, ImportError> {
+        let batch = self.batches.recv().await;
+        if batch.is_none() {
+            // Without its error, the rest would be taken for missing.
+            self.join().await?;
+        }
+        Ok(batch)
+    }
 }
 
 /// Runs `read` on a thread for blocking work.
@@ -76,26 +66,6 @@ pub async fn read_on_thread<T: Send + 'static>(
     joined(tokio::task::spawn_blocking(read).await)
 }
 
-/// Writes pieces until the channel is closed. Returns when all are acknowledged.
-async fn write_all(writer: &Arc<RowWriter>, mut pieces: mpsc::Receiver<Piece>) -> Result<(), ImportError> {
-    let mut writes = JoinSet::new();
-    while let Some(piece) = pieces.recv().await {
-        if writes.len() >= PARALLEL {
-            written(writes.join_next().await)?;
-        }
-        let writer = writer.clone();
-        writes.spawn(async move { writer.write(&piece.cf, piece.rows).await });
-    }
-    while let Some(outcome) = writes.join_next().await {
-        written(Some(outcome))?;
-    }
-    Ok(())
-}
-
-fn written(outcome: Option<Result<Result<(), TransferError>, JoinError>>) -> Result<(), ImportError> {
-    match outcome {
-        None => Ok(()),
-        Some(Ok(outcome)) => Ok(outcome?),
-        Some(Err(error)) => Err(ImportError::Thread(error.to_string())),
-    }
+fn joined<T>(read: Result<T, JoinError>) -> Result<T, ImportError> {
+    read.map_err(|error| ImportError::Thread(error.to_string()))
 }

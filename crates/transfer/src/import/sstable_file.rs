@@ -16,6 +16,13 @@ pub struct SstableFile {
     pub node: usize,
 }
 
+impl SstableFile {
+    /// Returns its name in the progress file.
+    pub fn part(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
 /// A file or directory of a node: a commit log, a transaction log, or a directory that was given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodePath {

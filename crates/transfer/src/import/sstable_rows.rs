@@ -7,12 +7,13 @@ use bytes::Bytes;
 
 use super::as_of::ClockShift;
 use super::losses::{Losses, Lost};
-use super::meter::ReadCounts;
 use super::summary::{FamilySummary, ReadSummary};
 use super::{ImportError, SstableFile};
+use crate::rows::Counts;
+use base::compat::features::releases::NEWEST;
 use base::model::DeletionTime;
 use base::partitioner::PartitionerRef;
-use base::schema::Layout;
+use base::schema::{CfDef, Layout, TableDef};
 use base::util::hex;
 use sstable::{Atom, Damage, SkippedRow, SstableError, TableOptions, TableReader, Unit};
 
@@ -30,7 +31,7 @@ pub struct ReadOptions {
     /// Whether the last server of a node was one of 3.x.
     pub is_modern: bool,
     /// Counts the data that is read.
-    pub counts: Arc<ReadCounts>,
+    pub counts: Arc<Counts>,
 }
 
 /// Reads an SSTable.
@@ -45,7 +46,7 @@ pub struct SstableRows {
     gap: Option<Gap>,
     last_key: Option<Bytes>,
     shift: ClockShift,
-    counts: Arc<ReadCounts>,
+    counts: Arc<Counts>,
     /// The size of the Data file, and how much of it is counted.
     bytes: u64,
     counted: u64,
@@ -77,6 +78,11 @@ pub enum RowUnit {
 }
 
 impl ReadOptions {
+    /// Returns the options for the tables of a column family with this definition, if it has one.
+    pub fn for_family(&self, cf: Option<&CfDef>) -> ReadOptions {
+        ReadOptions { layout: cf.map(|cf| TableDef::of(cf, NEWEST).layout), ..self.clone() }
+    }
+
     /// Returns the options of a table.
     pub fn of_table(&self, found: &SstableFile) -> TableOptions {
         // Files of 2.1 and later name their partitioner.

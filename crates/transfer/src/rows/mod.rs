@@ -1,7 +1,25 @@
-//! What all transfers of rows share.
+//! The pipeline: rows move from a source to a target, are counted, and displayed.
+//!
+//! ```text
+//!   source         returns batches of rows: RowSource, RowBatch
+//!   target         takes batches of rows: RowTarget
+//!   pump           moves batches from a source to a target
+//!   tally          counts rows, cells and bytes         meter         displays the progress
+//!   resume_file    records the progress in a file       interruption  stops a transfer
+//! ```
 
 mod interruption;
+mod meter;
+mod pump;
+mod resume_file;
+mod source;
 mod tally;
+mod target;
 
 pub use interruption::Interruption;
-pub use tally::Tally;
+pub use meter::{Counts, Meter, WalkMeter};
+pub use pump::{Delivered, Pump};
+pub use resume_file::ResumeFile;
+pub use source::{BATCH_BYTES, RowBatch, RowSource};
+pub use tally::{RowCounter, Tally};
+pub use target::{NoTarget, RowTarget};
