@@ -25,19 +25,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("double", &["base", "config", "store", "embedded", "db", "cql", "net", "server"]),
     (
         "transfer",
-        &[
-            "base",
-            "config",
-            "wire",
-            "cql-syntax",
-            "store",
-            "embedded",
-            "cluster",
-            "db",
-            "cql",
-            "server",
-            "sstable",
-        ],
+        &["base", "config", "wire", "cql-syntax", "store", "embedded", "cluster", "db", "cql", "sstable"],
     ),
     ("traffic", &["base", "wire", "cql-syntax", "net"]),
     (
@@ -62,7 +50,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
 ];
 
 /// Libraries that no crate of the core may know.
-const OF_COMPANIONS: [&str; 8] = [
+const OF_COMPANIONS: [&str; 9] = [
     "askama",
     "axum",
     "clap",
@@ -70,6 +58,7 @@ const OF_COMPANIONS: [&str; 8] = [
     "opentelemetry",
     "prometheus-client",
     "hdrhistogram",
+    "thrift",
     "tracing-opentelemetry",
 ];
 

@@ -1,7 +1,7 @@
 //! Moves rows: copies between stores and servers, imports of the files of old servers, and comparisons of both.
 //!
 //! ```text
-//!   rows       the pipeline: counts, progress
+//!   rows       the pipeline: moves rows from a source to a target, counts and displays them, records the progress
 //!   endpoint   stores and servers that rows are read from and written to: a data directory, a cluster, a Thrift server
 //!   thrift     clients of Thrift servers
 //!   copy       column families from one endpoint to another, or to SSTables

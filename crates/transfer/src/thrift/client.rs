@@ -1,16 +1,25 @@
 //! A client of a Thrift server, with one call at a time.
+//!
+//! The library of the Thrift project reads and writes the messages. Its connections are blocking, and refuse frames of more
+//! than 16 MB, which replies with large values are, so bytes are sent and received here.
 
+use std::error::Error;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use thrift::TConfiguration;
+use thrift::protocol::{
+    TBinaryInputProtocol, TBinaryOutputProtocol, TInputProtocol, TMessageIdentifier, TMessageType,
+    TOutputProtocol,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::value::{Fields, ThriftValue, ValueReader};
 use crate::endpoint::ThriftAddress;
 use base::util::Password;
 use wire::limits::MESSAGE_BYTES_MAX;
-use wire::thrift::frame::{MessageCutter, NextMessage};
-use wire::thrift::{MessageHeader, MessageKind, Reader, TType, WireError, Writer};
+use wire::thrift::frame::{MessageCutter, NextMessage, Transport};
 
 /// Time limits of connecting and of a call.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -22,7 +31,7 @@ const READ_BYTES: usize = 64 * 1024;
 /// An open connection.
 pub struct ThriftClient {
     stream: TcpStream,
-    place: ThriftAddress,
+    address: ThriftAddress,
     cutter: MessageCutter,
     input: BytesMut,
     seqid: i32,
@@ -35,10 +44,10 @@ pub struct ThriftClient {
 impl ThriftClient {
     /// Connects. Logs in, except up to 0.6, where a login is for a keyspace. `login` is a user and the password.
     pub async fn connect(
-        place: &ThriftAddress,
+        address: &ThriftAddress,
         login: Option<(String, Password)>,
     ) -> Result<ThriftClient, String> {
-        let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&place.address)).await;
+        let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&address.address)).await;
         let stream = match connecting {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => return Err(format!("cannot connect: {error}")),
@@ -48,13 +57,13 @@ impl ThriftClient {
         let mut client = ThriftClient {
             stream,
             login,
-            place: place.clone(),
-            cutter: MessageCutter::new(place.transport, MESSAGE_BYTES_MAX),
+            address: address.clone(),
+            cutter: MessageCutter::new(address.transport, MESSAGE_BYTES_MAX),
             input: BytesMut::new(),
             seqid: 0,
             keyspace: None,
         };
-        if !client.place.is_keyed {
+        if !client.address.is_keyed {
             client.log_in(None).await?;
         }
         Ok(client)
@@ -63,20 +72,14 @@ impl ThriftClient {
     /// Logs in; up to 0.6 to a keyspace.
     async fn log_in(&mut self, keyspace: Option<&str>) -> Result<(), String> {
         let Some((user, password)) = self.login.clone() else { return Ok(()) };
-        let write = |writer: &mut Writer<'_>| {
-            if let Some(keyspace) = keyspace {
-                writer.field_string(1, keyspace.as_bytes());
-            }
-            writer.field_struct(if keyspace.is_some() { 2 } else { 1 });
-            writer.field_map(1, TType::String, TType::String, 2);
-            for (name, value) in [("username", &user[..]), ("password", password.reveal())] {
-                writer.bytes(name.as_bytes());
-                writer.bytes(value.as_bytes());
-            }
-            writer.stop();
+        let credentials = [("username", &user[..]), ("password", password.reveal())];
+        let credentials = credentials.map(|(name, value)| (name.into(), value.into()));
+        let request = ThriftValue::from([(1, ThriftValue::Map(credentials.into()))]);
+        let arguments = match keyspace {
+            Some(keyspace) => vec![(1, keyspace.into()), (2, request)],
+            None => vec![(1, request)],
         };
-        let reply = self.exchange("login", write).await?;
-        result_of(&reply, "login", TType::Stop).map(|_| ())
+        self.exchange("login", Fields(arguments)).await.map(drop)
     }
 
     /// Selects the keyspace of the session. Up to 0.6, where each call names its keyspace, logs in to it.
@@ -84,51 +87,34 @@ impl ThriftClient {
         if self.keyspace.as_deref() == Some(keyspace) {
             return Ok(());
         }
-        if self.place.is_keyed {
+        if self.address.is_keyed {
             self.log_in(Some(keyspace)).await?;
-            self.keyspace = Some(keyspace.to_owned());
-            return Ok(());
+        } else {
+            self.exchange("set_keyspace", Fields(vec![(1, keyspace.into())])).await?;
         }
-        let reply =
-            self.exchange("set_keyspace", |writer| writer.field_string(1, keyspace.as_bytes())).await?;
-        // The reply is empty or an exception.
-        result_of(&reply, "set_keyspace", TType::Stop)?;
         self.keyspace = Some(keyspace.to_owned());
         Ok(())
     }
 
-    /// Calls a method and reads its result of the type `ttype`. Results of other types are skipped.
-    pub async fn call<T>(
-        &mut self,
-        name: &str,
-        write: impl FnOnce(&mut Writer<'_>) + Send,
-        ttype: TType,
-        read: impl FnOnce(&mut Reader<'_>) -> Result<T, String> + Send,
-    ) -> Result<T, String> {
-        let reply = self.exchange(name, write).await?;
-        let Some(at) = result_of(&reply, name, ttype)? else {
-            return Err(format!("{name}: the reply has no result"));
-        };
-        let answer = reply.slice(at..);
-        read(&mut Reader::new(&answer)).map_err(|why| format!("{name}: {why}"))
+    /// Calls a method. Returns its result.
+    pub async fn call(&mut self, name: &str, arguments: Fields) -> Result<ThriftValue, String> {
+        let result = self.exchange(name, arguments).await?;
+        result.ok_or_else(|| format!("{name}: the reply has no result"))
     }
 
-    async fn exchange(&mut self, name: &str, write: impl FnOnce(&mut Writer<'_>)) -> Result<Bytes, String> {
+    /// Calls a method. Returns its result, which those that only write do not have.
+    async fn exchange(&mut self, name: &str, arguments: Fields) -> Result<Option<ThriftValue>, String> {
         self.seqid = self.seqid.wrapping_add(1);
-        let mut request = BytesMut::new();
-        let mut writer = Writer::new(&mut request);
-        let mark = writer.frame_begin(self.place.transport);
-        writer.message_begin(name.as_bytes(), MessageKind::Call, self.seqid);
-        write(&mut writer);
-        writer.stop();
-        writer.frame_end(mark).map_err(|error| error.to_string())?;
+        let request = message_of(name, self.seqid, &arguments, self.address.transport);
+        let request = request.map_err(|error| format!("{name}: {error}"))?;
         let exchanged = tokio::time::timeout(CALL_TIMEOUT, self.send_and_read(&request)).await;
-        exchanged.unwrap_or_else(|_| {
+        let reply = exchanged.unwrap_or_else(|_| {
             Err(format!(
                 "{name}: no answer; append the transport and version to the server's address if they are not the defaults, \
                  such as ?unframed&version=0.6"
             ))
-        })
+        })?;
+        result_of(&reply).map_err(|error| format!("{name}: {error}"))?.map_err(|why| format!("{name}{why}"))
     }
 
     async fn send_and_read(&mut self, request: &[u8]) -> Result<Bytes, String> {
@@ -154,37 +140,47 @@ impl ThriftClient {
     }
 }
 
-/// Returns the position of the result in a reply; `None` if there is none. An exception is an error.
-fn result_of(reply: &Bytes, name: &str, wanted: TType) -> Result<Option<usize>, String> {
-    let read = || -> Result<Result<Option<usize>, String>, WireError> {
-        let mut reader = Reader::new(reply);
-        let header = MessageHeader::read(&mut reader)?;
-        if header.kind == MessageKind::Exception {
-            return Ok(Err(format!("{name}: {}", first_text(&mut reader)?)));
+/// Returns the bytes of a call, with the length of the frame if there are frames.
+fn message_of(
+    name: &str,
+    seqid: i32,
+    arguments: &Fields,
+    transport: Transport,
+) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut message = Vec::new();
+    let mut output = TBinaryOutputProtocol::new(&mut message, true);
+    output.write_message_begin(&TMessageIdentifier::new(name, TMessageType::Call, seqid))?;
+    arguments.write(&mut output)?;
+    output.write_message_end()?;
+    if transport == Transport::Framed {
+        let length = u32::try_from(message.len())?;
+        message.splice(0..0, length.to_be_bytes());
+    }
+    Ok(message)
+}
+
+/// Reads a reply: its result, if it has one, or an exception as the rest of a sentence that begins with the method.
+fn result_of(reply: &Bytes) -> thrift::Result<Result<Option<ThriftValue>, String>> {
+    // The library allocates memory for lengths that it reads: none is longer than the reply.
+    let length = Some(reply.len());
+    let limits = TConfiguration::builder().max_message_size(length).max_string_size(length);
+    let limits = limits.max_frame_size(length).build()?;
+    let mut input = TBinaryInputProtocol::with_config(&reply[..], false, limits);
+    let message = input.read_message_begin()?;
+    let mut fields = ValueReader::new(&mut input).fields()?;
+    if message.message_type == TMessageType::Exception {
+        return Ok(Err(format!(": {}", reason_in(&mut fields))));
+    }
+    Ok(match fields.0.into_iter().next() {
+        Some((0, result)) => Ok(Some(result)),
+        Some((_, ThriftValue::Struct(mut exception))) => {
+            Err(format!(" was refused: {}", reason_in(&mut exception)))
         }
-        while let Some((ttype, id)) = reader.field_begin()? {
-            match id {
-                0 if ttype == wanted => return Ok(Ok(Some(reader.position()))),
-                0 => reader.skip(ttype)?,
-                _ if ttype == TType::Struct => {
-                    return Ok(Err(format!("{name} was refused: {}", first_text(&mut reader)?)));
-                }
-                _ => reader.skip(ttype)?,
-            }
-        }
-        Ok(Ok(None))
-    };
-    read().unwrap_or_else(|error| Err(format!("{name}: {error}")))
+        _ => Ok(None),
+    })
 }
 
 /// Returns the text of an exception; many have none.
-fn first_text(reader: &mut Reader<'_>) -> Result<String, WireError> {
-    let mut text = "without a reason".to_owned();
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (ttype, id) {
-            (TType::String, 1) => text = String::from_utf8_lossy(reader.raw()?).into_owned(),
-            _ => reader.skip(ttype)?,
-        }
-    }
-    Ok(text)
+fn reason_in(exception: &mut Fields) -> String {
+    exception.text(1).unwrap_or_else(|| "without a reason".to_owned())
 }

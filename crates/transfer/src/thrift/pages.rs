@@ -6,13 +6,11 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::client::ThriftClient;
+use super::value::{Fields, ThriftValue};
 use crate::endpoint::{PageFuture, Pages, ThriftAddress};
-use base::model::{Cell, CellKind, Predicate, Row, RowColumns, SliceRange, SuperColumn};
+use base::model::{Cell, CellKind, DeletionTime, Predicate, Row, RowColumns, SliceRange, SuperColumn};
 use base::schema::CfDef;
 use base::util::{Clock, Password, password_of};
-use db::{ColumnOrSuper, CounterColumn, NewColumn};
-use server::thrift::replies;
-use wire::thrift::{Reader, TType, Writer};
 
 /// The number of QUORUM.
 const CONSISTENCY: i32 = 2;
@@ -22,7 +20,7 @@ const AHEAD_S: i64 = 60;
 
 /// Reads pages from a server, with a connection for each concurrent call.
 pub struct ThriftPages {
-    pub place: ThriftAddress,
+    pub address: ThriftAddress,
     login: Option<(String, Password)>,
     clock: Arc<Clock>,
     /// Idle connections.
@@ -31,45 +29,47 @@ pub struct ThriftPages {
 
 impl ThriftPages {
     /// Creates the pages of a server. Reads the password file.
-    pub fn new(place: ThriftAddress, clock: Arc<Clock>) -> Result<ThriftPages, String> {
-        let login = match &place.login {
+    pub fn new(address: ThriftAddress, clock: Arc<Clock>) -> Result<ThriftPages, String> {
+        let login = match &address.login {
             Some((user, file)) => Some((user.clone(), password_of("the server's password", file)?)),
             None => None,
         };
-        Ok(ThriftPages { place, login, clock, idle: Mutex::default() })
+        Ok(ThriftPages { address, login, clock, idle: Mutex::default() })
     }
 
     /// Calls a method. `keyspace` is the keyspace of the call, if it has one.
-    pub async fn call<T>(
+    pub async fn call(
         &self,
         keyspace: Option<&str>,
         name: &str,
-        write: impl FnOnce(&mut Writer<'_>) + Send,
-        ttype: TType,
-        read: impl FnOnce(&mut Reader<'_>) -> Result<T, String> + Send,
-    ) -> Result<T, String> {
+        arguments: Fields,
+    ) -> Result<ThriftValue, String> {
         let idle = self.idle.lock().pop();
         let mut client = match idle {
             Some(client) => client,
-            None => ThriftClient::connect(&self.place, self.login.clone()).await?,
+            None => ThriftClient::connect(&self.address, self.login.clone()).await?,
         };
         if let Some(keyspace) = keyspace {
             client.use_keyspace(keyspace).await?;
         }
         // A connection whose call failed may still receive its reply, and is not used again.
-        let answer = client.call(name, write, ttype, read).await?;
+        let answer = client.call(name, arguments).await?;
         self.idle.lock().push(client);
         Ok(answer)
     }
 
-    /// Writes the keyspace if calls have it as an argument. Returns the id of the next argument.
-    fn first_id(&self, writer: &mut Writer<'_>, keyspace: &str) -> i16 {
-        if self.place.is_keyed {
-            writer.field_string(1, keyspace.as_bytes());
-            2
-        } else {
-            1
+    /// Reads from a column family, whose keyspace is the first argument of a call up to 0.6.
+    async fn read(
+        &self,
+        cf: &CfDef,
+        name: &str,
+        mut arguments: Vec<ThriftValue>,
+    ) -> Result<ThriftValue, String> {
+        if self.address.is_keyed {
+            arguments.insert(0, cf.keyspace.as_str().into());
         }
+        arguments.push(ThriftValue::Int(CONSISTENCY));
+        self.call(Some(&cf.keyspace), name, Fields((1..).zip(arguments).collect())).await
     }
 
     async fn slice(
@@ -79,67 +79,58 @@ impl ThriftPages {
         super_column: Option<&Bytes>,
         predicate: &Predicate,
     ) -> Result<RowColumns, String> {
-        let write = |writer: &mut Writer<'_>| {
-            let id = self.first_id(writer, &cf.keyspace);
-            writer.field_string(id, key);
-            write_parent(writer, id + 1, cf, super_column);
-            write_predicate(writer, id + 2, predicate);
-            writer.field_i32(id + 3, CONSISTENCY);
-        };
-        let columns =
-            self.call(Some(&cf.keyspace), "get_slice", write, TType::List, replies::columns).await?;
-        let is_super = cf.is_super() && super_column.is_none();
-        Ok(self.columns_of(is_super, columns))
+        let arguments = vec![key.into(), parent_of(cf, super_column), predicate_of(predicate)];
+        let columns = self.read(cf, "get_slice", arguments).await?.into_structs()?;
+        self.columns_of(cf.is_super() && super_column.is_none(), columns)
     }
 
-    fn columns_of(&self, is_super: bool, columns: Vec<ColumnOrSuper>) -> RowColumns {
-        if !is_super {
-            return RowColumns::Cells(
-                columns.into_iter().filter_map(|column| self.cell_of(column)).collect(),
-            );
-        }
-        RowColumns::Supers(columns.into_iter().filter_map(|column| self.super_of(column)).collect())
-    }
-
-    fn cell_of(&self, either: ColumnOrSuper) -> Option<Cell> {
-        match (either.column, either.counter) {
-            (Some(column), _) => Some(self.cell(column)),
-            (None, Some(counter)) => Some(self.counter(*counter)),
-            (None, None) => None,
-        }
-    }
-
-    fn super_of(&self, either: ColumnOrSuper) -> Option<SuperColumn> {
-        let deletion = base::model::DeletionTime::LIVE;
-        match (either.super_column, either.counter_super) {
-            (Some(held), _) => {
-                let cells = held.columns.into_iter().map(|column| self.cell(column)).collect();
-                Some(SuperColumn { name: held.name, deletion, cells })
+    /// Returns the columns in a list of ColumnOrSuperColumn.
+    fn columns_of(&self, is_super: bool, list: Vec<Fields>) -> Result<RowColumns, String> {
+        let (plain, counter) = if is_super { (2, 4) } else { (1, 3) };
+        let (mut cells, mut supers) = (Vec::new(), Vec::new());
+        for mut either in list {
+            let (column, is_counter) = match (either.take(plain), either.take(counter)) {
+                (Some(column), _) => (column.into_fields()?, false),
+                (None, Some(column)) => (column.into_fields()?, true),
+                (None, None) => continue,
+            };
+            if is_super {
+                supers.push(self.super_of(column, is_counter)?);
+            } else {
+                cells.push(self.cell_of(column, is_counter)?);
             }
-            (None, Some(held)) => {
-                let cells = held.columns.into_iter().map(|counter| self.counter(counter)).collect();
-                Some(SuperColumn { name: held.name, deletion, cells })
-            }
-            (None, None) => None,
         }
+        Ok(if is_super { RowColumns::Supers(supers) } else { RowColumns::Cells(cells) })
     }
 
-    fn cell(&self, column: NewColumn) -> Cell {
-        let NewColumn { name, value, timestamp, ttl_s } = column;
-        let (value, timestamp) = (value.unwrap_or_default(), timestamp.unwrap_or_default());
-        let mut cell = Cell::live(name, value, timestamp);
-        if let Some(ttl_s) = ttl_s.filter(|ttl_s| *ttl_s > 0) {
+    /// Returns a SuperColumn or CounterSuperColumn.
+    fn super_of(&self, mut column: Fields, is_counter: bool) -> Result<SuperColumn, String> {
+        let cells = column.structs(2)?.into_iter().map(|cell| self.cell_of(cell, is_counter));
+        let cells = cells.collect::<Result<Vec<Cell>, String>>()?;
+        Ok(SuperColumn { name: name_of(&mut column)?, deletion: DeletionTime::LIVE, cells })
+    }
+
+    /// Returns a Column or CounterColumn. A counter gets the current time, because the API has no timestamps of counters.
+    fn cell_of(&self, mut column: Fields, is_counter: bool) -> Result<Cell, String> {
+        let name = name_of(&mut column)?;
+        if is_counter {
+            let total = column.long(2).ok_or("the reply has a counter without a value")?;
+            let value = Bytes::copy_from_slice(&total.to_be_bytes());
+            let timestamp = self.clock.next_micros();
+            return Ok(Cell { name, value, timestamp, kind: CellKind::Counter });
+        }
+        let timestamp = column.long(3).unwrap_or_default();
+        let mut cell = Cell::live(name, column.bytes(2).unwrap_or_default(), timestamp);
+        if let Some(ttl_s) = column.int(4).filter(|ttl_s| *ttl_s > 0) {
             let expires_at_s = expiry(timestamp, ttl_s, self.clock.now_s());
             cell.kind = CellKind::Expiring { ttl_s, expires_at_s };
         }
-        cell
+        Ok(cell)
     }
+}
 
-    /// Returns a counter cell with the current time, because the API has no timestamps of counters.
-    fn counter(&self, counter: CounterColumn) -> Cell {
-        let value = Bytes::copy_from_slice(&counter.delta.to_be_bytes());
-        Cell { name: counter.name, value, timestamp: self.clock.next_micros(), kind: CellKind::Counter }
-    }
+fn name_of(column: &mut Fields) -> Result<Bytes, String> {
+    column.bytes(1).ok_or_else(|| "the reply has a column without a name".to_owned())
 }
 
 /// Returns when a cell expires. The API only has the time to live. If the timestamp is in microseconds, as with most
@@ -155,36 +146,33 @@ fn expiry(timestamp: i64, ttl_s: i32, now_s: i32) -> i32 {
     }
 }
 
-fn write_parent(writer: &mut Writer<'_>, id: i16, cf: &CfDef, super_column: Option<&Bytes>) {
-    writer.field_struct(id);
-    writer.field_string(3, cf.name.as_bytes());
-    if let Some(name) = super_column {
-        writer.field_string(4, name);
-    }
-    writer.stop();
+/// Returns a ColumnParent.
+fn parent_of(cf: &CfDef, super_column: Option<&Bytes>) -> ThriftValue {
+    let super_column = super_column.map(|name| (4, ThriftValue::Bytes(name.clone())));
+    ThriftValue::Struct(Fields([(3, cf.name.as_str().into())].into_iter().chain(super_column).collect()))
 }
 
-fn write_predicate(writer: &mut Writer<'_>, id: i16, predicate: &Predicate) {
-    writer.field_struct(id);
+/// Returns a SlicePredicate.
+fn predicate_of(predicate: &Predicate) -> ThriftValue {
     match predicate {
         Predicate::Names(names) => {
-            writer.field_list(1, TType::String, names.len());
-            names.iter().for_each(|name| writer.bytes(name));
+            let names = names.iter().cloned().map(ThriftValue::Bytes).collect();
+            ThriftValue::from([(1, ThriftValue::List(names))])
         }
         Predicate::Range(range) => {
-            writer.field_struct(2);
-            writer.field_string(1, &range.start);
-            writer.field_string(2, &range.finish);
-            writer.field_bool(3, range.reversed);
-            writer.field_i32(4, count_of(range.count));
-            writer.stop();
+            let range = ThriftValue::from([
+                (1, ThriftValue::Bytes(range.start.clone())),
+                (2, ThriftValue::Bytes(range.finish.clone())),
+                (3, ThriftValue::Bool(range.reversed)),
+                (4, count_of(range.count)),
+            ]);
+            ThriftValue::from([(2, range)])
         }
     }
-    writer.stop();
 }
 
-fn count_of(count: usize) -> i32 {
-    i32::try_from(count).unwrap_or(i32::MAX)
+fn count_of(count: usize) -> ThriftValue {
+    ThriftValue::Int(i32::try_from(count).unwrap_or(i32::MAX))
 }
 
 fn first_columns(start: Bytes, count: usize) -> Predicate {
@@ -195,21 +183,16 @@ impl Pages for ThriftPages {
     fn range(&self, cf: &Arc<CfDef>, start: Bytes, rows: usize, columns: usize) -> PageFuture<'_, Vec<Row>> {
         let cf = cf.clone();
         Box::pin(async move {
-            let write = |writer: &mut Writer<'_>| {
-                let id = self.first_id(writer, &cf.keyspace);
-                write_parent(writer, id, &cf, None);
-                write_predicate(writer, id + 1, &first_columns(Bytes::new(), columns));
-                writer.field_struct(id + 2);
-                writer.field_string(1, &start);
-                writer.field_string(2, b"");
-                writer.field_i32(5, count_of(rows));
-                writer.stop();
-                writer.field_i32(id + 3, CONSISTENCY);
+            let range =
+                ThriftValue::from([(1, ThriftValue::Bytes(start)), (2, "".into()), (5, count_of(rows))]);
+            let predicate = predicate_of(&first_columns(Bytes::new(), columns));
+            let rows =
+                self.read(&cf, "get_range_slices", vec![parent_of(&cf, None), predicate, range]).await?;
+            let row = |mut row: Fields| {
+                let key = row.bytes(1).ok_or("the reply has a row without a key")?;
+                Ok(Row { key, columns: self.columns_of(cf.is_super(), row.structs(2)?)? })
             };
-            let read = replies::key_slices;
-            let rows = self.call(Some(&cf.keyspace), "get_range_slices", write, TType::List, read).await?;
-            let row = |(key, columns)| Row { key, columns: self.columns_of(cf.is_super(), columns) };
-            Ok(rows.into_iter().map(row).collect())
+            rows.into_structs()?.into_iter().map(row).collect()
         })
     }
 
@@ -235,7 +218,7 @@ impl Pages for ThriftPages {
     }
 
     fn may_stop_early(&self, cf: &CfDef) -> bool {
-        self.place.is_keyed && cf.is_super()
+        self.address.is_keyed && cf.is_super()
     }
 
     fn has_expiry_time(&self) -> bool {
