@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::cluster::{self, ClusterArgs};
+use super::cluster::ClusterArgs;
 use super::data;
-use super::message::drawing;
-use ::cluster::ClusterOptions;
+use super::message::load_config;
+use super::process::StopSignals;
 use base::marshal::Types;
 use base::util::Clock;
 use base::util::output::{print_line, report_line};
@@ -75,12 +75,8 @@ pub fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    let load = |file: &PathBuf| config::load(file, types).map_err(|errors| drawing(&errors));
-    let config = match &args.config {
-        Some(file) => load(file)?,
-        None => config::load_or_default(None, types).map_err(|errors| drawing(&errors))?,
-    };
-    let to_config = args.to_config.as_ref().map(load).transpose()?;
+    let config = load_config(args.config.as_deref(), types)?;
+    let to_config = args.to_config.as_ref().map(|file| load_config(Some(file), types)).transpose()?;
     data::run(copy_between(args, types, &config, to_config.as_ref().unwrap_or(&config)))
 }
 
@@ -110,8 +106,8 @@ async fn copy_between(
     };
     let message = |error: TransferError| error.to_string();
     let creates = options.task != Task::Verify;
-    let (from_cluster, to_cluster) =
-        (cluster_of(args, &args.from, config)?, cluster_of(args, &args.to, to_config)?);
+    let from_cluster = args.cluster.options_of(&args.from, config.cluster.as_ref())?;
+    let to_cluster = args.cluster.options_of(&args.to, to_config.cluster.as_ref())?;
     let open = |config, cluster, creates| OpenOptions {
         config,
         types,
@@ -156,13 +152,6 @@ async fn export(from: &Arc<Endpoint>, directory: &Path, options: &CopyOptions) -
     Ok(())
 }
 
-/// Returns the options to connect to a side that is a cluster.
-fn cluster_of(args: &CopyArgs, place: &Location, config: &Config) -> Result<Option<ClusterOptions>, String> {
-    let Location::Cluster(nodes) = place else { return Ok(None) };
-    let cluster = args.cluster.at(nodes.as_deref(), config.cluster.clone())?;
-    cluster::options(&cluster).map(Some)
-}
-
 async fn close(sides: &[&Endpoint]) -> Result<(), String> {
     let mut outcome = Ok(());
     for side in sides {
@@ -173,17 +162,12 @@ async fn close(sides: &[&Endpoint]) -> Result<(), String> {
 
 /// Makes the first Ctrl-C stop the copy cleanly, and the second end the program.
 pub fn stop_at_signals() -> Result<Interruption, String> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
-    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let mut signals = StopSignals::listen()?;
     let interruption = Interruption::default();
     let stop = interruption.clone();
     tokio::spawn(async move {
         loop {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
+            signals.wait().await;
             if stop.is_stopped() {
                 std::process::exit(1);
             }

@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::cluster::{self, ClusterArgs};
+use super::cluster::ClusterArgs;
 use super::copy::stop_at_signals;
 use super::import_definitions::Definitions;
 use super::import_report::{HOW_TO_DEFINE, report_found, report_imported, report_verified};
 use super::import_target::TargetPlace;
-use super::message::drawing;
+use super::message::load_config;
 use super::source_directories::SourceDirectories;
 use super::{data, import_found};
 use base::marshal::Types;
-use base::partitioner;
 use base::util::output::report_line;
 use base::util::{Clock, listed};
 use config::Config;
@@ -97,15 +96,11 @@ pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
         .select(args.keyspace.as_deref(), args.column_family.as_deref())
         .map_err(|error| error.to_string())?;
     let config = match &args.config {
-        Some(file) => config::load(file, types).map_err(|errors| drawing(&errors))?,
+        Some(_) => load_config(args.config.as_deref(), types)?,
         // Without a file, only what the target and the scripts define is there.
-        None => Config { catalog: base::schema::Catalog::default(), ..default_config(types)? },
+        None => Config { catalog: base::schema::Catalog::default(), ..load_config(None, types)? },
     };
     data::run(import_all(args, types, config, inventory, found))
-}
-
-fn default_config(types: &Types) -> Result<Config, String> {
-    config::load_or_default(None, types).map_err(|errors| drawing(&errors))
 }
 
 async fn import_all(
@@ -228,10 +223,7 @@ async fn run(
 /// Returns the partitioner of the old servers that the command names.
 fn named_partitioner(args: &ImportArgs, config: &Config) -> Result<Option<SourcePartitioner>, String> {
     if let Some(name) = &args.partitioner {
-        let partitioner = partitioner::resolve(name).ok_or_else(|| {
-            let known: Vec<&str> = partitioner::PARTITIONERS.iter().map(|(name, _)| *name).collect();
-            format!("unknown partitioner {name:?}: use one of {}", known.join(", "))
-        })?;
+        let partitioner = data::partitioner_named(name)?;
         return Ok(Some(SourcePartitioner { partitioner, named_by: "--partitioner names it".to_owned() }));
     }
     Ok(args.config.as_ref().map(|file| SourcePartitioner {
@@ -247,12 +239,7 @@ async fn open(
     place: &Location,
     clock: &Arc<Clock>,
 ) -> Result<Endpoint, String> {
-    let cluster = match place {
-        Location::Cluster(nodes) => {
-            let settings = args.cluster.at(nodes.as_deref(), config.cluster.clone())?;
-            Some(cluster::options(&settings)?)
-        }
-        Location::Data(_) => None,
+    match place {
         Location::Sstables(_) => {
             return Err(
                 "cannot import into SSTables: import into data:DIRECTORY, and copy from there".to_owned()
@@ -261,7 +248,9 @@ async fn open(
         Location::Thrift(_) => {
             return Err("cannot import into a Thrift server: import into its data directory".to_owned());
         }
-    };
+        Location::Cluster(_) | Location::Data(_) => {}
+    }
+    let cluster = args.cluster.options_of(place, config.cluster.as_ref())?;
     let options = OpenOptions {
         config,
         types,

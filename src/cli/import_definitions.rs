@@ -9,7 +9,7 @@ use base::marshal::Types;
 use base::util::Clock;
 use base::util::output::report_line;
 use config::Config;
-use db::{Authenticator, Database, DatabaseParts};
+use db::{Database, DatabaseParts};
 use embedded::EmbeddedStore;
 use transfer::endpoint::Endpoint;
 use transfer::import::{FamilyName, FoundSchema, Inventory};
@@ -61,18 +61,9 @@ impl Definitions<'_> {
         let partitioner = config.partitioner.clone();
         let store = EmbeddedStore::in_memory(partitioner.clone(), &config.catalog, clock.clone())
             .map_err(|error| format!("cannot open a store in memory: {error}"))?;
-        let database = Arc::new(Database::new(DatabaseParts {
-            catalog: Arc::new(config.catalog.clone()),
-            store: Arc::new(store),
-            partitioner,
-            authenticator: Authenticator::AllowAll,
-            clock: clock.clone(),
-            types: types.clone(),
-            cluster_name: config.cluster_name.clone(),
-            config_text: String::new(),
-            token: String::new(),
-            endpoint: config.listen_address.clone(),
-        }));
+        let catalog = Arc::new(config.catalog.clone());
+        let parts = DatabaseParts::new(catalog, Arc::new(store), partitioner, clock.clone());
+        let database = Arc::new(Database::new(DatabaseParts { types: types.clone(), ..parts }));
         self.create(&database).await?;
         Ok(Endpoint::of_database("memory", database, clock.clone()))
     }

@@ -12,7 +12,7 @@ use super::http_services::{HttpOptions, HttpServices};
 use super::identity::IdentityArgs;
 use super::limits::LimitArgs;
 use super::login::LoginArgs;
-use super::message::drawing;
+use super::message::load_config;
 use super::native::NativeArgs;
 use super::otlp::OtlpArgs;
 use super::ports::{Addresses, Ports, Services};
@@ -97,7 +97,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     let spans = args.otlp.start_log()?;
     let compat = Compat::of(&args.compat).map_err(|error| format!("--compat: {error}"))?;
     tracing::info!("thriftstore {}", version::WITH_COMMIT);
-    let config = config::load_or_default(args.config.as_deref(), types).map_err(|errors| drawing(&errors))?;
+    let config = load_config(args.config.as_deref(), types)?;
     let config = args.identity.over(config)?;
     for Note { text, is_warning } in &config.notes {
         if *is_warning { tracing::warn!("{text}") } else { tracing::info!("{text}") }
