@@ -10,7 +10,7 @@ use super::cluster::ClusterArgs;
 use super::copy::stop_at_signals;
 use super::import_definitions::Definitions;
 use super::import_report::{HOW_TO_DEFINE, report_found, report_imported, report_verified};
-use super::import_target::TargetPlace;
+use super::import_target::TargetLocation;
 use super::message::load_config;
 use super::source_directories::SourceDirectories;
 use super::{data, import_found};
@@ -140,7 +140,7 @@ async fn import_all(
         import_found::print_sources(&inventory, definitions.found, args.config.as_deref(), &partitioner);
         return look(types, &config, &mut inventory, &definitions, clock, &options).await;
     };
-    let target = TargetPlace::of(place);
+    let target = TargetLocation::of(place);
     if !args.verify_only {
         target.check_progress(args.progress_file.as_deref())?;
         inventory.check_doubts(&options).map_err(|error| error.to_string())?;

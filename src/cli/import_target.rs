@@ -11,7 +11,7 @@ use transfer::endpoint::Location;
 use transfer::import::{SourcePartitioner, recorded_parts};
 
 /// A target that is not opened yet.
-pub struct TargetPlace<'a> {
+pub struct TargetLocation<'a> {
     place: &'a Location,
     new: Option<NewDirectory>,
 }
@@ -23,13 +23,13 @@ struct NewDirectory {
     exists: bool,
 }
 
-impl TargetPlace<'_> {
-    pub fn of(place: &Location) -> TargetPlace<'_> {
+impl TargetLocation<'_> {
+    pub fn of(place: &Location) -> TargetLocation<'_> {
         let new = match place {
             Location::Data(path) => NewDirectory::at(path),
             _ => None,
         };
-        TargetPlace { place, new }
+        TargetLocation { place, new }
     }
 
     /// Checks that a progress file does not say that a part is already in a new directory.

@@ -20,7 +20,7 @@ use super::run::CopyOptions;
 use super::selection::{SelectedFamilies, selected_families};
 use crate::TransferError;
 use crate::endpoint::{Endpoint, StoreWalk};
-use crate::rows::{Delivered, Pump, RowBatch, RowTarget, Tally, WalkMeter};
+use crate::rows::{Delivered, Pump, RowBatch, RowTarget, Tally, WalkMeter, ring_position};
 use base::model::Change;
 use base::partitioner::{Murmur3Partitioner, PartitionerRef};
 use base::util::output::report_line;
@@ -177,14 +177,8 @@ impl FamilySstables {
         if rows.is_empty() {
             return Ok(());
         }
-        let mut placed: Vec<_> = rows
-            .into_iter()
-            .map(|(key, changes)| {
-                let mut token = Vec::new();
-                self.partitioner.token(&key, &mut token);
-                ((token, key), changes)
-            })
-            .collect();
+        let placed = rows.into_iter().map(|(key, changes)| (ring_position(&self.partitioner, key), changes));
+        let mut placed: Vec<_> = placed.collect();
         placed.sort_by(|(one, _), (other, _)| one.cmp(other));
         let partitions: Vec<_> =
             placed.into_iter().map(|((_, key), changes)| self.partitioned.partition(key, changes)).collect();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::CopyOptions;
 use super::progress_file::ProgressFile;
 use super::selection::Pair;
 use crate::TransferError;
@@ -11,22 +12,21 @@ use crate::endpoint::{
     CellLookup, DifferenceKind, Differences, DumpReader, Endpoint, LookedUp, RowWriter, StoreWalk,
     compare_dumps,
 };
-use crate::rows::{Delivered, Pump, Tally, WalkMeter};
+use crate::rows::{Delivered, Tally, WalkMeter};
 use base::schema::CfDef;
 use base::util::Clock;
 
-/// The two endpoints of a copy, and its parameters.
-pub struct FamilyCopy {
+/// The two endpoints of a copy, and its options.
+pub struct FamilyCopy<'o> {
     pub from: Arc<Endpoint>,
     pub to: Arc<Endpoint>,
     pub clock: Arc<Clock>,
-    pub rows_at_a_time: usize,
-    pub pump: Pump,
+    pub options: &'o CopyOptions,
 }
 
-impl FamilyCopy {
+impl FamilyCopy<'_> {
     fn walk(&self, endpoint: &Arc<Endpoint>, cf: &Arc<CfDef>, after: Option<Bytes>) -> StoreWalk {
-        StoreWalk::new(endpoint.clone(), cf.clone(), after, self.rows_at_a_time)
+        StoreWalk::new(endpoint.clone(), cf.clone(), after, self.options.rows_at_a_time)
     }
 
     fn stopped(&self, doing: &str) -> TransferError {
@@ -34,7 +34,7 @@ impl FamilyCopy {
     }
 
     fn check_comparing(&self, pair: &Pair) -> Result<(), TransferError> {
-        if self.pump.interruption.is_stopped() {
+        if self.options.interruption.is_stopped() {
             return Err(self.stopped(&format!("{} is compared only in part", pair.name())));
         }
         Ok(())
@@ -58,7 +58,7 @@ impl FamilyCopy {
             is_done = batch.place.is_none();
             file.note(&name, batch.place.as_ref(), meter.total())
         };
-        let outcome = self.pump.run(&mut walk, &writer, delivered).await;
+        let outcome = self.options.pump().run(&mut walk, &writer, delivered).await;
         // After an error, too, record the data that has been written.
         file.write()?;
         let total = meter.finish();
@@ -109,7 +109,7 @@ impl FamilyCopy {
             meter.add(batch.tally, batch.last_key.as_ref());
             Ok(())
         };
-        self.pump.run(&mut walk, &Arc::new(lookup), delivered).await?;
+        self.options.pump().run(&mut walk, &Arc::new(lookup), delivered).await?;
         self.check_comparing(pair)?;
         Ok(meter.finish())
     }

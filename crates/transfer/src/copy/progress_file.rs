@@ -134,8 +134,17 @@ mod tests {
         assert_eq!((again.family("K.A").tally.rows, again.family("K.A").is_done), (3, false));
         assert!(again.family("K.B").is_done && !again.family("K.C").is_done);
 
+        // A file of the first version of this program.
+        let first = r#"{"version": 1, "from": "data:a", "to": "data:b", "families": {"K.A": {"place": "00ff",
+            "is_done": false, "tally": {"rows": 7, "cells": 8, "bytes": 9}}}}"#;
+        std::fs::write(&path, first).unwrap();
+        let again = ProgressFile::open(Some(&path), "data:a", "data:b").unwrap().family("K.A");
+        assert_eq!((again.place(), again.tally.rows), (Some(Bytes::from_static(b"\0\xff")), 7));
         let error = ProgressFile::open(Some(&path), "data:a", "data:c").unwrap_err().to_string();
         assert!(error.contains("from data:a to data:b"), "{error}");
+        std::fs::write(&path, first.replace("1,", "2,")).unwrap();
+        let error = ProgressFile::open(Some(&path), "data:a", "data:b").unwrap_err().to_string();
+        assert!(error.contains("has version 2, and this program supports version 1"), "{error}");
         std::fs::write(&path, "{").unwrap();
         let error = ProgressFile::open(Some(&path), "data:a", "data:b").unwrap_err().to_string();
         assert!(error.contains("cannot be read"), "{error}");

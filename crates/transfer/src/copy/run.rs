@@ -51,6 +51,12 @@ impl Default for CopyOptions {
     }
 }
 
+impl CopyOptions {
+    pub(super) fn pump(&self) -> Pump {
+        Pump { parallel: self.parallel, interruption: self.interruption.clone() }
+    }
+}
+
 /// Copies and compares. Differences are an error.
 pub async fn run(
     from: Arc<Endpoint>,
@@ -58,13 +64,13 @@ pub async fn run(
     clock: Arc<Clock>,
     options: &CopyOptions,
 ) -> Result<(), TransferError> {
-    let work = family_copy(from, to, clock, options);
+    let work = FamilyCopy { from, to, clock, options };
     if options.task != Task::Verify {
-        let (families, total) = copy_all(&work, options).await?;
+        let (families, total) = copy_all(&work).await?;
         print_line!("copied: {families} column families, {} rows, {} cells", total.rows, total.cells);
     }
     if options.task != Task::Copy {
-        verify_all(&work, options).await?;
+        verify_all(&work).await?;
     }
     Ok(())
 }
@@ -76,27 +82,17 @@ pub async fn copy_families(
     clock: Arc<Clock>,
 ) -> Result<(usize, u64, u64), TransferError> {
     let options = CopyOptions::default();
-    let work = family_copy(from, to, clock, &options);
-    let (families, total) = copy_all(&work, &options).await?;
+    let work = FamilyCopy { from, to, clock, options: &options };
+    let (families, total) = copy_all(&work).await?;
     Ok((families, total.rows, total.cells))
 }
 
-fn family_copy(
-    from: Arc<Endpoint>,
-    to: Arc<Endpoint>,
-    clock: Arc<Clock>,
-    options: &CopyOptions,
-) -> FamilyCopy {
-    let pump = Pump { parallel: options.parallel, interruption: options.interruption.clone() };
-    FamilyCopy { from, to, clock, rows_at_a_time: options.rows_at_a_time, pump }
-}
-
 /// Returns the number of column families, and the tally of all runs.
-async fn copy_all(work: &FamilyCopy, options: &CopyOptions) -> Result<(usize, Tally), TransferError> {
+async fn copy_all(work: &FamilyCopy<'_>) -> Result<(usize, Tally), TransferError> {
     // Refuse a file of another copy before creating anything.
-    let path = options.progress_file.as_deref();
+    let path = work.options.progress_file.as_deref();
     let mut file = ProgressFile::open(path, &work.from.name, &work.to.name)?;
-    let pairs = selection::prepare(&work.from, &work.to, &options.selection).await?;
+    let pairs = selection::prepare(&work.from, &work.to, &work.options.selection).await?;
     if !work.from.can_dump() {
         report_line!("{} only returns live columns: no tombstones are copied", work.from.name);
     }
@@ -113,7 +109,7 @@ async fn copy_all(work: &FamilyCopy, options: &CopyOptions) -> Result<(usize, Ta
             total.add(recorded.tally);
             continue;
         }
-        if options.interruption.is_stopped() {
+        if work.options.interruption.is_stopped() {
             return Err(TransferError::Interrupted(format!(
                 "{name} and the column families after it are not copied"
             )));
@@ -136,8 +132,8 @@ fn print_empty(names: &[String]) {
     }
 }
 
-async fn verify_all(work: &FamilyCopy, options: &CopyOptions) -> Result<(), TransferError> {
-    let pairs = selection::existing(&work.from, &work.to, &options.selection)?;
+async fn verify_all(work: &FamilyCopy<'_>) -> Result<(), TransferError> {
+    let pairs = selection::existing(&work.from, &work.to, &work.options.selection)?;
     let mut differences = Differences::default();
     let (mut total, mut empty) = (Tally::default(), Vec::new());
     for (number, pair) in pairs.iter().enumerate() {

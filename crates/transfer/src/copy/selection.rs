@@ -164,33 +164,24 @@ fn skip_tables(
     Ok(())
 }
 
+/// Returns the properties that a column family must have on both endpoints.
+fn properties(cf: &CfDef) -> [(&'static str, &str); 5] {
+    [
+        ("type", cf.type_name()),
+        ("comparator", cf.comparator.class_name()),
+        ("subcomparator", cf.subcomparator().map_or("", |comparator| comparator.class_name())),
+        ("content", if cf.is_counter() { "counters" } else { "values" }),
+        ("kind", if cf.table.is_some() { "a CQL table" } else { "a column family" }),
+    ]
+}
+
 /// Checks that both endpoints have the same kinds of names and values.
 fn check_alike(from: &CfDef, to: &CfDef) -> Result<(), TransferError> {
-    let subcomparator = |cf: &CfDef| cf.subcomparator().map(|sub| sub.class_name().to_owned());
-    let differs = |what: &str, from_is: &str, to_is: &str| {
-        Err(TransferError::Schema(format!(
-            "{} is not the same on both sides: its {what} is {from_is} in the source and {to_is} in the target; drop \
-             the target's, or copy to another target",
-            name_of(from)
-        )))
-    };
-    if from.is_super() != to.is_super() {
-        return differs("type", from.type_name(), to.type_name());
-    }
-    if from.comparator.class_name() != to.comparator.class_name() {
-        return differs("comparator", from.comparator.class_name(), to.comparator.class_name());
-    }
-    if subcomparator(from) != subcomparator(to) {
-        let (from, to) = (subcomparator(from).unwrap_or_default(), subcomparator(to).unwrap_or_default());
-        return differs("subcomparator", &from, &to);
-    }
-    if from.is_counter() != to.is_counter() {
-        let kind = |cf: &CfDef| if cf.is_counter() { "counters" } else { "values" };
-        return differs("content", kind(from), kind(to));
-    }
-    if from.table.is_some() != to.table.is_some() {
-        let kind = |cf: &CfDef| if cf.table.is_some() { "a CQL table" } else { "a column family" };
-        return differs("kind", kind(from), kind(to));
-    }
-    Ok(())
+    let mut pairs = properties(from).into_iter().zip(properties(to));
+    let Some(((what, from_is), (_, to_is))) = pairs.find(|(from, to)| from != to) else { return Ok(()) };
+    Err(TransferError::Schema(format!(
+        "{} is not the same on both sides: its {what} is {from_is} in the source and {to_is} in the target; drop the \
+         target's, or copy to another target",
+        name_of(from)
+    )))
 }

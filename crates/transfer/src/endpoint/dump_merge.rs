@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::cell_lookup::{SLACK_S, difference_of};
 use super::difference::{Difference, DifferenceKind};
 use super::{Differences, StoreWalk};
-use crate::rows::{RowCounter, RowSource, Tally};
+use crate::rows::{RowCounter, RowSource, Tally, ring_position};
 use base::marshal::AbstractType;
 use base::model::{CellKind, Change, DeletionTime};
 use base::partitioner::PartitionerRef;
@@ -68,12 +68,11 @@ impl<S> DumpReader<S> {
             };
             self.tally.add(self.counter.count(&batch.rows));
             for row in batch.rows {
-                let mut token = Vec::new();
-                self.partitioner.token(&row.key, &mut token);
+                let (token, key) = ring_position(&self.partitioner, row.key);
                 for change in row.changes {
                     let Some(change) = self.unless_purgeable(change, now_s) else { continue };
-                    let rank = rank(&self.cf, &token, &row.key, &change);
-                    self.waiting.push_back((rank, row.key.clone(), change));
+                    let rank = rank(&self.cf, &token, &key, &change);
+                    self.waiting.push_back((rank, key.clone(), change));
                 }
             }
         }
@@ -101,7 +100,7 @@ impl<S> DumpReader<S> {
 ///
 /// # Errors
 ///
-/// Those of the sources and of `seen`.
+/// The first error of the sources and of `seen`.
 pub async fn compare_dumps<S: RowSource>(
     from: &mut DumpReader<S>,
     to: &mut DumpReader<StoreWalk>,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::counters::{CounterMerge, RingPosition};
+use super::counters::CounterMerge;
 use super::fold::RowFold;
 use super::logged_rows::FamilyLog;
 use super::merge::{FamilyMerge, open_max};
@@ -18,6 +18,7 @@ use super::row_batcher::{RowBatcher, first_changes};
 use super::sstable_rows::ReadOptions;
 use super::{FamilyName, ImportError, SstableFile};
 use crate::endpoint::{MergeKey, dump_rank};
+use crate::rows::RingPosition;
 use base::model::{Change, DeletionTime, RangeTombstone};
 use base::schema::CfDef;
 use store::{RowPiece, weight};

@@ -225,6 +225,13 @@ mod tests {
         assert!(error.contains("an import into data:a"), "{error}");
         fs::write(&path, "rubbish").unwrap();
         assert!(open(&path, "data:a", None, 0).unwrap_err().contains("not one of this program"));
+        let second = r#"{"version":2,"to":"data:a","as_of_s":null,"shift_s":0,"done":["x-1-Data.db"],
+            "reached":{"K.A":{"tables":["K/A-f-1-Data.db"],"key":"006b6579"}},"files":{"x-1-Data.db":9}}"#;
+        fs::write(&path, second).unwrap();
+        let again = open(&path, "data:a", None, 0).unwrap();
+        assert_eq!(again.reached("K.A", &[table("K/A-f-1-Data.db")]), Some(Bytes::from_static(b"\0key")));
+        fs::write(&path, second.replace(r#""version":2"#, r#""version":3"#)).unwrap();
+        assert!(open(&path, "data:a", None, 0).unwrap_err().contains("it has version 3 of such files"));
         fs::write(&path, r#"{"version":1,"to":"data:a","done":["x-1-Data.db"]}"#).unwrap();
         assert!(open(&path, "data:a", None, 0).unwrap().is_done("x-1-Data.db"));
     }

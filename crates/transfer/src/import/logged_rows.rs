@@ -17,11 +17,12 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::counters::{CounterName, RingPosition};
+use super::counters::CounterName;
 use super::logs::Logs;
 use super::read_thread::read_on_thread;
 use super::row_batcher::first_changes;
 use super::{FamilyName, ImportError};
+use crate::rows::{RingPosition, ring_position};
 use base::model::{CellKind, Change};
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
@@ -195,9 +196,7 @@ impl LoggedRows {
         deletions_are_final: bool,
         from: Option<&FamilyPosition>,
     ) {
-        let mut token = Vec::new();
-        self.partitioner.token(&row.key, &mut token);
-        let place = (FamilyName::of(cf), (token, row.key.clone()));
+        let place = (FamilyName::of(cf), ring_position(&self.partitioner, row.key.clone()));
         if !self.families.contains(&place.0) {
             self.families.insert(place.0.clone());
         }

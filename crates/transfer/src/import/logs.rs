@@ -7,19 +7,17 @@ use std::sync::Arc;
 use super::as_of::ClockShift;
 use super::log_families::LogFamilies;
 use super::losses::{Losses, Lost};
-use super::read_thread::{BatchSender, ReadThread};
+use super::read_thread::{BatchSender, PARALLEL, ReadThread};
 use super::replay::Replay;
-use super::row_batcher::first_changes;
-use super::run::{PARALLEL, pump_all};
+use super::row_batcher::RowBatcher;
 use super::summary::{FamilySummary, Summary};
 use super::unfound::{Unfound, UnfoundWrites};
 use super::{FamilyName, ImportError, ImportOptions, Inventory, NodePath};
 use crate::Interruption;
 use crate::endpoint::{Endpoint, RowWriter};
-use crate::rows::{BATCH_BYTES, Pump, RowBatch};
+use crate::rows::Pump;
 use base::schema::CfDef;
 use sstable::{CommitLog, LogFamily, LogPosition, LogRow, SstableError};
-use store::{RowPiece, weight};
 
 /// The findings of reading a commit log, besides its rows.
 #[derive(Debug, Default)]
@@ -166,21 +164,35 @@ impl Logs {
             let stopped =
                 ImportError::Interrupted(format!("{} is not imported as a whole", log.path.display()));
             let thread = ReadThread::start(move |sender| {
-                let mut batcher = LogBatcher { sender, families: BTreeMap::new(), bytes: 0 };
-                let mut report = logs.read(&log, |cf, row, _| cf.is_counter() || batcher.add(cf, row));
-                batcher.send();
-                if let Some(counters) = batcher.counters(&log.path) {
-                    report.losses.add(counters);
+                let mut families = BTreeMap::new();
+                let mut report = logs.read(&log, |cf, row, _| {
+                    let own = || LoggedFamily::new(cf.clone(), sender.clone());
+                    cf.is_counter() || families.entry(FamilyName::of(cf)).or_insert_with(own).add(row)
+                });
+                let mut counters = 0;
+                let counts: Vec<(FamilyName, FamilySummary)> = families
+                    .into_iter()
+                    .map(|(name, mut family)| {
+                        family.batcher.send(None);
+                        counters += family.counters;
+                        (name, family.counts)
+                    })
+                    .collect();
+                if counters > 0 {
+                    let path = log.path.display();
+                    let what =
+                        format!("{path}: {counters} counters, which the target's definitions do not have");
+                    report.losses.add(Lost { path: log.path.clone(), what });
                 }
-                Ok((batcher.families, report))
+                Ok((counts, report))
             });
             let pump = Pump { parallel: PARALLEL, interruption: self.interruption.clone() };
-            let (read, report) = pump_all(&pump, thread, writer, async |_| Ok(())).await?;
+            let (read, report) = thread.pump(&pump, writer, async |_| Ok(())).await?;
             if self.interruption.is_stopped() {
                 return Err(stopped);
             }
             for (name, family) in read {
-                summary.families.entry(name).or_default().add(&family.counts);
+                summary.families.entry(name).or_default().add(&family);
             }
             summary.losses.append(report.losses);
             summary.unfound.append(report.unfound);
@@ -190,66 +202,36 @@ impl Logs {
     }
 }
 
-/// Collects the rows of a commit log into batches, by column family.
-struct LogBatcher {
-    sender: BatchSender,
-    families: BTreeMap<FamilyName, ReadFamily>,
-    /// Size of the rows that are not sent.
-    bytes: usize,
-}
-
-/// The data that was read of a column family.
-struct ReadFamily {
-    cf: Arc<CfDef>,
-    /// Those that are not sent.
-    rows: Vec<RowPiece>,
+/// The rows of a column family in a commit log.
+struct LoggedFamily {
+    batcher: RowBatcher,
     counts: FamilySummary,
     /// Counters that were left out.
     counters: u64,
 }
 
-impl LogBatcher {
+impl LoggedFamily {
+    fn new(cf: Arc<CfDef>, sender: BatchSender) -> LoggedFamily {
+        let (batcher, counts) = (RowBatcher::new(cf, sender), FamilySummary::default());
+        LoggedFamily { batcher, counts, counters: 0 }
+    }
+
     /// Adds the changes of a row. Returns false if the target takes no more.
-    fn add(&mut self, cf: &Arc<CfDef>, row: LogRow) -> bool {
-        let family = self.families.entry(FamilyName::of(cf)).or_insert_with(|| ReadFamily {
-            cf: cf.clone(),
-            rows: Vec::new(),
-            counts: FamilySummary::default(),
-            counters: 0,
-        });
-        let mut changes = first_changes(row.deletion);
-        family.counts.tombstones += changes.len() as u64;
+    fn add(&mut self, row: LogRow) -> bool {
+        let mut has_changes = row.deletion.is_deleted();
+        self.counts.tombstones += u64::from(has_changes);
+        let mut is_taken = self.batcher.begin(row.key, row.deletion);
         for atom in row.atoms {
-            family.counts.count(&atom);
+            self.counts.count(&atom);
             match atom.into_change() {
-                Some(change) => changes.push(change),
-                None => family.counters += 1,
+                Some(change) => {
+                    is_taken = self.batcher.add(change);
+                    has_changes = true;
+                }
+                None => self.counters += 1,
             }
         }
-        if changes.is_empty() {
-            return true;
-        }
-        family.counts.rows += 1;
-        self.bytes += row.key.len() + changes.iter().map(weight).sum::<usize>();
-        family.rows.push(RowPiece { key: row.key, changes });
-        self.bytes < BATCH_BYTES || self.send()
-    }
-
-    /// Sends the rows of all column families. Returns false if the target takes no more.
-    fn send(&mut self) -> bool {
-        self.bytes = 0;
-        self.families.values_mut().all(|family| {
-            let rows = std::mem::take(&mut family.rows);
-            let batch = RowBatch { cf: family.cf.clone(), rows, place: None };
-            batch.rows.is_empty() || self.sender.blocking_send(batch).is_ok()
-        })
-    }
-
-    /// Returns the loss of counters that the target's definitions do not have.
-    fn counters(&self, path: &std::path::Path) -> Option<Lost> {
-        let counters: u64 = self.families.values().map(|family| family.counters).sum();
-        let what = "counters, which the target's definitions do not have";
-        (counters > 0)
-            .then(|| Lost { path: path.to_owned(), what: format!("{}: {counters} {what}", path.display()) })
+        self.counts.rows += u64::from(has_changes);
+        is_taken
     }
 }

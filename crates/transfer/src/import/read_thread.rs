@@ -1,11 +1,15 @@
 //! A thread that reads files, as a source of rows.
 
+use std::sync::Arc;
+
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
 use super::ImportError;
-use crate::rows::{RowBatch, RowSource};
+use crate::rows::{Delivered, Pump, RowBatch, RowSource, RowTarget};
 
+/// Batches that are written at the same time, unless they are written in order.
+pub const PARALLEL: usize = 16;
 /// Batches that wait until the target takes them.
 const WAITING: usize = 8;
 
@@ -27,14 +31,22 @@ impl<R: Send + 'static> ReadThread<R> {
         ReadThread { batches, thread, read: None }
     }
 
-    /// Takes no more rows, and waits for the end of the thread. Returns its result.
+    /// Moves all rows to a target. Returns the result of the thread, which has ended.
     ///
     /// # Errors
     ///
-    /// Its error, unless `next` has returned that.
-    pub async fn finish(mut self) -> Result<R, ImportError> {
+    /// The first error of the thread, the target and `delivered`.
+    pub async fn pump<T: RowTarget>(
+        mut self,
+        pump: &Pump,
+        target: &Arc<T>,
+        delivered: impl AsyncFnMut(Delivered<T::Outcome>) -> Result<(), ImportError>,
+    ) -> Result<R, ImportError> {
+        let moved = pump.run(&mut self, target, delivered).await;
+        // If no more rows are taken, the thread ends soon.
         self.batches.close();
-        self.join().await?;
+        let ended = self.join().await;
+        moved.and(ended)?;
         self.read.ok_or_else(|| ImportError::Thread("the thread that reads has failed".to_owned()))
     }
 

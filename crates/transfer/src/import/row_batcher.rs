@@ -32,14 +32,15 @@ impl RowBatcher {
         RowBatcher { cf, rows: Vec::new(), bytes: 0, sender, is_stopped: false }
     }
 
-    /// Begins a row.
-    pub fn begin(&mut self, key: Bytes, deletion: DeletionTime) {
+    /// Begins a row. Returns false if the target takes no more.
+    pub fn begin(&mut self, key: Bytes, deletion: DeletionTime) -> bool {
         self.drop_empty();
         if self.bytes >= BATCH_BYTES {
             self.send(None);
         }
         self.bytes += key.len();
         self.rows.push(RowPiece { key, changes: first_changes(deletion) });
+        !self.is_stopped
     }
 
     /// Adds a change of the row. Returns false if the target takes no more.
@@ -108,7 +109,9 @@ pub fn send_rows_of(table: &mut SstableRows, batcher: &mut RowBatcher) -> Result
     loop {
         match table.next()? {
             RowUnit::End => break,
-            RowUnit::Row { key, deletion } => batcher.begin(key, deletion),
+            RowUnit::Row { key, deletion } => {
+                batcher.begin(key, deletion);
+            }
             RowUnit::Atom(atom) => match atom.into_change() {
                 Some(change) => {
                     if !batcher.add(change) {

@@ -14,19 +14,16 @@ use super::logged_rows::{FamilyLog, LoggedKind, LoggedRows, SharedRows};
 use super::logs::Logs;
 use super::losses::Lost;
 use super::merge::FamilyMerge;
-use super::read_thread::{BatchSender, ReadThread};
+use super::read_thread::{BatchSender, PARALLEL, ReadThread};
 use super::row_batcher::{RowBatcher, send_rows_of};
 use super::source_partitioner::order_of_files;
 use super::sstable_rows::{ReadOptions, SstableRows};
 use super::summary::{FamilySummary, ReadSummary, Summary};
 use super::{FamilyName, ImportError, ImportOptions, Inventory, LeftOut, SstableFile};
 use crate::endpoint::Endpoint;
-use crate::rows::{Counts, Delivered, Meter, NoTarget, Pump, RowTarget};
+use crate::rows::{Counts, Delivered, Meter, NoTarget, Pump};
 use base::schema::CfDef;
 use base::util::Clock;
-
-/// Batches that are written at the same time, unless they are written in order.
-pub const PARALLEL: usize = 16;
 
 impl ImportOptions {
     pub(super) fn read_options(
@@ -74,8 +71,6 @@ pub async fn import(
     let path = options.progress_file.as_deref();
     let mut progress = ImportProgress::open(path, &name, options.as_of, clock.now_s())?;
     progress.note_files(inventory.families.values().flatten())?;
-    let counts = Arc::<Counts>::default();
-    let read = options.read_options(inventory, progress.shift(), &counts);
     let (mut done_before, mut bytes_before) = (0, 0);
     for (name, tables) in &inventory.families {
         let is_done =
@@ -85,13 +80,15 @@ pub async fn import(
             bytes_before += table.bytes;
         }
     }
+    let counts = Counts::of_files(inventory.bytes(), bytes_before);
+    let read = options.read_options(inventory, progress.shift(), &counts);
     let target = match to {
         Some(to) => Some(ImportTarget::begin(to, clock, progress, options.checkpoint_every)?),
         None => None,
     };
     let summary = Summary { shift: read.shift, done_before, ..doubts };
     let mut run = ImportRun { inventory, options, read, target, summary };
-    let meter = options.shows_progress.then(|| Meter::of_files(counts, inventory.bytes(), bytes_before));
+    let meter = options.shows_progress.then(|| Meter::start(counts, true));
     let outcome = run.import_all().await;
     if outcome.is_err()
         && let Some(target) = &mut run.target
@@ -261,14 +258,14 @@ impl ImportRun<'_> {
         let thread = ReadThread::start(move |sender| job.read(label, &read, sender));
         let family = name.to_string();
         let read = match &mut self.target {
-            None => pump_all(&pump, thread, &Arc::new(NoTarget), async |_| Ok(())).await,
+            None => thread.pump(&pump, &Arc::new(NoTarget), async |_| Ok(())).await,
             Some(target) => {
                 let writer = target.writer.clone();
                 let delivered = async |batch: Delivered<()>| match batch.place {
                     Some(key) => target.reach(&family, &tables, &key).await,
                     None => Ok(()),
                 };
-                pump_all(&pump, thread, &writer, delivered).await
+                thread.pump(&pump, &writer, delivered).await
             }
         }?;
         self.options.check_interruption(format_args!("{stopped}"))?;
@@ -281,18 +278,6 @@ impl ImportRun<'_> {
             _ => Ok(()),
         }
     }
-}
-
-/// Moves all rows that a thread reads to a target. Returns the result of the thread, which has ended.
-pub async fn pump_all<R: Send + 'static, T: RowTarget>(
-    pump: &Pump,
-    mut thread: ReadThread<R>,
-    target: &Arc<T>,
-    delivered: impl AsyncFnMut(Delivered<T::Outcome>) -> Result<(), ImportError>,
-) -> Result<R, ImportError> {
-    let moved = pump.run(&mut thread, target, delivered).await;
-    let read = thread.finish().await;
-    moved.and(read)
 }
 
 impl ReadJob {
@@ -323,9 +308,9 @@ impl ReadJob {
                         break;
                     }
                 }
-                let (tables, (rows, cells)) = merge.finish();
+                let (of_tables, (rows, cells)) = merge.finish();
                 finished.family = FamilySummary { rows, cells, ..FamilySummary::default() };
-                tables.into_iter().for_each(|table| finished.add(table.finish()));
+                finished.add(of_tables);
             }
             ReadOrder::Merged { after, every } => {
                 let mut merge = FamilyMerge::new(cf, &self.tables, read.clone(), after)?;

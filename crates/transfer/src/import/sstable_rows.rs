@@ -1,6 +1,6 @@
 //! The rows of one SSTable, past its damage.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -178,10 +178,6 @@ impl SstableRows {
     /// Returns the partitioner in whose order the rows are, if the files name it or it was given.
     pub fn partitioner(&self) -> Option<&PartitionerRef> {
         self.table.as_ref().and_then(TableReader::partitioner)
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Returns the counts of the read data, and the losses.

@@ -15,8 +15,7 @@ use super::file_dump::{FileDump, what_differs};
 use super::import_progress::ImportProgress;
 use super::logged_rows::{FamilyLog, LoggedKind, LoggedRows};
 use super::logs::Logs;
-use super::read_thread::ReadThread;
-use super::run::{PARALLEL, pump_all};
+use super::read_thread::{PARALLEL, ReadThread};
 use super::source_partitioner::order_of_files;
 use super::sstable_rows::ReadOptions;
 use super::{FamilyName, ImportError, ImportOptions, Inventory, SstableFile};
@@ -60,9 +59,9 @@ pub async fn verify(
         Comparison::Cells => order_of_files(inventory, &options.partitioner),
     };
     let shift = shift.map_or_else(|| recorded_shift(options, &to.name, clock.now_s()), Ok)?;
-    let counts = Arc::<Counts>::default();
+    let counts = Counts::of_files(inventory.bytes(), 0);
     let logs = Arc::new(Logs::of(inventory, &to, options, shift)?);
-    let _meter = options.shows_progress.then(|| Meter::of_files(counts.clone(), inventory.bytes(), 0));
+    let _meter = options.shows_progress.then(|| Meter::start(counts.clone(), true));
     let read = options.read_options(inventory, shift, &counts);
     let comparison = FileComparison { to, clock, options, logs, partitioner, read };
     comparison.all(inventory).await
@@ -202,7 +201,7 @@ impl FileComparison<'_> {
             differences.add_all(cf, &batch.outcome.differences);
             Ok(())
         };
-        pump_all(&self.options.pump(PARALLEL), thread, &Arc::new(lookup), delivered).await?;
+        thread.pump(&self.options.pump(PARALLEL), &Arc::new(lookup), delivered).await?;
         self.check_interruption(name)?;
         Ok(cells)
     }

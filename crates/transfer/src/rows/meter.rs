@@ -22,9 +22,21 @@ const TICK_EVERY: Duration = Duration::from_millis(200);
 /// The length of a bar that shows the position in the ring.
 const RING_LENGTH: u64 = 10_000;
 
+/// The unit of a bar.
+#[derive(Debug, Clone, Copy)]
+enum Scale {
+    /// The position in the ring.
+    Ring,
+    /// The bytes of files.
+    Files,
+}
+
 /// The counts that are displayed. The threads that read files add to them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Counts {
+    scale: Scale,
+    length: u64,
+    began: Instant,
     /// The work, and the column family.
     title: Mutex<String>,
     rows: AtomicU64,
@@ -37,6 +49,24 @@ pub struct Counts {
 }
 
 impl Counts {
+    fn new(scale: Scale, length: u64) -> Counts {
+        let (began, title, zero) = (Instant::now(), Mutex::default(), AtomicU64::default);
+        let (rows, cells, bytes, position, first_position) = (zero(), zero(), zero(), zero(), zero());
+        Counts { scale, length, began, title, rows, cells, bytes, position, first_position }
+    }
+
+    /// Returns the counts of files of `total` bytes, of which earlier runs have imported `before`.
+    pub fn of_files(total: u64, before: u64) -> Arc<Counts> {
+        let counts = Counts::new(Scale::Files, total);
+        counts.begin_at(before);
+        Arc::new(counts)
+    }
+
+    fn begin_at(&self, position: u64) {
+        self.first_position.store(position, Relaxed);
+        self.position.store(position, Relaxed);
+    }
+
     /// Adds bytes of a Data file.
     pub fn add_bytes(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Relaxed);
@@ -53,90 +83,10 @@ impl Counts {
         *self.title.lock() = title;
     }
 
-    fn begin_at(&self, position: u64) {
-        self.first_position.store(position, Relaxed);
-        self.position.store(position, Relaxed);
-    }
-}
-
-/// What the bar measures.
-#[derive(Debug, Clone, Copy)]
-enum Scale {
-    /// The position in the ring.
-    Ring,
-    /// The bytes of files.
-    Files,
-}
-
-/// Displays counts until it is dropped.
-pub struct Meter {
-    view: Arc<View>,
-    ticks: JoinHandle<()>,
-}
-
-struct View {
-    counts: Arc<Counts>,
-    scale: Scale,
-    length: u64,
-    bar: Option<ProgressBar>,
-    began: Instant,
-}
-
-impl Meter {
-    /// Starts to display counts of files of `total` bytes, of which earlier runs have imported `before`.
-    pub fn of_files(counts: Arc<Counts>, total: u64, before: u64) -> Meter {
-        counts.begin_at(before);
-        Meter::start(counts, Scale::Files, total, true)
-    }
-
-    fn start(counts: Arc<Counts>, scale: Scale, length: u64, has_position: bool) -> Meter {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let template = if has_position { "{wide_bar} {percent}% {msg}" } else { "{spinner} {msg}" };
-            let bar = ProgressBar::new(length);
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style);
-            }
-            bar
-        });
-        let every = if bar.is_some() { TICK_EVERY } else { LINE_EVERY };
-        let view = Arc::new(View { counts, scale, length, bar, began: Instant::now() });
-        let shown = view.clone();
-        let ticks = tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(every).await;
-                shown.show();
-            }
-        });
-        Meter { view, ticks }
-    }
-}
-
-impl Drop for Meter {
-    fn drop(&mut self) {
-        self.ticks.abort();
-        if let Some(bar) = &self.view.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-impl View {
-    fn show(&self) {
-        let text = self.text(self.began.elapsed());
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position(self.counts.position.load(Relaxed));
-                bar.set_message(text);
-                bar.tick();
-            }
-            None => report_line!("{text}"),
-        }
-    }
-
     /// Describes the progress after this time, and how long the rest takes at the same rate.
     fn text(&self, elapsed: Duration) -> String {
-        let position = self.counts.position.load(Relaxed);
-        let done = position.saturating_sub(self.counts.first_position.load(Relaxed));
+        let position = self.position.load(Relaxed);
+        let done = position.saturating_sub(self.first_position.load(Relaxed));
         let left = time_left(elapsed, done, self.length.saturating_sub(position));
         let left = left.map(|left| format!("{} left", HumanDuration(left)));
         match self.scale {
@@ -146,10 +96,10 @@ impl View {
             }
             Scale::Files => format!(
                 "{}: {} of {}, {} rows, {}/s, {} elapsed, {}",
-                self.counts.title.lock(),
+                self.title.lock(),
                 HumanBytes(position),
                 HumanBytes(self.length),
-                HumanCount(self.counts.rows.load(Relaxed)),
+                HumanCount(self.rows.load(Relaxed)),
                 self.rate(elapsed),
                 HumanDuration(elapsed),
                 left.as_deref().unwrap_or("time left unknown"),
@@ -158,14 +108,59 @@ impl View {
     }
 
     fn sums(&self, elapsed: Duration) -> String {
-        let (rows, cells) = (self.counts.rows.load(Relaxed), self.counts.cells.load(Relaxed));
-        let (rows, cells) = (HumanCount(rows), HumanCount(cells));
-        format!("{}: {rows} rows, {cells} cells, {}/s", self.counts.title.lock(), self.rate(elapsed))
+        let (rows, cells) = (HumanCount(self.rows.load(Relaxed)), HumanCount(self.cells.load(Relaxed)));
+        format!("{}: {rows} rows, {cells} cells, {}/s", self.title.lock(), self.rate(elapsed))
     }
 
     fn rate(&self, elapsed: Duration) -> HumanBytes {
-        let bytes = self.counts.bytes.load(Relaxed);
-        HumanBytes((bytes as f64 / elapsed.as_secs_f64().max(0.001)) as u64)
+        HumanBytes((self.bytes.load(Relaxed) as f64 / elapsed.as_secs_f64().max(0.001)) as u64)
+    }
+}
+
+/// Displays counts until it is dropped.
+pub struct Meter {
+    counts: Arc<Counts>,
+    bar: Option<ProgressBar>,
+    ticks: JoinHandle<()>,
+}
+
+impl Meter {
+    /// Starts to display counts, with a bar if their position is known.
+    pub fn start(counts: Arc<Counts>, has_position: bool) -> Meter {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let template = if has_position { "{wide_bar} {percent}% {msg}" } else { "{spinner} {msg}" };
+            let bar = ProgressBar::new(counts.length);
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            bar
+        });
+        let every = if bar.is_some() { TICK_EVERY } else { LINE_EVERY };
+        let (shown, shown_bar) = (counts.clone(), bar.clone());
+        let ticks = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(every).await;
+                let text = shown.text(shown.began.elapsed());
+                match &shown_bar {
+                    Some(bar) => {
+                        bar.set_position(shown.position.load(Relaxed));
+                        bar.set_message(text);
+                        bar.tick();
+                    }
+                    None => report_line!("{text}"),
+                }
+            }
+        });
+        Meter { counts, bar, ticks }
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.ticks.abort();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }
 
@@ -182,9 +177,9 @@ impl WalkMeter {
     /// Starts with the counts of earlier runs.
     pub fn new(title: String, partitioner: Option<&PartitionerRef>, before: Tally) -> WalkMeter {
         let partitioner = partitioner.filter(|partitioner| !partitioner.preserves_order()).cloned();
-        let counts = Arc::new(Counts::default());
+        let counts = Arc::new(Counts::new(Scale::Ring, RING_LENGTH));
         counts.set_title(title);
-        let meter = Meter::start(counts, Scale::Ring, RING_LENGTH, partitioner.is_some());
+        let meter = Meter::start(counts, partitioner.is_some());
         // A run that continues an earlier one begins somewhere in the ring.
         let has_first_position = before == Tally::default();
         let mut meter = WalkMeter { meter, partitioner, has_first_position, total: Tally::default() };
@@ -201,7 +196,7 @@ impl WalkMeter {
     pub fn add(&mut self, tally: Tally, last_key: Option<&Bytes>) {
         self.count(tally);
         if let (Some(partitioner), Some(key)) = (&self.partitioner, last_key) {
-            let counts = &self.meter.view.counts;
+            let counts = &self.meter.counts;
             let position = position_in_ring(partitioner, key);
             if !std::mem::replace(&mut self.has_first_position, true) {
                 counts.begin_at(position);
@@ -212,7 +207,7 @@ impl WalkMeter {
 
     fn count(&mut self, tally: Tally) {
         self.total.add(tally);
-        let counts = &self.meter.view.counts;
+        let counts = &self.meter.counts;
         counts.rows.fetch_add(tally.rows, Relaxed);
         counts.cells.fetch_add(tally.cells, Relaxed);
         counts.bytes.fetch_add(tally.bytes, Relaxed);
@@ -222,10 +217,10 @@ impl WalkMeter {
     /// Returns the counts of all runs.
     pub fn finish(self) -> Tally {
         let WalkMeter { meter, total, .. } = self;
-        let view = meter.view.clone();
+        let counts = meter.counts.clone();
         drop(meter);
         if total.rows > 0 {
-            report_line!("{}", view.sums(view.began.elapsed()));
+            report_line!("{}", counts.sums(counts.began.elapsed()));
         }
         total
     }
@@ -250,22 +245,16 @@ mod tests {
 
     const MB: u64 = 1024 * 1024;
 
-    fn view(counts: &Arc<Counts>, scale: Scale, length: u64) -> View {
-        View { counts: counts.clone(), scale, length, bar: None, began: Instant::now() }
-    }
-
     #[test]
     fn progress_of_files_has_rate_and_time_left() {
-        let counts = Arc::new(Counts::default());
+        let counts = Counts::of_files(600 * MB, 100 * MB);
         counts.set_title("K.A".to_owned());
-        let text = view(&counts, Scale::Files, MB).text(Duration::ZERO);
+        let text = counts.text(Duration::ZERO);
         assert!(text.ends_with("0 seconds elapsed, time left unknown"), "{text}");
-        counts.begin_at(100 * MB);
         counts.add_bytes(200 * MB);
         (0..1234).for_each(|_| counts.add_row());
-        let text = view(&counts, Scale::Files, 600 * MB).text(Duration::from_secs(10));
         assert_eq!(
-            text,
+            counts.text(Duration::from_secs(10)),
             "K.A: 300.00 MiB of 600.00 MiB, 1,234 rows, 20.00 MiB/s, 10 seconds elapsed, 15 seconds left"
         );
     }
@@ -275,15 +264,15 @@ mod tests {
         let partitioner = base::partitioner::resolve("RandomPartitioner");
         let before = Tally { rows: 1000, cells: 5000, bytes: 7 * MB };
         let mut meter = WalkMeter::new("K.A (1 of 2)".to_owned(), partitioner.as_ref(), before);
-        let text = |meter: &WalkMeter| meter.meter.view.text(Duration::from_secs(10));
+        let text = |meter: &WalkMeter| meter.meter.counts.text(Duration::from_secs(10));
         assert_eq!(text(&meter), "K.A (1 of 2): 1,000 rows, 5,000 cells, 0 B/s, 10 seconds elapsed");
         let tally = Tally { rows: 1, cells: 2, bytes: 20 * MB };
         // The first batch only shows where this run has begun.
         meter.add(tally, Some(&Bytes::from("a")));
         assert!(!text(&meter).contains("left"), "{}", text(&meter));
         assert_eq!(meter.total(), Tally { rows: 1001, cells: 5002, bytes: 27 * MB });
-        meter.meter.view.counts.begin_at(0);
-        meter.meter.view.counts.position.store(RING_LENGTH / 2, Relaxed);
+        meter.meter.counts.begin_at(0);
+        meter.meter.counts.position.store(RING_LENGTH / 2, Relaxed);
         assert_eq!(
             text(&meter),
             "K.A (1 of 2): 1,001 rows, 5,002 cells, 2.00 MiB/s, 10 seconds elapsed, 10 seconds left"

@@ -201,7 +201,7 @@ impl ThriftValue {
     }
 
     fn write(&self, output: &mut dyn TOutputProtocol) -> thrift::Result<()> {
-        // Without elements, the type is that of names.
+        // A list without elements has the type of names.
         let of = |value: Option<&ThriftValue>| value.map_or(TType::String, ThriftValue::ttype);
         let size = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
         match self {
