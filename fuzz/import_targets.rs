@@ -11,7 +11,7 @@ use db::{Authenticator, Database, DatabaseParts};
 use embedded::EmbeddedStore;
 use sstable::FORMATS;
 use tokio::runtime::{Builder, Runtime};
-use transfer::copy::Side;
+use transfer::endpoint::Endpoint;
 use transfer::import;
 use transfer::import::{Defined, FoundSchema, ImportOptions, Inventory, Summary};
 
@@ -149,7 +149,7 @@ pub fn avro(data: &[u8]) -> usize {
 fn import_all(from: &[PathBuf], progress_file: Option<PathBuf>) -> Result<Summary, String> {
     let inventory = Inventory::of(from).map_err(|error| error.to_string())?;
     let (database, clock) = database();
-    let to = Arc::new(Side::of_database("memory", database, clock.clone()));
+    let to = Arc::new(Endpoint::of_database("memory", database, clock.clone()));
     let options = options(progress_file);
     let imported = import::import(&inventory, Some(to), clock, &options);
     runtime().block_on(imported).map_err(|error| error.to_string())

@@ -7,7 +7,7 @@ use clap::Args;
 use indicatif::HumanBytes;
 
 use super::data;
-use super::message::drawing;
+use super::message::load_config;
 use base::marshal::Types;
 use base::util::output::{print_line, report_line};
 use embedded::{BackupOptions, BackupSummary};
@@ -33,8 +33,8 @@ pub fn backup(args: &BackupArgs, types: &Types) -> Result<(), String> {
     let source = match &args.data_dir {
         Some(directory) => directory.clone(),
         None => {
-            let config = config::load_or_default(args.config.as_deref(), types);
-            data::directory(None, &config.map_err(|errors| drawing(&errors))?)
+            let config = load_config(args.config.as_deref(), types)?;
+            data::directory(None, &config)
         }
     };
     let options = BackupOptions { source, target: args.target.clone(), reads_tables: !args.no_verify };

@@ -9,6 +9,7 @@ use clap::Args;
 use base::util::password_of;
 use cluster::{ClusterOptions, ClusterTls};
 use config::{Cluster, ClusterEncryption, ClusterLogin};
+use transfer::endpoint::Location;
 
 /// The value of `--cluster` for a server without a cluster.
 const OFF: &str = "off";
@@ -91,7 +92,7 @@ impl ClusterArgs {
     }
 
     /// Returns a cluster whose nodes another option may set, in the form of `--cluster`.
-    pub fn at(&self, nodes: Option<&str>, configured: Option<Cluster>) -> Result<Cluster, String> {
+    fn at(&self, nodes: Option<&str>, configured: Option<Cluster>) -> Result<Cluster, String> {
         let args = ClusterArgs {
             contact_points: nodes.map(str::to_owned).or_else(|| self.contact_points.clone()),
             ..self.clone()
@@ -101,6 +102,16 @@ impl ClusterArgs {
                 .to_owned()
         };
         args.over(configured)?.ok_or_else(missing)
+    }
+
+    /// Returns the options to connect to a location, if that is a cluster.
+    pub fn options_of(
+        &self,
+        location: &Location,
+        configured: Option<&Cluster>,
+    ) -> Result<Option<ClusterOptions>, String> {
+        let Location::Cluster(nodes) = location else { return Ok(None) };
+        options(&self.at(nodes.as_deref(), configured.cloned())?).map(Some)
     }
 
     /// Returns whether the command line sets the nodes of a cluster.

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::http_port::HttpPort;
-use super::load_place::load_place;
+use super::load_location::load_location;
 use base::util::meter::RequestLimits;
 use base::util::{Clock, Password};
 use db::Database;
 use double::control::{
     CONTROL_TIMES, Control, ControlError, LoadBody, Sandboxes, SnapshotLimits, control_service, load,
 };
-use transfer::copy::Place;
+use transfer::endpoint::Location;
 use web::HttpService;
 
 /// The options of the control port.
@@ -99,7 +99,7 @@ impl ControlArgs {
 pub enum LoadSource {
     File(PathBuf),
     /// A data directory, or a Thrift server.
-    Place(Place),
+    Location(Location),
 }
 
 impl LoadSource {
@@ -107,7 +107,7 @@ impl LoadSource {
     pub async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
         match self {
             LoadSource::File(file) => load_file("--load", database, file).await,
-            LoadSource::Place(place) => load_place(database, place).await,
+            LoadSource::Location(place) => load_location(database, place).await,
         }
     }
 }
@@ -117,8 +117,8 @@ impl FromStr for LoadSource {
 
     fn from_str(text: &str) -> Result<LoadSource, String> {
         match text.split_once(':') {
-            Some(("data" | "thrift", _)) => Ok(LoadSource::Place(text.parse()?)),
-            _ if Path::new(text).is_dir() => Ok(LoadSource::Place(Place::Data(text.into()))),
+            Some(("data" | "thrift", _)) => Ok(LoadSource::Location(text.parse()?)),
+            _ if Path::new(text).is_dir() => Ok(LoadSource::Location(Location::Data(text.into()))),
             _ => Ok(LoadSource::File(text.into())),
         }
     }
@@ -128,7 +128,7 @@ impl fmt::Display for LoadSource {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadSource::File(file) => file.display().fmt(out),
-            LoadSource::Place(place) => place.fmt(out),
+            LoadSource::Location(place) => place.fmt(out),
         }
     }
 }

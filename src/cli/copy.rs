@@ -5,18 +5,17 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::cluster::{self, ClusterArgs};
+use super::cluster::ClusterArgs;
 use super::data;
-use super::message::drawing;
-use ::cluster::ClusterOptions;
+use super::message::load_config;
+use super::process::StopSignals;
 use base::marshal::Types;
 use base::util::Clock;
 use base::util::output::{print_line, report_line};
 use config::Config;
-use transfer::copy;
-use transfer::copy::{
-    CopyError, CopyOptions, ExportOptions, Interruption, OpenOptions, Place, Selection, Side, Task,
-};
+use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, Selection, Task};
+use transfer::endpoint::{DEFAULT_ROWS, Endpoint, Location, OpenOptions};
+use transfer::{Interruption, TransferError, copy, endpoint};
 
 #[derive(Debug, Args)]
 pub struct CopyArgs {
@@ -24,11 +23,11 @@ pub struct CopyArgs {
     /// `?unframed` and `?version=0.6` may follow) or `cluster:HOST:PORT,HOST:PORT`; `cluster` alone is the
     /// configuration's
     #[arg(long, value_name = "WHERE")]
-    from: Place,
+    from: Location,
     /// The target: `data:DIRECTORY`, which is created if it does not exist, `cluster:HOST:PORT,HOST:PORT`, or
     /// `sstables:DIRECTORY` for SSTables that Cassandra 3.11, 4 and 5 load
     #[arg(long, value_name = "WHERE")]
-    to: Place,
+    to: Location,
     /// The configuration of both sides: its column families and, for a data directory, its Partitioner [default: as for
     /// `serve`]
     #[arg(long, value_name = "FILE")]
@@ -57,10 +56,10 @@ pub struct CopyArgs {
     #[arg(long, conflicts_with = "verify")]
     verify_only: bool,
     /// Maximum number of rows of a page from a Thrift server or a cluster; fewer if rows are large
-    #[arg(long, value_name = "N", default_value_t = copy::DEFAULT_ROWS, value_parser = clap::value_parser!(u16).range(2..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_ROWS, value_parser = clap::value_parser!(u16).range(2..=10_000))]
     rows_at_a_time: u16,
     /// Pieces of about 128 KiB that are written or looked up concurrently
-    #[arg(long, value_name = "N", default_value_t = copy::DEFAULT_PARALLEL, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_PARALLEL, value_parser = clap::value_parser!(u16).range(1..=256))]
     parallel: u16,
 }
 
@@ -68,7 +67,7 @@ pub fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
     if args.from.to_string() == args.to.to_string() {
         return Err(format!("{} is both the source and the target", args.from));
     }
-    if matches!(args.to, Place::Sstables(_))
+    if matches!(args.to, Location::Sstables(_))
         && (args.verify || args.verify_only || args.progress_file.is_some())
     {
         return Err(
@@ -76,12 +75,8 @@ pub fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    let load = |file: &PathBuf| config::load(file, types).map_err(|errors| drawing(&errors));
-    let config = match &args.config {
-        Some(file) => load(file)?,
-        None => config::load_or_default(None, types).map_err(|errors| drawing(&errors))?,
-    };
-    let to_config = args.to_config.as_ref().map(load).transpose()?;
+    let config = load_config(args.config.as_deref(), types)?;
+    let to_config = args.to_config.as_ref().map(|file| load_config(Some(file), types)).transpose()?;
     data::run(copy_between(args, types, &config, to_config.as_ref().unwrap_or(&config)))
 }
 
@@ -109,10 +104,10 @@ async fn copy_between(
         parallel: args.parallel.into(),
         interruption,
     };
-    let message = |error: CopyError| error.to_string();
+    let message = |error: TransferError| error.to_string();
     let creates = options.task != Task::Verify;
-    let (from_cluster, to_cluster) =
-        (cluster_of(args, &args.from, config)?, cluster_of(args, &args.to, to_config)?);
+    let from_cluster = args.cluster.options_of(&args.from, config.cluster.as_ref())?;
+    let to_cluster = args.cluster.options_of(&args.to, to_config.cluster.as_ref())?;
     let open = |config, cluster, creates| OpenOptions {
         config,
         types,
@@ -121,13 +116,14 @@ async fn copy_between(
         keyspace: args.keyspace.as_deref(),
         creates,
     };
-    let from = copy::open(&args.from, &open(config, from_cluster.as_ref(), false)).await.map_err(message)?;
+    let from =
+        endpoint::open(&args.from, &open(config, from_cluster.as_ref(), false)).await.map_err(message)?;
     let from = Arc::new(from);
-    if let Place::Sstables(directory) = &args.to {
+    if let Location::Sstables(directory) = &args.to {
         let exported = export(&from, directory, &options).await;
         return exported.and(close(&[&from]).await);
     }
-    let to = match copy::open(&args.to, &open(to_config, to_cluster.as_ref(), creates)).await {
+    let to = match endpoint::open(&args.to, &open(to_config, to_cluster.as_ref(), creates)).await {
         Ok(to) => Arc::new(to),
         Err(error) => {
             close(&[&from]).await?;
@@ -141,16 +137,11 @@ async fn copy_between(
 }
 
 /// Writes SSTables, and prints how many.
-async fn export(from: &Arc<Side>, directory: &Path, options: &CopyOptions) -> Result<(), String> {
-    let options = ExportOptions {
-        selection: options.selection.clone(),
-        rows_at_a_time: options.rows_at_a_time,
-        interruption: options.interruption.clone(),
-    };
+async fn export(from: &Arc<Endpoint>, directory: &Path, options: &CopyOptions) -> Result<(), String> {
     if !from.can_dump() {
         report_line!("{} only returns live columns: no tombstones are written", from.name);
     }
-    let exported = copy::export(from, directory, &options).await.map_err(|error| error.to_string())?;
+    let exported = copy::export(from, directory, options).await.map_err(|error| error.to_string())?;
     print_line!(
         "written: {} column families, {} rows, {} cells in {} SSTables; schema.cql creates their tables",
         exported.families,
@@ -161,14 +152,7 @@ async fn export(from: &Arc<Side>, directory: &Path, options: &CopyOptions) -> Re
     Ok(())
 }
 
-/// Returns the options to connect to a side that is a cluster.
-fn cluster_of(args: &CopyArgs, place: &Place, config: &Config) -> Result<Option<ClusterOptions>, String> {
-    let Place::Cluster(nodes) = place else { return Ok(None) };
-    let cluster = args.cluster.at(nodes.as_deref(), config.cluster.clone())?;
-    cluster::options(&cluster).map(Some)
-}
-
-async fn close(sides: &[&Side]) -> Result<(), String> {
+async fn close(sides: &[&Endpoint]) -> Result<(), String> {
     let mut outcome = Ok(());
     for side in sides {
         outcome = outcome.and(side.close().await.map_err(|error| error.to_string()));
@@ -178,17 +162,12 @@ async fn close(sides: &[&Side]) -> Result<(), String> {
 
 /// Makes the first Ctrl-C stop the copy cleanly, and the second end the program.
 pub fn stop_at_signals() -> Result<Interruption, String> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
-    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let mut signals = StopSignals::listen()?;
     let interruption = Interruption::default();
     let stop = interruption.clone();
     tokio::spawn(async move {
         loop {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
+            signals.wait().await;
             if stop.is_stopped() {
                 std::process::exit(1);
             }

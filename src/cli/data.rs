@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::message::drawing;
+use super::message::{drawing, load_config};
 use base::compat::Behaviour;
 use base::compat::features::{Language, ReportedVersion};
 use base::marshal::Types;
+use base::partitioner;
 use base::partitioner::PartitionerRef;
 use base::util::{Clock, Release};
 use cql::QueryState;
@@ -89,8 +90,7 @@ impl Data {
     }
 
     fn of_server(args: &DataArgs, types: &Types) -> Result<Data, String> {
-        let config =
-            config::load_or_default(args.config.as_deref(), types).map_err(|errors| drawing(&errors))?;
+        let config = load_config(args.config.as_deref(), types)?;
         let directory = directory(args.data_dir.as_deref(), &config);
         if !directory.is_dir() {
             return Err(format!(
@@ -142,6 +142,14 @@ impl Data {
         self.keyspace = outcome.keyspace;
         Ok(())
     }
+}
+
+/// Returns the partitioner with a name of the command line.
+pub fn partitioner_named(name: &str) -> Result<PartitionerRef, String> {
+    partitioner::resolve(name).ok_or_else(|| {
+        let known: Vec<&str> = partitioner::PARTITIONERS.iter().map(|(name, _)| *name).collect();
+        format!("unknown partitioner {name:?}: use one of {}", known.join(", "))
+    })
 }
 
 /// Returns the data directory: of the command line, else of the configuration.

@@ -6,25 +6,24 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::cluster::{self, ClusterArgs};
+use super::cluster::ClusterArgs;
 use super::copy::stop_at_signals;
 use super::import_definitions::Definitions;
 use super::import_report::{HOW_TO_DEFINE, report_found, report_imported, report_verified};
-use super::import_target::TargetPlace;
-use super::message::drawing;
+use super::import_target::TargetLocation;
+use super::message::load_config;
 use super::source_directories::SourceDirectories;
 use super::{data, import_found};
 use base::marshal::Types;
-use base::partitioner;
 use base::util::output::report_line;
 use base::util::{Clock, listed};
 use config::Config;
-use transfer::copy::{OpenOptions, Place, Side};
+use transfer::endpoint::{Endpoint, Location, OpenOptions};
 use transfer::import::{
     AsOf, CHECKPOINT_EVERY, Comparison, FamilyName, FoundSchema, ImportError, ImportOptions, Inventory,
     LoggedCounts, SourcePartitioner,
 };
-use transfer::{copy, import as importing};
+use transfer::{endpoint, import as importing};
 
 /// Column families that an error names.
 const NAMES_SHOWN: usize = 20;
@@ -35,7 +34,7 @@ pub struct ImportArgs {
     from: SourceDirectories,
     /// The target: `data:DIRECTORY`, which is created if it does not exist, or `cluster:HOST:PORT,HOST:PORT`
     #[arg(long, value_name = "WHERE", required_unless_present = "dry_run")]
-    to: Option<Place>,
+    to: Option<Location>,
     /// The configuration of the target: the storage-conf.xml of 0.4 to 0.6 defines its column families [default: as for
     /// `serve`]
     #[arg(long, value_name = "FILE")]
@@ -97,15 +96,11 @@ pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
         .select(args.keyspace.as_deref(), args.column_family.as_deref())
         .map_err(|error| error.to_string())?;
     let config = match &args.config {
-        Some(file) => config::load(file, types).map_err(|errors| drawing(&errors))?,
+        Some(_) => load_config(args.config.as_deref(), types)?,
         // Without a file, only what the target and the scripts define is there.
-        None => Config { catalog: base::schema::Catalog::default(), ..default_config(types)? },
+        None => Config { catalog: base::schema::Catalog::default(), ..load_config(None, types)? },
     };
     data::run(import_all(args, types, config, inventory, found))
-}
-
-fn default_config(types: &Types) -> Result<Config, String> {
-    config::load_or_default(None, types).map_err(|errors| drawing(&errors))
 }
 
 async fn import_all(
@@ -145,7 +140,7 @@ async fn import_all(
         import_found::print_sources(&inventory, definitions.found, args.config.as_deref(), &partitioner);
         return look(types, &config, &mut inventory, &definitions, clock, &options).await;
     };
-    let target = TargetPlace::of(place);
+    let target = TargetLocation::of(place);
     if !args.verify_only {
         target.check_progress(args.progress_file.as_deref())?;
         inventory.check_doubts(&options).map_err(|error| error.to_string())?;
@@ -169,7 +164,7 @@ async fn import_all(
 /// Checks the target, and defines the column families, before anything is imported.
 async fn prepare(
     args: &ImportArgs,
-    to: &Arc<Side>,
+    to: &Arc<Endpoint>,
     inventory: &Inventory,
     definitions: &Definitions<'_>,
     source: &SourcePartitioner,
@@ -192,7 +187,7 @@ async fn prepare(
 /// Adds a doubt for each SSTable that cannot be of the column family that the target defines.
 async fn check_definitions(
     inventory: &mut Inventory,
-    to: &Side,
+    to: &Endpoint,
     types: &Types,
     options: &ImportOptions,
 ) -> Result<(), String> {
@@ -205,7 +200,7 @@ async fn check_definitions(
 async fn run(
     args: &ImportArgs,
     inventory: &Inventory,
-    to: Arc<Side>,
+    to: Arc<Endpoint>,
     clock: Arc<Clock>,
     options: &ImportOptions,
 ) -> Result<(), String> {
@@ -228,10 +223,7 @@ async fn run(
 /// Returns the partitioner of the old servers that the command names.
 fn named_partitioner(args: &ImportArgs, config: &Config) -> Result<Option<SourcePartitioner>, String> {
     if let Some(name) = &args.partitioner {
-        let partitioner = partitioner::resolve(name).ok_or_else(|| {
-            let known: Vec<&str> = partitioner::PARTITIONERS.iter().map(|(name, _)| *name).collect();
-            format!("unknown partitioner {name:?}: use one of {}", known.join(", "))
-        })?;
+        let partitioner = data::partitioner_named(name)?;
         return Ok(Some(SourcePartitioner { partitioner, named_by: "--partitioner names it".to_owned() }));
     }
     Ok(args.config.as_ref().map(|file| SourcePartitioner {
@@ -244,24 +236,21 @@ async fn open(
     args: &ImportArgs,
     types: &Types,
     config: &Config,
-    place: &Place,
+    place: &Location,
     clock: &Arc<Clock>,
-) -> Result<Side, String> {
-    let cluster = match place {
-        Place::Cluster(nodes) => {
-            let settings = args.cluster.at(nodes.as_deref(), config.cluster.clone())?;
-            Some(cluster::options(&settings)?)
-        }
-        Place::Data(_) => None,
-        Place::Sstables(_) => {
+) -> Result<Endpoint, String> {
+    match place {
+        Location::Sstables(_) => {
             return Err(
                 "cannot import into SSTables: import into data:DIRECTORY, and copy from there".to_owned()
             );
         }
-        Place::Thrift(_) => {
+        Location::Thrift(_) => {
             return Err("cannot import into a Thrift server: import into its data directory".to_owned());
         }
-    };
+        Location::Cluster(_) | Location::Data(_) => {}
+    }
+    let cluster = args.cluster.options_of(place, config.cluster.as_ref())?;
     let options = OpenOptions {
         config,
         types,
@@ -270,13 +259,13 @@ async fn open(
         keyspace: args.keyspace.as_deref(),
         creates: !args.verify_only,
     };
-    copy::open(place, &options).await.map_err(|error| error.to_string())
+    endpoint::open(place, &options).await.map_err(|error| error.to_string())
 }
 
 /// Defines the column families, and checks that the target has all.
 async fn define(
     args: &ImportArgs,
-    to: &Arc<Side>,
+    to: &Arc<Endpoint>,
     inventory: &Inventory,
     definitions: &Definitions<'_>,
 ) -> Result<(), String> {
@@ -296,7 +285,7 @@ async fn define(
 }
 
 /// Checks that the column families of `--keyspace` and `--column-family` exist, in SSTables or in a target.
-fn check_selection(inventory: &Inventory, to: &Side) -> Result<(), String> {
+fn check_selection(inventory: &Inventory, to: &Endpoint) -> Result<(), String> {
     let keyspaces = to.keyspaces();
     let families = keyspaces.iter().flat_map(|keyspace| keyspace.column_families.values());
     let defined = families.map(|cf| FamilyName::of(cf));

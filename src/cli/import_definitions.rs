@@ -9,9 +9,9 @@ use base::marshal::Types;
 use base::util::Clock;
 use base::util::output::report_line;
 use config::Config;
-use db::{Authenticator, Database, DatabaseParts};
+use db::{Database, DatabaseParts};
 use embedded::EmbeddedStore;
-use transfer::copy::Side;
+use transfer::endpoint::Endpoint;
 use transfer::import::{FamilyName, FoundSchema, Inventory};
 
 /// Where definitions come from, besides the configuration.
@@ -44,7 +44,7 @@ impl Definitions<'_> {
     }
 
     /// Returns the column families of SSTables that a target does not define. Views are left out.
-    pub fn missing(&self, inventory: &Inventory, to: &Side) -> Vec<String> {
+    pub fn missing(&self, inventory: &Inventory, to: &Endpoint) -> Vec<String> {
         let is_view = |name: &FamilyName| self.found.is_ok_and(|schema| schema.views.contains(name));
         let is_missing =
             |name: &&FamilyName| to.column_family(&name.keyspace, &name.name).is_none() && !is_view(name);
@@ -57,24 +57,15 @@ impl Definitions<'_> {
         config: &Config,
         types: &Types,
         clock: &Arc<Clock>,
-    ) -> Result<Side, String> {
+    ) -> Result<Endpoint, String> {
         let partitioner = config.partitioner.clone();
         let store = EmbeddedStore::in_memory(partitioner.clone(), &config.catalog, clock.clone())
             .map_err(|error| format!("cannot open a store in memory: {error}"))?;
-        let database = Arc::new(Database::new(DatabaseParts {
-            catalog: Arc::new(config.catalog.clone()),
-            store: Arc::new(store),
-            partitioner,
-            authenticator: Authenticator::AllowAll,
-            clock: clock.clone(),
-            types: types.clone(),
-            cluster_name: config.cluster_name.clone(),
-            config_text: String::new(),
-            token: String::new(),
-            endpoint: config.listen_address.clone(),
-        }));
+        let catalog = Arc::new(config.catalog.clone());
+        let parts = DatabaseParts::new(catalog, Arc::new(store), partitioner, clock.clone());
+        let database = Arc::new(Database::new(DatabaseParts { types: types.clone(), ..parts }));
         self.create(&database).await?;
-        Ok(Side::of_database("memory", database, clock.clone()))
+        Ok(Endpoint::of_database("memory", database, clock.clone()))
     }
 }
 

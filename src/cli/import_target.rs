@@ -7,12 +7,12 @@ use base::partitioner;
 use base::util::output::report_line;
 use config::Config;
 use embedded::stored_partitioner;
-use transfer::copy::Place;
+use transfer::endpoint::Location;
 use transfer::import::{SourcePartitioner, recorded_parts};
 
 /// A target that is not opened yet.
-pub struct TargetPlace<'a> {
-    place: &'a Place,
+pub struct TargetLocation<'a> {
+    place: &'a Location,
     new: Option<NewDirectory>,
 }
 
@@ -23,13 +23,13 @@ struct NewDirectory {
     exists: bool,
 }
 
-impl TargetPlace<'_> {
-    pub fn of(place: &Place) -> TargetPlace<'_> {
+impl TargetLocation<'_> {
+    pub fn of(place: &Location) -> TargetLocation<'_> {
         let new = match place {
-            Place::Data(path) => NewDirectory::at(path),
+            Location::Data(path) => NewDirectory::at(path),
             _ => None,
         };
-        TargetPlace { place, new }
+        TargetLocation { place, new }
     }
 
     /// Checks that a progress file does not say that a part is already in a new directory.
@@ -50,7 +50,7 @@ impl TargetPlace<'_> {
     /// an existing one keeps its own.
     pub fn fitting(&self, config: Config, source: &SourcePartitioner) -> Config {
         let partitioner = match (self.place, &self.new) {
-            (Place::Data(_), Some(new)) => {
+            (Location::Data(_), Some(new)) => {
                 let class = source.partitioner.class_name();
                 if class != config.partitioner.class_name() {
                     report_line!(
@@ -62,7 +62,7 @@ impl TargetPlace<'_> {
                 }
                 source.partitioner.clone()
             }
-            (Place::Data(directory), None) => {
+            (Location::Data(directory), None) => {
                 // A damaged directory is reported when it is opened.
                 let class = stored_partitioner(directory).unwrap_or_default();
                 partitioner::resolve(&class).unwrap_or_else(|| config.partitioner.clone())

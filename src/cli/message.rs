@@ -3,10 +3,12 @@
 //! `NO_COLOR` in the environment disables colours, as `anstream` documents.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
-use config::ConfigErrors;
+use base::marshal::Types;
+use config::{Config, ConfigErrors};
 
 /// The style of errors.
 pub const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -22,6 +24,11 @@ pub fn print_error(message: &str) {
     } else {
         let _ = writeln!(anstream::stderr(), "{ERROR}error:{ERROR:#} {message}");
     }
+}
+
+/// Loads the configuration of a file, else of the current directory, else the built-in one. Its errors are drawings.
+pub fn load_config(file: Option<&Path>, types: &Types) -> Result<Config, String> {
+    config::load_or_default(file, types).map_err(|errors| drawing(&errors))
 }
 
 /// Returns the drawing of a configuration's errors.

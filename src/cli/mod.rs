@@ -22,7 +22,7 @@ mod import_found;
 mod import_report;
 mod import_target;
 mod limits;
-mod load_place;
+mod load_location;
 mod login;
 mod manual;
 mod message;

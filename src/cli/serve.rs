@@ -12,14 +12,14 @@ use super::http_services::{HttpOptions, HttpServices};
 use super::identity::IdentityArgs;
 use super::limits::LimitArgs;
 use super::login::LoginArgs;
-use super::message::drawing;
+use super::message::load_config;
 use super::native::NativeArgs;
 use super::otlp::OtlpArgs;
 use super::ports::{Addresses, Ports, Services};
 use super::process::{self, StopSignals};
 use super::request_log::{self, RequestLogArgs};
 use super::status::StatusArgs;
-use super::store::{OpenStore, Place, StoreArgs};
+use super::store::{OpenStore, Storage, StoreArgs};
 use super::tls::TlsArgs;
 use super::{gateway, service_manager, stopping, version};
 use base::marshal::Types;
@@ -97,7 +97,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     let spans = args.otlp.start_log()?;
     let compat = Compat::of(&args.compat).map_err(|error| format!("--compat: {error}"))?;
     tracing::info!("thriftstore {}", version::WITH_COMMIT);
-    let config = config::load_or_default(args.config.as_deref(), types).map_err(|errors| drawing(&errors))?;
+    let config = load_config(args.config.as_deref(), types)?;
     let config = args.identity.over(config)?;
     for Note { text, is_warning } in &config.notes {
         if *is_warning { tracing::warn!("{text}") } else { tracing::info!("{text}") }
@@ -114,12 +114,12 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
 
 async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: Types) -> Result<(), String> {
     let place = args.store.place(&config)?;
-    let is_gateway = matches!(place, Place::Cluster(_));
+    let is_gateway = matches!(place, Storage::Cluster(_));
     let described = place.to_string();
     let addresses = addresses(args, &config, is_gateway)?;
     addresses.check()?;
     let authenticator = args.login.authenticator(&config)?;
-    let is_in_memory = place == Place::Memory;
+    let is_in_memory = place == Storage::Memory;
     let http = HttpOptions::checked(&args.status, &args.control, &args.admin, is_in_memory, &authenticator)?;
     let encryption = encryption(args, &config)?;
     let cache_bytes = if is_gateway { 0 } else { args.store.cache_bytes() };

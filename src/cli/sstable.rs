@@ -9,7 +9,6 @@ use super::cells::bytes_of;
 use super::data;
 use super::sstable_types::{DefinitionArgs, KnownTypes};
 use base::marshal::Types;
-use base::partitioner;
 use base::schema::Layout;
 use base::util::output::report_line;
 use sstable::{Form, Shower, SstableError, TableOptions, TableReader, Unit};
@@ -100,13 +99,8 @@ impl From<io::Error> for Failure {
 }
 
 fn show(args: &ShowArgs, known: KnownTypes, types: &Types) -> Result<(), Failure> {
-    let partitioner = match &args.partitioner {
-        Some(name) => Some(partitioner::resolve(name).ok_or_else(|| {
-            let known: Vec<&str> = partitioner::PARTITIONERS.iter().map(|(name, _)| *name).collect();
-            Failure::Message(format!("unknown partitioner {name:?}: use one of {}", known.join(", ")))
-        })?),
-        None => None,
-    };
+    let partitioner = args.partitioner.as_deref().map(data::partitioner_named).transpose();
+    let partitioner = partitioner.map_err(Failure::Message)?;
     let defined = known.table().map(|table| table.layout);
     let options = TableOptions { layout: args.layout.map(layout).or(defined), partitioner };
     let (mut table, found) = TableReader::open_damaged(&args.file, &options)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::import_definitions::Definitions;
-use super::message::drawing;
+use super::message::load_config;
 use base::compat::features::releases::NEWEST;
 use base::marshal::Types;
 use base::schema::{CfDef, TableDef};
@@ -44,7 +44,7 @@ impl KnownTypes {
     pub async fn of(args: &DefinitionArgs, file: &Path, types: &Types) -> Result<KnownTypes, String> {
         let descriptor = Descriptor::of_data_file(file).map_err(|error| error.to_string())?;
         let config = match &args.config {
-            Some(config) => config::load(config, types).map_err(|errors| drawing(&errors))?,
+            Some(config) => load_config(Some(config), types)?,
             None => Config::default(),
         };
         let directory = args.from.clone().or_else(|| data_directory_of(&descriptor));

@@ -44,18 +44,20 @@ pub struct StoreArgs {
 
 /// Where data is stored.
 #[derive(Debug, PartialEq)]
-pub enum Place {
+pub enum Storage {
     Memory,
     Directory(PathBuf),
     Cluster(Box<Cluster>),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Storage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Memory => write!(out, "in memory"),
-            Place::Directory(directory) => write!(out, "in {}", directory.display()),
-            Place::Cluster(cluster) => write!(out, "on the cluster at {}", cluster.contact_points.join(", ")),
+            Storage::Memory => write!(out, "in memory"),
+            Storage::Directory(directory) => write!(out, "in {}", directory.display()),
+            Storage::Cluster(cluster) => {
+                write!(out, "on the cluster at {}", cluster.contact_points.join(", "))
+            }
         }
     }
 }
@@ -81,7 +83,7 @@ impl StoreArgs {
     /// # Errors
     ///
     /// Names the options that contradict each other or have no effect.
-    pub fn place(&self, config: &Config) -> Result<Place, String> {
+    pub fn place(&self, config: &Config) -> Result<Storage, String> {
         if self.ephemeral && self.data_dir.is_some() {
             return Err(
                 "--ephemeral stores data in memory, and --data-dir in a directory: remove one of them"
@@ -89,7 +91,7 @@ impl StoreArgs {
             );
         }
         let place = self.place_of_data(config)?;
-        if let (Some(option), false) = (self.first_of_directory(), matches!(place, Place::Directory(_))) {
+        if let (Some(option), false) = (self.first_of_directory(), matches!(place, Storage::Directory(_))) {
             return Err(format!(
                 "{option} has no effect: it is for a data directory, and data is stored {place}; remove it"
             ));
@@ -103,7 +105,7 @@ impl StoreArgs {
         given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
-    fn place_of_data(&self, config: &Config) -> Result<Place, String> {
+    fn place_of_data(&self, config: &Config) -> Result<Storage, String> {
         let local = match (self.ephemeral, &self.data_dir) {
             (true, _) => Some("--ephemeral"),
             (false, Some(_)) => Some("--data-dir"),
@@ -117,9 +119,9 @@ impl StoreArgs {
                 "the configuration's <Cluster> stores data on a cluster, and {flag} on this machine: remove {flag}, or add \
                  --cluster off"
             )),
-            (Some(cluster), None) => Ok(Place::Cluster(Box::new(cluster))),
-            (None, _) if self.ephemeral => Ok(Place::Memory),
-            (None, _) => Ok(Place::Directory(data::directory(self.data_dir.as_deref(), config))),
+            (Some(cluster), None) => Ok(Storage::Cluster(Box::new(cluster))),
+            (None, _) if self.ephemeral => Ok(Storage::Memory),
+            (None, _) => Ok(Storage::Directory(data::directory(self.data_dir.as_deref(), config))),
         }
     }
 
@@ -141,17 +143,22 @@ impl StoreArgs {
     }
 
     /// Opens the store.
-    pub async fn open(&self, place: Place, config: &Config, clock: Arc<Clock>) -> Result<OpenStore, String> {
+    pub async fn open(
+        &self,
+        place: Storage,
+        config: &Config,
+        clock: Arc<Clock>,
+    ) -> Result<OpenStore, String> {
         let partitioner = config.partitioner.clone();
         match place {
-            Place::Cluster(cluster) => gateway::open(&cluster, config, clock).await,
-            Place::Memory => {
+            Storage::Cluster(cluster) => gateway::open(&cluster, config, clock).await,
+            Storage::Memory => {
                 let token = config.initial_token.clone().unwrap_or_else(|| random_token(&partitioner));
                 let store = EmbeddedStore::in_memory(partitioner.clone(), &config.catalog, clock)
                     .map_err(|error| format!("cannot open a store in memory: {error}"))?;
                 Ok(OpenStore { store: Arc::new(store), partitioner, token })
             }
-            Place::Directory(directory) => {
+            Storage::Directory(directory) => {
                 if !self.any_data_dir {
                     self.check_directories(&directory, config)?;
                 }
@@ -197,7 +204,7 @@ mod tests {
         store: StoreArgs,
     }
 
-    fn place(line: &str, elements: &str) -> Result<Place, String> {
+    fn place(line: &str, elements: &str) -> Result<Storage, String> {
         let words = ["serve"].into_iter().chain(line.split_whitespace());
         let args = Command::try_parse_from(words).unwrap().store;
         let file = format!("<Storage>{elements}</Storage>");
@@ -210,20 +217,20 @@ mod tests {
     fn the_place_of_data_is_of_the_command_line_and_then_of_the_configuration() {
         let directories =
             "<DataFileDirectories><DataFileDirectory>d</DataFileDirectory></DataFileDirectories>";
-        assert_eq!(place("", directories), Ok(Place::Directory("d".into())));
-        assert_eq!(place("--data-dir e", directories), Ok(Place::Directory("e".into())));
-        assert_eq!(place("--ephemeral", directories), Ok(Place::Memory));
-        assert_eq!(place("--cache-mb 9 --any-data-dir", directories), Ok(Place::Directory("d".into())));
+        assert_eq!(place("", directories), Ok(Storage::Directory("d".into())));
+        assert_eq!(place("--data-dir e", directories), Ok(Storage::Directory("e".into())));
+        assert_eq!(place("--ephemeral", directories), Ok(Storage::Memory));
+        assert_eq!(place("--cache-mb 9 --any-data-dir", directories), Ok(Storage::Directory("d".into())));
         let cluster = |line: &str, elements: &str, node: &str| match place(line, elements) {
-            Ok(Place::Cluster(cluster)) => assert_eq!(cluster.contact_points, [node]),
+            Ok(Storage::Cluster(cluster)) => assert_eq!(cluster.contact_points, [node]),
             other => panic!("{other:?}"),
         };
         cluster("", CLUSTER, "a:9042");
         cluster("", &format!("{directories}{CLUSTER}"), "a:9042");
         cluster("--cluster b:1", directories, "b:1");
-        assert_eq!(place("--cluster off", CLUSTER), Ok(Place::Directory("data/data".into())));
-        assert_eq!(place("--cluster off --data-dir e", CLUSTER), Ok(Place::Directory("e".into())));
-        assert_eq!(place("--cluster off --ephemeral", CLUSTER), Ok(Place::Memory));
+        assert_eq!(place("--cluster off", CLUSTER), Ok(Storage::Directory("data/data".into())));
+        assert_eq!(place("--cluster off --data-dir e", CLUSTER), Ok(Storage::Directory("e".into())));
+        assert_eq!(place("--cluster off --ephemeral", CLUSTER), Ok(Storage::Memory));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use copy_support::{
 };
 use cql::Outcome;
 use db::{Database, Restore};
-use transfer::copy::{OpenOptions, Place};
+use transfer::endpoint::{Location, OpenOptions};
 
 const COLUMNS: usize = 50;
 
@@ -40,7 +40,7 @@ async fn clear() {
         keyspace: None,
         creates: false,
     };
-    let side = transfer::copy::open(&Place::Cluster(None), &opened).await.unwrap();
+    let side = transfer::endpoint::open(&Location::Cluster(None), &opened).await.unwrap();
     let database: &Arc<Database> = side.database.as_ref().unwrap();
     for keyspace in ["K", "made"] {
         if database.catalog().keyspace(keyspace).is_some() {

@@ -26,19 +26,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("double", &["base", "config", "store", "embedded", "db", "cql", "net", "server", "web"]),
     (
         "transfer",
-        &[
-            "base",
-            "config",
-            "wire",
-            "cql-syntax",
-            "store",
-            "embedded",
-            "cluster",
-            "db",
-            "cql",
-            "server",
-            "sstable",
-        ],
+        &["base", "config", "wire", "cql-syntax", "store", "embedded", "cluster", "db", "cql", "sstable"],
     ),
     ("traffic", &["base", "wire", "cql-syntax", "net", "web"]),
     (
@@ -64,7 +52,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
 ];
 
 /// Libraries that no crate of the core may know.
-const OF_COMPANIONS: [&str; 12] = [
+const OF_COMPANIONS: [&str; 13] = [
     "askama",
     "axum",
     "clap",
@@ -76,6 +64,7 @@ const OF_COMPANIONS: [&str; 12] = [
     "prometheus-client",
     "hdrhistogram",
     "schemars",
+    "thrift",
     "tracing-opentelemetry",
 ];
 

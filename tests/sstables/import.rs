@@ -9,7 +9,7 @@ use base::marshal::Types;
 use base::partitioner;
 use base::schema::{CfDef, TableColumn, TableDef};
 use base::util::{Clock, Release};
-use transfer::copy::Side;
+use transfer::endpoint::Endpoint;
 use transfer::import::{Defined, FoundSchema, ImportError, ImportOptions, Inventory, Summary, import};
 
 use crate::contents::{Differences, all_rows, rows_in_tables, selected, unhex};
@@ -36,7 +36,7 @@ pub fn import_in_order(
     let clock = Arc::new(Clock::manual(i64::from(now_s(contents)) * 1000));
     let partitioner = partitioner::resolve(partitioner).unwrap();
     let options = ImportOptions { skips_damage, ..ImportOptions::new(partitioner) };
-    let to = Arc::new(Side::of_database("memory", merged.database.clone(), clock.clone()));
+    let to = Arc::new(Endpoint::of_database("memory", merged.database.clone(), clock.clone()));
     merged.runtime.block_on(import(&inventory, Some(to), clock, &options))
 }
 

@@ -11,7 +11,7 @@ use base::partitioner;
 use base::util::Clock;
 use sstable::Descriptor;
 use store::DumpCommand;
-use transfer::copy::Side;
+use transfer::endpoint::Endpoint;
 use transfer::import::{ImportOptions, Inventory, import};
 
 use crate::chance::Chance;
@@ -235,7 +235,7 @@ fn the_clock_of_the_files_can_be_shifted() {
         let as_of = as_of.map(|date| date.parse().unwrap());
         let options =
             ImportOptions { as_of, ..ImportOptions::new(partitioner::resolve(partitioner).unwrap()) };
-        let to = Arc::new(Side::of_database("memory", merged.database.clone(), clock.clone()));
+        let to = Arc::new(Endpoint::of_database("memory", merged.database.clone(), clock.clone()));
         merged.runtime.block_on(import(&inventory, Some(to), clock, &options)).unwrap();
         dumped(&merged)
     };

@@ -15,7 +15,8 @@ use bytes::Bytes;
 use cluster::ClusterTable;
 use proptest::prelude::*;
 use sstable::{Atom, TableOptions, TableReader, Unit};
-use transfer::copy::{ExportOptions, Exported, Interruption, Selection, Side, export};
+use transfer::copy::{CopyOptions, Exported, Selection, export};
+use transfer::endpoint::Endpoint;
 
 use crate::contents::unhex;
 use crate::fixture::{Fixture, RELEASES};
@@ -23,12 +24,10 @@ use crate::rows::{Merged, NOW_S};
 
 fn export_all(merged: &Merged, directory: &Path, family: Option<&str>) -> Exported {
     let clock = Arc::new(Clock::manual(i64::from(merged.now_s) * 1000));
-    let side = Arc::new(Side::of_database("memory", merged.database.clone(), clock));
-    let options = ExportOptions {
-        selection: Selection { column_family: family.map(str::to_owned), skips_tables: true, keyspace: None },
-        rows_at_a_time: 256,
-        interruption: Interruption::default(),
-    };
+    let side = Arc::new(Endpoint::of_database("memory", merged.database.clone(), clock));
+    let selection =
+        Selection { column_family: family.map(str::to_owned), skips_tables: true, keyspace: None };
+    let options = CopyOptions { selection, ..CopyOptions::default() };
     merged.runtime.block_on(export(&side, directory, &options)).unwrap()
 }
 
@@ -305,12 +304,8 @@ fn wide_rows_and_several_tables_are_written() {
     }
     // Another export does not mix with this one.
     let clock = Arc::new(Clock::manual(0));
-    let side = Arc::new(Side::of_database("memory", merged.database.clone(), clock));
-    let options = ExportOptions {
-        selection: Selection::default(),
-        rows_at_a_time: 2,
-        interruption: Interruption::default(),
-    };
+    let side = Arc::new(Endpoint::of_database("memory", merged.database.clone(), clock));
+    let options = CopyOptions { rows_at_a_time: 2, ..CopyOptions::default() };
     let error = merged.runtime.block_on(export(&side, &directory, &options)).unwrap_err();
     assert!(error.to_string().contains("is not empty"), "{error}");
 }

@@ -9,11 +9,10 @@ use crate::cli::http_port::is_loopback;
 use base::schema::is_system_keyspace;
 use base::util::limits::LOGGED_KEYSPACES_MAX;
 use base::util::listed;
-use server::thrift::replies;
 use traffic::report::{Visible, short};
-use transfer::copy::{ThriftClient, ThriftPlace};
+use transfer::endpoint::ThriftAddress;
+use transfer::thrift::{Fields, ThriftClient, ThriftValue};
 use wire::thrift::frame::Transport;
-use wire::thrift::{Reader, TType, WireError, Writer};
 
 /// Characters that are printed of a text of a server.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -73,7 +72,7 @@ fn check_health(status: u16, findings: &mut Findings) {
 fn check_thrift(address: &str, transport: Transport, findings: &mut Findings) -> Result<(), String> {
     let framing = if transport == Transport::Framed { "framed" } else { "unframed" };
     findings.fine(format!("it speaks Thrift, {framing}"));
-    let place = ThriftPlace { address: address.to_owned(), transport, is_keyed: false, login: None };
+    let place = ThriftAddress { address: address.to_owned(), transport, is_keyed: false, login: None };
     data::run(async {
         match ThriftClient::connect(&place, None).await {
             Ok(client) => Look { client, address }.all(findings).await,
@@ -171,10 +170,11 @@ impl Look<'_> {
 
     /// Reports nodes that disagree about the schema.
     async fn check_schema(&mut self, findings: &mut Findings) {
-        let read = |reader: &mut Reader<'_>| reader.map_begin().map(|(_, _, count)| count).map_err(sentence);
-        if let Ok(versions) = self.client.call("describe_schema_versions", |_| {}, TType::Map, read).await
-            && versions > 1
+        if let Ok(ThriftValue::Map(versions)) =
+            self.client.call("describe_schema_versions", Fields::default()).await
+            && versions.len() > 1
         {
+            let versions = versions.len();
             findings.problem(
                 format!("the nodes of the cluster have {versions} different schemas, or some are down"),
                 "see which: describe_schema_versions, or `nodetool describecluster`",
@@ -183,26 +183,24 @@ impl Look<'_> {
     }
 
     async fn text(&mut self, method: &str) -> Result<String, String> {
-        let read = |reader: &mut Reader<'_>| match reader.raw() {
-            Ok(bytes) => Ok(shown(&String::from_utf8_lossy(bytes))),
-            Err(error) => Err(sentence(error)),
-        };
-        self.client.call(method, |_| {}, TType::String, read).await
+        Ok(shown(&self.client.call(method, Fields::default()).await?.into_text()?))
     }
 
     async fn keyspaces(&mut self) -> Result<Vec<String>, String> {
+        let keyspaces = self.client.call("describe_keyspaces", Fields::default()).await?.into_list()?;
         // Up to 0.6 the call returns a set of names, later a list of definitions.
-        match self.client.call("describe_keyspaces", |_| {}, TType::List, replies::keyspaces).await {
-            Err(why) if why.contains("no result") => {
-                self.client.call("describe_keyspaces", |_| {}, TType::Set, replies::names).await
+        let name = |keyspace: ThriftValue| match keyspace {
+            ThriftValue::Struct(mut definition) => {
+                definition.text(1).ok_or_else(|| "describe_keyspaces: a keyspace has no name".to_owned())
             }
-            answer => Ok(answer?.into_iter().map(|keyspace| keyspace.name).collect()),
-        }
+            name => name.into_text(),
+        };
+        keyspaces.into_iter().map(name).collect()
     }
 
     async fn endpoints(&mut self, keyspace: &str) -> Result<Vec<String>, String> {
-        let write = |writer: &mut Writer<'_>| writer.field_string(1, keyspace.as_bytes());
-        self.client.call("describe_ring", write, TType::List, endpoints_of).await
+        let ranges = self.client.call("describe_ring", Fields(vec![(1, keyspace.into())])).await?;
+        endpoints_of(ranges.into_structs()?)
     }
 }
 
@@ -211,30 +209,23 @@ fn is_refusal(why: &str) -> bool {
     ["logged in", "login", "authenticat", "authoriz"].iter().any(|word| why.contains(word))
 }
 
-fn sentence(error: WireError) -> String {
-    error.to_string()
-}
-
 /// Returns a text of the server on one line, without control characters, which a terminal would obey. A long one is cut.
 fn shown(text: &str) -> String {
     short(&Visible(text).to_string(), SHOWN_CHARS_MAX).into_owned()
 }
 
-/// Reads the endpoints of a list of TokenRange, each once. Field 4 has the addresses for clients, field 3 the addresses
+/// Returns the endpoints of a list of TokenRange, each once. Field 4 has the addresses for clients, field 3 the addresses
 /// of nodes.
-fn endpoints_of(reader: &mut Reader<'_>) -> Result<Vec<String>, String> {
-    let (_, count) = reader.list_begin().map_err(sentence)?;
+fn endpoints_of(ranges: Vec<Fields>) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
-    for _ in 0..count {
-        let (mut of_nodes, mut of_clients) = (Vec::new(), Vec::new());
-        while let Some((ttype, id)) = reader.field_begin().map_err(sentence)? {
-            match (ttype, id) {
-                (TType::List, 3) => of_nodes = replies::names(reader)?,
-                (TType::List, 4) => of_clients = replies::names(reader)?,
-                _ => reader.skip(ttype).map_err(sentence)?,
-            }
+    for mut range in ranges {
+        let mut of_clients = range.take(4).map(ThriftValue::into_list).transpose()?.unwrap_or_default();
+        if of_clients.is_empty() {
+            of_clients = range.take(3).map(ThriftValue::into_list).transpose()?.unwrap_or_default();
         }
-        found.append(if of_clients.is_empty() { &mut of_nodes } else { &mut of_clients });
+        for endpoint in of_clients {
+            found.push(endpoint.into_text()?);
+        }
     }
     found.sort();
     found.dedup();

@@ -21,8 +21,8 @@ use config::Config;
 use cql::{Outcome, QueryOptions, QueryState};
 use db::Database;
 use store::RowPiece;
-use transfer::copy;
-use transfer::copy::{OpenOptions, Place, Side};
+use transfer::endpoint;
+use transfer::endpoint::{Endpoint, Location, OpenOptions};
 
 /// The timestamp of most cells, in microseconds; it is some years ago.
 pub const T: i64 = 1_500_000_000_000_000;
@@ -63,20 +63,20 @@ pub fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// Opens a data directory as `thriftstore copy` does.
-pub async fn open(directory: &Path, conf: &str) -> Side {
+pub async fn open(directory: &Path, conf: &str) -> Endpoint {
     let (config, types) = (config(conf), Types::builtin());
     let clock = Arc::new(Clock::system());
     let options =
         OpenOptions { config: &config, types: &types, clock, cluster: None, keyspace: None, creates: true };
-    copy::open(&Place::Data(directory.to_path_buf()), &options).await.unwrap()
+    endpoint::open(&Location::Data(directory.to_path_buf()), &options).await.unwrap()
 }
 
-pub async fn apply(side: &Side, mutations: Vec<Mutation>) {
+pub async fn apply(side: &Endpoint, mutations: Vec<Mutation>) {
     let store = side.database.as_ref().unwrap().store();
     store.apply(mutations, Behaviour::of(Release::V2_1), ConsistencyLevel::One).await.unwrap();
 }
 
-pub async fn cql(side: &Side, statement: &str) -> Outcome {
+pub async fn cql(side: &Endpoint, statement: &str) -> Outcome {
     let behaviour = Behaviour::of(Release::V2_1);
     let state = QueryState {
         database: side.database.as_ref().unwrap(),
@@ -114,12 +114,12 @@ fn held(holder: &str, number: i64, value: &str, timestamp: i64) -> Change {
 }
 
 /// Returns a column family of one side of a copy.
-pub fn family(side: &Side, keyspace: &str, name: &str) -> Arc<CfDef> {
+pub fn family(side: &Endpoint, keyspace: &str, name: &str) -> Arc<CfDef> {
     side.column_family(keyspace, name).unwrap_or_else(|| panic!("no {keyspace}.{name}"))
 }
 
 /// Writes cells, all kinds of tombstones, and expiring columns to the configured column families.
-pub async fn fill(side: &Side) {
+pub async fn fill(side: &Endpoint) {
     let now_s = Clock::system().now_s();
     let deleted_at = |marked_for_delete_at| DeletionTime { marked_for_delete_at, local_deletion_time: now_s };
     let cells = family(side, "K", "Cells");
@@ -188,7 +188,7 @@ pub async fn fill(side: &Side) {
 }
 
 /// Creates the client-defined keyspace `made` with an index, counters and a CQL table, and fills it.
-pub async fn fill_made(side: &Side) {
+pub async fn fill_made(side: &Endpoint) {
     for statement in [
         "CREATE KEYSPACE made WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
         "CREATE TABLE people (k text PRIMARY KEY, city text, age int) WITH COMPACT STORAGE",
@@ -216,7 +216,7 @@ pub async fn fill_made(side: &Side) {
 }
 
 /// Returns all rows of a column family with their tombstones.
-pub async fn dumped(side: &Side, cf: &Arc<CfDef>) -> Vec<RowPiece> {
+pub async fn dumped(side: &Endpoint, cf: &Arc<CfDef>) -> Vec<RowPiece> {
     dump::dumped(&**side.database.as_ref().unwrap().store(), cf, 1 << 20).await
 }
 

@@ -14,7 +14,6 @@ mod java_map;
 pub mod methods;
 mod own_statements;
 mod refusal;
-pub mod replies;
 mod request_slots;
 mod result_size;
 mod results;

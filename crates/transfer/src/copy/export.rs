@@ -8,22 +8,21 @@
 //! The tables are those that a gateway would create on the cluster. Rows come in the ring order of the source, which
 //! may belong to another partitioner, so they are collected up to a size and sorted: each SSTable has all of the ring.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
-use super::meter::Meter;
 use super::partitions::Partitioned;
-use super::run::Interruption;
-use super::schema::{SelectedFamilies, Selection, selected_families};
-use super::tally::Tally;
-use super::walk::Walk;
-use super::{CopyError, Side};
+use super::run::CopyOptions;
+use super::selection::{SelectedFamilies, selected_families};
+use crate::TransferError;
+use crate::endpoint::{Endpoint, StoreWalk};
+use crate::rows::{Delivered, Pump, RowBatch, RowTarget, Tally, WalkMeter, ring_position};
 use base::model::Change;
 use base::partitioner::{Murmur3Partitioner, PartitionerRef};
-use base::schema::CfDef;
 use base::util::output::report_line;
 use cluster::{ClusterTable, keyspace_statement};
 use sstable::{SstableWriter, WrittenColumns};
@@ -31,15 +30,6 @@ use store::weight;
 
 /// Approximate size of the rows of an SSTable in bytes. They are in memory, and so are the files.
 const TABLE_BYTES: usize = 64 * 1024 * 1024;
-
-/// The options of an export.
-#[derive(Debug, Clone)]
-pub struct ExportOptions {
-    pub selection: Selection,
-    /// Maximum number of rows of a page.
-    pub rows_at_a_time: usize,
-    pub interruption: Interruption,
-}
 
 /// The counts of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,17 +40,17 @@ pub struct Exported {
     pub cells: u64,
 }
 
-/// Writes the selected column families of a side into a directory, which must be empty or missing.
+/// Writes the selected column families of an endpoint into a directory, which must be empty or missing.
 ///
 /// # Errors
 ///
-/// If the directory has files, if a cluster cannot store a column family, or if a side fails.
+/// If the directory has files, if a cluster cannot store a column family, or if an endpoint fails.
 pub async fn export(
-    from: &Arc<Side>,
+    from: &Arc<Endpoint>,
     directory: &Path,
-    options: &ExportOptions,
-) -> Result<Exported, CopyError> {
-    let target = Target { name: format!("sstables:{}", directory.display()) };
+    options: &CopyOptions,
+) -> Result<Exported, TransferError> {
+    let name = format!("sstables:{}", directory.display());
     let selected = selected_families(from, &options.selection)?;
     let mut tables = Vec::new();
     let mut script = String::new();
@@ -74,7 +64,7 @@ pub async fn export(
             }
             let table = ClusterTable::of(cf).map_err(|error| {
                 let hint = if cf.table.is_some() { "; --skip-cql-tables leaves it out" } else { "" };
-                CopyError::Schema(format!("{error}{hint}"))
+                TransferError::Schema(format!("{error}{hint}"))
             })?;
             for statement in table.statements() {
                 script.push_str(&statement);
@@ -83,127 +73,119 @@ pub async fn export(
             tables.push((cf.clone(), Partitioned::new(cf, table)));
         }
     }
-    target.begin(directory, &script)?;
+    begin(directory, &script).map_err(|error| TransferError::named(&name, error))?;
     let mut exported = Exported::default();
     let count = tables.len();
+    // SSTables are written one after the other.
+    let pump = Pump { parallel: 1, interruption: options.interruption.clone() };
     for (number, (cf, partitioned)) in tables.into_iter().enumerate() {
         let title = format!("{}.{} ({} of {count})", cf.keyspace, cf.name, number + 1);
+        let mut meter = WalkMeter::new(title, from.partitioner.as_ref(), Tally::default());
         let folder = directory.join(&cf.keyspace).join(&cf.name);
-        let mut family = Family::new(partitioned, &folder, &target);
-        let tally = family.read(from, &cf, title, options).await?;
+        let sstables = Arc::new(FamilySstables::new(name.clone(), partitioned, folder));
+        let mut walk = StoreWalk::new(from.clone(), cf.clone(), None, options.rows_at_a_time);
+        let delivered = async |batch: Delivered<()>| {
+            meter.add(batch.tally, batch.last_key.as_ref());
+            Ok(())
+        };
+        pump.run(&mut walk, &sstables, delivered).await?;
+        let tally = meter.finish();
+        if options.interruption.is_stopped() {
+            let written =
+                format!("{}.{} is written only in part; remove the directory", cf.keyspace, cf.name);
+            return Err(TransferError::Interrupted(written));
+        }
         exported.families += 1;
-        exported.sstables += family.sstables;
+        exported.sstables += sstables.finish()?;
         exported.rows += tally.rows;
         exported.cells += tally.cells;
     }
     Ok(exported)
 }
 
-/// The directory, for errors.
-#[derive(Debug)]
-struct Target {
-    name: String,
-}
-
-impl Target {
-    fn failed(&self, why: &dyn std::fmt::Display) -> CopyError {
-        CopyError::Side { side: self.name.clone(), why: why.to_string() }
+/// Creates the directory with its script.
+fn begin(directory: &Path, script: &str) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    if fs::read_dir(directory)?.next().is_some() {
+        return Err(io::Error::other("the directory is not empty; use another one"));
     }
-
-    /// Creates the directory with its script.
-    fn begin(&self, directory: &Path, script: &str) -> Result<(), CopyError> {
-        fs::create_dir_all(directory).map_err(|error| self.failed(&error))?;
-        let mut entries = fs::read_dir(directory).map_err(|error| self.failed(&error))?;
-        if entries.next().is_some() {
-            return Err(self.failed(&"the directory is not empty; use another one"));
-        }
-        fs::write(directory.join("schema.cql"), script).map_err(|error| self.failed(&error))
-    }
+    fs::write(directory.join("schema.cql"), script)
 }
 
 /// The SSTables of a column family.
-struct Family<'a> {
+struct FamilySstables {
+    /// The name of the directory, for errors.
+    name: String,
     partitioned: Partitioned,
     partitioner: PartitionerRef,
-    writer: SstableWriter,
     folder: PathBuf,
-    target: &'a Target,
-    /// The rows of the next SSTable.
+    collected: Mutex<CollectedRows>,
+}
+
+/// The rows of the next SSTable, and the writer of all SSTables.
+struct CollectedRows {
     rows: Vec<(Bytes, Vec<Change>)>,
     bytes: usize,
+    writer: SstableWriter,
     sstables: u64,
 }
 
-impl<'a> Family<'a> {
-    fn new(partitioned: Partitioned, folder: &Path, target: &'a Target) -> Family<'a> {
+impl RowTarget for FamilySstables {
+    type Outcome = ();
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn take(&self, batch: RowBatch) -> Result<(), TransferError> {
+        let mut collected = self.collected.lock();
+        for row in batch.rows {
+            collected.bytes += row.key.len() + row.changes.iter().map(weight).sum::<usize>();
+            match collected.rows.last_mut() {
+                Some((key, changes)) if *key == row.key => changes.extend(row.changes),
+                _ => collected.rows.push((row.key, row.changes)),
+            }
+            if collected.bytes >= TABLE_BYTES {
+                self.flush(&mut collected)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FamilySstables {
+    fn new(name: String, partitioned: Partitioned, folder: PathBuf) -> FamilySstables {
         let partitioner: PartitionerRef = Arc::new(Murmur3Partitioner);
         let (key, clustering, value) = partitioned.table().classes();
         let columns = WrittenColumns { key, clustering, value };
-        let writer = SstableWriter::new(folder, columns, partitioner.clone());
-        let folder = folder.to_owned();
-        Family { partitioned, partitioner, writer, folder, target, rows: Vec::new(), bytes: 0, sstables: 0 }
+        let writer = SstableWriter::new(&folder, columns, partitioner.clone());
+        let collected = Mutex::new(CollectedRows { rows: Vec::new(), bytes: 0, writer, sstables: 0 });
+        FamilySstables { name, partitioned, partitioner, folder, collected }
     }
 
-    /// Reads the column family, and writes it.
-    async fn read(
-        &mut self,
-        from: &Arc<Side>,
-        cf: &Arc<CfDef>,
-        title: String,
-        options: &ExportOptions,
-    ) -> Result<Tally, CopyError> {
-        let mut meter = Meter::new(title, from.partitioner.clone(), Tally::default());
-        let mut walk = Walk::new(from.clone(), cf.clone(), None, options.rows_at_a_time);
-        while let Some(batch) = walk.next().await? {
-            if options.interruption.is_stopped() {
-                meter.finish();
-                let name = format!("{}.{}", cf.keyspace, cf.name);
-                return Err(CopyError::Interrupted(format!(
-                    "{name} is written only in part; remove the directory"
-                )));
-            }
-            meter.add(
-                Tally::of(&batch.rows, batch.rows_begun),
-                batch.rows.last().map(|row| row.key.clone()).as_ref(),
-            );
-            for row in batch.rows {
-                self.bytes += row.key.len() + row.changes.iter().map(weight).sum::<usize>();
-                match self.rows.last_mut() {
-                    Some((key, changes)) if *key == row.key => changes.extend(row.changes),
-                    _ => self.rows.push((row.key, row.changes)),
-                }
-                if self.bytes >= TABLE_BYTES {
-                    self.flush()?;
-                }
-            }
-        }
-        self.flush()?;
-        let total = meter.total();
-        meter.finish();
-        Ok(total)
+    /// Writes the last rows. Returns the number of SSTables.
+    fn finish(&self) -> Result<u64, TransferError> {
+        let mut collected = self.collected.lock();
+        self.flush(&mut collected)?;
+        Ok(collected.sstables)
     }
 
     /// Writes the rows that are collected as an SSTable.
-    fn flush(&mut self) -> Result<(), CopyError> {
-        self.bytes = 0;
-        let rows = std::mem::take(&mut self.rows);
+    fn flush(&self, collected: &mut CollectedRows) -> Result<(), TransferError> {
+        collected.bytes = 0;
+        let rows = std::mem::take(&mut collected.rows);
         if rows.is_empty() {
             return Ok(());
         }
-        let mut placed: Vec<_> = rows
-            .into_iter()
-            .map(|(key, changes)| {
-                let mut token = Vec::new();
-                self.partitioner.token(&key, &mut token);
-                ((token, key), changes)
-            })
-            .collect();
-        fs::create_dir_all(&self.folder).map_err(|error| self.target.failed(&error))?;
+        let placed = rows.into_iter().map(|(key, changes)| (ring_position(&self.partitioner, key), changes));
+        let mut placed: Vec<_> = placed.collect();
         placed.sort_by(|(one, _), (other, _)| one.cmp(other));
         let partitions: Vec<_> =
             placed.into_iter().map(|((_, key), changes)| self.partitioned.partition(key, changes)).collect();
-        self.writer.write(&partitions).map_err(|error| self.target.failed(&error))?;
-        self.sstables += 1;
+        fs::create_dir_all(&self.folder).map_err(|error| TransferError::named(&self.name, error))?;
+        let written = collected.writer.write(&partitions);
+        written.map_err(|error| TransferError::named(&self.name, error))?;
+        collected.sstables += 1;
         Ok(())
     }
 }

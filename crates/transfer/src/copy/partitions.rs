@@ -22,7 +22,7 @@ use sstable::{Partition, RangeBound, Unfiltered};
 
 /// On which side of the names that begin with a prefix a point is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Side {
+enum PointSide {
     Before,
     At,
     After,
@@ -33,7 +33,7 @@ enum Side {
 struct Point {
     /// The super column and the column, or the column; none for the ends of the row.
     names: Vec<Bytes>,
-    side: Side,
+    side: PointSide,
 }
 
 /// Converts the rows of a column family.
@@ -61,7 +61,8 @@ impl Partitioned {
     }
 
     fn compare(&self, one: &Point, other: &Point) -> Ordering {
-        let beyond = |side: Side| if side == Side::Before { Ordering::Less } else { Ordering::Greater };
+        let beyond =
+            |side: PointSide| if side == PointSide::Before { Ordering::Less } else { Ordering::Greater };
         for (at, comparator) in self.comparators.iter().enumerate() {
             match (one.names.get(at), other.names.get(at)) {
                 (Some(of_one), Some(of_other)) => match comparator.compare(of_one, of_other) {
@@ -85,12 +86,12 @@ impl Partitioned {
             match change {
                 Change::Cell { super_column, cell } => {
                     let names = super_column.into_iter().chain([cell.name.clone()]).collect();
-                    events.push((Point { names, side: Side::At }, Event::Cell(cell)));
+                    events.push((Point { names, side: PointSide::At }, Event::Cell(cell)));
                 }
                 Change::DeleteRow { deletion: of_row } => deletion = newest(deletion, of_row),
                 Change::DeleteSuper { name, deletion } => {
                     let point = |side| Point { names: vec![name.clone()], side };
-                    ranges.push((point(Side::Before), point(Side::After), deletion));
+                    ranges.push((point(PointSide::Before), point(PointSide::After), deletion));
                 }
                 Change::DeleteRange(range) => ranges.push(bounds_of(range)),
             }
@@ -112,7 +113,9 @@ impl Partitioned {
             let clustering = self.table.clustering(&names);
             match event {
                 Event::Cell(cell) => Unfiltered::Row { clustering, cell },
-                Event::Bound(bound) => Unfiltered::Bound { clustering, is_after: side == Side::After, bound },
+                Event::Bound(bound) => {
+                    Unfiltered::Bound { clustering, is_after: side == PointSide::After, bound }
+                }
             }
         });
         Partition { key, deletion, items: items.collect() }
@@ -172,7 +175,7 @@ fn bounds_of(range: RangeTombstone) -> (Point, Point, DeletionTime) {
         let names = super_column.iter().cloned().chain((!name.is_empty()).then_some(name)).collect();
         Point { names, side }
     };
-    (point(start, Side::Before), point(finish, Side::After), deletion)
+    (point(start, PointSide::Before), point(finish, PointSide::After), deletion)
 }
 
 #[cfg(test)]

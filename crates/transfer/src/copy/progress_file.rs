@@ -1,16 +1,15 @@
 //! Records the progress of a copy in a file, so that another run continues there.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::CopyError;
-use super::tally::Tally;
+use crate::TransferError;
+use crate::rows::{ResumeFile, Tally};
 use base::util::{hex, unhex};
 
 /// The version of the file format.
@@ -19,27 +18,24 @@ const VERSION: u32 = 1;
 /// Minimum time between two writes of the file.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
 
-/// Longest accepted file: places of thousands of column families, with long keys.
-const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
 #[derive(Debug, Serialize, Deserialize)]
-struct ProgressEntry {
+struct CopyRecord {
     version: u32,
     from: String,
     to: String,
-    families: BTreeMap<String, Family>,
+    families: BTreeMap<String, FamilyProgress>,
 }
 
 /// The progress of a column family.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Family {
+pub struct FamilyProgress {
     /// The place up to which everything is written, in hex; the source defines its format.
     place: Option<String>,
     pub is_done: bool,
     pub tally: Tally,
 }
 
-impl Family {
+impl FamilyProgress {
     /// Returns the place to continue from.
     pub fn place(&self) -> Option<Bytes> {
         self.place.as_deref().and_then(|place| unhex(place.as_bytes())).map(Bytes::from)
@@ -49,9 +45,13 @@ impl Family {
 /// The progress of one copy. Without a path it is not stored.
 #[derive(Debug)]
 pub struct ProgressFile {
-    path: Option<PathBuf>,
-    entry: ProgressEntry,
+    file: ResumeFile<CopyRecord>,
     written: Instant,
+}
+
+/// Returns the error of a progress file.
+fn failed(path: &Path, what: std::fmt::Arguments<'_>) -> TransferError {
+    TransferError::ProgressFile(format!("the progress file {} {what}", path.display()))
 }
 
 impl ProgressFile {
@@ -60,102 +60,62 @@ impl ProgressFile {
     /// # Errors
     ///
     /// If the file is of another copy, or cannot be read or written.
-    pub fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, CopyError> {
+    pub fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, TransferError> {
         let (from, to) = (from.to_owned(), to.to_owned());
-        let entry = ProgressEntry { version: VERSION, from, to, families: BTreeMap::new() };
-        let mut file = ProgressFile { path: path.map(Path::to_path_buf), entry, written: Instant::now() };
+        let record = CopyRecord { version: VERSION, from, to, families: BTreeMap::new() };
+        let mut file = ProgressFile { file: ResumeFile::new(path, record), written: Instant::now() };
         let Some(path) = path else { return Ok(file) };
-        match read(path) {
-            Ok(Some(entry)) => {
-                file.check_same(path, &entry)?;
-                file.entry = entry;
+        match ResumeFile::<CopyRecord>::read(path) {
+            Ok(Some(record)) => {
+                file.check_same(path, &record)?;
+                file.file.record = record;
             }
             // Report a file that cannot be written before hours of work.
             Ok(None) => file.write()?,
-            Err(why) => {
-                return Err(CopyError::ProgressFile(format!(
-                    "the progress file {} cannot be read: {why}; use another file",
-                    path.display()
-                )));
-            }
+            Err(why) => return Err(failed(path, format_args!("cannot be read: {why}; use another file"))),
         }
         Ok(file)
     }
 
-    fn check_same(&self, path: &Path, entry: &ProgressEntry) -> Result<(), CopyError> {
-        if entry.version != VERSION {
-            return Err(CopyError::ProgressFile(format!(
-                "the progress file {} has version {}, and this program supports version {VERSION}",
-                path.display(),
-                entry.version
-            )));
+    fn check_same(&self, path: &Path, found: &CopyRecord) -> Result<(), TransferError> {
+        let CopyRecord { version, from, to, .. } = found;
+        if *version != VERSION {
+            let supported = format_args!("and this program supports version {VERSION}");
+            return Err(failed(path, format_args!("has version {version}, {supported}")));
         }
-        if (&entry.from, &entry.to) != (&self.entry.from, &self.entry.to) {
-            return Err(CopyError::ProgressFile(format!(
-                "the progress file {} is of a copy from {} to {}, and this one is from {} to {}; use another file",
-                path.display(),
-                entry.from,
-                entry.to,
-                self.entry.from,
-                self.entry.to
-            )));
+        let own = &self.file.record;
+        if (from, to) != (&own.from, &own.to) {
+            let this = format!("this one is from {} to {}", own.from, own.to);
+            let what = format_args!("is of a copy from {from} to {to}, and {this}; use another file");
+            return Err(failed(path, what));
         }
         Ok(())
     }
 
     /// Returns the progress of a column family.
-    pub fn family(&self, name: &str) -> Family {
-        self.entry.families.get(name).cloned().unwrap_or_default()
+    pub fn family(&self, name: &str) -> FamilyProgress {
+        self.file.record.families.get(name).cloned().unwrap_or_default()
     }
 
     /// Records that everything up to a place is written; `None` for the whole column family.
-    pub fn note(&mut self, name: &str, place: Option<&Bytes>, tally: Tally) -> Result<(), CopyError> {
+    pub fn note(&mut self, name: &str, place: Option<&Bytes>, tally: Tally) -> Result<(), TransferError> {
         let place_hex = place.map(|place| hex(place));
-        let family = Family { place: place_hex, is_done: place.is_none(), tally };
-        self.entry.families.insert(name.to_owned(), family);
+        let family = FamilyProgress { place: place_hex, is_done: place.is_none(), tally };
+        self.file.record.families.insert(name.to_owned(), family);
         if place.is_none() || self.written.elapsed() >= WRITE_EVERY {
             self.write()?;
         }
         Ok(())
     }
 
-    /// Writes the file atomically.
-    pub fn write(&mut self) -> Result<(), CopyError> {
+    /// Writes the file.
+    pub fn write(&mut self) -> Result<(), TransferError> {
         self.written = Instant::now();
-        let Some(path) = &self.path else { return Ok(()) };
-        write(path, &self.entry).map_err(|why| {
-            CopyError::ProgressFile(format!("the progress file {} cannot be written: {why}", path.display()))
-        })
+        let path = self.file.path.as_deref().unwrap_or(Path::new(""));
+        let error = |why: io::Error| failed(path, format_args!("cannot be written: {why}"));
+        self.file.write().map_err(error)
     }
 }
-
-fn read(path: &Path) -> Result<Option<ProgressEntry>, String> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
-    let mut json = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut json).map_err(|error| error.to_string())?;
-    if json.len() as u64 > FILE_BYTES_MAX {
-        return Err("it is too large".to_owned());
-    }
-    serde_json::from_slice(&json).map(Some).map_err(|error| error.to_string())
-}
-
-fn write(path: &Path, entry: &ProgressEntry) -> Result<(), std::io::Error> {
-    let json = serde_json::to_vec_pretty(entry)?;
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let mut file = File::create(&beside)?;
-    file.write_all(&json)?;
-    file.sync_all()?;
-    std::fs::rename(&beside, path)?;
-    // Sync the new name, too.
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,8 +134,17 @@ mod tests {
         assert_eq!((again.family("K.A").tally.rows, again.family("K.A").is_done), (3, false));
         assert!(again.family("K.B").is_done && !again.family("K.C").is_done);
 
+        // A file of the first version of this program.
+        let first = r#"{"version": 1, "from": "data:a", "to": "data:b", "families": {"K.A": {"place": "00ff",
+            "is_done": false, "tally": {"rows": 7, "cells": 8, "bytes": 9}}}}"#;
+        std::fs::write(&path, first).unwrap();
+        let again = ProgressFile::open(Some(&path), "data:a", "data:b").unwrap().family("K.A");
+        assert_eq!((again.place(), again.tally.rows), (Some(Bytes::from_static(b"\0\xff")), 7));
         let error = ProgressFile::open(Some(&path), "data:a", "data:c").unwrap_err().to_string();
         assert!(error.contains("from data:a to data:b"), "{error}");
+        std::fs::write(&path, first.replace("1,", "2,")).unwrap();
+        let error = ProgressFile::open(Some(&path), "data:a", "data:b").unwrap_err().to_string();
+        assert!(error.contains("has version 2, and this program supports version 1"), "{error}");
         std::fs::write(&path, "{").unwrap();
         let error = ProgressFile::open(Some(&path), "data:a", "data:b").unwrap_err().to_string();
         assert!(error.contains("cannot be read"), "{error}");

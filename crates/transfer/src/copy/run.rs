@@ -2,31 +2,16 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::difference::Differences;
-use super::families::Work;
+use super::DEFAULT_PARALLEL;
+use super::family_copy::FamilyCopy;
 use super::progress_file::ProgressFile;
-use super::schema::{self, Selection};
-use super::tally::Tally;
-use super::{CopyError, DEFAULT_PARALLEL, DEFAULT_ROWS, Side};
+use super::selection::{self, Selection};
+use crate::endpoint::{DEFAULT_ROWS, Differences, Endpoint};
+use crate::rows::{Pump, Tally};
+use crate::{Interruption, TransferError};
 use base::util::output::{print_line, report_line};
 use base::util::{Clock, listed};
-
-/// Set when a signal stops the copy.
-#[derive(Debug, Clone, Default)]
-pub struct Interruption(Arc<AtomicBool>);
-
-impl Interruption {
-    /// Stops the copy as soon as the current pieces are written.
-    pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    pub fn is_stopped(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// Column families without rows that are listed; further ones are counted.
 const LISTED_EMPTY_MAX: usize = 20;
@@ -39,7 +24,7 @@ pub enum Task {
     Verify,
 }
 
-/// The options of a copy.
+/// The options of a copy, and of an export.
 #[derive(Debug, Clone)]
 pub struct CopyOptions {
     pub task: Task,
@@ -47,65 +32,67 @@ pub struct CopyOptions {
     pub progress_file: Option<PathBuf>,
     /// Maximum number of rows of a page.
     pub rows_at_a_time: usize,
-    /// Pieces that are written or looked up concurrently.
+    /// Batches that are written or looked up concurrently.
     pub parallel: usize,
     pub interruption: Interruption,
 }
 
+impl Default for CopyOptions {
+    /// Returns the options to copy everything, without a progress file.
+    fn default() -> CopyOptions {
+        CopyOptions {
+            task: Task::Copy,
+            selection: Selection::default(),
+            progress_file: None,
+            rows_at_a_time: DEFAULT_ROWS.into(),
+            parallel: DEFAULT_PARALLEL.into(),
+            interruption: Interruption::default(),
+        }
+    }
+}
+
+impl CopyOptions {
+    pub(super) fn pump(&self) -> Pump {
+        Pump { parallel: self.parallel, interruption: self.interruption.clone() }
+    }
+}
+
 /// Copies and compares. Differences are an error.
 pub async fn run(
-    from: Arc<Side>,
-    to: Arc<Side>,
+    from: Arc<Endpoint>,
+    to: Arc<Endpoint>,
     clock: Arc<Clock>,
     options: &CopyOptions,
-) -> Result<(), CopyError> {
-    let work = work(from, to, clock, options);
+) -> Result<(), TransferError> {
+    let work = FamilyCopy { from, to, clock, options };
     if options.task != Task::Verify {
-        let (families, total) = copy_all(&work, options).await?;
+        let (families, total) = copy_all(&work).await?;
         print_line!("copied: {families} column families, {} rows, {} cells", total.rows, total.cells);
     }
     if options.task != Task::Copy {
-        verify_all(&work, options).await?;
+        verify_all(&work).await?;
     }
     Ok(())
 }
 
 /// Copies all column families, without printing the sum. Returns how many they are, and the numbers of rows and cells.
 pub async fn copy_families(
-    from: Arc<Side>,
-    to: Arc<Side>,
+    from: Arc<Endpoint>,
+    to: Arc<Endpoint>,
     clock: Arc<Clock>,
-) -> Result<(usize, u64, u64), CopyError> {
-    let options = CopyOptions {
-        task: Task::Copy,
-        selection: Selection::default(),
-        progress_file: None,
-        rows_at_a_time: DEFAULT_ROWS.into(),
-        parallel: DEFAULT_PARALLEL.into(),
-        interruption: Interruption::default(),
-    };
-    let work = work(from, to, clock, &options);
-    let (families, total) = copy_all(&work, &options).await?;
+) -> Result<(usize, u64, u64), TransferError> {
+    let options = CopyOptions::default();
+    let work = FamilyCopy { from, to, clock, options: &options };
+    let (families, total) = copy_all(&work).await?;
     Ok((families, total.rows, total.cells))
 }
 
-fn work(from: Arc<Side>, to: Arc<Side>, clock: Arc<Clock>, options: &CopyOptions) -> Work {
-    Work {
-        from,
-        to,
-        clock,
-        rows_at_a_time: options.rows_at_a_time,
-        parallel: options.parallel,
-        interruption: options.interruption.clone(),
-    }
-}
-
 /// Returns the number of column families, and the tally of all runs.
-async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), CopyError> {
+async fn copy_all(work: &FamilyCopy<'_>) -> Result<(usize, Tally), TransferError> {
     // Refuse a file of another copy before creating anything.
-    let path = options.progress_file.as_deref();
+    let path = work.options.progress_file.as_deref();
     let mut file = ProgressFile::open(path, &work.from.name, &work.to.name)?;
-    let pairs = schema::prepare(&work.from, &work.to, &options.selection).await?;
+    let pairs = selection::prepare(&work.from, &work.to, &work.options.selection).await?;
     if !work.from.can_dump() {
         report_line!("{} only returns live columns: no tombstones are copied", work.from.name);
     }
@@ -122,8 +109,8 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(usize, Tally), 
             total.add(recorded.tally);
             continue;
         }
-        if options.interruption.is_stopped() {
-            return Err(CopyError::Interrupted(format!(
+        if work.options.interruption.is_stopped() {
+            return Err(TransferError::Interrupted(format!(
                 "{name} and the column families after it are not copied"
             )));
         }
@@ -145,8 +132,8 @@ fn print_empty(names: &[String]) {
     }
 }
 
-async fn verify_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
-    let pairs = schema::existing(&work.from, &work.to, &options.selection)?;
+async fn verify_all(work: &FamilyCopy<'_>) -> Result<(), TransferError> {
+    let pairs = selection::existing(&work.from, &work.to, &work.options.selection)?;
     let mut differences = Differences::default();
     let (mut total, mut empty) = (Tally::default(), Vec::new());
     for (number, pair) in pairs.iter().enumerate() {
@@ -161,6 +148,6 @@ async fn verify_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError>
     print_line!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells);
     match differences.count {
         0 => Ok(()),
-        count => Err(CopyError::Different(count)),
+        count => Err(TransferError::Different(count)),
     }
 }

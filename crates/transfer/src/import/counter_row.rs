@@ -29,7 +29,7 @@ pub fn changes_of(
     counters: Vec<Counter>,
     deletions_are_final: bool,
 ) -> Vec<Change> {
-    let mut row = Row { cf, counters };
+    let mut row = CounterRow { cf, counters };
     row.counters.sort_by(|one, other| row_order(cf, one, &other.0, &other.1.name));
     let mut is_shadowed = vec![false; row.counters.len()];
     for change in &changes {
@@ -48,12 +48,12 @@ pub fn changes_of(
 }
 
 /// The counters of a row, sorted.
-struct Row<'a> {
+struct CounterRow<'a> {
     cf: &'a CfDef,
     counters: Vec<Counter>,
 }
 
-impl Row<'_> {
+impl CounterRow<'_> {
     /// Returns which counters a deletion covers, and up to when it shadows them. The deletion of a column shadows none:
     /// it has been merged already.
     fn covered_by(&self, change: &Change) -> (Range<usize>, DeletionTime) {

@@ -16,17 +16,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 
 use super::counter_row::{Counter, changes_of};
-use super::logged_counters::LoggedCounters;
-use super::pieces::first_changes;
-use super::reader::{Next, ReadOptions, Reader};
-use super::{FamilyName, FoundTable, ImportError};
+use super::logged_rows::FamilyLog;
+use super::merge::{FamilyMerge, MergedRow};
+use super::row_batcher::first_changes;
+use super::sstable_rows::ReadOptions;
+use super::summary::ReadSummary;
+use super::{ImportError, SstableFile};
 use base::model::{CellKind, Change};
-use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
-use base::util::hex;
 use sstable::{Atom, CounterState};
 use store::RowPiece;
 
@@ -35,41 +34,19 @@ pub type CounterName = (Option<Bytes>, Bytes);
 /// The counters of a row, as the tables of each node have them.
 type States = BTreeMap<CounterName, BTreeMap<usize, CounterState>>;
 
-/// A table, and the row that it is at.
-struct Source {
-    reader: Reader,
-    node: usize,
-    deletions_are_final: bool,
-    /// `None` at its end.
-    next: Option<NextRow>,
-}
-
-/// A place in the ring: the token, and the key.
-pub type Place = (Vec<u8>, Bytes);
-
-/// The counters of a column family in the commit logs.
-#[derive(Clone)]
-pub struct Logged {
-    pub counters: Arc<Mutex<LoggedCounters>>,
-    pub family: FamilyName,
-}
-
-struct NextRow {
-    place: Place,
-    changes: Vec<Change>,
-}
-
 /// Merges the tables and logs of a column family of counters.
 pub struct CounterMerge {
-    sources: Vec<Source>,
-    logged: Option<Logged>,
-    partitioner: PartitionerRef,
+    merge: FamilyMerge,
+    /// The next row of the tables, at which the merge is.
+    next: Option<MergedRow>,
+    /// Whether the deletions of counters in a table are final.
+    deletions_are_final: bool,
+    log: Option<FamilyLog>,
     /// Whether the last server of a node was one of 3.x. From 2.1 to 2.2 the deletion of a row or super column deletes counters
     /// with newer timestamps too (`DeletionInfo.isDeleted`), in 3.x only older ones (`DeletionTime.deletes`), also of the
     /// files of its predecessors.
     is_modern: bool,
-    /// The definition; `None` if nothing is written.
-    cf: Option<Arc<CfDef>>,
+    cf: Arc<CfDef>,
     /// The rows and counters of logs.
     counts: (u64, u64),
 }
@@ -82,47 +59,38 @@ impl CounterMerge {
     /// If a table cannot be opened, or has another partitioner or order. In a wrong order the shards of a counter would
     /// not be read together.
     pub fn new(
-        tables: &[FoundTable],
-        logged: Option<Logged>,
+        tables: &[SstableFile],
+        log: Option<FamilyLog>,
         read: &ReadOptions,
-        cf: Option<Arc<CfDef>>,
+        cf: Arc<CfDef>,
     ) -> Result<CounterMerge, ImportError> {
-        let mut sources =
-            tables.iter().map(|table| Source::open(table, read)).collect::<Result<Vec<_>, _>>()?;
-        let named = sources.iter().find_map(|source| source.reader.partitioner());
-        let of_logs = logged.as_ref().map(|logged| logged.counters.lock().partitioner().clone());
-        let partitioner = named.cloned().or(of_logs.clone()).unwrap_or_else(|| read.partitioner.clone());
-        if let Some(first) = sources.first()
-            && of_logs.is_some_and(|of_logs| of_logs.class_name() != partitioner.class_name())
-        {
-            return Err(out_of_order(&first.reader, &partitioner));
+        let mut merge = FamilyMerge::new(cf.clone(), tables, read.clone(), None)?;
+        if let Some(log) = &log {
+            merge.check_order(&log.partitioner())?;
         }
-        let is_modern = read.is_modern;
-        for source in &mut sources {
-            if source.reader.partitioner().is_some_and(|own| own.class_name() != partitioner.class_name()) {
-                return Err(out_of_order(&source.reader, &partitioner));
-            }
-            let first = source.reader.next()?;
-            source.begin(first, None, &partitioner)?;
-        }
-        Ok(CounterMerge { sources, logged, partitioner, is_modern, cf, counts: (0, 0) })
+        let next = merge.next_row()?;
+        let is_final = |table: &SstableFile| table.descriptor.format.counter_deletions_are_final();
+        let (deletions_are_final, is_modern) = (tables.iter().any(is_final), read.is_modern);
+        Ok(CounterMerge { merge, next, deletions_are_final, log, is_modern, cf, counts: (0, 0) })
     }
 
     /// Returns the next row, with the totals of its counters and all else that it has. `None` at the end.
     pub fn next_row(&mut self) -> Result<Option<RowPiece>, ImportError> {
-        let places = self.sources.iter().filter_map(|source| Some(&source.next.as_ref()?.place));
-        let of_logs = self.logged.as_ref().and_then(Logged::next_place);
-        let Some(place) = places.min().cloned().into_iter().chain(of_logs).min() else { return Ok(None) };
+        let of_tables = self.merge.place().filter(|_| self.next.is_some()).cloned();
+        let of_logs = self.log.as_ref().and_then(FamilyLog::next_position);
+        let Some(place) = of_tables.clone().into_iter().chain(of_logs).min() else { return Ok(None) };
         let mut states = States::new();
         let mut changes = Vec::new();
-        let mut deletions_are_final = self.sources.iter().any(|source| source.deletions_are_final);
-        for source in &mut self.sources {
-            if source.next.as_ref().is_some_and(|next| next.place == place) {
-                source.read_row(&mut states, &mut changes, &self.partitioner)?;
-            }
+        let mut deletions_are_final = self.deletions_are_final;
+        if of_tables.as_ref() == Some(&place)
+            && let Some(row) = self.next.take()
+        {
+            changes.extend(first_changes(row.deletion));
+            self.read_row(&mut states, &mut changes)?;
+            self.next = self.merge.next_row()?;
         }
-        if let Some(logged) = &self.logged {
-            for (node, row) in logged.counters.lock().take(&logged.family, &place) {
+        if let Some(log) = &self.log {
+            for (node, row) in log.take(&place) {
                 self.counts = (self.counts.0 + 1, self.counts.1 + row.counters.len() as u64);
                 deletions_are_final |= row.deletions_are_final;
                 changes.extend(row.changes);
@@ -132,93 +100,37 @@ impl CounterMerge {
             }
         }
         let counters = totals(states, deletions_are_final);
-        if let Some(cf) = &self.cf {
-            changes = changes_of(cf, changes, counters, deletions_are_final && !self.is_modern);
-        }
+        let changes = changes_of(&self.cf, changes, counters, deletions_are_final && !self.is_modern);
         Ok(Some(RowPiece { key: place.1, changes }))
     }
 
-    /// Returns the readers, with the counts of their reads, and the numbers of rows and counters in logs.
-    pub fn finish(self) -> (Vec<Reader>, (u64, u64)) {
-        (self.sources.into_iter().map(|source| source.reader).collect(), self.counts)
-    }
-}
-
-impl Logged {
-    fn next_place(&self) -> Option<Place> {
-        self.counters.lock().next_place(&self.family)
-    }
-}
-
-impl Source {
-    fn open(table: &FoundTable, read: &ReadOptions) -> Result<Source, ImportError> {
-        let deletions_are_final = table.descriptor.format.counter_deletions_are_final();
-        Ok(Source { reader: Reader::open(table, read)?, node: table.node, deletions_are_final, next: None })
-    }
-
-    /// Stops at a row or the end. `before` is the place of the row before it.
-    fn begin(
-        &mut self,
-        mut next: Next,
-        before: Option<Place>,
-        partitioner: &PartitionerRef,
-    ) -> Result<(), ImportError> {
-        loop {
-            match next {
-                Next::Row { key, deletion } => {
-                    let mut token = Vec::new();
-                    partitioner.token(&key, &mut token);
-                    let place = (token, key);
-                    if before.as_ref().is_none_or(|before| *before < place) {
-                        self.next = Some(NextRow { place, changes: first_changes(deletion) });
-                        return Ok(());
-                    }
-                    let error = out_of_order(&self.reader, partitioner);
-                    if !self.reader.skips_damage() {
-                        return Err(error);
-                    }
-                    let key = hex(&place.1);
-                    self.reader.lose(format!("{error}; lost: the row with the key 0x{key}"));
-                }
-                // The rest of a row that is left out.
-                Next::Atom(_) => {}
-                Next::End => {
-                    self.next = None;
-                    return Ok(());
-                }
-            }
-            next = self.reader.next()?;
-        }
-    }
-
-    /// Reads the present row, and stops at the next one.
-    fn read_row(
-        &mut self,
-        states: &mut States,
-        changes: &mut Vec<Change>,
-        partitioner: &PartitionerRef,
-    ) -> Result<(), ImportError> {
-        let Some(NextRow { place, changes: first }) = self.next.take() else { return Ok(()) };
-        changes.extend(first);
-        loop {
-            match self.reader.next()? {
-                Next::Atom(Atom::Counter { super_column, counter }) => {
+    /// Reads the row that the merge is at.
+    fn read_row(&mut self, states: &mut States, changes: &mut Vec<Change>) -> Result<(), ImportError> {
+        while let Some((atom, table)) = self.merge.next_atom_of_table()? {
+            let (node, is_final) = (table.node, table.descriptor.format.counter_deletions_are_final());
+            match atom {
+                Atom::Counter { super_column, counter } => {
                     let name = (super_column, counter.name.clone());
-                    add(states, name, CounterState::Live(counter), self.node, self.deletions_are_final);
+                    add(states, name, CounterState::Live(counter), node, is_final);
                 }
-                Next::Atom(atom) => {
+                atom => {
                     if let Atom::Cell { super_column, cell } = &atom
                         && let CellKind::Deleted { .. } = cell.kind
                     {
                         let name = (super_column.clone(), cell.name.clone());
                         let state = CounterState::Deleted { timestamp: cell.timestamp };
-                        add(states, name, state, self.node, self.deletions_are_final);
+                        add(states, name, state, node, is_final);
                     }
                     changes.extend(atom.into_change());
                 }
-                next => return self.begin(next, Some(place), partitioner),
             }
         }
+        Ok(())
+    }
+
+    /// Returns the counts of the tables, and the numbers of rows and counters in logs.
+    pub fn finish(self) -> (ReadSummary, (u64, u64)) {
+        (self.merge.finish(), self.counts)
     }
 }
 
@@ -230,11 +142,6 @@ fn add(states: &mut States, name: CounterName, state: CounterState, node: usize,
         None => state,
     };
     of_nodes.insert(node, merged);
-}
-
-fn out_of_order(reader: &Reader, partitioner: &PartitionerRef) -> ImportError {
-    let partitioner = partitioner.class_name().to_owned();
-    ImportError::Order { path: reader.path().to_owned(), partitioner }
 }
 
 /// Returns the totals of the counters that are not deleted.

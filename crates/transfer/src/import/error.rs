@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::copy::CopyError;
+use crate::TransferError;
 use sstable::SstableError;
 
 /// Why an import ends before its end.
@@ -44,7 +44,7 @@ pub enum ImportError {
     #[error(transparent)]
     Table(SstableError),
     #[error(transparent)]
-    Target(#[from] CopyError),
+    Target(#[from] TransferError),
     /// The file of `--progress-file`.
     #[error("the progress file {path}: {why}", path = .path.display())]
     Progress { path: PathBuf, why: String },

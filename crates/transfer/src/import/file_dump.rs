@@ -9,14 +9,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::counters::{CounterMerge, Logged, Place};
+use super::counters::CounterMerge;
 use super::fold::RowFold;
-use super::logged_rows::LoggedRows;
+use super::logged_rows::FamilyLog;
 use super::merge::{FamilyMerge, open_max};
-use super::pieces::{Pieces, first_changes};
-use super::reader::ReadOptions;
-use super::{FamilyName, FoundTable, ImportError};
-use crate::copy::{MergeKey, dump_rank};
+use super::read_thread::BatchSender;
+use super::row_batcher::{RowBatcher, first_changes};
+use super::sstable_rows::ReadOptions;
+use super::{FamilyName, ImportError, SstableFile};
+use crate::endpoint::{MergeKey, dump_rank};
+use crate::rows::RingPosition;
 use base::model::{Change, DeletionTime, RangeTombstone};
 use base::schema::CfDef;
 use store::{RowPiece, weight};
@@ -27,48 +29,46 @@ const ROW_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The files of a column family.
 pub struct FileDump {
     pub cf: Arc<CfDef>,
-    pub tables: Vec<FoundTable>,
+    pub tables: Vec<SstableFile>,
     pub read: ReadOptions,
-    /// The writes in commit logs: of its counters, or its rows.
-    pub logged: Option<Logged>,
-    pub logged_rows: Option<LoggedRows>,
+    /// Its rows in commit logs.
+    pub log: Option<FamilyLog>,
 }
 
 impl FileDump {
-    /// Sends all rows, in pieces, until `send` returns false.
+    /// Sends all rows, until the receiver takes no more.
     ///
     /// # Errors
     ///
     /// At damage, unless it is skipped; if names are not in the order of the comparator.
-    pub fn run(mut self, mut send: impl FnMut(Vec<RowPiece>) -> bool) -> Result<(), ImportError> {
-        let mut pieces = Pieces::new(&mut send);
+    pub fn run(mut self, sender: BatchSender) -> Result<(), ImportError> {
+        let mut batcher = RowBatcher::new(self.cf.clone(), sender);
         if self.cf.is_counter() {
-            self.send_counters(&mut pieces)?;
+            self.send_counters(&mut batcher)?;
         } else {
-            self.send_rows(&mut pieces)?;
+            self.send_rows(&mut batcher)?;
         }
-        pieces.send();
+        batcher.send(None);
         Ok(())
     }
 
-    fn send_counters(&mut self, pieces: &mut Pieces<'_>) -> Result<(), ImportError> {
-        let (logged, cf) = (self.logged.take(), Some(self.cf.clone()));
-        let mut merge = CounterMerge::new(&self.tables, logged, &self.read, cf)?;
+    fn send_counters(&mut self, batcher: &mut RowBatcher) -> Result<(), ImportError> {
+        let mut merge = CounterMerge::new(&self.tables, self.log.take(), &self.read, self.cf.clone())?;
         while let Some(RowPiece { key, changes }) = merge.next_row()? {
             let row = FoldedRow::new(&self.cf, &key, changes, Vec::new());
-            if !row.send_all(pieces) {
+            if !row.send_all(batcher) {
                 break;
             }
         }
         Ok(())
     }
 
-    fn send_rows(&mut self, pieces: &mut Pieces<'_>) -> Result<(), ImportError> {
+    fn send_rows(&mut self, batcher: &mut RowBatcher) -> Result<(), ImportError> {
         let mut merge = FamilyMerge::new(self.cf.clone(), &self.tables, self.read.clone(), None)?;
         let mut next = merge.next_row()?;
         loop {
             let of_tables = merge.place().filter(|_| next.is_some()).cloned();
-            let of_logs = self.logged_rows.as_mut().and_then(LoggedRows::next_place);
+            let of_logs = self.log.as_ref().and_then(FamilyLog::next_position);
             if merge.is_disordered() {
                 let name = FamilyName::of(&self.cf);
                 return Err(ImportError::Nothing(format!(
@@ -79,18 +79,18 @@ impl FileDump {
             let Some(place) = of_tables.clone().into_iter().chain(of_logs.clone()).min() else {
                 return Ok(());
             };
-            let is_logged = of_logs.is_some_and(|of_logs| of_logs == place);
-            let logged = self.logged_rows.as_mut().filter(|_| is_logged).map(LoggedRows::take);
-            let mut changes = logged.unwrap_or_default();
+            let logged = self.log.as_ref().filter(|_| of_logs.as_ref() == Some(&place));
+            let of_nodes = logged.map(|log| log.take(&place)).unwrap_or_default();
+            let mut changes: Vec<Change> = of_nodes.into_values().flat_map(|row| row.changes).collect();
             let is_of_tables = of_tables.as_ref() == Some(&place);
             let is_taken = match if is_of_tables { next.take() } else { None } {
                 Some(row) => {
                     changes.extend(first_changes(row.deletion));
-                    let is_taken = self.send_row(&place, changes, &mut merge, pieces)?;
+                    let is_taken = self.send_row(&place, changes, &mut merge, batcher)?;
                     next = merge.next_row()?;
                     is_taken
                 }
-                None => FoldedRow::new(&self.cf, &place.1, changes, Vec::new()).send_all(pieces),
+                None => FoldedRow::new(&self.cf, &place.1, changes, Vec::new()).send_all(batcher),
             };
             if !is_taken {
                 return Ok(());
@@ -101,10 +101,10 @@ impl FileDump {
     /// Sends the row that the merge is at, together with further changes.
     fn send_row(
         &self,
-        place: &Place,
+        place: &RingPosition,
         mut changes: Vec<Change>,
         merge: &mut FamilyMerge,
-        pieces: &mut Pieces<'_>,
+        batcher: &mut RowBatcher,
     ) -> Result<bool, ImportError> {
         let mut bytes: usize = changes.iter().map(weight).sum();
         while let Some(atom) = merge.next_atom()? {
@@ -119,14 +119,14 @@ impl FileDump {
                     if !row.add(change).map_err(|why| merge.disordered(&why))? {
                         continue;
                     }
-                    if !row.send(pieces) {
+                    if !row.send(batcher) {
                         return Ok(false);
                     }
                 }
-                return Ok(row.send_all(pieces));
+                return Ok(row.send_all(batcher));
             }
         }
-        Ok(FoldedRow::new(&self.cf, &place.1, changes, Vec::new()).send_all(pieces))
+        Ok(FoldedRow::new(&self.cf, &place.1, changes, Vec::new()).send_all(batcher))
     }
 }
 
@@ -190,24 +190,24 @@ impl<'a> FoldedRow<'a> {
     }
 
     /// Sends the decided changes. Returns false if no more is taken.
-    fn send(&mut self, pieces: &mut Pieces<'_>) -> bool {
+    fn send(&mut self, batcher: &mut RowBatcher) -> bool {
         let changes = self.fold.take();
-        self.begin(pieces);
-        changes.into_iter().all(|change| pieces.add(change))
+        self.begin(batcher);
+        changes.into_iter().all(|change| batcher.add(change))
     }
 
     /// Sends the rest.
-    fn send_all(mut self, pieces: &mut Pieces<'_>) -> bool {
-        self.begin(pieces);
+    fn send_all(mut self, batcher: &mut RowBatcher) -> bool {
+        self.begin(batcher);
         for (_, held) in std::mem::take(&mut self.held) {
             self.fold.add(held);
         }
-        self.fold.finish().into_iter().all(|change| pieces.add(change))
+        self.fold.finish().into_iter().all(|change| batcher.add(change))
     }
 
-    fn begin(&mut self, pieces: &mut Pieces<'_>) {
+    fn begin(&mut self, batcher: &mut RowBatcher) {
         if !self.is_begun {
-            pieces.begin(self.key.clone(), DeletionTime::LIVE);
+            batcher.begin(self.key.clone(), DeletionTime::LIVE);
             self.is_begun = true;
         }
     }

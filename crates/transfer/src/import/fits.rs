@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::transfer::read_on_thread;
-use super::{FamilyName, FoundTable, ImportError, Inventory, LeftOut};
-use crate::copy::Side;
+use super::read_thread::read_on_thread;
+use super::{FamilyName, ImportError, Inventory, LeftOut, SstableFile};
+use crate::endpoint::Endpoint;
 use base::compat::features::releases::NEWEST;
 use base::marshal;
 use base::marshal::{AbstractType, CqlType, Types, widens};
@@ -36,18 +36,22 @@ const UNITS_READ: usize = 2_000;
 /// # Errors
 ///
 /// If the thread that reads has panicked.
-pub async fn misfits(inventory: &Inventory, to: &Side, types: &Types) -> Result<Vec<LeftOut>, ImportError> {
+pub async fn misfits(
+    inventory: &Inventory,
+    to: &Endpoint,
+    types: &Types,
+) -> Result<Vec<LeftOut>, ImportError> {
     let defined = |name: &FamilyName| to.column_family(&name.keyspace, &name.name);
-    let families: Vec<(FamilyName, Arc<CfDef>, Vec<FoundTable>)> = inventory
+    let families: Vec<(FamilyName, Arc<CfDef>, Vec<SstableFile>)> = inventory
         .families
         .iter()
         .filter_map(|(name, tables)| Some((name.clone(), defined(name)?, tables.clone())))
         .collect();
     let types = types.clone();
     let check = move || {
-        let of_family = |(name, cf, tables): (FamilyName, Arc<CfDef>, Vec<FoundTable>)| {
+        let of_family = |(name, cf, tables): (FamilyName, Arc<CfDef>, Vec<SstableFile>)| {
             let definition = Definition { table: TableDef::of(&cf, NEWEST), cf, types: &types };
-            let misfit = |(at, table): (usize, FoundTable)| {
+            let misfit = |(at, table): (usize, SstableFile)| {
                 let why = definition.misfit(&table, at < TABLES_READ)?;
                 let why = format!(
                     "{}: {why}; with a wrong definition of {name}, its rows cannot be read",
@@ -71,7 +75,7 @@ struct Definition<'t> {
 
 impl Definition<'_> {
     /// Returns why a table does not fit.
-    fn misfit(&self, found: &FoundTable, reads_rows: bool) -> Option<String> {
+    fn misfit(&self, found: &SstableFile, reads_rows: bool) -> Option<String> {
         // Up to 1.2 files show whether they have super columns.
         let layout = Some(self.table.layout).filter(|_| !found.descriptor.format.has_super_columns);
         let options = TableOptions { layout, partitioner: None };

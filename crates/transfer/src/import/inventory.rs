@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::leftovers::{self, LeftOut};
 use super::schema::family_ids;
 use super::search::{Search, id_of};
-use super::{FamilyName, FoundPath, FoundTable, ImportError, ImportOptions};
+use super::{FamilyName, ImportError, ImportOptions, NodePath, SstableFile};
 use base::schema::is_system_keyspace;
 use base::util::listed;
 use sstable::SstableError;
@@ -36,13 +36,13 @@ impl Wanted {
 #[derive(Debug, Default)]
 pub struct Inventory {
     /// The directories that were searched, in the order of the nodes.
-    pub directories: Vec<FoundPath>,
+    pub directories: Vec<NodePath>,
     /// The SSTables of each column family of users, by node, file version and generation.
-    pub families: BTreeMap<FamilyName, Vec<FoundTable>>,
+    pub families: BTreeMap<FamilyName, Vec<SstableFile>>,
     /// The SSTables in which the servers kept their schema.
-    pub system: BTreeMap<FamilyName, Vec<FoundTable>>,
+    pub system: BTreeMap<FamilyName, Vec<SstableFile>>,
     /// SSTables with an Index file and without a Data file.
-    pub(super) missing: Vec<(FamilyName, FoundTable)>,
+    pub(super) missing: Vec<(FamilyName, SstableFile)>,
     /// Data files that cannot be read, with the reason.
     pub unreadable: Vec<SstableError>,
     /// SSTables that are not read: those that the server had not finished or has replaced, and would have removed when it
@@ -58,9 +58,9 @@ pub struct Inventory {
     /// commit logs of these releases name column families so.
     pub number_ids: Option<HashMap<i32, FamilyName>>,
     /// Commit logs in the directories, and in a directory `commitlog` beside one of them.
-    pub commit_logs: Vec<FoundPath>,
+    pub commit_logs: Vec<NodePath>,
     /// Logs of transactions (3.0 to 3.11) in the directories of column families.
-    pub(super) transaction_logs: Vec<FoundPath>,
+    pub(super) transaction_logs: Vec<NodePath>,
     pub(super) wanted: Wanted,
     /// Why it may be that nothing is selected: only commit logs may have it.
     nothing_selected: Option<String>,
@@ -98,7 +98,7 @@ impl Inventory {
         for tables in inventory.families.values_mut() {
             tables.sort_by(|one, other| {
                 let order =
-                    |table: &FoundTable| (table.node, table.descriptor.generation, table.path.clone());
+                    |table: &SstableFile| (table.node, table.descriptor.generation, table.path.clone());
                 order(one).cmp(&order(other))
             });
         }
@@ -274,8 +274,8 @@ mod tests {
     }
 
     fn listed(inventory: &Inventory) -> Vec<String> {
-        let tables = |tables: &[FoundTable]| {
-            let one = |table: &FoundTable| format!("{}:{}", table.node, table.descriptor.generation);
+        let tables = |tables: &[SstableFile]| {
+            let one = |table: &SstableFile| format!("{}:{}", table.node, table.descriptor.generation);
             tables.iter().map(one).collect::<Vec<_>>().join(" ")
         };
         inventory.families.iter().map(|(name, of)| format!("{name} {}", tables(of))).collect()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::old_names::{OldNames, id_of_names};
 use super::unfound::Unfound;
 use super::{FamilyName, Inventory};
-use crate::copy::Side;
+use crate::endpoint::Endpoint;
 use base::compat::features::releases::NEWEST;
 use base::marshal::PACKAGE;
 use base::schema::{CfDef, Layout, TableDef};
@@ -31,7 +31,7 @@ pub struct LogFamilies {
 }
 
 impl LogFamilies {
-    pub fn of(to: &Side, inventory: &Inventory) -> LogFamilies {
+    pub fn of(to: &Endpoint, inventory: &Inventory) -> LogFamilies {
         let (mut by_id, mut by_number) = (HashMap::new(), HashMap::new());
         let mut by_name: HashMap<FamilyName, Arc<Defined>> = HashMap::new();
         for keyspace in to.keyspaces() {

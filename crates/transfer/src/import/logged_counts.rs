@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::as_of::ClockShift;
 use super::logs::Logs;
 use super::losses::Losses;
+use super::read_thread::read_on_thread;
 use super::summary::FamilySummary;
-use super::transfer::read_on_thread;
 use super::unfound::UnfoundWrites;
 use super::{FamilyName, ImportError, ImportOptions, Inventory};
-use crate::copy::Side;
+use crate::endpoint::Endpoint;
 
 /// The content of commit logs.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl LoggedCounts {
     /// If system tables are damaged, unless damage is skipped, and if the import is stopped.
     pub async fn of(
         inventory: &Inventory,
-        definitions: &Side,
+        definitions: &Endpoint,
         options: &ImportOptions,
     ) -> Result<LoggedCounts, ImportError> {
         let logs = Logs::of(inventory, definitions, options, ClockShift::default())?;

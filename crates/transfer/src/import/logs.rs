@@ -4,21 +4,20 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
-
 use super::as_of::ClockShift;
 use super::log_families::LogFamilies;
 use super::losses::{Losses, Lost};
-use super::pieces::first_changes;
+use super::read_thread::{BatchSender, PARALLEL, ReadThread};
 use super::replay::Replay;
+use super::row_batcher::RowBatcher;
 use super::summary::{FamilySummary, Summary};
-use super::transfer::{PIECE_BYTES, Piece, transfer};
 use super::unfound::{Unfound, UnfoundWrites};
-use super::{FamilyName, FoundPath, ImportError, ImportOptions, Inventory};
-use crate::copy::{Interruption, Side, Writer};
+use super::{FamilyName, ImportError, ImportOptions, Inventory, NodePath};
+use crate::Interruption;
+use crate::endpoint::{Endpoint, RowWriter};
+use crate::rows::Pump;
 use base::schema::CfDef;
 use sstable::{CommitLog, LogFamily, LogPosition, LogRow, SstableError};
-use store::{RowPiece, weight};
 
 /// The findings of reading a commit log, besides its rows.
 #[derive(Debug, Default)]
@@ -31,7 +30,7 @@ pub struct LogReport {
 
 /// The commit logs of all nodes, and which of their writes are replayed.
 pub struct Logs {
-    found: Vec<FoundPath>,
+    found: Vec<NodePath>,
     families: LogFamilies,
     replay: Replay,
     interruption: Interruption,
@@ -46,7 +45,7 @@ impl Logs {
     /// If the system tables, which know of each TRUNCATE, are damaged, unless damage is skipped.
     pub fn of(
         inventory: &Inventory,
-        to: &Side,
+        to: &Endpoint,
         options: &ImportOptions,
         shift: ClockShift,
     ) -> Result<Logs, ImportError> {
@@ -60,7 +59,7 @@ impl Logs {
         })
     }
 
-    pub fn found(&self) -> &[FoundPath] {
+    pub fn found(&self) -> &[NodePath] {
         &self.found
     }
 
@@ -84,11 +83,7 @@ impl Logs {
 
     /// Reads a log. Each row of a selected column family that no SSTable has goes to `each`, together with whether a
     /// deletion of a counter is final in this log. `each` returns false to stop.
-    pub fn read(
-        &self,
-        log: &FoundPath,
-        mut each: impl FnMut(&Arc<CfDef>, LogRow, bool) -> bool,
-    ) -> LogReport {
+    pub fn read(&self, log: &NodePath, mut each: impl FnMut(&Arc<CfDef>, LogRow, bool) -> bool) -> LogReport {
         let mut report = LogReport::default();
         let lost = |what: String| Lost { path: log.path.clone(), what };
         let mut reader = match CommitLog::open(&log.path) {
@@ -153,14 +148,14 @@ impl Logs {
         row
     }
 
-    /// Imports everything but counters, which [`super::logged_counters`] reads.
+    /// Imports everything but counters, which [`super::logged_rows`] reads.
     ///
     /// # Errors
     ///
     /// If the target fails, or the import is stopped. The parts of a log that cannot be read are in the summary.
     pub async fn import(
         self: &Arc<Self>,
-        writer: &Arc<Writer>,
+        writer: &Arc<RowWriter>,
         summary: &mut Summary,
     ) -> Result<(), ImportError> {
         summary.doubts.append(self.doubts());
@@ -168,21 +163,36 @@ impl Logs {
             let (logs, log) = (self.clone(), log.clone());
             let stopped =
                 ImportError::Interrupted(format!("{} is not imported as a whole", log.path.display()));
-            let read = transfer(Some(writer), move |pieces| {
-                let mut read = Read { pieces, families: BTreeMap::new(), bytes: 0 };
-                let mut report = logs.read(&log, |cf, row, _| cf.is_counter() || read.add(cf, row));
-                read.send();
-                if let Some(counters) = read.counters(&log.path) {
-                    report.losses.add(counters);
+            let thread = ReadThread::start(move |sender| {
+                let mut families = BTreeMap::new();
+                let mut report = logs.read(&log, |cf, row, _| {
+                    let own = || LoggedFamily::new(cf.clone(), sender.clone());
+                    cf.is_counter() || families.entry(FamilyName::of(cf)).or_insert_with(own).add(row)
+                });
+                let mut counters = 0;
+                let counts: Vec<(FamilyName, FamilySummary)> = families
+                    .into_iter()
+                    .map(|(name, mut family)| {
+                        family.batcher.send(None);
+                        counters += family.counters;
+                        (name, family.counts)
+                    })
+                    .collect();
+                if counters > 0 {
+                    let path = log.path.display();
+                    let what =
+                        format!("{path}: {counters} counters, which the target's definitions do not have");
+                    report.losses.add(Lost { path: log.path.clone(), what });
                 }
-                (read.families, report)
+                Ok((counts, report))
             });
-            let (read, report) = read.await?;
+            let pump = Pump { parallel: PARALLEL, interruption: self.interruption.clone() };
+            let (read, report) = thread.pump(&pump, writer, async |_| Ok(())).await?;
             if self.interruption.is_stopped() {
                 return Err(stopped);
             }
             for (name, family) in read {
-                summary.families.entry(name).or_default().add(&family.counts);
+                summary.families.entry(name).or_default().add(&family);
             }
             summary.losses.append(report.losses);
             summary.unfound.append(report.unfound);
@@ -192,65 +202,36 @@ impl Logs {
     }
 }
 
-/// The reading of a commit log.
-struct Read {
-    pieces: mpsc::Sender<Piece>,
-    families: BTreeMap<FamilyName, ReadFamily>,
-    /// Size of the rows that are not sent.
-    bytes: usize,
-}
-
-/// The data that was read of a column family.
-struct ReadFamily {
-    cf: Arc<CfDef>,
-    /// Those that are not sent.
-    rows: Vec<RowPiece>,
+/// The rows of a column family in a commit log.
+struct LoggedFamily {
+    batcher: RowBatcher,
     counts: FamilySummary,
     /// Counters that were left out.
     counters: u64,
 }
 
-impl Read {
+impl LoggedFamily {
+    fn new(cf: Arc<CfDef>, sender: BatchSender) -> LoggedFamily {
+        let (batcher, counts) = (RowBatcher::new(cf, sender), FamilySummary::default());
+        LoggedFamily { batcher, counts, counters: 0 }
+    }
+
     /// Adds the changes of a row. Returns false if the target takes no more.
-    fn add(&mut self, cf: &Arc<CfDef>, row: LogRow) -> bool {
-        let family = self.families.entry(FamilyName::of(cf)).or_insert_with(|| ReadFamily {
-            cf: cf.clone(),
-            rows: Vec::new(),
-            counts: FamilySummary::default(),
-            counters: 0,
-        });
-        let mut changes = first_changes(row.deletion);
-        family.counts.tombstones += changes.len() as u64;
+    fn add(&mut self, row: LogRow) -> bool {
+        let mut has_changes = row.deletion.is_deleted();
+        self.counts.tombstones += u64::from(has_changes);
+        let mut is_taken = self.batcher.begin(row.key, row.deletion);
         for atom in row.atoms {
-            family.counts.count(&atom);
+            self.counts.count(&atom);
             match atom.into_change() {
-                Some(change) => changes.push(change),
-                None => family.counters += 1,
+                Some(change) => {
+                    is_taken = self.batcher.add(change);
+                    has_changes = true;
+                }
+                None => self.counters += 1,
             }
         }
-        if changes.is_empty() {
-            return true;
-        }
-        family.counts.rows += 1;
-        self.bytes += row.key.len() + changes.iter().map(weight).sum::<usize>();
-        family.rows.push(RowPiece { key: row.key, changes });
-        self.bytes < PIECE_BYTES || self.send()
-    }
-
-    /// Sends the rows of all column families. Returns false if the target takes no more.
-    fn send(&mut self) -> bool {
-        self.bytes = 0;
-        self.families.values_mut().all(|family| {
-            let rows = std::mem::take(&mut family.rows);
-            rows.is_empty() || self.pieces.blocking_send(Piece { cf: family.cf.clone(), rows }).is_ok()
-        })
-    }
-
-    /// Returns the loss of counters that the target's definitions do not have.
-    fn counters(&self, path: &std::path::Path) -> Option<Lost> {
-        let counters: u64 = self.families.values().map(|family| family.counters).sum();
-        let what = "counters, which the target's definitions do not have";
-        (counters > 0)
-            .then(|| Lost { path: path.to_owned(), what: format!("{}: {counters} {what}", path.display()) })
+        self.counts.rows += u64::from(has_changes);
+        is_taken
     }
 }

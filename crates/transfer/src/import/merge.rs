@@ -17,22 +17,22 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::counters::Place;
-use super::pieces::Pieces;
-use super::reader::{Next, ReadOptions, Reader};
+use super::row_batcher::RowBatcher;
+use super::sstable_rows::{ReadOptions, RowUnit, SstableRows};
 use super::summary::ReadSummary;
-use super::{FoundTable, ImportError};
+use super::{ImportError, SstableFile};
+use crate::rows::{RingPosition, ring_position};
 use base::compat::features::releases::NEWEST;
 use base::marshal;
 use base::model::{DeletionTime, RangeTombstone};
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
+use base::util::hex;
 use sstable::{Atom, TableReader, Unit};
-use store::RowPiece;
 
 /// Tables that are open at the same time: each has buffers of some 200 KB.
 const OPEN_TABLES: RangeInclusive<usize> = 100..=600;
@@ -48,39 +48,44 @@ pub fn open_max() -> usize {
 }
 
 /// A table.
-struct Source {
-    found: FoundTable,
+struct MergeTable {
+    found: SstableFile,
     /// `None` before its first row is reached, and after its last one.
-    reader: Option<Reader>,
+    reader: Option<SstableRows>,
     /// The deletion of the row that it is at.
     deletion: DeletionTime,
     /// The next atom of the row.
     next: Option<Atom>,
+    /// The last row, if rows must be in order.
+    last: Option<RingPosition>,
     /// Counters that were left out: the family has none.
     counters: u64,
 }
 
-/// The tables of a column family without counters.
+/// The tables of a column family.
 pub struct FamilyMerge {
     cf: Arc<CfDef>,
+    /// Whether the parts of a row must come together, since they are counters, which add up. Then a row out of order is an
+    /// error, or lost, and all tables may be open at the same time.
+    has_counters: bool,
     options: ReadOptions,
     partitioner: PartitionerRef,
-    sources: Vec<Source>,
-    /// The sources by the row that is next in each.
-    waiting: BinaryHeap<Reverse<(Place, usize)>>,
-    /// The sources that have the present row.
+    tables: Vec<MergeTable>,
+    /// The tables by the row that is next in each.
+    waiting: BinaryHeap<Reverse<(RingPosition, usize)>>,
+    /// The tables that have the present row.
     of_row: Vec<usize>,
-    /// The sources of `of_row` that have more of it.
+    /// The tables of `of_row` that have more of it.
     in_row: Vec<usize>,
-    /// Sources that are read when the others have ended.
-    deferred: Vec<(Place, usize)>,
+    /// Tables that are read when the others have ended.
+    deferred: Vec<(RingPosition, usize)>,
     open: usize,
     open_max: usize,
     /// The present row.
-    place: Option<Place>,
+    place: Option<RingPosition>,
     /// Rows up to this place are skipped.
-    after: Option<Place>,
-    /// Whether all rows up to the present one were returned: none came out of order, and no source was deferred.
+    after: Option<RingPosition>,
+    /// Whether all rows up to the present one were returned: none came out of order, and no table was deferred.
     is_in_order: bool,
     /// The summary of the tables that have ended.
     finished: ReadSummary,
@@ -93,17 +98,6 @@ pub struct MergedRow {
     pub deletion: DeletionTime,
 }
 
-/// Why [`FamilyMerge::feed`] has ended.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Fed {
-    /// Everything is sent.
-    All,
-    /// The time is over, and all rows up to this key are sent.
-    Until(Bytes),
-    /// The target takes no more.
-    Stopped,
-}
-
 impl FamilyMerge {
     /// Begins with tables of a column family. Rows up to the key `after`, in the order of the ring, are skipped.
     ///
@@ -112,21 +106,23 @@ impl FamilyMerge {
     /// If a table cannot be read, as all methods; at damage, unless it is skipped.
     pub fn new(
         cf: Arc<CfDef>,
-        tables: &[FoundTable],
+        tables: &[SstableFile],
         options: ReadOptions,
         after: Option<Bytes>,
     ) -> Result<FamilyMerge, ImportError> {
+        let has_counters = cf.is_counter();
         let mut merge = FamilyMerge {
             cf,
+            has_counters,
             partitioner: options.partitioner.clone(),
             options,
-            sources: Vec::new(),
+            tables: Vec::new(),
             waiting: BinaryHeap::new(),
             of_row: Vec::new(),
             in_row: Vec::new(),
             deferred: Vec::new(),
             open: 0,
-            open_max: open_max(),
+            open_max: if has_counters { usize::MAX } else { open_max() },
             place: None,
             after: None,
             is_in_order: true,
@@ -148,18 +144,38 @@ impl FamilyMerge {
         }
         merge.after = after.map(|key| merge.place_of(key));
         for (found, key) in tables.iter().zip(first_keys) {
-            let place = key.map_or_else(Place::default, |key| merge.place_of(key));
-            merge.waiting.push(Reverse((place, merge.sources.len())));
+            let place = key.map_or_else(RingPosition::default, |key| merge.place_of(key));
+            merge.waiting.push(Reverse((place, merge.tables.len())));
             let (found, deletion) = (found.clone(), DeletionTime::LIVE);
-            merge.sources.push(Source { found, reader: None, deletion, next: None, counters: 0 });
+            merge.tables.push(MergeTable {
+                found,
+                reader: None,
+                deletion,
+                next: None,
+                last: None,
+                counters: 0,
+            });
         }
         Ok(merge)
     }
 
-    fn place_of(&self, key: Bytes) -> Place {
-        let mut token = Vec::new();
-        self.partitioner.token(&key, &mut token);
-        (token, key)
+    /// Checks that the rows are in the order of a partitioner.
+    ///
+    /// # Errors
+    ///
+    /// If there are tables, and they are in another order.
+    pub fn check_order(&self, partitioner: &PartitionerRef) -> Result<(), ImportError> {
+        let differs = self.partitioner.class_name() != partitioner.class_name();
+        self.tables.first().filter(|_| differs).map_or(Ok(()), |first| Err(self.out_of_order(first)))
+    }
+
+    fn out_of_order(&self, table: &MergeTable) -> ImportError {
+        let partitioner = self.partitioner.class_name().to_owned();
+        ImportError::Order { path: table.found.path.clone(), partitioner }
+    }
+
+    fn place_of(&self, key: Bytes) -> RingPosition {
+        ring_position(&self.partitioner, key)
     }
 
     /// Moves to the next row. `None` at the end. The rest of the row before is skipped.
@@ -173,7 +189,7 @@ impl FamilyMerge {
                 self.waiting = self.deferred.drain(..).map(Reverse).collect();
                 continue;
             };
-            if self.sources[at].reader.is_none() {
+            if self.tables[at].reader.is_none() {
                 self.open(at, place)?;
             } else if self.after.as_ref().is_some_and(|after| place <= *after) {
                 self.skip_row(at)?;
@@ -190,11 +206,11 @@ impl FamilyMerge {
                 self.waiting.push(Reverse((next, at)));
                 break;
             }
-            if self.sources[at].reader.is_none() {
+            if self.tables[at].reader.is_none() {
                 self.open(at, next)?;
                 continue;
             }
-            deletion = deletion.merged(self.sources[at].deletion);
+            deletion = deletion.merged(self.tables[at].deletion);
             self.of_row.push(at);
             if self.advance(at)? {
                 self.in_row.push(at);
@@ -207,25 +223,31 @@ impl FamilyMerge {
 
     /// Returns the next part of the row, of all tables that have it. `None` at the end of the row.
     pub fn next_atom(&mut self) -> Result<Option<Atom>, ImportError> {
+        let atom = self.next_atom_of_table()?.map(|(atom, _)| atom);
+        Ok(atom)
+    }
+
+    /// Returns the next part of the row, and the table that has it.
+    pub fn next_atom_of_table(&mut self) -> Result<Option<(Atom, &SstableFile)>, ImportError> {
         let first = match &self.in_row[..] {
             [] => return Ok(None),
             [_] => 0,
             _ => self.first_by_name(),
         };
         let at = self.in_row[first];
-        let atom = self.sources[at].next.take();
-        if matches!(atom, Some(Atom::Counter { .. })) {
-            self.sources[at].counters += 1;
+        let atom = self.tables[at].next.take();
+        if matches!(atom, Some(Atom::Counter { .. })) && !self.has_counters {
+            self.tables[at].counters += 1;
         }
         if !self.advance(at)? {
             self.in_row.swap_remove(first);
         }
-        Ok(atom)
+        Ok(atom.map(|atom| (atom, &self.tables[at].found)))
     }
 
-    /// Returns the position in `in_row` of the source with the first name.
+    /// Returns the position in `in_row` of the table with the first name.
     fn first_by_name(&self) -> usize {
-        let next = |position: usize| self.sources[self.in_row[position]].next.as_ref();
+        let next = |position: usize| self.tables[self.in_row[position]].next.as_ref();
         let mut first = 0;
         for other in 1..self.in_row.len() {
             if let (Some(one), Some(two)) = (next(first), next(other))
@@ -237,23 +259,54 @@ impl FamilyMerge {
         first
     }
 
-    /// Reads the next atom of a source. Returns whether that is in the same row.
+    /// Reads the next atom of a table. Returns whether that is in the same row.
     fn advance(&mut self, at: usize) -> Result<bool, ImportError> {
-        let source = &mut self.sources[at];
-        let Some(reader) = &mut source.reader else { return Ok(false) };
-        match reader.next()? {
-            Next::Atom(atom) => {
-                source.next = Some(atom);
-                return Ok(true);
+        let mut is_left_out = false;
+        loop {
+            let table = &mut self.tables[at];
+            let Some(reader) = &mut table.reader else { return Ok(false) };
+            match reader.next()? {
+                RowUnit::Atom(_) if is_left_out => {}
+                RowUnit::Atom(atom) => {
+                    table.next = Some(atom);
+                    return Ok(true);
+                }
+                RowUnit::Row { key, deletion } => {
+                    table.deletion = deletion;
+                    let place = self.place_of(key);
+                    is_left_out = self.has_counters && !self.is_next_of(at, &place)?;
+                    if !is_left_out {
+                        self.waiting.push(Reverse((place, at)));
+                        return Ok(false);
+                    }
+                }
+                RowUnit::End => {
+                    self.close(at);
+                    return Ok(false);
+                }
             }
-            Next::Row { key, deletion } => {
-                source.deletion = deletion;
-                let place = self.place_of(key);
-                self.waiting.push(Reverse((place, at)));
-            }
-            Next::End => self.close(at),
         }
-        Ok(false)
+    }
+
+    /// Returns whether a row of counters comes after the one before it in its table. If not, it is lost.
+    ///
+    /// # Errors
+    ///
+    /// If it does not, unless damage is skipped.
+    fn is_next_of(&mut self, at: usize, place: &RingPosition) -> Result<bool, ImportError> {
+        let table = &self.tables[at];
+        if table.last.as_ref().is_none_or(|last| last < place) {
+            self.tables[at].last = Some(place.clone());
+            return Ok(true);
+        }
+        let error = self.out_of_order(table);
+        match &mut self.tables[at].reader {
+            Some(reader) if reader.skips_damage() => {
+                reader.lose(format!("{error}; lost: the row with the key 0x{}", hex(&place.1)));
+                Ok(false)
+            }
+            _ => Err(error),
+        }
     }
 
     fn skip_row(&mut self, at: usize) -> Result<(), ImportError> {
@@ -261,36 +314,40 @@ impl FamilyMerge {
         Ok(())
     }
 
-    /// Opens a source, and moves to its first row.
-    fn open(&mut self, at: usize, place: Place) -> Result<(), ImportError> {
+    /// Opens a table, and moves to its first row.
+    fn open(&mut self, at: usize, place: RingPosition) -> Result<(), ImportError> {
         if self.open >= self.open_max {
             self.is_in_order = false;
             self.deferred.push((place, at));
             return Ok(());
         }
-        let found = &self.sources[at].found;
-        let mut reader = Reader::open(found, &self.options)?;
+        let found = &self.tables[at].found;
+        let mut reader = SstableRows::open(found, &self.options)?;
         if let Some(after) = &self.after {
             reader.skip_rows(found, &self.options, |key| self.place_of(key.clone()) <= *after)?;
         }
+        let is_known = |own: &PartitionerRef| own.class_name() == self.partitioner.class_name();
+        if self.has_counters && !reader.partitioner().is_none_or(is_known) {
+            return Err(self.out_of_order(&self.tables[at]));
+        }
         self.open += 1;
-        self.sources[at].reader = Some(reader);
+        self.tables[at].reader = Some(reader);
         // Nothing but a row can begin a table.
         self.skip_row(at)
     }
 
     fn close(&mut self, at: usize) {
-        let source = &mut self.sources[at];
-        let Some(mut reader) = source.reader.take() else { return };
+        let table = &mut self.tables[at];
+        let Some(mut reader) = table.reader.take() else { return };
         self.open -= 1;
-        if source.counters > 0 {
-            reader.lose_counters(source.counters);
+        if table.counters > 0 {
+            reader.lose_counters(table.counters);
         }
         self.finished.add(reader.finish());
     }
 
     /// Returns the place of the present row.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&RingPosition> {
         self.place.as_ref()
     }
 
@@ -304,7 +361,7 @@ impl FamilyMerge {
         let mut ranges = Vec::new();
         let Some((_, key)) = &self.place else { return Ok(ranges) };
         for at in &self.of_row {
-            let found = &self.sources[*at].found;
+            let found = &self.tables[*at].found;
             let (mut table, _) = TableReader::open_damaged(&found.path, &self.options.of_table(found))?;
             if !table.seek_to_key(key)? {
                 continue;
@@ -326,39 +383,40 @@ impl FamilyMerge {
 
     /// Returns the error of a row whose names are in another order.
     pub fn disordered(&self, why: &str) -> ImportError {
-        let first = self.of_row.first().map(|at| &self.sources[*at].found.path);
+        let first = self.of_row.first().map(|at| &self.tables[*at].found.path);
         let path = first.map(|path| path.display().to_string()).unwrap_or_default();
         ImportError::Nothing(format!("{path}: {why}, so it cannot be compared"))
     }
 
-    /// Sends changes to the target, until everything is sent, or until the first end of a row after `end`.
-    pub fn feed(
-        &mut self,
-        mut send: impl FnMut(Vec<RowPiece>) -> bool,
-        end: Option<Instant>,
-    ) -> Result<Fed, ImportError> {
-        let mut pieces = Pieces::new(&mut send);
+    /// Sends all rows, until the target takes no more. Now and then, after `every`, a batch has the key of its last row as
+    /// its place: all rows up to there are sent.
+    pub fn feed(&mut self, batcher: &mut RowBatcher, every: Option<Duration>) -> Result<(), ImportError> {
+        let mut last = Instant::now();
         while let Some(row) = self.next_row()? {
             let key = row.key.clone();
-            pieces.begin(row.key, row.deletion);
+            batcher.begin(row.key, row.deletion);
             while let Some(atom) = self.next_atom()? {
                 if let Some(change) = atom.into_change()
-                    && !pieces.add(change)
+                    && !batcher.add(change)
                 {
-                    return Ok(Fed::Stopped);
+                    return Ok(());
                 }
             }
-            let is_over = end.is_some_and(|end| Instant::now() >= end);
-            if is_over && self.is_in_order && !self.has_lost() {
-                return Ok(if pieces.send() { Fed::Until(key) } else { Fed::Stopped });
+            let is_due = every.is_some_and(|every| last.elapsed() >= every);
+            if is_due && self.is_in_order && !self.has_lost() {
+                if !batcher.send(Some(key)) {
+                    return Ok(());
+                }
+                last = Instant::now();
             }
         }
-        Ok(if pieces.send() { Fed::All } else { Fed::Stopped })
+        batcher.send(None);
+        Ok(())
     }
 
     fn has_lost(&self) -> bool {
         !self.finished.losses.is_empty()
-            || self.sources.iter().filter_map(|source| source.reader.as_ref()).any(Reader::has_lost)
+            || self.tables.iter().filter_map(|table| table.reader.as_ref()).any(SstableRows::has_lost)
     }
 
     /// Returns the counts of all tables, and the losses.

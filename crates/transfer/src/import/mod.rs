@@ -2,27 +2,25 @@
 //!
 //! ```text
 //!   options     its options
-//!   inventory   the SSTables in directories (`found_file`), by column family; `search` finds them
+//!   inventory   the SSTables in directories (`sstable_file`), by column family; `search` finds them
 //!   leftovers   .. but for those that a killed server has left, and would not have read
 //!   schema      the schema that a server kept in its own tables
 //!   fits        whether definitions can belong to the SSTables
 //!   source_partitioner   the order of the rows in SSTables
-//!   reader      the rows of one SSTable, past its damage, in pieces
+//!   as_of       the clock of the old servers
+//!
+//!   sstable_rows   the rows of one SSTable, past its damage
+//!   merge       the rows of all SSTables of a family, in the order of the ring
 //!   counters    the counters of a family: the shards of all its SSTables and commit logs, row by row;
 //!               `counter_row` is what is written of them
-//!   logs        the commit logs; their column families (`log_families`, `old_names`), counters (`logged_counters`), and
-//!               which of their writes are in SSTables (`replay`); how much they have (`logged_counts`)
-//!   merge       the rows of all SSTables of a family, in the order of the ring
-//!   as_of       the clock of the old servers
-//!   pieces      rows on their way to the target
-//!   transfer    pieces of rows to the target, several at a time or in order
-//!   load        the target, and what of it is durable
-//!   progress    which SSTables are imported already
-//!   meter       the display of the progress
-//!   verify      compares the files with the target, as a store with them would dump them (`file_dump`, `fold`,
-//!               `logged_rows`)
+//!   logs        the commit logs; their column families (`log_families`, `old_names`), which of their writes are in
+//!               SSTables (`replay`), how much they have (`logged_counts`), and their rows in order (`logged_rows`)
+//!   row_batcher    collects rows into batches        read_thread       the thread that reads, a source of rows
+//!
+//!   run         imports one column family after the other, then the commit logs
+//!   import_target  the target, and what of it is durable        import_progress   the progress file
+//!   verify      compares the files with the target, as a store with them would dump them (`file_dump`, `fold`)
 //!   summary     what was imported; what is lost (`losses`), and the writes of column families that were not defined (`unfound`)
-//!   run         all of it, one column family after the other
 //! ```
 //!
 //! A column family is spread over SSTables, which overlap. The target reconciles what it gets by timestamps, so it may
@@ -38,30 +36,28 @@ mod error;
 mod file_dump;
 mod fits;
 mod fold;
-mod found_file;
+mod import_progress;
+mod import_target;
 mod inventory;
 mod leftovers;
-mod load;
 mod log_families;
-mod logged_counters;
 mod logged_counts;
 mod logged_rows;
 mod logs;
 mod losses;
 mod merge;
-mod meter;
 mod old_names;
 mod options;
-mod pieces;
-mod progress;
-mod reader;
+mod read_thread;
 mod replay;
+mod row_batcher;
 mod run;
 mod schema;
 mod search;
 mod source_partitioner;
+mod sstable_file;
+mod sstable_rows;
 mod summary;
-mod transfer;
 mod unfound;
 mod verify;
 
@@ -69,17 +65,17 @@ pub use as_of::{AsOf, ClockShift};
 pub use base::schema::FamilyName;
 pub use error::ImportError;
 pub use fits::misfits;
-pub use found_file::{FoundPath, FoundTable};
+pub use import_progress::recorded_parts;
 pub use inventory::Inventory;
 pub use leftovers::LeftOut;
 pub use logged_counts::LoggedCounts;
 pub use losses::{Losses, Lost};
 pub use options::{CHECKPOINT_EVERY, ImportOptions};
-pub use progress::recorded_parts;
 pub use run::import;
 pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use search::SCHEMA_KEYSPACES;
 pub use source_partitioner::{SourcePartitioner, source_partitioner};
+pub use sstable_file::{NodePath, SstableFile};
 pub use summary::{FamilySummary, Summary};
 pub use unfound::{Unfound, UnfoundWrites};
 pub use verify::{Comparison, Verified, check_comparable, verify};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::as_of::AsOf;
-use crate::copy::Interruption;
+use crate::Interruption;
 use base::partitioner::PartitionerRef;
 
 /// Time between two checkpoints, after which a killed import goes on.

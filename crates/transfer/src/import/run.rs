@@ -2,28 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use parking_lot::Mutex;
-use tokio::sync::mpsc;
+use bytes::Bytes;
 
 use super::as_of::ClockShift;
-use super::counters::{CounterMerge, Logged};
-use super::load::Load;
-use super::logged_counters::LoggedCounters;
+use super::counters::CounterMerge;
+use super::import_progress::ImportProgress;
+use super::import_target::ImportTarget;
+use super::logged_rows::{FamilyLog, LoggedKind, LoggedRows, SharedRows};
 use super::logs::Logs;
 use super::losses::Lost;
-use super::merge::{FamilyMerge, Fed};
-use super::meter::{Meter, ReadCounts};
-use super::pieces::read_pieces;
-use super::progress::Progress;
-use super::reader::{ReadOptions, Reader};
+use super::merge::FamilyMerge;
+use super::read_thread::{BatchSender, PARALLEL, ReadThread};
+use super::row_batcher::{RowBatcher, send_rows_of};
 use super::source_partitioner::order_of_files;
+use super::sstable_rows::{ReadOptions, SstableRows};
 use super::summary::{FamilySummary, ReadSummary, Summary};
-use super::transfer::{Piece, read_on_thread, transfer, transfer_in_order};
-use super::{FamilyName, FoundTable, ImportError, ImportOptions, Inventory, LeftOut};
-use crate::copy::Side;
-use base::compat::features::releases::NEWEST;
-use base::schema::{CfDef, TableDef};
+use super::{FamilyName, ImportError, ImportOptions, Inventory, LeftOut, SstableFile};
+use crate::endpoint::Endpoint;
+use crate::rows::{Counts, Delivered, Meter, NoTarget, Pump};
+use base::schema::CfDef;
 use base::util::Clock;
 
 impl ImportOptions {
@@ -31,7 +30,7 @@ impl ImportOptions {
         &self,
         inventory: &Inventory,
         shift: ClockShift,
-        counts: &Arc<ReadCounts>,
+        counts: &Arc<Counts>,
     ) -> ReadOptions {
         ReadOptions {
             partitioner: self.partitioner.clone(),
@@ -42,6 +41,18 @@ impl ImportOptions {
             counts: counts.clone(),
         }
     }
+
+    pub(super) fn pump(&self, parallel: usize) -> Pump {
+        Pump { parallel, interruption: self.interruption.clone() }
+    }
+
+    /// Returns an error if a signal has stopped the import, with the work that is not done.
+    pub(super) fn check_interruption(&self, left: std::fmt::Arguments<'_>) -> Result<(), ImportError> {
+        if self.interruption.is_stopped() {
+            return Err(ImportError::Interrupted(left.to_string()));
+        }
+        Ok(())
+    }
 }
 
 /// Imports all that the inventory lists. Without a target everything is read and checked, and nothing written.
@@ -51,36 +62,37 @@ impl ImportOptions {
 /// At damage that is not skipped, if the target has other kinds of names, or fails.
 pub async fn import(
     inventory: &Inventory,
-    to: Option<Arc<Side>>,
+    to: Option<Arc<Endpoint>>,
     clock: Arc<Clock>,
     options: &ImportOptions,
 ) -> Result<Summary, ImportError> {
     let doubts = doubts_of(inventory, options)?;
     let name = to.as_ref().map(|to| to.name.clone()).unwrap_or_default();
-    let mut progress = Progress::open(options.progress_file.as_deref(), &name, options.as_of, clock.now_s())?;
+    let path = options.progress_file.as_deref();
+    let mut progress = ImportProgress::open(path, &name, options.as_of, clock.now_s())?;
     progress.note_files(inventory.families.values().flatten())?;
-    let counts = Arc::<ReadCounts>::default();
+    let (mut done_before, mut bytes_before) = (0, 0);
+    for (name, tables) in &inventory.families {
+        let is_done =
+            |table: &&SstableFile| progress.is_done(&table.part()) || progress.is_done(&name.to_string());
+        for table in tables.iter().filter(is_done) {
+            done_before += 1;
+            bytes_before += table.bytes;
+        }
+    }
+    let counts = Counts::of_files(inventory.bytes(), bytes_before);
     let read = options.read_options(inventory, progress.shift(), &counts);
-    let is_done = |name: &FamilyName, table: &FoundTable| {
-        progress.is_done(&table.path.display().to_string()) || progress.is_done(&name.to_string())
-    };
-    let all =
-        inventory.families.iter().flat_map(|(name, tables)| tables.iter().map(move |table| (name, table)));
-    let done: Vec<&FoundTable> =
-        all.filter(|(name, table)| is_done(name, table)).map(|(_, table)| table).collect();
-    let before = done.iter().map(|table| table.bytes).sum();
-    let done_before = done.len() as u64;
-    let load = match to {
-        Some(to) => Some(Load::begin(to, clock, progress, options.checkpoint_every)?),
+    let target = match to {
+        Some(to) => Some(ImportTarget::begin(to, clock, progress, options.checkpoint_every)?),
         None => None,
     };
     let summary = Summary { shift: read.shift, done_before, ..doubts };
-    let mut run = Run { inventory, options, read, load, summary };
-    let meter = options.shows_progress.then(|| Meter::start(counts, inventory.bytes(), before));
+    let mut run = ImportRun { inventory, options, read, target, summary };
+    let meter = options.shows_progress.then(|| Meter::start(counts, true));
     let outcome = run.import_all().await;
     if outcome.is_err()
-        && let Some(load) = &mut run.load
-        && let Err(error) = load.checkpoint().await
+        && let Some(target) = &mut run.target
+        && let Err(error) = target.checkpoint().await
     {
         // The next run imports the unrecorded parts again.
         tracing::warn!("the progress is not recorded: {error}");
@@ -104,10 +116,7 @@ fn doubts_of(inventory: &Inventory, options: &ImportOptions) -> Result<Summary, 
 }
 
 /// Returns the column families with their SSTables, and those with counters only in commit logs.
-fn families(
-    inventory: &Inventory,
-    logged: Option<&Arc<Mutex<LoggedCounters>>>,
-) -> BTreeMap<FamilyName, Vec<FoundTable>> {
+fn families(inventory: &Inventory, logged: Option<&SharedRows>) -> BTreeMap<FamilyName, Vec<SstableFile>> {
     let mut families = inventory.families.clone();
     for name in logged.into_iter().flat_map(|logged| logged.lock().families().clone()) {
         families.entry(name).or_default();
@@ -115,218 +124,200 @@ fn families(
     families
 }
 
-/// The part that one thread reads: an SSTable, or all SSTables of counters with the commit logs.
-struct Part {
-    /// Its name in the progress file.
-    name: String,
-    tables: Vec<FoundTable>,
-    logged: Option<Logged>,
+/// The work of one thread: SSTables of a column family.
+struct ReadJob {
+    /// The names that the progress file gets once all is imported.
+    parts: Vec<String>,
+    tables: Vec<SstableFile>,
+    /// The definition of the target; `None` without a target.
+    cf: Option<Arc<CfDef>>,
+    order: ReadOrder,
+    /// Describes an import that was stopped within this job.
+    stopped: String,
+}
+
+/// The order in which the rows of a job are read.
+enum ReadOrder {
+    /// One table after the other.
+    ByTable,
+    /// Rows of counters, each with its shards in all tables and in commit logs.
+    Counters(Option<FamilyLog>),
+    /// All tables at the same time, in the order of the ring, in which a data directory stores rows. The target gets the
+    /// batches one after the other, so that the tables that it flushes have no keys in common.
+    Merged {
+        /// The last row of an earlier run.
+        after: Option<Bytes>,
+        /// Time between two places from which another run can continue.
+        every: Option<Duration>,
+    },
 }
 
 /// A running import.
-struct Run<'a> {
+struct ImportRun<'a> {
     inventory: &'a Inventory,
     options: &'a ImportOptions,
     read: ReadOptions,
-    /// `None` if there is no target.
-    load: Option<Load>,
+    /// `None` if nothing is written.
+    target: Option<ImportTarget>,
     summary: Summary,
 }
 
-impl Run<'_> {
+impl ImportRun<'_> {
     async fn import_all(&mut self) -> Result<(), ImportError> {
         let inventory = self.inventory;
-        let logs = match &self.load {
-            Some(load) => Some(Arc::new(Logs::of(inventory, &load.to, self.options, load.progress.shift())?)),
+        let logs = match &self.target {
+            Some(target) => {
+                let shift = target.progress.shift();
+                Some(Arc::new(Logs::of(inventory, &target.to, self.options, shift)?))
+            }
             None => None,
         };
-        let logged = match logs.clone().filter(|logs| logs.may_have_counters()) {
-            Some(logs) => Some(self.read_counters(logs).await?),
+        let counters = match &logs {
+            Some(logs) => {
+                let partitioner = order_of_files(inventory, &self.options.partitioner);
+                LoggedRows::read_all(logs, partitioner, LoggedKind::Counters).await?
+            }
             None => None,
         };
-        for (name, tables) in &families(inventory, logged.as_ref()) {
+        for (name, tables) in &families(inventory, counters.as_ref()) {
             self.read.counts.set_title(name.to_string());
-            let Some(load) = &self.load else {
-                self.import_tables(name, tables, None).await?;
-                continue;
-            };
-            match load.to.column_family(&name.keyspace, &name.name) {
-                None => self.summary.undefined.push(name.clone()),
-                Some(cf) if cf.is_counter() => {
-                    let logged = logged.clone().map(|counters| Logged { counters, family: name.clone() });
-                    let part = Part { name: name.to_string(), tables: tables.clone(), logged };
-                    self.import_part(name, part, Some(cf)).await?;
-                }
-                Some(cf) if load.is_bulk() => self.import_merged(name, tables, cf).await?,
-                Some(cf) => self.import_tables(name, tables, Some(cf)).await?,
+            let cf = self.target.as_ref().map(|target| target.to.column_family(&name.keyspace, &name.name));
+            match cf {
+                None => self.import_tables(name, tables, None).await?,
+                Some(None) => self.summary.undefined.push(name.clone()),
+                Some(Some(cf)) => self.import_family(name, tables, cf, counters.as_ref()).await?,
             }
         }
-        if let Some((load, logs)) = self.load.as_mut().zip(logs) {
+        if let Some((target, logs)) = self.target.as_mut().zip(logs) {
             // Without the SSTables, commit logs would have half of the data.
-            logs.import(&load.writer, &mut self.summary).await?;
-            load.end().await?;
+            logs.import(&target.writer, &mut self.summary).await?;
+            target.end().await?;
         }
         Ok(())
     }
 
-    /// Reads the counters in commit logs, in the order of the partitioner that the files name, or else of the options.
-    async fn read_counters(&self, logs: Arc<Logs>) -> Result<Arc<Mutex<LoggedCounters>>, ImportError> {
-        let partitioner = order_of_files(self.inventory, &self.options.partitioner);
-        let counters = read_on_thread(move || LoggedCounters::read(logs, partitioner)).await?;
-        Ok(Arc::new(Mutex::new(counters)))
+    async fn import_family(
+        &mut self,
+        name: &FamilyName,
+        tables: &[SstableFile],
+        cf: Arc<CfDef>,
+        counters: Option<&SharedRows>,
+    ) -> Result<(), ImportError> {
+        let Some(target) = &self.target else { return Ok(()) };
+        if cf.is_counter() {
+            let order = ReadOrder::Counters(counters.map(|rows| FamilyLog::of(rows, name)));
+            let stopped = format!("{name} may be imported in part");
+            let (parts, tables) = (vec![name.to_string()], tables.to_vec());
+            return self.import_job(name, ReadJob { parts, tables, cf: Some(cf), order, stopped }).await;
+        }
+        if !target.is_bulk() {
+            return self.import_tables(name, tables, Some(cf)).await;
+        }
+        let is_left = |table: &&SstableFile| !target.progress.is_done(&table.part());
+        let tables: Vec<SstableFile> = tables.iter().filter(is_left).cloned().collect();
+        let after = target.progress.reached(&name.to_string(), &tables);
+        let order = ReadOrder::Merged { after, every: target.checkpoint_every() };
+        let parts = tables.iter().map(SstableFile::part).collect();
+        let stopped = format!("{name} is imported in part");
+        self.import_job(name, ReadJob { parts, tables, cf: Some(cf), order, stopped }).await
     }
 
     /// Imports one table after the other.
     async fn import_tables(
         &mut self,
         name: &FamilyName,
-        tables: &[FoundTable],
+        tables: &[SstableFile],
         cf: Option<Arc<CfDef>>,
     ) -> Result<(), ImportError> {
         for table in tables {
-            let part =
-                Part { name: table.path.display().to_string(), tables: vec![table.clone()], logged: None };
-            self.import_part(name, part, cf.clone()).await?;
+            let (part, tables, cf) = (table.part(), vec![table.clone()], cf.clone());
+            let stopped = format!("{part} may be imported in part");
+            let job = ReadJob { parts: vec![part], tables, cf, order: ReadOrder::ByTable, stopped };
+            self.import_job(name, job).await?;
         }
         Ok(())
     }
 
-    fn is_done(&self, part: &str) -> bool {
-        self.load.as_ref().is_some_and(|load| load.progress.is_done(part))
-    }
-
-    fn check_interruption(&self, what: &str) -> Result<(), ImportError> {
-        if self.options.interruption.is_stopped() {
-            return Err(ImportError::Interrupted(what.to_owned()));
+    /// Imports the rows of a job that are not imported yet, and records it.
+    async fn import_job(&mut self, name: &FamilyName, job: ReadJob) -> Result<(), ImportError> {
+        let is_done =
+            |part: &String| self.target.as_ref().is_some_and(|target| target.progress.is_done(part));
+        if job.parts.iter().all(is_done) {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Adds the counts of the read data to the summary. Returns whether all of it was read.
-    fn count(&mut self, name: &FamilyName, read: ReadSummary) -> bool {
+        let first = match job.order {
+            ReadOrder::Merged { .. } => &name.to_string(),
+            _ => &job.parts[0],
+        };
+        self.options.check_interruption(format_args!("{first} and what follows is not imported"))?;
+        let (parts, tables, stopped) = (job.parts.clone(), job.tables.clone(), job.stopped.clone());
+        let pump =
+            self.options.pump(if matches!(job.order, ReadOrder::Merged { .. }) { 1 } else { PARALLEL });
+        let read = self.read.for_family(job.cf.as_deref());
+        let label = job.cf.clone().unwrap_or_else(|| Arc::new(CfDef::new(&name.keyspace, &name.name)));
+        let thread = ReadThread::start(move |sender| job.read(label, &read, sender));
+        let family = name.to_string();
+        let read = match &mut self.target {
+            None => thread.pump(&pump, &Arc::new(NoTarget), async |_| Ok(())).await,
+            Some(target) => {
+                let writer = target.writer.clone();
+                let delivered = async |batch: Delivered<()>| match batch.place {
+                    Some(key) => target.reach(&family, &tables, &key).await,
+                    None => Ok(()),
+                };
+                thread.pump(&pump, &writer, delivered).await
+            }
+        }?;
+        self.options.check_interruption(format_args!("{stopped}"))?;
+        // Another run must not take a part with gaps for a whole one.
         let is_whole = read.losses.is_empty();
         self.summary.families.entry(name.clone()).or_default().add(&read.family);
         self.summary.losses.append(read.losses);
-        is_whole
-    }
-
-    /// Records parts of a column family. Another run must not take a part with gaps for a whole one.
-    async fn finish(
-        &mut self,
-        name: &FamilyName,
-        parts: Vec<String>,
-        is_whole: bool,
-    ) -> Result<(), ImportError> {
-        match &mut self.load {
-            Some(load) if is_whole => load.finish(&name.to_string(), parts).await,
+        match &mut self.target {
+            Some(target) if is_whole => target.finish(&family, parts).await,
             _ => Ok(()),
         }
     }
+}
 
-    /// Imports one SSTable, or all SSTables of counters, and records it.
-    async fn import_part(
-        &mut self,
-        name: &FamilyName,
-        part: Part,
-        cf: Option<Arc<CfDef>>,
-    ) -> Result<(), ImportError> {
-        if self.is_done(&part.name) {
-            return Ok(());
-        }
-        let what = part.name.clone();
-        self.check_interruption(&format!("{what} and what follows is not imported"))?;
-        let writer = self.load.as_ref().map(|load| &load.writer);
-        let read = transfer(writer, self.reading(part, cf)).await?;
-        let is_whole = self.count(name, read?);
-        self.check_interruption(&format!("{what} may be imported in part"))?;
-        self.finish(name, vec![what], is_whole).await
-    }
-
-    /// Imports the tables of a column family together, and records how far they are imported.
-    async fn import_merged(
-        &mut self,
-        name: &FamilyName,
-        tables: &[FoundTable],
+impl ReadJob {
+    /// Reads the rows, on a thread for blocking work.
+    fn read(
+        self,
         cf: Arc<CfDef>,
-    ) -> Result<(), ImportError> {
-        let part = |table: &FoundTable| table.path.display().to_string();
-        let tables: Vec<FoundTable> =
-            tables.iter().filter(|table| !self.is_done(&part(table))).cloned().collect();
-        if tables.is_empty() {
-            return Ok(());
-        }
-        self.check_interruption(&format!("{name} and what follows is not imported"))?;
-        let after = self.load.as_ref().and_then(|load| load.progress.reached(&name.to_string(), &tables));
-        let read = self.read_options(&cf);
-        let mut merge = {
-            let (cf, tables) = (cf.clone(), tables.clone());
-            read_on_thread(move || FamilyMerge::new(cf, &tables, read, after)).await??
-        };
-        loop {
-            let Some(load) = &mut self.load else { return Ok(()) };
-            let (end, interruption, cf) =
-                (load.next_checkpoint(), self.options.interruption.clone(), cf.clone());
-            let (back, fed) = transfer_in_order(&load.writer, move |sender| {
-                let send = |rows| {
-                    !interruption.is_stopped() && sender.blocking_send(Piece { cf: cf.clone(), rows }).is_ok()
-                };
-                let fed = merge.feed(send, end);
-                (merge, fed)
-            })
-            .await?;
-            merge = back;
-            match fed? {
-                Fed::All => break,
-                Fed::Until(key) => load.reach(&name.to_string(), &tables, &key).await?,
-                Fed::Stopped => {
-                    return Err(ImportError::Interrupted(format!("{name} is imported in part")));
+        read: &ReadOptions,
+        sender: BatchSender,
+    ) -> Result<ReadSummary, ImportError> {
+        let mut batcher = RowBatcher::new(cf.clone(), sender);
+        let mut finished = ReadSummary::default();
+        match self.order {
+            ReadOrder::ByTable => {
+                for table in &self.tables {
+                    let mut table = SstableRows::open(table, read)?;
+                    let counters = send_rows_of(&mut table, &mut batcher)?;
+                    if counters > 0 && self.cf.is_some() {
+                        table.lose_counters(counters);
+                    }
+                    finished.add(table.finish());
                 }
             }
-        }
-        let is_whole = self.count(name, merge.finish());
-        self.finish(name, tables.iter().map(part).collect(), is_whole).await
-    }
-
-    fn read_options(&self, cf: &CfDef) -> ReadOptions {
-        ReadOptions { layout: Some(TableDef::of(cf, NEWEST).layout), ..self.read.clone() }
-    }
-
-    /// Returns the work of the thread that reads.
-    fn reading(
-        &self,
-        Part { tables, logged, .. }: Part,
-        cf: Option<Arc<CfDef>>,
-    ) -> impl FnOnce(mpsc::Sender<Piece>) -> Result<ReadSummary, ImportError> + Send + use<> {
-        let read = cf.as_ref().map_or_else(|| self.read.clone(), |cf| self.read_options(cf));
-        let interruption = self.options.interruption.clone();
-        move |sender| {
-            let send = |rows| {
-                let is_sent = |cf: &Arc<CfDef>| sender.blocking_send(Piece { cf: cf.clone(), rows }).is_ok();
-                !interruption.is_stopped() && cf.as_ref().is_none_or(is_sent)
-            };
-            if cf.as_ref().is_some_and(|cf| cf.is_counter()) {
-                let mut merge = CounterMerge::new(&tables, logged, &read, cf.clone())?;
+            ReadOrder::Counters(log) => {
+                let mut merge = CounterMerge::new(&self.tables, log, read, cf)?;
                 while let Some(row) = merge.next_row()? {
-                    if !send(vec![row]) {
+                    if !batcher.send_row(row) {
                         break;
                     }
                 }
-                let (readers, (rows, cells)) = merge.finish();
-                let of_logs = FamilySummary { rows, cells, ..FamilySummary::default() };
-                let mut finished = ReadSummary { family: of_logs, ..ReadSummary::default() };
-                readers.into_iter().for_each(|reader| finished.add(reader.finish()));
-                return Ok(finished);
+                let (of_tables, (rows, cells)) = merge.finish();
+                finished.family = FamilySummary { rows, cells, ..FamilySummary::default() };
+                finished.add(of_tables);
             }
-            let mut finished = ReadSummary::default();
-            for table in &tables {
-                let mut reader = Reader::open(table, &read)?;
-                let counters = read_pieces(&mut reader, send)?;
-                if counters > 0 && cf.is_some() {
-                    reader.lose_counters(counters);
-                }
-                finished.add(reader.finish());
+            ReadOrder::Merged { after, every } => {
+                let mut merge = FamilyMerge::new(cf, &self.tables, read.clone(), after)?;
+                merge.feed(&mut batcher, every)?;
+                finished = merge.finish();
             }
-            Ok(finished)
         }
+        Ok(finished)
     }
 }

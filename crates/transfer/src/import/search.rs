@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use super::inventory::Inventory;
 use super::leftovers::LeftOut;
-use super::{FamilyName, FoundPath, FoundTable, ImportError};
+use super::{FamilyName, ImportError, NodePath, SstableFile};
 use base::schema::is_system_keyspace;
 use sstable::{Component, Descriptor, SstableError, is_transaction_log};
 
@@ -80,7 +80,7 @@ impl Search<'_> {
             let logs = Searched { directory: beside.clone(), node, is_given: false };
             self.search(&beside, &logs, 0)?;
         }
-        let found = FoundPath { path: full, node };
+        let found = NodePath { path: full, node };
         if !self.inventory.directories.contains(&found) {
             self.inventory.directories.push(found);
         }
@@ -175,9 +175,9 @@ impl Search<'_> {
         if is_data {
             self.add_table(path, metadata.len(), node);
         } else if is_commit_log {
-            self.inventory.commit_logs.push(FoundPath { path, node });
+            self.inventory.commit_logs.push(NodePath { path, node });
         } else {
-            self.inventory.transaction_logs.push(FoundPath { path, node });
+            self.inventory.transaction_logs.push(NodePath { path, node });
         }
         Ok(false)
     }
@@ -218,7 +218,7 @@ impl Search<'_> {
         }
         let families =
             if is_schema(&name.keyspace) { &mut inventory.system } else { &mut inventory.families };
-        let table = FoundTable { path, bytes, descriptor, node };
+        let table = SstableFile { path, bytes, descriptor, node };
         families.entry(name).or_default().push(table);
     }
 }
@@ -234,7 +234,7 @@ fn is_read(keyspace: &str) -> bool {
 }
 
 /// Returns an SSTable whose Index file was found, if it should be read and its Data file does not exist.
-fn missing_table(path: PathBuf, node: usize) -> Option<(FamilyName, FoundTable)> {
+fn missing_table(path: PathBuf, node: usize) -> Option<(FamilyName, SstableFile)> {
     let descriptor = Descriptor::of_data_file(&path).ok()?;
     let name = FamilyName { keyspace: descriptor.keyspace.clone()?, name: descriptor.family.clone()? };
     let is_index = name.name.contains('.');
@@ -242,7 +242,7 @@ fn missing_table(path: PathBuf, node: usize) -> Option<(FamilyName, FoundTable)>
         is_read(&name.keyspace) && !is_index && !descriptor.is_temporary && !descriptor.is_compacted();
     // Another error than a missing file is reported when the file is read.
     let is_missing = is_expected && path.symlink_metadata().is_err();
-    is_missing.then_some((name, FoundTable { path, bytes: 0, descriptor, node }))
+    is_missing.then_some((name, SstableFile { path, bytes: 0, descriptor, node }))
 }
 
 /// Returns whether a directory repeats tables: one of snapshots or backups, unless it belongs to a column family of

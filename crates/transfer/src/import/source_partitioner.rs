@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::{ImportError, Inventory};
+use crate::rows::ring_position;
 use base::partitioner::{PARTITIONERS, PartitionerRef, resolve};
 use sstable::{TableOptions, TableReader, named_partitioner};
 
@@ -132,12 +133,7 @@ impl Evidence {
 }
 
 fn are_in_order(partitioner: &PartitionerRef, keys: &[Bytes]) -> bool {
-    let place = |key: &Bytes| {
-        let mut token = Vec::new();
-        partitioner.token(key, &mut token);
-        (token, key.clone())
-    };
-    keys.iter().map(place).is_sorted()
+    keys.iter().map(|key| ring_position(partitioner, key.clone())).is_sorted()
 }
 
 /// Returns the partitioner of the configuration in a directory, or in one above it.

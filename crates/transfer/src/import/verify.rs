@@ -10,40 +10,25 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-use tokio::sync::mpsc;
-use tokio::task::JoinSet;
-
 use super::as_of::ClockShift;
-use super::counters::Logged;
 use super::file_dump::{FileDump, what_differs};
-use super::logged_counters::LoggedCounters;
-use super::logged_rows::LoggedRows;
+use super::import_progress::ImportProgress;
+use super::logged_rows::{FamilyLog, LoggedKind, LoggedRows};
 use super::logs::Logs;
-use super::meter::{Meter, ReadCounts};
-use super::progress::Progress;
-use super::reader::ReadOptions;
+use super::read_thread::{PARALLEL, ReadThread};
 use super::source_partitioner::order_of_files;
-use super::transfer::read_on_thread;
-use super::{FamilyName, FoundTable, ImportError, ImportOptions, Inventory};
-use crate::copy::{
-    CopyError, DifferenceKind, Differences, DumpSource, Lookup, MergeStep, Side, Stream, Walk, next_of_dumps,
+use super::sstable_rows::ReadOptions;
+use super::{FamilyName, ImportError, ImportOptions, Inventory, SstableFile};
+use crate::TransferError;
+use crate::endpoint::{
+    CellLookup, DEFAULT_ROWS, DifferenceKind, Differences, DumpReader, Endpoint, LookedUp, StoreWalk,
+    compare_dumps,
 };
-use base::compat::features::releases::NEWEST;
+use crate::rows::{Counts, Delivered, Meter};
 use base::partitioner::PartitionerRef;
-use base::schema::{CfDef, TableDef};
+use base::schema::CfDef;
 use base::util::Clock;
 use sstable::named_partitioner;
-use store::RowPiece;
-
-/// Pieces of files that wait for the comparison.
-const WAITING: usize = 8;
-/// Rows of a page. A dump has none.
-const ROWS: usize = 256;
-/// Pieces of rows that are looked up in a cluster at the same time.
-const LOOKUPS: usize = 16;
-/// Steps of the comparison after which a signal is noticed.
-const STEPS: u64 = 1024;
 
 /// The result of a comparison.
 #[derive(Debug, Default)]
@@ -64,7 +49,7 @@ pub struct Verified {
 /// If the target cannot be dumped or has another order, at damage that is not skipped, and if the comparison is stopped.
 pub async fn verify(
     inventory: &Inventory,
-    to: Arc<Side>,
+    to: Arc<Endpoint>,
     clock: Arc<Clock>,
     options: &ImportOptions,
     shift: Option<ClockShift>,
@@ -74,12 +59,12 @@ pub async fn verify(
         Comparison::Cells => order_of_files(inventory, &options.partitioner),
     };
     let shift = shift.map_or_else(|| recorded_shift(options, &to.name, clock.now_s()), Ok)?;
-    let counts = Arc::<ReadCounts>::default();
+    let counts = Counts::of_files(inventory.bytes(), 0);
     let logs = Arc::new(Logs::of(inventory, &to, options, shift)?);
-    let _meter = options.shows_progress.then(|| Meter::start(counts.clone(), inventory.bytes(), 0));
+    let _meter = options.shows_progress.then(|| Meter::start(counts.clone(), true));
     let read = options.read_options(inventory, shift, &counts);
-    let verify = Verify { to, clock, options, logs, partitioner, read };
-    verify.all(inventory).await
+    let comparison = FileComparison { to, clock, options, logs, partitioner, read };
+    comparison.all(inventory).await
 }
 
 /// The ways to compare a target with files.
@@ -95,11 +80,13 @@ pub enum Comparison {
 /// # Errors
 ///
 /// If it cannot be.
-pub fn check_comparable(to: &Side) -> Result<Comparison, ImportError> {
+pub fn check_comparable(to: &Endpoint) -> Result<Comparison, ImportError> {
     match (&to.partitioner, to.can_dump(), &to.database) {
         (Some(partitioner), true, _) => Ok(Comparison::Dumps(partitioner.clone())),
         (_, false, Some(_)) => Ok(Comparison::Cells),
-        _ => Err(CopyError::of(to, "only a data directory or a cluster can be compared with files").into()),
+        _ => {
+            Err(TransferError::of(to, "only a data directory or a cluster can be compared with files").into())
+        }
     }
 }
 
@@ -110,12 +97,12 @@ fn recorded_shift(options: &ImportOptions, to: &str, now_s: i32) -> Result<Clock
         let why = "the import's seconds are only known from its progress file: set --progress-file";
         return Err(ImportError::Nothing(why.to_owned()));
     }
-    Ok(Progress::open(file, to, options.as_of, now_s)?.shift())
+    Ok(ImportProgress::open(file, to, options.as_of, now_s)?.shift())
 }
 
 /// A running comparison.
-struct Verify<'a> {
-    to: Arc<Side>,
+struct FileComparison<'a> {
+    to: Arc<Endpoint>,
     clock: Arc<Clock>,
     options: &'a ImportOptions,
     logs: Arc<Logs>,
@@ -124,31 +111,25 @@ struct Verify<'a> {
     read: ReadOptions,
 }
 
-impl Verify<'_> {
+impl FileComparison<'_> {
     async fn all(&self, inventory: &Inventory) -> Result<Verified, ImportError> {
-        let logged = match self.logs.may_have_counters() {
-            true => {
-                let (logs, partitioner) = (self.logs.clone(), self.partitioner.clone());
-                let read = read_on_thread(move || LoggedCounters::read(logs, partitioner)).await?;
-                Some(Arc::new(Mutex::new(read)))
-            }
-            false => None,
-        };
+        let (logs, partitioner) = (&self.logs, &self.partitioner);
+        let counters = LoggedRows::read_all(logs, partitioner.clone(), LoggedKind::Counters).await?;
+        let others = LoggedRows::read_all(logs, partitioner.clone(), LoggedKind::Others).await?;
         let mut differences = Differences::default();
         let mut verified = Verified { is_complete: self.to.can_dump(), ..Verified::default() };
         for (name, cf) in self.families(inventory) {
             let tables = inventory.families.get(&name).cloned().unwrap_or_default();
             self.check_order(&name, &tables)?;
             self.read.counts.set_title(format!("comparing {name}"));
-            let counters = logged.clone().filter(|_| cf.is_counter());
-            let dump = FileDump {
-                cf: cf.clone(),
-                tables,
-                read: ReadOptions { layout: Some(TableDef::of(&cf, NEWEST).layout), ..self.read.clone() },
-                logged: counters.map(|counters| Logged { counters, family: name.clone() }),
-                logged_rows: None,
+            let logged = if cf.is_counter() { &counters } else { &others };
+            let log = logged.as_ref().map(|rows| FamilyLog::of(rows, &name));
+            let dump = FileDump { cf: cf.clone(), tables, read: self.read.for_family(Some(&cf)), log };
+            let thread = ReadThread::start(move |sender| dump.run(sender));
+            verified.compared += match self.to.can_dump() {
+                true => self.compare_dumps(&name, &cf, thread, &mut differences).await?,
+                false => self.look_up(&name, &cf, thread, &mut differences).await?,
             };
-            verified.compared += self.family(&name, cf, dump, &mut differences).await?;
         }
         verified.differences = differences.count;
         Ok(verified)
@@ -169,46 +150,16 @@ impl Verify<'_> {
         names.into_iter().filter_map(defined).collect()
     }
 
-    fn check_order(&self, name: &FamilyName, tables: &[FoundTable]) -> Result<(), ImportError> {
+    fn check_order(&self, name: &FamilyName, tables: &[SstableFile]) -> Result<(), ImportError> {
         for table in tables {
             let named = named_partitioner(&table.descriptor);
             let own = named.as_ref().unwrap_or(&self.options.partitioner).class_name();
             if own != self.partitioner.class_name() {
                 let why = what_differs(name, own, self.partitioner.class_name());
-                return Err(CopyError::Schema(why).into());
+                return Err(TransferError::Schema(why).into());
             }
         }
         Ok(())
-    }
-
-    /// Compares a column family. Returns how many changes the files have.
-    async fn family(
-        &self,
-        name: &FamilyName,
-        cf: Arc<CfDef>,
-        mut dump: FileDump,
-        differences: &mut Differences,
-    ) -> Result<u64, ImportError> {
-        let (sender, receiver) = mpsc::channel(WAITING);
-        let logs = Some(self.logs.clone()).filter(|logs| !logs.found().is_empty() && !cf.is_counter());
-        let partitioner = self.partitioner.clone();
-        let reading = tokio::task::spawn_blocking(move || {
-            dump.logged_rows = logs.map(|logs| LoggedRows::read(logs, dump.cf.clone(), partitioner));
-            let outcome = dump.run(|rows| sender.blocking_send(Ok(rows)).is_ok());
-            if let Err(error) = &outcome {
-                // The comparison must not take the rest for missing.
-                let error = CopyError::Side { side: "the files".to_owned(), why: error.to_string() };
-                let _ = sender.blocking_send(Err(error));
-            }
-            outcome
-        });
-        let compared = match self.to.can_dump() {
-            true => self.compare_dumps(name, &cf, receiver, differences).await,
-            false => self.look_up(name, &cf, receiver, differences).await,
-        };
-        // The error of the thread says more than the end that the comparison saw.
-        let read = reading.await.map_err(|error| ImportError::Thread(error.to_string()))?;
-        read.and(compared)
     }
 
     /// Compares the rows that a thread reads from the files with the dump of the target. Returns how many changes the
@@ -217,24 +168,15 @@ impl Verify<'_> {
         &self,
         name: &FamilyName,
         cf: &Arc<CfDef>,
-        receiver: mpsc::Receiver<Result<Vec<RowPiece>, CopyError>>,
+        thread: ReadThread<()>,
         differences: &mut Differences,
     ) -> Result<u64, ImportError> {
-        let walk = DumpSource::Store(Walk::new(self.to.clone(), cf.clone(), None, ROWS));
-        let mut from = Stream::new(DumpSource::Thread(receiver), cf.clone(), self.partitioner.clone());
-        let mut to = Stream::new(walk, cf.clone(), self.partitioner.clone());
+        let walk = StoreWalk::new(self.to.clone(), cf.clone(), None, DEFAULT_ROWS.into());
+        let mut from = DumpReader::new(thread, cf.clone(), self.partitioner.clone());
+        let mut to = DumpReader::new(walk, cf.clone(), self.partitioner.clone());
         let now_s = self.clock.now_s();
-        let mut steps = 0;
-        while let Some(step) = next_of_dumps(&mut from, &mut to, now_s).await? {
-            if let MergeStep::Different(difference) = step {
-                differences.add(cf, &difference);
-            }
-            steps += 1;
-            if u64::is_multiple_of(steps, STEPS) {
-                self.check_interruption(name)?;
-            }
-        }
-        Ok(from.tally.cells)
+        compare_dumps(&mut from, &mut to, now_s, differences, |_| self.check_interruption(name)).await?;
+        Ok(from.take_tally().cells)
     }
 
     /// Looks up in the target each live cell that a thread reads of the files. Returns how many there are.
@@ -242,39 +184,29 @@ impl Verify<'_> {
         &self,
         name: &FamilyName,
         cf: &Arc<CfDef>,
-        mut receiver: mpsc::Receiver<Result<Vec<RowPiece>, CopyError>>,
+        thread: ReadThread<()>,
         differences: &mut Differences,
     ) -> Result<u64, ImportError> {
-        let lookup = Arc::new(Lookup {
+        let lookup = CellLookup {
             other: self.to.clone(),
             cf: cf.clone(),
             clock: self.clock.clone(),
             compares_expiry: self.to.pages.has_expiry_time(),
             missing: DifferenceKind::OnlyInSource,
             only_missing: false,
-        });
-        let (mut looked_up, mut cells) = (JoinSet::new(), 0);
-        loop {
-            self.check_interruption(name)?;
-            let rows = receiver.recv().await.transpose()?;
-            if looked_up.len() >= LOOKUPS || rows.is_none() {
-                let Some(found) = looked_up.join_next().await else { return Ok(cells) };
-                let found: Result<(u64, Vec<_>), CopyError> =
-                    found.map_err(|error| ImportError::Thread(error.to_string()))?;
-                let (compared, found) = found?;
-                cells += compared;
-                found.iter().for_each(|difference| differences.add(cf, difference));
-            }
-            let Some(rows) = rows else { continue };
-            let lookup = lookup.clone();
-            looked_up.spawn(async move { lookup.compare(rows).await });
-        }
+        };
+        let mut cells = 0;
+        let delivered = async |batch: Delivered<LookedUp>| {
+            cells += batch.outcome.cells;
+            differences.add_all(cf, &batch.outcome.differences);
+            Ok(())
+        };
+        thread.pump(&self.options.pump(PARALLEL), &Arc::new(lookup), delivered).await?;
+        self.check_interruption(name)?;
+        Ok(cells)
     }
 
     fn check_interruption(&self, name: &FamilyName) -> Result<(), ImportError> {
-        if self.options.interruption.is_stopped() {
-            return Err(ImportError::Interrupted(format!("{name} is compared only in part")));
-        }
-        Ok(())
+        self.options.check_interruption(format_args!("{name} is compared only in part"))
     }
 }

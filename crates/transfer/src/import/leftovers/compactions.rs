@@ -7,7 +7,7 @@ use super::choice::{Generations, Obsolete, Why, of_counters, of_unfinished};
 use crate::import::FamilyName;
 use crate::import::schema::read_system_rows;
 use crate::import::search::id_of;
-use crate::import::{FoundTable, Inventory};
+use crate::import::{Inventory, SstableFile};
 use sstable::{Atom, Component, SstableError, TableOptions, TableReader, Unit, ancestors};
 
 /// The table of the compactions that run.
@@ -20,7 +20,7 @@ const NOT_KNOWN: &str = "only this file shows from which SSTables a compaction h
     nothing is lost, but if its sources are there too, counters up to 2.0 count twice, and deleted values may come back";
 
 /// Column families, and the directories of those that were dropped and created again.
-type Groups = BTreeMap<(FamilyName, Option<[u8; 16]>), Vec<FoundTable>>;
+type Groups = BTreeMap<(FamilyName, Option<[u8; 16]>), Vec<SstableFile>>;
 
 /// The sources of the compactions that were in progress, by column family.
 type Sources = BTreeMap<FamilyName, BTreeSet<u64>>;
@@ -49,7 +49,7 @@ impl Rule {
 
 /// Leaves out SSTables of a node.
 pub fn leave_out(inventory: &mut Inventory, node: usize) {
-    let is_own = |table: &&FoundTable| table.node == node;
+    let is_own = |table: &&SstableFile| table.node == node;
     let all = inventory.families.values().chain(inventory.system.values()).flatten();
     let Some(newest) = all.filter(is_own).map(|table| table.descriptor.format.letters).max() else { return };
     let mut groups = Groups::new();
@@ -94,7 +94,7 @@ pub fn leave_out(inventory: &mut Inventory, node: usize) {
 }
 
 /// Removes SSTables of a column family from the inventory.
-fn remove(inventory: &mut Inventory, name: &FamilyName, tables: &[FoundTable], obsolete: &Obsolete) {
+fn remove(inventory: &mut Inventory, name: &FamilyName, tables: &[SstableFile], obsolete: &Obsolete) {
     for table in tables {
         let why = match obsolete.get(&table.descriptor.generation) {
             None => continue,
@@ -110,7 +110,7 @@ fn remove(inventory: &mut Inventory, name: &FamilyName, tables: &[FoundTable], o
 
 /// Returns the generations of the SSTables of a column family with their ancestors, and the doubtful ones. An SSTable
 /// whose ancestors are not known is read, and so are all others, so nothing is lost.
-fn generations(name: &FamilyName, tables: &[FoundTable]) -> (Generations, Vec<LeftOut>) {
+fn generations(name: &FamilyName, tables: &[SstableFile]) -> (Generations, Vec<LeftOut>) {
     let mut found = Generations::new();
     let mut doubts = Vec::new();
     let mut without = Vec::new();
@@ -153,7 +153,7 @@ fn generations(name: &FamilyName, tables: &[FoundTable]) -> (Generations, Vec<Le
 /// numbers of another place.
 fn known_ancestors(
     name: &FamilyName,
-    table: &FoundTable,
+    table: &SstableFile,
     ancestors: BTreeSet<u64>,
 ) -> Result<BTreeSet<u64>, LeftOut> {
     if ancestors.iter().all(|ancestor| *ancestor < table.descriptor.generation) {
@@ -168,7 +168,7 @@ fn known_ancestors(
 }
 
 /// Whether two SSTables have the same number: they are copies, or of several nodes. Without a rule all are read.
-fn has_copies(inventory: &mut Inventory, name: &FamilyName, tables: &[FoundTable]) -> bool {
+fn has_copies(inventory: &mut Inventory, name: &FamilyName, tables: &[SstableFile]) -> bool {
     let mut paths = BTreeMap::new();
     for table in tables {
         if let Some(other) = paths.insert(table.descriptor.generation, &table.path) {
@@ -188,7 +188,7 @@ fn has_copies(inventory: &mut Inventory, name: &FamilyName, tables: &[FoundTable
 fn obsolete_counters(
     name: &FamilyName,
     sstables: &Generations,
-    tables: &[FoundTable],
+    tables: &[SstableFile],
     doubts: &mut Vec<LeftOut>,
 ) -> Obsolete {
     let obsolete = of_counters(sstables);
@@ -224,7 +224,7 @@ enum Values {
 }
 
 /// Returns the kind of the values of a column family: either all of them are counters, or none.
-fn values_of_all(tables: &[FoundTable]) -> Values {
+fn values_of_all(tables: &[SstableFile]) -> Values {
     let mut found = Values::None;
     for table in tables {
         match values_of(table) {
@@ -237,7 +237,7 @@ fn values_of_all(tables: &[FoundTable]) -> Values {
 }
 
 /// Returns the kind of the first value of an SSTable, past its damage.
-fn values_of(table: &FoundTable) -> Values {
+fn values_of(table: &SstableFile) -> Values {
     let opened = TableReader::open_damaged(&table.path, &TableOptions::default());
     let Ok((mut reader, _)) = opened else { return Values::Unknown };
     let mut without = Values::None;
@@ -258,7 +258,7 @@ fn values_of(table: &FoundTable) -> Values {
 
 /// Returns the sources of the compactions that were in progress. `None` if the system keyspace of the node is not there.
 fn in_progress(inventory: &Inventory, node: usize) -> Result<Option<Sources>, LeftOut> {
-    let own = |tables: &Vec<FoundTable>| -> Vec<FoundTable> {
+    let own = |tables: &Vec<SstableFile>| -> Vec<SstableFile> {
         tables.iter().filter(|table| table.node == node).cloned().collect()
     };
     if inventory.system.values().all(|tables| own(tables).is_empty()) {
@@ -288,8 +288,12 @@ fn in_progress(inventory: &Inventory, node: usize) -> Result<Option<Sources>, Le
 }
 
 /// Returns a doubt if SSTables and their ancestors are there, and no record of compactions.
-fn doubt_without_record(name: &FamilyName, sstables: &Generations, tables: &[FoundTable]) -> Option<LeftOut> {
-    let has_ancestor = |table: &&FoundTable| {
+fn doubt_without_record(
+    name: &FamilyName,
+    sstables: &Generations,
+    tables: &[SstableFile],
+) -> Option<LeftOut> {
+    let has_ancestor = |table: &&SstableFile| {
         let of_table = sstables.get(&table.descriptor.generation).into_iter().flatten();
         of_table.into_iter().any(|ancestor| sstables.contains_key(ancestor))
     };

@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use super::LeftOut;
 use crate::import::FamilyName;
-use crate::import::{FoundTable, Inventory};
+use crate::import::{Inventory, SstableFile};
 use sstable::{Component, RecordKind, TransactionLog, TransactionRecord};
 
 /// The obsolete SSTables of a transaction: the names of their files up to the component, and why.
@@ -30,7 +30,7 @@ pub fn leave_out(inventory: &mut Inventory) {
             Err(error) => Err(error.to_string()),
         };
         let directories: Vec<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
-        let is_own = |table: &FoundTable| {
+        let is_own = |table: &SstableFile| {
             table.node == node && directories.contains(&table.descriptor.directory.as_path())
         };
         match obsolete {
@@ -50,8 +50,9 @@ pub fn leave_out(inventory: &mut Inventory) {
     }
 }
 
-fn remove(inventory: &mut Inventory, obsolete: &Obsolete, is_own: impl Fn(&FoundTable) -> bool) {
-    let is_obsolete = |table: &FoundTable| is_own(table) && obsolete.names.contains(&table.descriptor.name());
+fn remove(inventory: &mut Inventory, obsolete: &Obsolete, is_own: impl Fn(&SstableFile) -> bool) {
+    let is_obsolete =
+        |table: &SstableFile| is_own(table) && obsolete.names.contains(&table.descriptor.name());
     // The server may have removed the Data file already.
     inventory.missing.retain(|(_, table)| !is_obsolete(table));
     let mut left_out = Vec::new();
@@ -68,7 +69,7 @@ fn remove(inventory: &mut Inventory, obsolete: &Obsolete, is_own: impl Fn(&Found
 
 /// Returns the column family of the SSTables beside a log.
 fn family_at(inventory: &Inventory, log: &Path, node: usize) -> FamilyName {
-    let is_beside = |table: &&FoundTable| {
+    let is_beside = |table: &&SstableFile| {
         table.node == node && Some(table.descriptor.directory.as_path()) == log.parent()
     };
     let families = inventory.families.iter().chain(&inventory.system);

@@ -125,7 +125,7 @@ impl AvroSchema {
     /// The reason, if it is not one, or has a type that refers to itself.
     pub fn parse(text: &str) -> Result<AvroSchema, String> {
         let json: Json = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-        let of = Parser::default().parse(&json, 0)?;
+        let of = AvroParser::default().parse(&json, 0)?;
         Ok(AvroSchema { of })
     }
 
@@ -136,7 +136,7 @@ impl AvroSchema {
     /// The reason, if the bytes contradict the schema.
     pub fn decode(&self, bytes: &Bytes) -> Result<AvroValue, String> {
         let values_left = bytes.len().saturating_mul(VALUES_OF_BYTE).saturating_add(VALUES_OF_NONE);
-        let mut reader = Reader { rest: bytes.clone(), values_left, depth: 0 };
+        let mut reader = AvroReader { rest: bytes.clone(), values_left, depth: 0 };
         let value = reader.value(&self.of)?;
         match reader.rest.len() {
             0 => Ok(value),
@@ -147,11 +147,11 @@ impl AvroSchema {
 
 /// Reads the types of a schema. Those with a name can be used again by it.
 #[derive(Default)]
-struct Parser {
+struct AvroParser {
     named: BTreeMap<String, Arc<AvroType>>,
 }
 
-impl Parser {
+impl AvroParser {
     fn parse(&mut self, json: &Json, depth: usize) -> Result<Arc<AvroType>, String> {
         if depth > DEPTH_MAX {
             return Err(format!("its types are nested more than {DEPTH_MAX} deep"));
@@ -228,7 +228,7 @@ fn texts_of(json: &Json) -> Vec<String> {
 }
 
 /// Reads values.
-struct Reader {
+struct AvroReader {
     rest: Bytes,
     /// The number of values that may still be read.
     values_left: usize,
@@ -238,7 +238,7 @@ struct Reader {
 
 const SHORT: &str = "the bytes end within the value";
 
-impl Reader {
+impl AvroReader {
     fn value(&mut self, of: &AvroType) -> Result<AvroValue, String> {
         let left = self.values_left.checked_sub(1).filter(|_| self.depth < DEPTH_MAX);
         self.values_left = left.ok_or("more or deeper values than a schema of Cassandra has")?;
@@ -291,7 +291,10 @@ impl Reader {
     }
 
     /// Reads the blocks of an array or a map.
-    fn blocks(&mut self, mut element: impl FnMut(&mut Reader) -> Result<(), String>) -> Result<(), String> {
+    fn blocks(
+        &mut self,
+        mut element: impl FnMut(&mut AvroReader) -> Result<(), String>,
+    ) -> Result<(), String> {
         loop {
             let count = self.number()?;
             if count == 0 {

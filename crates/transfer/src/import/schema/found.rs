@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::system_rows::SystemTables;
 use super::{FoundSchema, SchemaSource, new_tables, old_tables, versioned_table};
-use crate::import::{FamilyName, FoundTable, ImportError, Inventory};
+use crate::import::{FamilyName, ImportError, Inventory, SstableFile};
 use base::marshal::Types;
 use base::schema::is_system_keyspace;
 use sstable::SstableError;
 
 fn system_tables<'t>(
-    found: &'t BTreeMap<FamilyName, Vec<FoundTable>>,
+    found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
     keyspace: &'t str,
 ) -> SystemTables<'t> {
     SystemTables { keyspace, found }
@@ -23,7 +23,7 @@ fn system_tables<'t>(
 ///
 /// If the system tables are damaged.
 pub fn family_ids(
-    system: &BTreeMap<FamilyName, Vec<FoundTable>>,
+    system: &BTreeMap<FamilyName, Vec<SstableFile>>,
 ) -> Result<Option<HashMap<i32, FamilyName>>, SstableError> {
     let tables = system_tables(system, "system");
     if !tables.has(versioned_table::TABLE) && !tables.has(old_tables::FAMILIES) {

@@ -50,7 +50,7 @@ pub fn read(
             continue;
         };
         let indexes = indexes.get(&name).map_or(&[][..], Vec::as_slice);
-        let family = Family { row, name: &name, columns, indexes, types };
+        let family = NewTable { row, name: &name, columns, indexes, types };
         schema.ids.extend(row.id("id").map(|id| (name.clone(), id)));
         match family.request() {
             None => {
@@ -98,7 +98,7 @@ fn drop_of(row: &SystemRow) -> Option<FoundDrop> {
 }
 
 /// An index, from a row of `indexes`.
-struct Index<'a> {
+struct FoundIndex<'a> {
     name: &'a str,
     kind: IndexKind,
     /// The indexed column, as in CREATE INDEX.
@@ -106,12 +106,12 @@ struct Index<'a> {
     options: BTreeMap<String, String>,
 }
 
-impl Index<'_> {
-    fn of(row: &SystemRow) -> Option<Index<'_>> {
+impl FoundIndex<'_> {
+    fn of(row: &SystemRow) -> Option<FoundIndex<'_>> {
         let [_, name] = &row.clustering[..] else { return None };
         let mut options = row.frozen_map("options");
         let target = options.remove("target")?;
-        Some(Index { name, kind: IndexKind::of_name(row.text("kind")?)?, target, options })
+        Some(FoundIndex { name, kind: IndexKind::of_name(row.text("kind")?)?, target, options })
     }
 
     /// Returns whether it indexes a column.
@@ -158,7 +158,7 @@ fn joined(classes: &[String]) -> String {
 }
 
 /// A row of `tables` with its rows of `columns` and `indexes`.
-struct Family<'a> {
+struct NewTable<'a> {
     row: &'a SystemRow,
     name: &'a FamilyName,
     columns: &'a [SystemRow],
@@ -166,7 +166,7 @@ struct Family<'a> {
     types: &'a Types,
 }
 
-impl Family<'_> {
+impl NewTable<'_> {
     /// Returns the columns of a kind, by their places.
     fn of_kind(&self, kind: &str) -> Vec<FoundColumn<'_>> {
         let is_of_kind = |row: &&SystemRow| row.text("kind") == Some(kind);
@@ -175,8 +175,8 @@ impl Family<'_> {
         found
     }
 
-    fn indexes(&self) -> impl Iterator<Item = Index<'_>> {
-        self.indexes.iter().filter_map(Index::of)
+    fn indexes(&self) -> impl Iterator<Item = FoundIndex<'_>> {
+        self.indexes.iter().filter_map(FoundIndex::of)
     }
 
     /// Returns a table of CQL.
@@ -197,7 +197,7 @@ impl Family<'_> {
         for column in self.of_kind("static") {
             table.add(column.name, column.cql_type, true);
         }
-        let create = |index: Index<'_>| {
+        let create = |index: FoundIndex<'_>| {
             let (name, target) = (name_text(index.name), &index.target);
             format!("CREATE INDEX {name} ON {} ({target})", table.table())
         };

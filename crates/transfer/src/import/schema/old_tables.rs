@@ -44,7 +44,7 @@ pub fn read(
     for (name, rows) in by_family(tables.rows(FAMILIES, 1)?) {
         let Some(row) = rows.first().filter(|_| schema.accepts(&name)) else { continue };
         let columns = columns.get(&name).map_or(&[][..], Vec::as_slice);
-        let family = Family { row, name: &name, columns };
+        let family = OldTable { row, name: &name, columns };
         schema.ids.extend(row.id("cf_id").map(|id| (name.clone(), id)));
         match family.clustering_classes() {
             Some(clustering) => {
@@ -112,13 +112,13 @@ fn names_of(aliases: &[String], usual: &str, count: usize) -> Vec<String> {
 }
 
 /// A row of schema_columnfamilies with its rows of schema_columns.
-struct Family<'a> {
+struct OldTable<'a> {
     row: &'a SystemRow,
     name: &'a FamilyName,
     columns: &'a [SystemRow],
 }
 
-impl Family<'_> {
+impl OldTable<'_> {
     /// Returns the classes of the clustering columns of a table of CQL. `None` for a column family.
     fn clustering_classes(&self) -> Option<Vec<String>> {
         let mut parts = composite_parts(self.row.text("comparator")?)?;

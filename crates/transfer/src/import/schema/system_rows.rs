@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use crate::import::{FamilyName, FoundTable};
+use crate::import::{FamilyName, SstableFile};
 use base::marshal::components;
 use base::model::{Change, DeletionTime};
 use base::schema::Layout;
@@ -26,33 +26,36 @@ pub struct SystemRow {
 impl SystemRow {
     /// Returns the text of a column; `None` if it has none or an empty one.
     pub fn text(&self, column: &str) -> Option<&str> {
-        let value = self.columns.get(column)?.get(&Bytes::new())?;
-        std::str::from_utf8(value).ok().filter(|text| !text.is_empty())
+        std::str::from_utf8(self.bytes(column)?).ok().filter(|text| !text.is_empty())
+    }
+
+    /// Returns the value of a type with a fixed number of bytes.
+    fn fixed<const N: usize>(&self, column: &str) -> Option<[u8; N]> {
+        self.bytes(column)?[..].try_into().ok()
     }
 
     pub fn int(&self, column: &str) -> Option<i32> {
-        let value = self.columns.get(column)?.get(&Bytes::new())?;
-        Some(i32::from_be_bytes((&value[..]).try_into().ok()?))
+        self.fixed(column).map(i32::from_be_bytes)
     }
 
     pub fn boolean(&self, column: &str) -> Option<bool> {
-        let value = self.columns.get(column)?.get(&Bytes::new())?;
-        Some(value[..] == [1])
+        Some(self.bytes(column)?[..] == [1])
     }
 
     pub fn double(&self, column: &str) -> Option<f64> {
-        let value = self.columns.get(column)?.get(&Bytes::new())?;
-        Some(f64::from_be_bytes((&value[..]).try_into().ok()?))
+        self.fixed(column).map(f64::from_be_bytes)
     }
 
     /// Returns the number of eight bytes: a `bigint`, or a `timestamp` in milliseconds.
     pub fn long(&self, column: &str) -> Option<i64> {
-        long_of(self.columns.get(column)?.get(&Bytes::new())?)
+        self.fixed(column).map(i64::from_be_bytes)
     }
 
     /// Returns a map of several cells from texts to `bigint`.
     pub fn longs(&self, column: &str) -> Vec<(String, i64)> {
-        self.entries(column).filter_map(|(name, value)| Some((text_of(name), long_of(value)?))).collect()
+        self.entries(column)
+            .filter_map(|(name, value)| Some((text_of(name), i64::from_be_bytes(value[..].try_into().ok()?))))
+            .collect()
     }
 
     /// Returns the texts of a frozen collection: a count, then each text after its length, four bytes each. The texts
@@ -78,7 +81,7 @@ impl SystemRow {
 
     /// Returns the id of a table in a column.
     pub fn id(&self, column: &str) -> Option<[u8; 16]> {
-        self.bytes(column)?[..].try_into().ok()
+        self.fixed(column)
     }
 
     /// Returns the elements of a list of several cells.
@@ -112,10 +115,6 @@ fn text_of(bytes: &Bytes) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn long_of(value: &Bytes) -> Option<i64> {
-    Some(i64::from_be_bytes((&value[..]).try_into().ok()?))
-}
-
 /// A cell by its row and the parts of its name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct CellKey {
@@ -136,11 +135,11 @@ struct Merged {
 #[derive(Clone, Copy)]
 pub struct SystemTables<'t> {
     pub keyspace: &'t str,
-    pub found: &'t BTreeMap<FamilyName, Vec<FoundTable>>,
+    pub found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
 }
 
 impl SystemTables<'_> {
-    fn tables(&self, name: &str) -> &[FoundTable] {
+    fn tables(&self, name: &str) -> &[SstableFile] {
         let name = FamilyName { keyspace: self.keyspace.to_owned(), name: name.to_owned() };
         self.found.get(&name).map_or(&[], Vec::as_slice)
     }
@@ -176,7 +175,7 @@ impl SystemTables<'_> {
 ///
 /// At damage: a schema with gaps would be worse than none.
 pub fn read(
-    tables: &[FoundTable],
+    tables: &[SstableFile],
     clustering: usize,
     is_compact: bool,
 ) -> Result<Vec<SystemRow>, SstableError> {

@@ -1,24 +1,22 @@
 //! The file that records which SSTables are imported, so that another run goes on there.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::as_of::{AsOf, ClockShift};
-use super::{FoundTable, ImportError};
+use super::{ImportError, SstableFile};
+use crate::rows::ResumeFile;
 use base::util::{hex, unhex};
 
 /// Version 1 had only the SSTables that are done.
 const VERSION: u32 = 2;
-/// Longest accepted file: paths of some hundred thousand SSTables.
-const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Record {
+struct ProgressRecord {
     version: u32,
     /// The target.
     to: String,
@@ -55,37 +53,37 @@ pub fn recorded_parts(path: &Path) -> Result<usize, ImportError> {
     Ok(read(path)?.map_or(0, |record| record.done.len() + record.reached.len()))
 }
 
+/// Returns the error of a progress file.
+fn failed(path: &Path, why: String) -> ImportError {
+    ImportError::Progress { path: path.to_owned(), why }
+}
+
 /// Reads a progress file; `None` if there is none.
-fn read(path: &Path) -> Result<Option<Record>, ImportError> {
-    let failed = |why: String| ImportError::Progress { path: path.to_owned(), why };
-    let mut text = String::new();
-    match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error.to_string())),
-        Ok(file) => {
-            let read = file.take(FILE_BYTES_MAX).read_to_string(&mut text);
-            read.map_err(|error| failed(error.to_string()))?;
+fn read(path: &Path) -> Result<Option<ProgressRecord>, ImportError> {
+    let found = ResumeFile::<ProgressRecord>::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            failed(path, format!("it is not one of this program: {error}"))
         }
+        _ => failed(path, error.to_string()),
+    })?;
+    if let Some(version) = found.as_ref().map(|found| found.version)
+        && !(1..=VERSION).contains(&version)
+    {
+        let why = format!(
+            "it has version {version} of such files, and this program knows 1 to {VERSION}; choose another file"
+        );
+        return Err(failed(path, why));
     }
-    let found: Record = serde_json::from_str(&text)
-        .map_err(|error| failed(format!("it is not one of this program: {error}")))?;
-    if !(1..=VERSION).contains(&found.version) {
-        return Err(failed(format!(
-            "it has version {} of such files, and this program knows 1 to {VERSION}; choose another file",
-            found.version
-        )));
-    }
-    Ok(Some(found))
+    Ok(found)
 }
 
 /// The parts of an import that are done. Without a path nothing is recorded.
 #[derive(Debug)]
-pub struct Progress {
-    path: Option<PathBuf>,
-    record: Record,
+pub struct ImportProgress {
+    file: ResumeFile<ProgressRecord>,
 }
 
-impl Progress {
+impl ImportProgress {
     /// Reads the file, if there is one. `now_s` is the second that `as_of` gets in the first run.
     ///
     /// # Errors
@@ -96,9 +94,9 @@ impl Progress {
         to: &str,
         as_of: Option<AsOf>,
         now_s: i32,
-    ) -> Result<Progress, ImportError> {
+    ) -> Result<ImportProgress, ImportError> {
         let as_of_s = as_of.map(AsOf::second);
-        let record = Record {
+        let record = ProgressRecord {
             version: VERSION,
             to: to.to_owned(),
             as_of_s,
@@ -107,22 +105,18 @@ impl Progress {
             reached: BTreeMap::new(),
             files: BTreeMap::new(),
         };
-        let mut progress = Progress { path: path.map(Path::to_path_buf), record };
+        let mut progress = ImportProgress { file: ResumeFile::new(path, record) };
         let Some(path) = path else { return Ok(progress) };
         if let Some(found) = read(path)? {
-            let failed = |why: String| ImportError::Progress { path: path.to_owned(), why };
             if found.to != to {
-                return Err(failed(format!(
-                    "it belongs to an import into {}; choose another file",
-                    found.to
-                )));
+                let why = format!("it belongs to an import into {}; choose another file", found.to);
+                return Err(failed(path, why));
             }
             if found.as_of_s != as_of_s {
-                return Err(failed(
-                    "it belongs to an import with another --as-of; choose another file".to_owned(),
-                ));
+                let why = "it belongs to an import with another --as-of; choose another file";
+                return Err(failed(path, why.to_owned()));
             }
-            progress.record = Record { version: VERSION, ..found };
+            progress.file.record = ProgressRecord { version: VERSION, ..found };
         }
         progress.write()?;
         Ok(progress)
@@ -135,18 +129,18 @@ impl Progress {
     /// If a file had another size in an earlier run: the rows recorded as imported are then not the rows of the files.
     pub fn note_files<'t>(
         &mut self,
-        tables: impl Iterator<Item = &'t FoundTable>,
+        tables: impl Iterator<Item = &'t SstableFile>,
     ) -> Result<(), ImportError> {
-        let Some(progress) = &self.path else { return Ok(()) };
+        let Some(path) = &self.file.path else { return Ok(()) };
         for table in tables {
-            let name = table.path.display().to_string();
-            let before = *self.record.files.entry(name.clone()).or_insert(table.bytes);
+            let name = table.part();
+            let before = *self.file.record.files.entry(name.clone()).or_insert(table.bytes);
             if before != table.bytes {
                 let why = format!(
                     "{name} had {before} bytes when the import began, and has {} now; choose another file and another target",
                     table.bytes
                 );
-                return Err(ImportError::Progress { path: progress.clone(), why });
+                return Err(failed(path, why));
             }
         }
         Ok(())
@@ -154,68 +148,62 @@ impl Progress {
 
     /// Returns whether progress is recorded.
     pub fn is_recorded(&self) -> bool {
-        self.path.is_some()
+        self.file.path.is_some()
     }
 
     /// Returns by how much the clock of the files is shifted.
     pub fn shift(&self) -> ClockShift {
-        ClockShift(self.record.shift_s)
+        ClockShift(self.file.record.shift_s)
     }
 
     pub fn is_done(&self, part: &str) -> bool {
-        self.record.done.contains(part)
+        self.file.record.done.contains(part)
     }
 
     /// Returns the row up to which some tables of a column family are imported.
-    pub fn reached(&self, family: &str, tables: &[FoundTable]) -> Option<Bytes> {
-        let reached = self.record.reached.get(family)?;
+    pub fn reached(&self, family: &str, tables: &[SstableFile]) -> Option<Bytes> {
+        let reached = self.file.record.reached.get(family)?;
         if reached.tables == names_of(tables) { unhex(reached.key.as_bytes()).map(Bytes::from) } else { None }
     }
 
     /// Records that some tables of a column family are imported up to a row.
-    pub fn reach(&mut self, family: &str, tables: &[FoundTable], key: &[u8]) {
+    pub fn reach(&mut self, family: &str, tables: &[SstableFile], key: &[u8]) {
         let reached = Reached { tables: names_of(tables), key: hex(key) };
-        self.record.reached.insert(family.to_owned(), reached);
+        self.file.record.reached.insert(family.to_owned(), reached);
     }
 
     /// Records parts of a column family that are imported completely.
     pub fn finish(&mut self, family: &str, parts: Vec<String>) {
-        self.record.reached.remove(family);
-        self.record.done.extend(parts);
+        self.file.record.reached.remove(family);
+        self.file.record.done.extend(parts);
     }
 
-    /// Replaces the file, so that a kill at any time leaves the old or the new one. The rows that it records must be
-    /// durable in the target.
+    /// Writes the file. The rows that it records must be durable in the target.
     pub fn write(&self) -> Result<(), ImportError> {
-        let Some(path) = &self.path else { return Ok(()) };
-        let failed = |error: io::Error| ImportError::Progress { path: path.clone(), why: error.to_string() };
-        let text = serde_json::to_string(&self.record).map_err(|error| failed(error.into()))?;
-        let new = path.with_extension("new");
-        let written = File::create(&new).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-        written.and_then(|()| fs::rename(&new, path)).map_err(failed)
+        let path = self.file.path.as_deref().unwrap_or(Path::new(""));
+        self.file.write().map_err(|error| failed(path, error.to_string()))
     }
 }
 
-fn names_of(tables: &[FoundTable]) -> Vec<String> {
-    tables.iter().map(|table| table.path.display().to_string()).collect()
+fn names_of(tables: &[SstableFile]) -> Vec<String> {
+    tables.iter().map(SstableFile::part).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use sstable::Descriptor;
 
-    fn open(path: &Path, to: &str, as_of: Option<&str>, now_s: i32) -> Result<Progress, String> {
+    fn open(path: &Path, to: &str, as_of: Option<&str>, now_s: i32) -> Result<ImportProgress, String> {
         let as_of = as_of.map(|text| text.parse().unwrap());
-        Progress::open(Some(path), to, as_of, now_s).map_err(|error| error.to_string())
+        ImportProgress::open(Some(path), to, as_of, now_s).map_err(|error| error.to_string())
     }
 
-    fn table(path: &str) -> FoundTable {
+    fn table(path: &str) -> SstableFile {
         let descriptor = Descriptor::of_data_file(Path::new(path)).unwrap();
-        FoundTable { path: path.into(), bytes: 1, descriptor, node: 0 }
+        SstableFile { path: path.into(), bytes: 1, descriptor, node: 0 }
     }
 
     #[test]
@@ -237,6 +225,13 @@ mod tests {
         assert!(error.contains("an import into data:a"), "{error}");
         fs::write(&path, "rubbish").unwrap();
         assert!(open(&path, "data:a", None, 0).unwrap_err().contains("not one of this program"));
+        let second = r#"{"version":2,"to":"data:a","as_of_s":null,"shift_s":0,"done":["x-1-Data.db"],
+            "reached":{"K.A":{"tables":["K/A-f-1-Data.db"],"key":"006b6579"}},"files":{"x-1-Data.db":9}}"#;
+        fs::write(&path, second).unwrap();
+        let again = open(&path, "data:a", None, 0).unwrap();
+        assert_eq!(again.reached("K.A", &[table("K/A-f-1-Data.db")]), Some(Bytes::from_static(b"\0key")));
+        fs::write(&path, second.replace(r#""version":2"#, r#""version":3"#)).unwrap();
+        assert!(open(&path, "data:a", None, 0).unwrap_err().contains("it has version 3 of such files"));
         fs::write(&path, r#"{"version":1,"to":"data:a","done":["x-1-Data.db"]}"#).unwrap();
         assert!(open(&path, "data:a", None, 0).unwrap().is_done("x-1-Data.db"));
     }

@@ -1,4 +1,4 @@
-//! Parses where a side of a copy is.
+//! Parses where an endpoint of a copy is.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use wire::thrift::frame::Transport;
 
 /// A store to copy from or to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// A data directory.
     Data(PathBuf),
     /// A Thrift server.
-    Thrift(ThriftPlace),
+    Thrift(ThriftAddress),
     /// A directory for SSTables of 3.11. Only a target.
     Sstables(PathBuf),
     /// A cluster with its contact points as given; `None` for the configured cluster.
@@ -23,7 +23,7 @@ pub enum Place {
 
 /// The address of a Thrift server, and how to connect to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThriftPlace {
+pub struct ThriftAddress {
     /// `host:port`.
     pub address: String,
     pub transport: Transport,
@@ -36,13 +36,13 @@ pub struct ThriftPlace {
 /// The default port of Thrift.
 const THRIFT_PORT: u16 = 9160;
 
-impl FromStr for Place {
+impl FromStr for Location {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Place, String> {
+    fn from_str(text: &str) -> Result<Location, String> {
         let forms = "use data:DIRECTORY, thrift:HOST:PORT, cluster:HOST,HOST or sstables:DIRECTORY";
         if text == "cluster" {
-            return Ok(Place::Cluster(None));
+            return Ok(Location::Cluster(None));
         }
         let (kind, rest) =
             text.split_once(':').ok_or_else(|| format!("unknown location {text:?}: {forms}"))?;
@@ -50,16 +50,16 @@ impl FromStr for Place {
             return Err(format!("{text:?} has no address: {forms}"));
         }
         match kind {
-            "data" => Ok(Place::Data(PathBuf::from(rest))),
-            "sstables" => Ok(Place::Sstables(PathBuf::from(rest))),
-            "thrift" => thrift_place(rest).map(Place::Thrift),
-            "cluster" => Ok(Place::Cluster(Some(rest.to_owned()))),
+            "data" => Ok(Location::Data(PathBuf::from(rest))),
+            "sstables" => Ok(Location::Sstables(PathBuf::from(rest))),
+            "thrift" => thrift_place(rest).map(Location::Thrift),
+            "cluster" => Ok(Location::Cluster(Some(rest.to_owned()))),
             _ => Err(format!("unknown location {text:?}: {forms}")),
         }
     }
 }
 
-fn thrift_place(text: &str) -> Result<ThriftPlace, String> {
+fn thrift_place(text: &str) -> Result<ThriftAddress, String> {
     let (address, options) = text.split_once('?').unwrap_or((text, ""));
     let mut version = FIRST_AFTER_SET_KEYSPACE;
     let mut transport = None;
@@ -92,7 +92,7 @@ fn thrift_place(text: &str) -> Result<ThriftPlace, String> {
         (None, None) => None,
         _ => return Err("a login needs both user=NAME and password-file=FILE".to_owned()),
     };
-    Ok(ThriftPlace { address, transport: transport.unwrap_or(default), is_keyed, login })
+    Ok(ThriftAddress { address, transport: transport.unwrap_or(default), is_keyed, login })
 }
 
 /// Returns the absolute path of a directory, so that its name does not depend on the working directory.
@@ -100,14 +100,14 @@ fn absolute(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf())
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Data(path) => write!(f, "data:{}", absolute(path).display()),
-            Place::Sstables(path) => write!(f, "sstables:{}", absolute(path).display()),
-            Place::Thrift(place) => write!(f, "thrift:{}", place.address),
-            Place::Cluster(Some(points)) => write!(f, "cluster:{points}"),
-            Place::Cluster(None) => f.write_str("cluster"),
+            Location::Data(path) => write!(f, "data:{}", absolute(path).display()),
+            Location::Sstables(path) => write!(f, "sstables:{}", absolute(path).display()),
+            Location::Thrift(place) => write!(f, "thrift:{}", place.address),
+            Location::Cluster(Some(points)) => write!(f, "cluster:{points}"),
+            Location::Cluster(None) => f.write_str("cluster"),
         }
     }
 }
@@ -116,19 +116,19 @@ impl fmt::Display for Place {
 mod tests {
     use super::*;
 
-    fn thrift(text: &str) -> ThriftPlace {
+    fn thrift(text: &str) -> ThriftAddress {
         match text.parse().unwrap() {
-            Place::Thrift(place) => place,
+            Location::Thrift(place) => place,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn places_are_parsed() {
-        assert_eq!("data:/var/lib/a:b".parse(), Ok(Place::Data("/var/lib/a:b".into())));
-        assert_eq!("cluster:a:9042,b".parse(), Ok(Place::Cluster(Some("a:9042,b".to_owned()))));
-        assert_eq!("cluster".parse(), Ok(Place::Cluster(None)));
-        assert_eq!("sstables:out".parse(), Ok(Place::Sstables("out".into())));
+        assert_eq!("data:/var/lib/a:b".parse(), Ok(Location::Data("/var/lib/a:b".into())));
+        assert_eq!("cluster:a:9042,b".parse(), Ok(Location::Cluster(Some("a:9042,b".to_owned()))));
+        assert_eq!("cluster".parse(), Ok(Location::Cluster(None)));
+        assert_eq!("sstables:out".parse(), Ok(Location::Sstables("out".into())));
         let place = thrift("thrift:old.example.org");
         assert_eq!(place.address, "old.example.org:9160");
         assert_eq!((place.transport, place.is_keyed), (Transport::Framed, false));
@@ -152,7 +152,7 @@ mod tests {
             ("thrift:a?fast", "unknown option"),
             ("thrift:a?user=theo", "needs both"),
         ] {
-            let error = text.parse::<Place>().unwrap_err();
+            let error = text.parse::<Location>().unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

@@ -1,4 +1,4 @@
-//! Compares the live cells of both sides by looking up each cell of one side in the other.
+//! Compares the live cells of both endpoints by looking up each cell of one endpoint in the other.
 //!
 //! The sides may have different orders of rows. A walk over the source compares its cells with the target; then a walk
 //! over the target finds cells that the source does not have.
@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::difference::{Difference, Kind};
-use super::{CopyError, Side};
+use super::Endpoint;
+use super::difference::{Difference, DifferenceKind};
+use crate::TransferError;
+use crate::rows::{RowBatch, RowTarget};
 use base::compat::features::releases::NEWEST;
 use base::marshal;
 use base::marshal::StoredOrder;
@@ -26,37 +28,52 @@ const SPARE: usize = 64;
 /// Two times of expiry may differ by this many seconds. Cells that expire within this time are not compared.
 pub const SLACK_S: i32 = 5;
 
-/// Looks up cells of one side in the other.
-pub struct Lookup {
-    /// The side in which cells are looked up.
-    pub other: Arc<Side>,
-    /// The column family on that side.
+/// Looks up cells of one endpoint in the other.
+pub struct CellLookup {
+    /// The endpoint in which cells are looked up.
+    pub other: Arc<Endpoint>,
+    /// The column family on that endpoint.
     pub cf: Arc<CfDef>,
     pub clock: Arc<Clock>,
     /// Whether times of expiry can be compared.
     pub compares_expiry: bool,
     /// The kind of difference of a missing cell.
-    pub missing: Kind,
+    pub missing: DifferenceKind,
     /// Whether only missing cells are reported.
     pub only_missing: bool,
 }
 
-impl Lookup {
-    /// Compares the live cells of pieces of rows. Returns how many there are, and the differences.
-    pub async fn compare(&self, rows: Vec<RowPiece>) -> Result<(u64, Vec<Difference>), CopyError> {
-        let (mut compared, mut differences) = (0, Vec::new());
-        for RowPiece { key, changes } in rows {
+/// The result of looking up the cells of a batch.
+#[derive(Debug, Default)]
+pub struct LookedUp {
+    /// The number of live cells.
+    pub cells: u64,
+    pub differences: Vec<Difference>,
+}
+
+impl RowTarget for CellLookup {
+    type Outcome = LookedUp;
+
+    fn name(&self) -> &str {
+        &self.other.name
+    }
+
+    async fn take(&self, batch: RowBatch) -> Result<LookedUp, TransferError> {
+        let mut looked_up = LookedUp::default();
+        for RowPiece { key, changes } in batch.rows {
             for (super_column, cells) in self.alive(changes) {
-                compared += cells.len() as u64;
+                looked_up.cells += cells.len() as u64;
                 for cells in cells.chunks(NAMES_MAX) {
                     let found = self.compare_cells(&key, super_column.as_ref(), cells).await;
-                    differences.extend(found.map_err(|why| CopyError::of(&self.other, why))?);
+                    looked_up.differences.extend(found.map_err(|why| TransferError::of(&self.other, why))?);
                 }
             }
         }
-        Ok((compared, differences))
+        Ok(looked_up)
     }
+}
 
+impl CellLookup {
     /// Returns the live cells of changes, by super column.
     fn alive(&self, changes: Vec<Change>) -> Vec<(Option<Bytes>, Vec<Cell>)> {
         let now_s = self.clock.now_s();
@@ -121,7 +138,7 @@ impl Lookup {
         Ok(())
     }
 
-    /// Returns the slice from the first cell to the last, if both sides have the cells in the same order.
+    /// Returns the slice from the first cell to the last, if both endpoints have the cells in the same order.
     fn slice_of(&self, cells: &[Cell]) -> Option<Predicate> {
         let comparator = self.cf.subcomparator().unwrap_or(&self.cf.comparator);
         let is_exact = marshal::at(&**comparator, NEWEST).stored_order() == StoredOrder::Exact;
@@ -144,22 +161,22 @@ fn expires_at(cell: &Cell) -> Option<i32> {
 
 /// Returns how two cells with the same name differ. Of counters only totals are compared, because their timestamps
 /// depend on the store.
-pub fn difference_of(one: &Cell, other: &Cell, compares_expiry: bool) -> Option<Kind> {
+pub fn difference_of(one: &Cell, other: &Cell, compares_expiry: bool) -> Option<DifferenceKind> {
     if one.is_live() != other.is_live() {
-        return Some(Kind::Deletion);
+        return Some(DifferenceKind::Deletion);
     }
     if one.value != other.value {
-        return Some(Kind::Value);
+        return Some(DifferenceKind::Value);
     }
     if one.kind == CellKind::Counter || other.kind == CellKind::Counter {
         return None;
     }
     if one.timestamp != other.timestamp {
-        return Some(Kind::Timestamp);
+        return Some(DifferenceKind::Timestamp);
     }
     match (expires_at(one), expires_at(other)) {
         (None, None) => None,
         (Some(one), Some(other)) if !compares_expiry || one.abs_diff(other) <= SLACK_S.unsigned_abs() => None,
-        _ => Some(Kind::Expiry),
+        _ => Some(DifferenceKind::Expiry),
     }
 }

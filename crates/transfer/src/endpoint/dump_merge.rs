@@ -1,83 +1,78 @@
-//! Compares dumps of two sides with the same order of rows, by reading both at the same time.
+//! Compares dumps of two endpoints with the same order of rows, by reading both at the same time.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use tokio::sync::mpsc;
 
-use super::CopyError;
-use super::difference::{Difference, Kind};
-use super::tally::Tally;
-use super::verify::{SLACK_S, difference_of};
-use super::walk::Walk;
+use super::cell_lookup::{SLACK_S, difference_of};
+use super::difference::{Difference, DifferenceKind};
+use super::{Differences, StoreWalk};
+use crate::rows::{RowCounter, RowSource, Tally, ring_position};
 use base::marshal::AbstractType;
 use base::model::{CellKind, Change, DeletionTime};
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
 use db::Restore;
-use store::RowPiece;
 
 /// The position of a change in a column family: token and key of the row, then the order of a dump.
 pub type MergeKey = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
 
-/// A step of the merge: a change that both sides have, or a difference.
-pub enum MergeStep {
+/// The steps of the merge after which a comparison shows its progress and notices a signal.
+const STEPS: u64 = 1024;
+
+/// A step of the merge: a change that both dumps have, or a difference.
+enum MergeStep {
     Same,
     Different(Difference),
 }
 
-/// Where the rows of one side come from, in the order of the ring, each as a dump has it.
-pub enum DumpSource {
-    /// A store.
-    Store(Walk),
-    /// A thread that reads files.
-    Thread(mpsc::Receiver<Result<Vec<RowPiece>, CopyError>>),
-}
-
-/// The dump of one side.
-pub struct Stream {
-    source: DumpSource,
-    cf: std::sync::Arc<CfDef>,
+/// Reads a dump, in the order of the ring.
+pub struct DumpReader<S> {
+    source: S,
+    cf: Arc<CfDef>,
     partitioner: PartitionerRef,
     waiting: VecDeque<(MergeKey, Bytes, Change)>,
     is_over: bool,
-    /// Counts the data that has been read.
-    pub tally: Tally,
-    pub last_key: Option<Bytes>,
+    counter: RowCounter,
+    tally: Tally,
 }
 
-impl Stream {
-    pub fn new(source: DumpSource, cf: std::sync::Arc<CfDef>, partitioner: PartitionerRef) -> Stream {
-        let (waiting, tally) = (VecDeque::new(), Tally::default());
-        Stream { source, cf, partitioner, waiting, is_over: false, tally, last_key: None }
+impl<S> DumpReader<S> {
+    pub fn new(source: S, cf: Arc<CfDef>, partitioner: PartitionerRef) -> DumpReader<S> {
+        let (waiting, counter, tally) = (VecDeque::new(), RowCounter::default(), Tally::default());
+        DumpReader { source, cf, partitioner, waiting, is_over: false, counter, tally }
+    }
+
+    /// Returns the counts of the data that was read since the last time.
+    pub fn take_tally(&mut self) -> Tally {
+        std::mem::take(&mut self.tally)
+    }
+
+    /// Returns the last row that was read.
+    pub fn last_key(&self) -> Option<&Bytes> {
+        self.counter.last_key.as_ref()
     }
 
     /// Reads until there is a change or the dump ends. Tombstones past their gc_grace at `now_s` are skipped, because
     /// each store removes them at its own time.
-    async fn fill(&mut self, now_s: i32) -> Result<(), CopyError> {
+    async fn fill(&mut self, now_s: i32) -> Result<(), S::Error>
+    where
+        S: RowSource,
+    {
         while self.waiting.is_empty() && !self.is_over {
-            let rows = match &mut self.source {
-                DumpSource::Store(walk) => walk.next().await?.map(|batch| batch.rows),
-                DumpSource::Thread(pieces) => pieces.recv().await.transpose()?,
-            };
-            let Some(rows) = rows else {
+            let Some(batch) = self.source.next().await? else {
                 self.is_over = true;
                 break;
             };
-            let mut rows_begun = 0;
-            for row in &rows {
-                rows_begun += u64::from(self.last_key.as_ref() != Some(&row.key));
-                self.last_key = Some(row.key.clone());
-            }
-            self.tally.add(Tally::of(&rows, rows_begun));
-            for row in rows {
-                let mut token = Vec::new();
-                self.partitioner.token(&row.key, &mut token);
+            self.tally.add(self.counter.count(&batch.rows));
+            for row in batch.rows {
+                let (token, key) = ring_position(&self.partitioner, row.key);
                 for change in row.changes {
                     let Some(change) = self.unless_purgeable(change, now_s) else { continue };
-                    let rank = rank(&self.cf, &token, &row.key, &change);
-                    self.waiting.push_back((rank, row.key.clone(), change));
+                    let rank = rank(&self.cf, &token, &key, &change);
+                    self.waiting.push_back((rank, key.clone(), change));
                 }
             }
         }
@@ -101,8 +96,37 @@ impl Stream {
     }
 }
 
+/// Compares all changes of two dumps with the same order. Calls `seen` now and then, which may end the comparison.
+///
+/// # Errors
+///
+/// The first error of the sources and of `seen`.
+pub async fn compare_dumps<S: RowSource>(
+    from: &mut DumpReader<S>,
+    to: &mut DumpReader<StoreWalk>,
+    now_s: i32,
+    differences: &mut Differences,
+    mut seen: impl FnMut(&mut DumpReader<S>) -> Result<(), S::Error>,
+) -> Result<(), S::Error> {
+    let mut steps = 0u64;
+    while let Some(step) = next(from, to, now_s).await? {
+        if let MergeStep::Different(difference) = step {
+            differences.add(&from.cf, &difference);
+        }
+        steps += 1;
+        if steps.is_multiple_of(STEPS) {
+            seen(from)?;
+        }
+    }
+    Ok(())
+}
+
 /// Takes the next change of both dumps; `None` at the end of both.
-pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Option<MergeStep>, CopyError> {
+async fn next<S: RowSource>(
+    from: &mut DumpReader<S>,
+    to: &mut DumpReader<StoreWalk>,
+    now_s: i32,
+) -> Result<Option<MergeStep>, S::Error> {
     from.fill(now_s).await?;
     to.fill(now_s).await?;
     let order = match (from.waiting.front(), to.waiting.front()) {
@@ -114,8 +138,8 @@ pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Opti
     let one = if order.is_le() { from.waiting.pop_front() } else { None };
     let other = if order.is_ge() { to.waiting.pop_front() } else { None };
     let step = match (one, other) {
-        (Some((_, key, change)), None) => missing(key, &change, Kind::OnlyInSource, now_s),
-        (None, Some((_, key, change))) => missing(key, &change, Kind::OnlyInTarget, now_s),
+        (Some((_, key, change)), None) => missing(key, &change, DifferenceKind::OnlyInSource, now_s),
+        (None, Some((_, key, change))) => missing(key, &change, DifferenceKind::OnlyInTarget, now_s),
         (Some((_, key, one)), Some((_, _, other))) => match kind_of(&one, &other) {
             Some(kind) => MergeStep::Different(difference(key, &one, kind)),
             None => MergeStep::Same,
@@ -125,15 +149,15 @@ pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Opti
     Ok(Some(step))
 }
 
-/// Returns the step for a change that only one side has. A cell that expires about now may be an already purgeable
-/// tombstone on the other side.
-fn missing(key: Bytes, change: &Change, kind: Kind, now_s: i32) -> MergeStep {
+/// Returns the step for a change that only one endpoint has. A cell that expires about now may be an already purgeable
+/// tombstone on the other endpoint.
+fn missing(key: Bytes, change: &Change, kind: DifferenceKind, now_s: i32) -> MergeStep {
     let expires_now = matches!(change, Change::Cell { cell, .. }
         if matches!(cell.kind, CellKind::Expiring { expires_at_s, .. } if expires_at_s <= now_s.saturating_add(SLACK_S)));
     if expires_now { MergeStep::Same } else { MergeStep::Different(difference(key, change, kind)) }
 }
 
-fn difference(key: Bytes, change: &Change, kind: Kind) -> Difference {
+fn difference(key: Bytes, change: &Change, kind: DifferenceKind) -> Difference {
     let (super_column, column) = match change {
         Change::Cell { super_column, cell } => (super_column.clone(), Some(cell.name.clone())),
         Change::DeleteSuper { name, .. } => (Some(name.clone()), None),
@@ -144,24 +168,24 @@ fn difference(key: Bytes, change: &Change, kind: Kind) -> Difference {
 }
 
 /// Returns how two changes with the same position differ.
-fn kind_of(one: &Change, other: &Change) -> Option<Kind> {
+fn kind_of(one: &Change, other: &Change) -> Option<DifferenceKind> {
     match (one, other) {
         (Change::Cell { cell: one, .. }, Change::Cell { cell: other, .. }) => {
             let is_tombstone = !one.is_live() && !other.is_live();
             if is_tombstone && one.kind != other.kind {
-                Some(Kind::Deletion)
+                Some(DifferenceKind::Deletion)
             } else {
                 difference_of(one, other, true)
             }
         }
         (Change::DeleteRow { deletion: one }, Change::DeleteRow { deletion: other })
         | (Change::DeleteSuper { deletion: one, .. }, Change::DeleteSuper { deletion: other, .. }) => {
-            (one != other).then_some(Kind::Deletion)
+            (one != other).then_some(DifferenceKind::Deletion)
         }
         (Change::DeleteRange(one), Change::DeleteRange(other)) => {
-            (one.deletion != other.deletion).then_some(Kind::Deletion)
+            (one.deletion != other.deletion).then_some(DifferenceKind::Deletion)
         }
-        _ => Some(Kind::Value),
+        _ => Some(DifferenceKind::Value),
     }
 }
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::place::Place;
-use super::side::Side;
-use super::thrift_pages::ThriftPages;
-use super::{CopyError, ThriftPlace, thrift_schema};
+use super::{Endpoint, Location, ThriftAddress};
+use crate::TransferError;
+use crate::thrift;
+use crate::thrift::ThriftPages;
 use base::compat::features::ConsistencyLevel;
 use base::marshal::Types;
 use base::partitioner;
@@ -31,7 +31,7 @@ pub struct OpenOptions<'a> {
     pub config: &'a Config,
     pub types: &'a Types,
     pub clock: Arc<Clock>,
-    /// The connection to the cluster, if a side is one.
+    /// The connection to the cluster, if an endpoint is one.
     pub cluster: Option<&'a ClusterOptions>,
     /// The keyspace to copy, if only one. A login of 0.6 needs it.
     pub keyspace: Option<&'a str>,
@@ -39,18 +39,20 @@ pub struct OpenOptions<'a> {
     pub creates: bool,
 }
 
-/// Opens one side.
-pub async fn open(place: &Place, options: &OpenOptions<'_>) -> Result<Side, CopyError> {
+/// Opens one endpoint.
+pub async fn open(place: &Location, options: &OpenOptions<'_>) -> Result<Endpoint, TransferError> {
     let name = place.to_string();
-    let failed = |why: String| CopyError::Side { side: name.clone(), why };
+    let failed = |why: String| TransferError::Endpoint { endpoint: name.clone(), why };
     match place {
-        Place::Data(directory) => {
+        Location::Data(directory) => {
             let store = open_data(directory, options).map_err(failed)?;
             over(name.clone(), store, options.config.partitioner.clone(), options).await
         }
-        Place::Thrift(thrift) => open_thrift(name.clone(), thrift, options).await,
-        Place::Cluster(_) => open_cluster(options).await,
-        Place::Sstables(_) => Err(failed("SSTables are only a target of copy; import reads them".to_owned())),
+        Location::Thrift(address) => open_thrift(name.clone(), address, options).await,
+        Location::Cluster(_) => open_cluster(options).await,
+        Location::Sstables(_) => {
+            Err(failed("SSTables are only a target of copy; import reads them".to_owned()))
+        }
     }
 }
 
@@ -70,34 +72,35 @@ fn open_data(directory: &Path, options: &OpenOptions<'_>) -> Result<Arc<dyn Stor
     Ok(Arc::new(store.map_err(|error| format!("cannot open the data directory: {error}"))?))
 }
 
-/// Returns a side of a store, with the schema that clients have created in it.
+/// Returns an endpoint of a store, with the schema that clients have created in it.
 async fn over(
     name: String,
     store: Arc<dyn Store>,
     partitioner: PartitionerRef,
     options: &OpenOptions<'_>,
-) -> Result<Side, CopyError> {
+) -> Result<Endpoint, TransferError> {
     let catalog: Arc<Catalog> = Arc::new(options.config.catalog.clone());
     let parts = DatabaseParts {
         types: options.types.clone(),
         ..DatabaseParts::new(catalog, store, partitioner, options.clock.clone())
     };
     let database = Arc::new(Database::new(parts));
-    let side = Side::of_database(&name, database.clone(), options.clock.clone());
+    let side = Endpoint::of_database(&name, database.clone(), options.clock.clone());
     let loaded = database.stored_schema().load().await;
     loaded.map_err(|error| {
-        CopyError::of(&side, format!("cannot read the schema that clients created: {error}"))
+        TransferError::of(&side, format!("cannot read the schema that clients created: {error}"))
     })?;
     Ok(side)
 }
 
-/// Opens a cluster, with its own partitioner. If the other side has another one, rows come in another order.
-async fn open_cluster(options: &OpenOptions<'_>) -> Result<Side, CopyError> {
+/// Opens a cluster, with its own partitioner. If the other endpoint has another one, rows come in another order.
+async fn open_cluster(options: &OpenOptions<'_>) -> Result<Endpoint, TransferError> {
     let Some(cluster) = options.cluster else {
-        return Err(CopyError::Schema("no cluster is configured".to_owned()));
+        return Err(TransferError::Schema("no cluster is configured".to_owned()));
     };
     let name = format!("cluster:{}", cluster.contact_points.join(","));
-    let failed = |error: StoreError| CopyError::Side { side: name.clone(), why: error.to_string() };
+    let failed =
+        |error: StoreError| TransferError::Endpoint { endpoint: name.clone(), why: error.to_string() };
     let link = ClusterLink::open(cluster).await.map_err(failed)?;
     let class = link.partitioner_class().await.map_err(failed)?;
     let unknown = || failed(StoreError::Mismatch(format!("its partitioner {class} is not supported")));
@@ -108,14 +111,13 @@ async fn open_cluster(options: &OpenOptions<'_>) -> Result<Side, CopyError> {
 
 async fn open_thrift(
     name: String,
-    place: &ThriftPlace,
+    place: &ThriftAddress,
     options: &OpenOptions<'_>,
-) -> Result<Side, CopyError> {
-    let failed = |why: String| CopyError::Side { side: name.clone(), why };
+) -> Result<Endpoint, TransferError> {
+    let failed = |why: String| TransferError::Endpoint { endpoint: name.clone(), why };
     let pages = ThriftPages::new(place.clone(), options.clock.clone()).map_err(failed)?;
-    let described =
-        thrift_schema::keyspaces(&pages, options.types, options.keyspace).await.map_err(failed)?;
+    let described = thrift::keyspaces(&pages, options.types, options.keyspace).await.map_err(failed)?;
     // With an unknown partitioner the progress bar shows no position.
-    let partitioner = thrift_schema::partitioner(&pages).await.map_err(failed)?;
-    Ok(Side { name: name.clone(), pages: Arc::new(pages), database: None, described, partitioner })
+    let partitioner = thrift::partitioner(&pages).await.map_err(failed)?;
+    Ok(Endpoint { name: name.clone(), pages: Arc::new(pages), database: None, described, partitioner })
 }

@@ -1,18 +1,19 @@
 //! The rows of one SSTable, past its damage.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::as_of::ClockShift;
 use super::losses::{Losses, Lost};
-use super::meter::ReadCounts;
 use super::summary::{FamilySummary, ReadSummary};
-use super::{FoundTable, ImportError};
+use super::{ImportError, SstableFile};
+use crate::rows::Counts;
+use base::compat::features::releases::NEWEST;
 use base::model::DeletionTime;
 use base::partitioner::PartitionerRef;
-use base::schema::Layout;
+use base::schema::{CfDef, Layout, TableDef};
 use base::util::hex;
 use sstable::{Atom, Damage, SkippedRow, SstableError, TableOptions, TableReader, Unit};
 
@@ -30,11 +31,11 @@ pub struct ReadOptions {
     /// Whether the last server of a node was one of 3.x.
     pub is_modern: bool,
     /// Counts the data that is read.
-    pub counts: Arc<ReadCounts>,
+    pub counts: Arc<Counts>,
 }
 
 /// Reads an SSTable.
-pub struct Reader {
+pub struct SstableRows {
     /// `None` if the table cannot be opened, and damage is skipped.
     table: Option<TableReader>,
     path: PathBuf,
@@ -45,7 +46,7 @@ pub struct Reader {
     gap: Option<Gap>,
     last_key: Option<Bytes>,
     shift: ClockShift,
-    counts: Arc<ReadCounts>,
+    counts: Arc<Counts>,
     /// The size of the Data file, and how much of it is counted.
     bytes: u64,
     counted: u64,
@@ -65,7 +66,7 @@ struct Gap {
 
 /// The next result of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
+pub enum RowUnit {
     /// A row begins.
     Row {
         key: Bytes,
@@ -77,24 +78,29 @@ pub enum Next {
 }
 
 impl ReadOptions {
+    /// Returns the options for the tables of a column family with this definition, if it has one.
+    pub fn for_family(&self, cf: Option<&CfDef>) -> ReadOptions {
+        ReadOptions { layout: cf.map(|cf| TableDef::of(cf, NEWEST).layout), ..self.clone() }
+    }
+
     /// Returns the options of a table.
-    pub fn of_table(&self, found: &FoundTable) -> TableOptions {
+    pub fn of_table(&self, found: &SstableFile) -> TableOptions {
         // Files of 2.1 and later name their partitioner.
         let named = found.descriptor.format.has_statistics_contents;
         TableOptions { layout: self.layout, partitioner: (!named).then(|| self.partitioner.clone()) }
     }
 }
 
-impl Reader {
+impl SstableRows {
     /// Opens an SSTable, and compares it with its checksum.
     ///
     /// # Errors
     ///
     /// If it cannot be read, or is damaged and damage is not skipped.
-    pub fn open(found: &FoundTable, options: &ReadOptions) -> Result<Reader, ImportError> {
+    pub fn open(found: &SstableFile, options: &ReadOptions) -> Result<SstableRows, ImportError> {
         let mut summary = FamilySummary { tables: 1, ..FamilySummary::default() };
         summary.formats.insert(found.descriptor.format.letters, 1);
-        let mut reader = Reader {
+        let mut reader = SstableRows {
             table: None,
             path: found.path.clone(),
             skips_damage: options.skips_damage,
@@ -127,7 +133,7 @@ impl Reader {
     /// Skips rows at the beginning, by their keys, if the Index component shows where the others begin.
     pub fn skip_rows(
         &mut self,
-        found: &FoundTable,
+        found: &SstableFile,
         options: &ReadOptions,
         is_skipped: impl Fn(&Bytes) -> bool,
     ) -> Result<(), ImportError> {
@@ -174,10 +180,6 @@ impl Reader {
         self.table.as_ref().and_then(TableReader::partitioner)
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Returns the counts of the read data, and the losses.
     pub fn finish(mut self) -> ReadSummary {
         self.count_bytes();
@@ -199,7 +201,7 @@ impl Reader {
     /// # Errors
     ///
     /// At damage, unless it is skipped.
-    pub fn next(&mut self) -> Result<Next, ImportError> {
+    pub fn next(&mut self) -> Result<RowUnit, ImportError> {
         self.uncounted += 1;
         if self.uncounted >= COUNT_EVERY {
             self.count_bytes();
@@ -215,12 +217,12 @@ impl Reader {
                     let deletion = self.shift.deletion(deletion);
                     self.summary.tombstones += u64::from(deletion.is_deleted());
                     self.last_key = Some(key.clone());
-                    return Ok(Next::Row { key, deletion });
+                    return Ok(RowUnit::Row { key, deletion });
                 }
                 Ok(Some(Unit::Atom(atom))) => {
                     let atom = self.shift.atom(atom);
                     self.summary.count(&atom);
-                    return Ok(Next::Atom(atom));
+                    return Ok(RowUnit::Atom(atom));
                 }
                 Err(SstableError::Damaged(damage)) if self.skips_damage => {
                     let skipped = table.skip_damage(&damage)?;
@@ -230,7 +232,7 @@ impl Reader {
             }
         }
         self.end_gap(None);
-        Ok(Next::End)
+        Ok(RowUnit::End)
     }
 
     /// Records damage. Damages without a row between them are one.

@@ -9,21 +9,22 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::Endpoint;
 use super::open::CONSISTENCY;
-use super::{CopyError, Side};
+use crate::TransferError;
+use crate::rows::{RowBatch, RowTarget};
 use base::model::{Cell, CellKind, Change, Mutation, Predicate};
 use base::schema::CfDef;
 use base::util::Clock;
 use db::{Database, Error, Restore};
-use store::RowPiece;
 
 /// Attempts of a write, and the pause before the second; each pause is twice as long as the last.
 const TRIES: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Writes to a side.
-pub struct Writer {
-    to: Arc<Side>,
+/// Writes rows into the column families of an endpoint.
+pub struct RowWriter {
+    to: Arc<Endpoint>,
     database: Arc<Database>,
     clock: Arc<Clock>,
 }
@@ -31,41 +32,10 @@ pub struct Writer {
 /// The counters of a row, by super column.
 type Counters = HashMap<Option<Bytes>, Vec<Cell>>;
 
-impl Writer {
-    pub fn new(to: Arc<Side>, clock: Arc<Clock>) -> Result<Writer, CopyError> {
+impl RowWriter {
+    pub fn new(to: Arc<Endpoint>, clock: Arc<Clock>) -> Result<RowWriter, TransferError> {
         let database = to.writable()?.clone();
-        Ok(Writer { to, database, clock })
-    }
-
-    /// Writes pieces of rows into a column family of the target.
-    pub async fn write(&self, cf: &Arc<CfDef>, rows: Vec<RowPiece>) -> Result<(), CopyError> {
-        let mut mutations = Vec::with_capacity(rows.len());
-        let mut counted = Vec::new();
-        for row in rows {
-            let mut counters = Counters::new();
-            let mut changes = Vec::with_capacity(row.changes.len());
-            for change in row.changes {
-                match change {
-                    Change::Cell { super_column, cell } if cell.kind == CellKind::Counter => {
-                        counters.entry(super_column).or_default().push(cell);
-                    }
-                    change => changes.push(self.as_written(change)),
-                }
-            }
-            if !counters.is_empty() {
-                counted.push((row.key.clone(), counters));
-            }
-            if !changes.is_empty() {
-                mutations.push(Mutation::of(row.key, cf.clone(), changes));
-            }
-        }
-        if !mutations.is_empty() {
-            self.apply(mutations, is_worth_another_try).await?;
-        }
-        for (key, counters) in counted {
-            self.write_counters(cf, key, counters).await?;
-        }
-        Ok(())
+        Ok(RowWriter { to, database, clock })
     }
 
     /// Returns a change as the target can store it. A store with dumps stores everything as it is. Others cannot store
@@ -80,12 +50,17 @@ impl Writer {
         }
     }
 
-    async fn write_counters(&self, cf: &Arc<CfDef>, key: Bytes, counters: Counters) -> Result<(), CopyError> {
+    async fn write_counters(
+        &self,
+        cf: &Arc<CfDef>,
+        key: Bytes,
+        counters: Counters,
+    ) -> Result<(), TransferError> {
         let mut changes = Vec::new();
         for (super_column, cells) in counters {
             let names = Predicate::Names(cells.iter().map(|cell| cell.name.clone()).collect());
             let there = self.to.pages.cells(cf, key.clone(), super_column.clone(), names).await;
-            let there = there.map_err(|why| CopyError::of(&self.to, why))?;
+            let there = there.map_err(|why| TransferError::of(&self.to, why))?;
             let totals: HashMap<&Bytes, i64> =
                 there.iter().filter_map(|cell| Some((&cell.name, cell.count()?))).collect();
             for cell in &cells {
@@ -111,17 +86,55 @@ impl Writer {
         &self,
         mutations: Vec<Mutation>,
         may_try_again: impl Fn(&Error) -> bool,
-    ) -> Result<(), CopyError> {
+    ) -> Result<(), TransferError> {
         let mut pause = FIRST_PAUSE;
         for _ in 1..TRIES {
             match self.database.restore().write(mutations.clone(), CONSISTENCY).await {
                 Err(error) if may_try_again(&error) => tokio::time::sleep(pause).await,
-                outcome => return outcome.map_err(|error| CopyError::of(&self.to, error)),
+                outcome => return outcome.map_err(|error| TransferError::of(&self.to, error)),
             }
             pause *= 2;
         }
         let outcome = self.database.restore().write(mutations, CONSISTENCY).await;
-        outcome.map_err(|error| CopyError::of(&self.to, error))
+        outcome.map_err(|error| TransferError::of(&self.to, error))
+    }
+}
+
+impl RowTarget for RowWriter {
+    type Outcome = ();
+
+    fn name(&self) -> &str {
+        &self.to.name
+    }
+
+    async fn take(&self, RowBatch { cf, rows, .. }: RowBatch) -> Result<(), TransferError> {
+        let mut mutations = Vec::with_capacity(rows.len());
+        let mut counted = Vec::new();
+        for row in rows {
+            let mut counters = Counters::new();
+            let mut changes = Vec::with_capacity(row.changes.len());
+            for change in row.changes {
+                match change {
+                    Change::Cell { super_column, cell } if cell.kind == CellKind::Counter => {
+                        counters.entry(super_column).or_default().push(cell);
+                    }
+                    change => changes.push(self.as_written(change)),
+                }
+            }
+            if !counters.is_empty() {
+                counted.push((row.key.clone(), counters));
+            }
+            if !changes.is_empty() {
+                mutations.push(Mutation::of(row.key, cf.clone(), changes));
+            }
+        }
+        if !mutations.is_empty() {
+            self.apply(mutations, is_worth_another_try).await?;
+        }
+        for (key, counters) in counted {
+            self.write_counters(&cf, key, counters).await?;
+        }
+        Ok(())
     }
 }
 

@@ -1,11 +1,15 @@
-//! Rows on their way to the target, in pieces.
+//! Collects rows into batches.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::ImportError;
-use super::reader::{Next, Reader};
-use super::transfer::PIECE_BYTES;
+use super::read_thread::BatchSender;
+use super::sstable_rows::{RowUnit, SstableRows};
+use crate::rows::{BATCH_BYTES, RowBatch};
 use base::model::{Change, DeletionTime};
+use base::schema::CfDef;
 use store::{RowPiece, weight};
 
 /// Returns the changes with which the piece of a row begins.
@@ -13,41 +17,42 @@ pub fn first_changes(deletion: DeletionTime) -> Vec<Change> {
     if deletion.is_deleted() { vec![Change::DeleteRow { deletion }] } else { Vec::new() }
 }
 
-/// Rows on their way to the target, in pieces.
-pub struct Pieces<'a> {
+/// Collects the rows of a column family, and sends them in batches.
+pub struct RowBatcher {
+    cf: Arc<CfDef>,
     rows: Vec<RowPiece>,
     bytes: usize,
-    send: &'a mut dyn FnMut(Vec<RowPiece>) -> bool,
+    sender: BatchSender,
     /// Set once the target takes no more.
     is_stopped: bool,
 }
 
-impl<'a> Pieces<'a> {
-    /// Pieces go to `send`, which returns false to stop.
-    pub fn new(send: &'a mut dyn FnMut(Vec<RowPiece>) -> bool) -> Pieces<'a> {
-        Pieces { rows: Vec::new(), bytes: 0, send, is_stopped: false }
+impl RowBatcher {
+    pub fn new(cf: Arc<CfDef>, sender: BatchSender) -> RowBatcher {
+        RowBatcher { cf, rows: Vec::new(), bytes: 0, sender, is_stopped: false }
     }
 
-    /// Begins a row.
-    pub fn begin(&mut self, key: Bytes, deletion: DeletionTime) {
+    /// Begins a row. Returns false if the target takes no more.
+    pub fn begin(&mut self, key: Bytes, deletion: DeletionTime) -> bool {
         self.drop_empty();
-        if self.bytes >= PIECE_BYTES {
-            self.send();
+        if self.bytes >= BATCH_BYTES {
+            self.send(None);
         }
         self.bytes += key.len();
         self.rows.push(RowPiece { key, changes: first_changes(deletion) });
+        !self.is_stopped
     }
 
     /// Adds a change of the row. Returns false if the target takes no more.
     pub fn add(&mut self, change: Change) -> bool {
-        if self.bytes >= PIECE_BYTES
+        if self.bytes >= BATCH_BYTES
             && let Some(row) = self.rows.last()
             && row.changes.last().is_none_or(|last| !has_same_name(last, &change))
         {
-            // The rest of the row comes in further pieces. Cells of the same name stay together: in two tables of the
+            // The rest of the row comes in further batches. Cells of the same name stay together: in two tables of the
             // target, they would have to be merged.
             let key = row.key.clone();
-            self.send();
+            self.send(None);
             self.rows.push(RowPiece { key, changes: Vec::new() });
         }
         self.bytes += weight(&change);
@@ -57,13 +62,20 @@ impl<'a> Pieces<'a> {
         !self.is_stopped
     }
 
-    /// Sends the rest. Returns false if the target takes no more.
-    pub fn send(&mut self) -> bool {
+    /// Sends a whole row in a batch of its own. Returns false if the target takes no more.
+    pub fn send_row(&mut self, row: RowPiece) -> bool {
+        self.rows.push(row);
+        self.send(None)
+    }
+
+    /// Sends the rest, with the place after it. Returns false if the target takes no more.
+    pub fn send(&mut self, place: Option<Bytes>) -> bool {
         self.drop_empty();
         self.bytes = 0;
         let rows = std::mem::take(&mut self.rows);
-        if !rows.is_empty() && !(self.send)(rows) {
-            self.is_stopped = true;
+        if !rows.is_empty() || place.is_some() {
+            let batch = RowBatch { cf: self.cf.clone(), rows, place };
+            self.is_stopped |= self.sender.blocking_send(batch).is_err();
         }
         !self.is_stopped
     }
@@ -87,24 +99,22 @@ fn has_same_name(one: &Change, other: &Change) -> bool {
     }
 }
 
-/// Reads a whole SSTable of a family without counters into pieces. Returns how many counters were left out.
+/// Sends all rows of an SSTable of a family without counters. Returns how many counters were left out.
 ///
 /// # Errors
 ///
 /// At damage, unless it is skipped.
-pub fn read_pieces(
-    reader: &mut Reader,
-    mut send: impl FnMut(Vec<RowPiece>) -> bool,
-) -> Result<u64, ImportError> {
-    let mut pieces = Pieces::new(&mut send);
+pub fn send_rows_of(table: &mut SstableRows, batcher: &mut RowBatcher) -> Result<u64, ImportError> {
     let mut counters = 0;
     loop {
-        match reader.next()? {
-            Next::End => break,
-            Next::Row { key, deletion } => pieces.begin(key, deletion),
-            Next::Atom(atom) => match atom.into_change() {
+        match table.next()? {
+            RowUnit::End => break,
+            RowUnit::Row { key, deletion } => {
+                batcher.begin(key, deletion);
+            }
+            RowUnit::Atom(atom) => match atom.into_change() {
                 Some(change) => {
-                    if !pieces.add(change) {
+                    if !batcher.add(change) {
                         return Ok(counters);
                     }
                 }
@@ -112,6 +122,6 @@ pub fn read_pieces(
             },
         }
     }
-    pieces.send();
+    batcher.send(None);
     Ok(counters)
 }

@@ -1,4 +1,4 @@
-//! The differences between two sides.
+//! The differences between two endpoints.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ const SHOWN_MAX: u64 = 20;
 
 /// The kinds of differences of a cell or tombstone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DifferenceKind {
     OnlyInSource,
     OnlyInTarget,
     Value,
@@ -22,15 +22,15 @@ pub enum Kind {
     Deletion,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for DifferenceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::OnlyInSource => "only in the source",
-            Kind::OnlyInTarget => "only in the target",
-            Kind::Value => "another value",
-            Kind::Timestamp => "another timestamp",
-            Kind::Expiry => "another time to live",
-            Kind::Deletion => "another time of deletion",
+            DifferenceKind::OnlyInSource => "only in the source",
+            DifferenceKind::OnlyInTarget => "only in the target",
+            DifferenceKind::Value => "another value",
+            DifferenceKind::Timestamp => "another timestamp",
+            DifferenceKind::Expiry => "another time to live",
+            DifferenceKind::Deletion => "another time of deletion",
         })
     }
 }
@@ -42,7 +42,7 @@ pub struct Difference {
     pub super_column: Option<Bytes>,
     /// `None` for the tombstone of a row, of a super column, or of a range.
     pub column: Option<Bytes>,
-    pub kind: Kind,
+    pub kind: DifferenceKind,
 }
 
 /// Counts the differences of a comparison and prints the first ones.
@@ -52,6 +52,10 @@ pub struct Differences {
 }
 
 impl Differences {
+    pub fn add_all(&mut self, cf: &CfDef, differences: &[Difference]) {
+        differences.iter().for_each(|difference| self.add(cf, difference));
+    }
+
     pub fn add(&mut self, cf: &CfDef, difference: &Difference) {
         self.count += 1;
         if self.count <= SHOWN_MAX {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{CopyError, Side};
+use crate::TransferError;
+use crate::endpoint::Endpoint;
 use base::schema::{CfDef, KeyspaceDef};
 use base::util::output::report_line;
 
@@ -18,7 +19,7 @@ pub struct Selection {
     pub skips_tables: bool,
 }
 
-/// A column family on both sides.
+/// A column family on both endpoints.
 #[derive(Debug, Clone)]
 pub struct Pair {
     pub from: Arc<CfDef>,
@@ -42,12 +43,15 @@ pub struct SelectedFamilies {
     pub families: Vec<Arc<CfDef>>,
 }
 
-/// Returns the column families of a side that are selected.
+/// Returns the column families of an endpoint that are selected.
 ///
 /// # Errors
 ///
 /// If there are none.
-pub fn selected_families(from: &Side, selection: &Selection) -> Result<Vec<SelectedFamilies>, CopyError> {
+pub fn selected_families(
+    from: &Endpoint,
+    selection: &Selection,
+) -> Result<Vec<SelectedFamilies>, TransferError> {
     let mut all = Vec::new();
     for keyspace in from.keyspaces() {
         if selection.keyspace.as_ref().is_some_and(|only| *only != keyspace.name) {
@@ -68,13 +72,17 @@ pub fn selected_families(from: &Side, selection: &Selection) -> Result<Vec<Selec
             (None, Some(family)) => format!("no column family {family}"),
             (None, None) => "no column family".to_owned(),
         };
-        return Err(CopyError::Schema(format!("{what} is defined in {}", from.name)));
+        return Err(TransferError::Schema(format!("{what} is defined in {}", from.name)));
     }
     Ok(all)
 }
 
-/// Creates the column families that the target lacks. Returns each column family with its definition on the other side.
-pub async fn prepare(from: &Side, to: &Side, selection: &Selection) -> Result<Vec<Pair>, CopyError> {
+/// Creates the column families that the target lacks. Returns each column family with its definition on the other endpoint.
+pub async fn prepare(
+    from: &Endpoint,
+    to: &Endpoint,
+    selection: &Selection,
+) -> Result<Vec<Pair>, TransferError> {
     let mut selected = selected_families(from, selection)?;
     if !to.can_dump() {
         skip_tables(&mut selected, to, selection)?;
@@ -93,19 +101,19 @@ pub async fn prepare(from: &Side, to: &Side, selection: &Selection) -> Result<Ve
         let Some(families) = missing.get(&keyspace.name) else { continue };
         let names: Vec<String> = families.iter().map(|cf| name_of(cf)).collect();
         database.restore().define(keyspace, families).await.map_err(|error| {
-            CopyError::Schema(format!("{} has no {}: {error}", to.name, names.join(", ")))
+            TransferError::Schema(format!("{} has no {}: {error}", to.name, names.join(", ")))
         })?;
         tracing::info!("created in {}: {}", to.name, names.join(", "));
     }
     pairs_of(&selected, to)
 }
 
-/// Returns each column family with its definition on the other side.
+/// Returns each column family with its definition on the other endpoint.
 ///
 /// # Errors
 ///
 /// Names the column family that the target does not have.
-pub fn existing(from: &Side, to: &Side, selection: &Selection) -> Result<Vec<Pair>, CopyError> {
+pub fn existing(from: &Endpoint, to: &Endpoint, selection: &Selection) -> Result<Vec<Pair>, TransferError> {
     let mut selected = selected_families(from, selection)?;
     if !to.can_dump() {
         skip_tables(&mut selected, to, selection)?;
@@ -113,11 +121,11 @@ pub fn existing(from: &Side, to: &Side, selection: &Selection) -> Result<Vec<Pai
     pairs_of(&selected, to)
 }
 
-fn pairs_of(selected: &[SelectedFamilies], to: &Side) -> Result<Vec<Pair>, CopyError> {
+fn pairs_of(selected: &[SelectedFamilies], to: &Endpoint) -> Result<Vec<Pair>, TransferError> {
     let mut pairs = Vec::new();
     for cf in selected.iter().flat_map(|selected| &selected.families) {
         let Some(there) = to.column_family(&cf.keyspace, &cf.name) else {
-            return Err(CopyError::Schema(format!("{} has no column family {}", to.name, name_of(cf))));
+            return Err(TransferError::Schema(format!("{} has no column family {}", to.name, name_of(cf))));
         };
         check_alike(cf, &there)?;
         pairs.push(Pair { from: cf.clone(), to: there });
@@ -126,7 +134,11 @@ fn pairs_of(selected: &[SelectedFamilies], to: &Side) -> Result<Vec<Pair>, CopyE
 }
 
 /// Removes CQL tables from the selection: a cluster has its own tables, in which cells of this store have no place.
-fn skip_tables(selected: &mut [SelectedFamilies], to: &Side, selection: &Selection) -> Result<(), CopyError> {
+fn skip_tables(
+    selected: &mut [SelectedFamilies],
+    to: &Endpoint,
+    selection: &Selection,
+) -> Result<(), TransferError> {
     let is_table = |cf: &&Arc<CfDef>| cf.table.is_some();
     let tables: Vec<String> = selected
         .iter()
@@ -138,7 +150,7 @@ fn skip_tables(selected: &mut [SelectedFamilies], to: &Side, selection: &Selecti
         return Ok(());
     }
     if !selection.skips_tables {
-        return Err(CopyError::Schema(format!(
+        return Err(TransferError::Schema(format!(
             "{} cannot store tables created by CQL: {}; copy them with a CQL tool, and skip them here with \
              --skip-cql-tables",
             to.name,
@@ -152,33 +164,24 @@ fn skip_tables(selected: &mut [SelectedFamilies], to: &Side, selection: &Selecti
     Ok(())
 }
 
-/// Checks that both sides have the same kinds of names and values.
-fn check_alike(from: &CfDef, to: &CfDef) -> Result<(), CopyError> {
-    let subcomparator = |cf: &CfDef| cf.subcomparator().map(|sub| sub.class_name().to_owned());
-    let differs = |what: &str, from_is: &str, to_is: &str| {
-        Err(CopyError::Schema(format!(
-            "{} is not the same on both sides: its {what} is {from_is} in the source and {to_is} in the target; drop \
-             the target's, or copy to another target",
-            name_of(from)
-        )))
-    };
-    if from.is_super() != to.is_super() {
-        return differs("type", from.type_name(), to.type_name());
-    }
-    if from.comparator.class_name() != to.comparator.class_name() {
-        return differs("comparator", from.comparator.class_name(), to.comparator.class_name());
-    }
-    if subcomparator(from) != subcomparator(to) {
-        let (from, to) = (subcomparator(from).unwrap_or_default(), subcomparator(to).unwrap_or_default());
-        return differs("subcomparator", &from, &to);
-    }
-    if from.is_counter() != to.is_counter() {
-        let kind = |cf: &CfDef| if cf.is_counter() { "counters" } else { "values" };
-        return differs("content", kind(from), kind(to));
-    }
-    if from.table.is_some() != to.table.is_some() {
-        let kind = |cf: &CfDef| if cf.table.is_some() { "a CQL table" } else { "a column family" };
-        return differs("kind", kind(from), kind(to));
-    }
-    Ok(())
+/// Returns the properties that a column family must have on both endpoints.
+fn properties(cf: &CfDef) -> [(&'static str, &str); 5] {
+    [
+        ("type", cf.type_name()),
+        ("comparator", cf.comparator.class_name()),
+        ("subcomparator", cf.subcomparator().map_or("", |comparator| comparator.class_name())),
+        ("content", if cf.is_counter() { "counters" } else { "values" }),
+        ("kind", if cf.table.is_some() { "a CQL table" } else { "a column family" }),
+    ]
+}
+
+/// Checks that both endpoints have the same kinds of names and values.
+fn check_alike(from: &CfDef, to: &CfDef) -> Result<(), TransferError> {
+    let mut pairs = properties(from).into_iter().zip(properties(to));
+    let Some(((what, from_is), (_, to_is))) = pairs.find(|(from, to)| from != to) else { return Ok(()) };
+    Err(TransferError::Schema(format!(
+        "{} is not the same on both sides: its {what} is {from_is} in the source and {to_is} in the target; drop the \
+         target's, or copy to another target",
+        name_of(from)
+    )))
 }

@@ -6,40 +6,41 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::progress::Progress;
-use super::{FoundTable, ImportError};
-use crate::copy::{CopyError, Side, Writer};
+use super::import_progress::ImportProgress;
+use super::{ImportError, SstableFile};
+use crate::TransferError;
+use crate::endpoint::{Endpoint, RowWriter};
 use base::util::Clock;
 use store::{BulkStore, StoreError};
 
 /// A target, with the progress of the import.
-pub struct Load {
-    pub to: Arc<Side>,
-    pub writer: Arc<Writer>,
-    pub progress: Progress,
+pub struct ImportTarget {
+    pub to: Arc<Endpoint>,
+    pub writer: Arc<RowWriter>,
+    pub progress: ImportProgress,
     /// Time between two checkpoints.
     every: Duration,
     last: Instant,
 }
 
-impl Load {
+impl ImportTarget {
     /// Begins to import into a target.
     ///
     /// # Errors
     ///
     /// If the target cannot be written to.
     pub fn begin(
-        to: Arc<Side>,
+        to: Arc<Endpoint>,
         clock: Arc<Clock>,
-        progress: Progress,
+        progress: ImportProgress,
         every: Duration,
-    ) -> Result<Load, ImportError> {
-        let writer = Arc::new(Writer::new(to.clone(), clock)?);
-        let load = Load { to, writer, progress, every, last: Instant::now() };
-        if let Some(bulk) = load.bulk() {
-            bulk.begin_load().map_err(|error| load.failed(error))?;
+    ) -> Result<ImportTarget, ImportError> {
+        let writer = Arc::new(RowWriter::new(to.clone(), clock)?);
+        let target = ImportTarget { to, writer, progress, every, last: Instant::now() };
+        if let Some(bulk) = target.bulk() {
+            bulk.begin_load().map_err(|error| target.failed(error))?;
         }
-        Ok(load)
+        Ok(target)
     }
 
     /// Returns whether the target is loaded in bulk.
@@ -52,19 +53,19 @@ impl Load {
     }
 
     fn failed(&self, error: StoreError) -> ImportError {
-        CopyError::of(&self.to, error).into()
+        TransferError::of(&self.to, error).into()
     }
 
-    /// Returns when the next checkpoint is due. `None` if no progress is recorded.
-    pub fn next_checkpoint(&self) -> Option<Instant> {
-        self.progress.is_recorded().then(|| self.last + self.every)
+    /// Returns the time between two checkpoints. `None` if no progress is recorded.
+    pub fn checkpoint_every(&self) -> Option<Duration> {
+        self.progress.is_recorded().then_some(self.every)
     }
 
     /// Records parts of a column family that are written completely.
     pub async fn finish(&mut self, family: &str, parts: Vec<String>) -> Result<(), ImportError> {
         self.progress.finish(family, parts);
-        match self.next_checkpoint() {
-            Some(due) if !self.is_bulk() || Instant::now() >= due => self.checkpoint().await,
+        match self.checkpoint_every() {
+            Some(every) if !self.is_bulk() || self.last.elapsed() >= every => self.checkpoint().await,
             _ => Ok(()),
         }
     }
@@ -73,7 +74,7 @@ impl Load {
     pub async fn reach(
         &mut self,
         family: &str,
-        tables: &[FoundTable],
+        tables: &[SstableFile],
         key: &[u8],
     ) -> Result<(), ImportError> {
         self.progress.reach(family, tables, key);

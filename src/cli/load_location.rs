@@ -8,8 +8,8 @@ use base::util::Clock;
 use config::Config;
 use db::Database;
 use embedded::BackupOptions;
-use transfer::copy;
-use transfer::copy::{CopyError, OpenOptions, Place, Side};
+use transfer::endpoint::{Endpoint, Location, OpenOptions};
+use transfer::{TransferError, copy, endpoint};
 
 /// A directory that is removed at the end.
 struct TemporaryDirectory(PathBuf);
@@ -25,18 +25,18 @@ impl Drop for TemporaryDirectory {
 }
 
 /// Loads the schema and the rows of a place. Users are not loaded.
-pub async fn load_place(database: &Arc<Database>, place: &Place) -> Result<(), String> {
+pub async fn load_location(database: &Arc<Database>, place: &Location) -> Result<(), String> {
     let failed = |why: String| format!("--load {place}: {why}");
     let loaded = match place {
-        Place::Data(directory) => {
+        Location::Data(directory) => {
             let temporary = backup_of(directory).await.map_err(failed)?;
-            load_from(database, &Place::Data(temporary.0.clone())).await
+            load_from(database, &Location::Data(temporary.0.clone())).await
         }
         other => load_from(database, other).await,
     };
     let (families, rows, cells) = loaded.map_err(|error| match error {
         // Its side is the temporary directory, or the place once more.
-        CopyError::Side { why, .. } => failed(why),
+        TransferError::Endpoint { why, .. } => failed(why),
         error => failed(error.to_string()),
     })?;
     tracing::info!("{place}: {families} column families, {rows} rows and {cells} cells loaded");
@@ -58,7 +58,7 @@ async fn backup_of(directory: &Path) -> Result<TemporaryDirectory, String> {
 }
 
 /// Copies all column families. Returns how many they are, and the numbers of rows and cells.
-async fn load_from(database: &Arc<Database>, place: &Place) -> Result<(usize, u64, u64), CopyError> {
+async fn load_from(database: &Arc<Database>, place: &Location) -> Result<(usize, u64, u64), TransferError> {
     let clock = Arc::new(Clock::system());
     let partitioner = database.partitioner().clone();
     let catalog = Catalog::clone(&database.catalog());
@@ -71,8 +71,8 @@ async fn load_from(database: &Arc<Database>, place: &Place) -> Result<(usize, u6
         keyspace: None,
         creates: false,
     };
-    let from = Arc::new(copy::open(place, &options).await?);
-    let to = Arc::new(Side::of_database("the server", database.clone(), clock.clone()));
+    let from = Arc::new(endpoint::open(place, &options).await?);
+    let to = Arc::new(Endpoint::of_database("the server", database.clone(), clock.clone()));
     let copied = copy::copy_families(from.clone(), to, clock).await;
     // Indexes that are not complete are built in the background, which needs the open store.
     if let Some(source) = &from.database {

@@ -1,5 +1,6 @@
 //! Counts the data that was copied or compared.
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use base::model::Change;
@@ -16,17 +17,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts pieces; `rows` of them begin a row.
-    pub fn of(pieces: &[RowPiece], rows: u64) -> Tally {
-        let mut tally = Tally { rows, ..Tally::default() };
-        for row in pieces {
-            tally.cells += row.changes.len() as u64;
-            tally.bytes += row.key.len() as u64;
-            tally.bytes += row.changes.iter().map(bytes_of).sum::<u64>();
-        }
-        tally
-    }
-
     pub fn add(&mut self, other: Tally) {
         self.rows += other.rows;
         self.cells += other.cells;
@@ -34,10 +24,32 @@ impl Tally {
     }
 }
 
+/// Counts batches in the order of reading. A row may go on in the next batch.
+#[derive(Debug, Default)]
+pub struct RowCounter {
+    pub last_key: Option<Bytes>,
+}
+
+impl RowCounter {
+    /// Counts the rows that begin in a batch, its cells and its bytes.
+    pub fn count(&mut self, rows: &[RowPiece]) -> Tally {
+        let mut tally = Tally::default();
+        for row in rows {
+            tally.cells += row.changes.len() as u64;
+            tally.bytes += row.key.len() as u64 + row.changes.iter().map(bytes_of).sum::<u64>();
+            if self.last_key.as_ref() != Some(&row.key) {
+                tally.rows += 1;
+                self.last_key = Some(row.key.clone());
+            }
+        }
+        tally
+    }
+}
+
 fn bytes_of(change: &Change) -> u64 {
     let bytes = match change {
         Change::Cell { super_column, cell } => {
-            super_column.as_ref().map_or(0, bytes::Bytes::len) + cell.name.len() + cell.value.len()
+            super_column.as_ref().map_or(0, Bytes::len) + cell.name.len() + cell.value.len()
         }
         Change::DeleteSuper { name, .. } => name.len(),
         Change::DeleteRow { .. } => 0,

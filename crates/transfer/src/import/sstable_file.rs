@@ -6,7 +6,7 @@ use sstable::Descriptor;
 
 /// An SSTable.
 #[derive(Debug, Clone)]
-pub struct FoundTable {
+pub struct SstableFile {
     /// The Data file.
     pub path: PathBuf,
     /// The size of the Data file in bytes.
@@ -16,9 +16,16 @@ pub struct FoundTable {
     pub node: usize,
 }
 
+impl SstableFile {
+    /// Returns its name in the progress file.
+    pub fn part(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
 /// A file or directory of a node: a commit log, a transaction log, or a directory that was given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FoundPath {
+pub struct NodePath {
     pub path: PathBuf,
     /// The number of the node, as of an SSTable.
     pub node: usize,

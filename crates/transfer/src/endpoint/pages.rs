@@ -9,7 +9,7 @@ use bytes::Bytes;
 use base::model::{Cell, Predicate, Row, RowColumns};
 use base::schema::CfDef;
 
-/// The future result of a side; an error is the side's message.
+/// The future result of an endpoint; an error is the endpoint's message.
 pub type PageFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
 
 /// Reads live cells.

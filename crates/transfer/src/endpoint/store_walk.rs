@@ -1,16 +1,16 @@
-//! Reads a column family of a side in ring order, a piece at a time.
+//! Reads a column family of an endpoint in ring order, batch by batch.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{CopyError, Side};
+use super::Endpoint;
+use crate::TransferError;
+use crate::rows::{BATCH_BYTES, RowBatch, RowSource};
 use base::model::{Change, Row, RowColumns};
+use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
 use store::{Dump, DumpCommand, RowPiece};
-
-/// Approximate size of a piece, in bytes.
-const BATCH_BYTES: usize = 128 * 1024;
 
 /// Columns of each row in a page: at first, and at most.
 const FIRST_COLUMNS: usize = 64;
@@ -19,76 +19,57 @@ const COLUMNS_MAX: usize = 1024;
 const FIRST_ROWS: usize = 16;
 const ROWS_MIN: usize = 2;
 
-/// The rows that are read at a time.
-#[derive(Debug)]
-pub struct Batch {
-    pub rows: Vec<RowPiece>,
-    /// The number of rows that begin in this batch.
-    pub rows_begun: u64,
-    /// Where to continue; `None` after the last batch.
-    pub place: Option<Bytes>,
-}
-
-/// A walk over a column family.
-pub struct Walk {
-    side: Arc<Side>,
+/// A walk over a column family. Its batches have the place after them; only the last one has none.
+pub struct StoreWalk {
+    endpoint: Arc<Endpoint>,
     cf: Arc<CfDef>,
+    /// The column family of the batches, as the target defines it.
+    into: Arc<CfDef>,
     after: Option<Bytes>,
     is_over: bool,
-    last_key: Option<Bytes>,
     rows_max: usize,
     /// Size of the next page; adapts to the data.
     rows: usize,
     columns: usize,
 }
 
-impl Walk {
+impl StoreWalk {
     /// Starts a walk after a place; `None` for the beginning.
-    pub fn new(side: Arc<Side>, cf: Arc<CfDef>, after: Option<Bytes>, rows_max: usize) -> Walk {
+    pub fn new(endpoint: Arc<Endpoint>, cf: Arc<CfDef>, after: Option<Bytes>, rows_max: usize) -> StoreWalk {
         let rows_max = rows_max.max(ROWS_MIN);
         let rows = FIRST_ROWS.min(rows_max);
-        Walk { side, cf, after, is_over: false, last_key: None, rows_max, rows, columns: FIRST_COLUMNS }
+        let (into, columns) = (cf.clone(), FIRST_COLUMNS);
+        StoreWalk { endpoint, cf, into, after, is_over: false, rows_max, rows, columns }
     }
 
-    /// Returns the next rows; `None` at the end. A batch may be empty although more follow.
-    pub async fn next(&mut self) -> Result<Option<Batch>, CopyError> {
-        if self.is_over {
-            return Ok(None);
-        }
-        let (rows, place) = match self.dumped().await? {
-            Some(dump) => (dump.rows, dump.place),
-            None => self.page().await?,
-        };
-        let mut rows_begun = 0;
-        for row in &rows {
-            if self.last_key.as_ref() != Some(&row.key) {
-                rows_begun += 1;
-                self.last_key = Some(row.key.clone());
-            }
-        }
-        self.is_over = place.is_none();
-        self.after = place.clone();
-        Ok(Some(Batch { rows, rows_begun, place }))
+    /// Sets the column family of the target.
+    pub fn into_family(self, into: Arc<CfDef>) -> StoreWalk {
+        StoreWalk { into, ..self }
     }
 
-    /// Returns the next part of a dump, if the side supports dumps.
-    async fn dumped(&self) -> Result<Option<Dump>, CopyError> {
-        let Some(database) = &self.side.database else { return Ok(None) };
+    /// Returns the order of the rows, if it is known.
+    pub fn partitioner(&self) -> Option<&PartitionerRef> {
+        self.endpoint.partitioner.as_ref()
+    }
+
+    /// Returns the next part of a dump, if the endpoint supports dumps.
+    async fn dumped(&self) -> Result<Option<Dump>, TransferError> {
+        let Some(database) = &self.endpoint.database else { return Ok(None) };
         let command = DumpCommand { cf: self.cf.clone(), after: self.after.clone(), max_bytes: BATCH_BYTES };
         let Some(dump) = database.store().dump(command) else { return Ok(None) };
-        dump.await.map(Some).map_err(|error| CopyError::of(&self.side, error))
+        dump.await.map(Some).map_err(|error| TransferError::of(&self.endpoint, error))
     }
 
     /// Returns the next page of live cells.
-    async fn page(&mut self) -> Result<(Vec<RowPiece>, Option<Bytes>), CopyError> {
+    async fn page(&mut self) -> Result<(Vec<RowPiece>, Option<Bytes>), TransferError> {
         let place = self.after.as_ref().map(PagePlace::read).transpose();
-        let place = place.map_err(|why| CopyError::of(&self.side, why))?;
+        let place = place.map_err(|why| TransferError::of(&self.endpoint, why))?;
         let paged = match place {
             Some(PagePlace { key, column: Some(column) }) => self.rest_of_row(key, column).await,
             Some(PagePlace { key, column: None }) => self.rows_after(key).await,
             None => self.rows_after(Bytes::new()).await,
         };
-        let (rows, place) = paged.map_err(|why| CopyError::of(&self.side, why))?;
+        let (rows, place) = paged.map_err(|why| TransferError::of(&self.endpoint, why))?;
         self.adapt(rows.iter().flat_map(|row| &row.changes).map(store::weight).sum());
         Ok((rows, place.map(|place| place.write())))
     }
@@ -110,8 +91,8 @@ impl Walk {
         key: Bytes,
         seen: Bytes,
     ) -> Result<(Vec<RowPiece>, Option<PagePlace>), String> {
-        let found = self.side.pages.row(&self.cf, key.clone(), seen.clone(), self.columns).await?;
-        let may_stop_early = self.side.pages.may_stop_early(&self.cf);
+        let found = self.endpoint.pages.row(&self.cf, key.clone(), seen.clone(), self.columns).await?;
+        let may_stop_early = self.endpoint.pages.may_stop_early(&self.cf);
         let (is_full, last) = (found.len() >= self.columns, last_name(&found));
         // The column `seen` may have been deleted; then the page begins with another.
         let columns = without_first(found, &seen);
@@ -125,8 +106,8 @@ impl Walk {
     /// Returns the rows after a key; from the first if it is empty. The page ends with the first row that has more
     /// columns.
     async fn rows_after(&self, start: Bytes) -> Result<(Vec<RowPiece>, Option<PagePlace>), String> {
-        let may_stop_early = self.side.pages.may_stop_early(&self.cf);
-        let found = self.side.pages.range(&self.cf, start.clone(), self.rows, self.columns).await?;
+        let may_stop_early = self.endpoint.pages.may_stop_early(&self.cf);
+        let found = self.endpoint.pages.range(&self.cf, start.clone(), self.rows, self.columns).await?;
         let is_last = found.len() < self.rows;
         let mut place = None;
         let mut pieces = Vec::with_capacity(found.len());
@@ -144,6 +125,23 @@ impl Walk {
             }
         }
         Ok((pieces, place.filter(|_| !is_last)))
+    }
+}
+
+impl RowSource for StoreWalk {
+    type Error = TransferError;
+
+    async fn next(&mut self) -> Result<Option<RowBatch>, TransferError> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let (rows, place) = match self.dumped().await? {
+            Some(dump) => (dump.rows, dump.place),
+            None => self.page().await?,
+        };
+        self.is_over = place.is_none();
+        self.after = place.clone();
+        Ok(Some(RowBatch { cf: self.into.clone(), rows, place }))
     }
 }
 

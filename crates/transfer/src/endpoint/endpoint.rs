@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::CopyError;
 use super::open::CONSISTENCY;
 use super::pages::Pages;
 use super::store_pages::StorePages;
+use crate::TransferError;
 use base::partitioner::PartitionerRef;
 use base::schema::{CfDef, KeyspaceDef};
 use base::util::Clock;
 use db::Database;
 
 /// A store to copy from or to.
-pub struct Side {
+pub struct Endpoint {
     /// The name, the same in every run.
     pub name: String,
     /// Reads the live cells.
@@ -25,15 +25,21 @@ pub struct Side {
     pub partitioner: Option<PartitionerRef>,
 }
 
-impl Side {
-    /// Returns the side of a database that is open.
-    pub fn of_database(name: &str, database: Arc<Database>, clock: Arc<Clock>) -> Side {
+impl Endpoint {
+    /// Returns the endpoint of a database that is open.
+    pub fn of_database(name: &str, database: Arc<Database>, clock: Arc<Clock>) -> Endpoint {
         let pages = Arc::new(StorePages::new(database.store().clone(), clock, CONSISTENCY));
         let partitioner = Some(database.partitioner().clone());
-        Side { name: name.to_owned(), pages, database: Some(database), described: Vec::new(), partitioner }
+        Endpoint {
+            name: name.to_owned(),
+            pages,
+            database: Some(database),
+            described: Vec::new(),
+            partitioner,
+        }
     }
 
-    /// Returns whether the side supports dumps of all that is stored, including tombstones.
+    /// Returns whether the endpoint supports dumps of all that is stored, including tombstones.
     pub fn can_dump(&self) -> bool {
         self.database.as_ref().is_some_and(|database| database.store().can_dump())
     }
@@ -57,15 +63,15 @@ impl Side {
         }
     }
 
-    /// Returns the database of a side that can be written to.
-    pub fn writable(&self) -> Result<&Arc<Database>, CopyError> {
+    /// Returns the database of an endpoint that can be written to.
+    pub fn writable(&self) -> Result<&Arc<Database>, TransferError> {
         self.database.as_ref().ok_or_else(|| {
-            CopyError::of(self, "cannot copy to a Thrift server: copy to its data directory or cluster")
+            TransferError::of(self, "cannot copy to a Thrift server: copy to its data directory or cluster")
         })
     }
 
-    /// Returns whether the rows of both sides are in the same order.
-    pub fn is_in_order_of(&self, other: &Side) -> bool {
+    /// Returns whether the rows of both endpoints are in the same order.
+    pub fn is_in_order_of(&self, other: &Endpoint) -> bool {
         match (&self.partitioner, &other.partitioner) {
             (Some(one), Some(other)) => one.class_name() == other.class_name(),
             _ => false,
@@ -73,8 +79,8 @@ impl Side {
     }
 
     /// Makes all writes durable.
-    pub async fn close(&self) -> Result<(), CopyError> {
+    pub async fn close(&self) -> Result<(), TransferError> {
         let Some(database) = &self.database else { return Ok(()) };
-        database.store().close().await.map_err(|error| CopyError::of(self, error))
+        database.store().close().await.map_err(|error| TransferError::of(self, error))
     }
 }

@@ -1,0 +1,28 @@
+//! The pipeline: rows move from a source to a target, are counted, and displayed.
+//!
+//! ```text
+//!   source         returns batches of rows: RowSource, RowBatch
+//!   target         takes batches of rows: RowTarget
+//!   pump           moves batches from a source to a target
+//!   tally          counts rows, cells and bytes         meter         displays the progress
+//!   resume_file    records the progress in a file       interruption  stops a transfer
+//!   ring_position  the order of rows
+//! ```
+
+mod interruption;
+mod meter;
+mod pump;
+mod resume_file;
+mod ring_position;
+mod source;
+mod tally;
+mod target;
+
+pub use interruption::Interruption;
+pub use meter::{Counts, Meter, WalkMeter};
+pub use pump::{Delivered, Pump};
+pub use resume_file::ResumeFile;
+pub use ring_position::{RingPosition, ring_position};
+pub use source::{BATCH_BYTES, RowBatch, RowSource};
+pub use tally::{RowCounter, Tally};
+pub use target::{NoTarget, RowTarget};

@@ -1,0 +1,186 @@
+//! A client of a Thrift server, with one call at a time.
+//!
+//! The library of the Thrift project reads and writes the messages. Its connections are blocking, and refuse frames of more
+//! than 16 MB, which replies with large values are, so bytes are sent and received here.
+
+use std::error::Error;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use thrift::TConfiguration;
+use thrift::protocol::{
+    TBinaryInputProtocol, TBinaryOutputProtocol, TInputProtocol, TMessageIdentifier, TMessageType,
+    TOutputProtocol,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::value::{Fields, ThriftValue, ValueReader};
+use crate::endpoint::ThriftAddress;
+use base::util::Password;
+use wire::limits::MESSAGE_BYTES_MAX;
+use wire::thrift::frame::{MessageCutter, NextMessage, Transport};
+
+/// Time limits of connecting and of a call.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Room in the input buffer for a read, in bytes.
+const READ_BYTES: usize = 64 * 1024;
+
+/// An open connection.
+pub struct ThriftClient {
+    stream: TcpStream,
+    address: ThriftAddress,
+    cutter: MessageCutter,
+    input: BytesMut,
+    seqid: i32,
+    /// The user and the password, if the server requires a login.
+    login: Option<(String, Password)>,
+    /// The keyspace of the session (0.7 and later), or of the login (0.6).
+    keyspace: Option<String>,
+}
+
+impl ThriftClient {
+    /// Connects. Logs in, except up to 0.6, where a login is for a keyspace. `login` is a user and the password.
+    pub async fn connect(
+        address: &ThriftAddress,
+        login: Option<(String, Password)>,
+    ) -> Result<ThriftClient, String> {
+        let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&address.address)).await;
+        let stream = match connecting {
+            Ok(Ok(stream)) => stream,
+            Ok(Err(error)) => return Err(format!("cannot connect: {error}")),
+            Err(_) => return Err(format!("cannot connect: no answer within {CONNECT_TIMEOUT:?}")),
+        };
+        stream.set_nodelay(true).map_err(|error| error.to_string())?;
+        let mut client = ThriftClient {
+            stream,
+            login,
+            address: address.clone(),
+            cutter: MessageCutter::new(address.transport, MESSAGE_BYTES_MAX),
+            input: BytesMut::new(),
+            seqid: 0,
+            keyspace: None,
+        };
+        if !client.address.is_keyed {
+            client.log_in(None).await?;
+        }
+        Ok(client)
+    }
+
+    /// Logs in; up to 0.6 to a keyspace.
+    async fn log_in(&mut self, keyspace: Option<&str>) -> Result<(), String> {
+        let Some((user, password)) = self.login.clone() else { return Ok(()) };
+        let credentials = [("username", &user[..]), ("password", password.reveal())];
+        let credentials = credentials.map(|(name, value)| (name.into(), value.into()));
+        let request = ThriftValue::from([(1, ThriftValue::Map(credentials.into()))]);
+        let arguments = match keyspace {
+            Some(keyspace) => vec![(1, keyspace.into()), (2, request)],
+            None => vec![(1, request)],
+        };
+        self.exchange("login", Fields(arguments)).await.map(drop)
+    }
+
+    /// Selects the keyspace of the session. Up to 0.6, where each call names its keyspace, logs in to it.
+    pub async fn use_keyspace(&mut self, keyspace: &str) -> Result<(), String> {
+        if self.keyspace.as_deref() == Some(keyspace) {
+            return Ok(());
+        }
+        if self.address.is_keyed {
+            self.log_in(Some(keyspace)).await?;
+        } else {
+            self.exchange("set_keyspace", Fields(vec![(1, keyspace.into())])).await?;
+        }
+        self.keyspace = Some(keyspace.to_owned());
+        Ok(())
+    }
+
+    /// Calls a method. Returns its result.
+    pub async fn call(&mut self, name: &str, arguments: Fields) -> Result<ThriftValue, String> {
+        let result = self.exchange(name, arguments).await?;
+        result.ok_or_else(|| format!("{name}: the reply has no result"))
+    }
+
+    /// Calls a method. Returns its result, which those that only write do not have.
+    async fn exchange(&mut self, name: &str, arguments: Fields) -> Result<Option<ThriftValue>, String> {
+        self.seqid = self.seqid.wrapping_add(1);
+        let request = message_of(name, self.seqid, &arguments, self.address.transport);
+        let request = request.map_err(|error| format!("{name}: {error}"))?;
+        let exchanged = tokio::time::timeout(CALL_TIMEOUT, self.send_and_read(&request)).await;
+        let reply = exchanged.unwrap_or_else(|_| {
+            Err(format!(
+                "{name}: no answer; append the transport and version to the server's address if they are not the defaults, \
+                 such as ?unframed&version=0.6"
+            ))
+        })?;
+        result_of(&reply).map_err(|error| format!("{name}: {error}"))?.map_err(|why| format!("{name}{why}"))
+    }
+
+    async fn send_and_read(&mut self, request: &[u8]) -> Result<Bytes, String> {
+        self.stream.write_all(request).await.map_err(|error| format!("connection lost: {error}"))?;
+        loop {
+            let next = self.cutter.next_message(&mut self.input).map_err(|error| error.to_string())?;
+            if let NextMessage::Message(message) = next {
+                return Ok(message);
+            }
+            self.input.reserve(READ_BYTES);
+            match self.stream.read_buf(&mut self.input).await {
+                Ok(0) => {
+                    return Err(
+                        "the server closed the connection; append the transport and version to its address if they are not \
+                         the defaults, such as ?unframed&version=0.6"
+                            .to_owned(),
+                    );
+                }
+                Ok(_) => {}
+                Err(error) => return Err(format!("connection lost: {error}")),
+            }
+        }
+    }
+}
+
+/// Returns the bytes of a call, with the length of the frame if there are frames.
+fn message_of(
+    name: &str,
+    seqid: i32,
+    arguments: &Fields,
+    transport: Transport,
+) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut message = Vec::new();
+    let mut output = TBinaryOutputProtocol::new(&mut message, true);
+    output.write_message_begin(&TMessageIdentifier::new(name, TMessageType::Call, seqid))?;
+    arguments.write(&mut output)?;
+    output.write_message_end()?;
+    if transport == Transport::Framed {
+        let length = u32::try_from(message.len())?;
+        message.splice(0..0, length.to_be_bytes());
+    }
+    Ok(message)
+}
+
+/// Reads a reply: its result, if it has one, or an exception as the rest of a sentence that begins with the method.
+fn result_of(reply: &Bytes) -> thrift::Result<Result<Option<ThriftValue>, String>> {
+    // The library allocates memory for lengths that it reads: none is longer than the reply.
+    let length = Some(reply.len());
+    let limits = TConfiguration::builder().max_message_size(length).max_string_size(length);
+    let limits = limits.max_frame_size(length).build()?;
+    let mut input = TBinaryInputProtocol::with_config(&reply[..], false, limits);
+    let message = input.read_message_begin()?;
+    let mut fields = ValueReader::new(&mut input).fields()?;
+    if message.message_type == TMessageType::Exception {
+        return Ok(Err(format!(": {}", reason_in(&mut fields))));
+    }
+    Ok(match fields.0.into_iter().next() {
+        Some((0, result)) => Ok(Some(result)),
+        Some((_, ThriftValue::Struct(mut exception))) => {
+            Err(format!(" was refused: {}", reason_in(&mut exception)))
+        }
+        _ => Ok(None),
+    })
+}
+
+/// Returns the text of an exception; many have none.
+fn reason_in(exception: &mut Fields) -> String {
+    exception.text(1).unwrap_or_else(|| "without a reason".to_owned())
+}
