@@ -4,6 +4,7 @@
 //!   net         accepts a socket and hands it to a ConnectionHandler, with its share of memory
 //!     connection / native_connection     read messages off it, in turn or several at once
 //!       thrift::answer / native::answer  find the method or statement, run it, encode the reply
+//!         observed_request               reports it to metrics, logs, journal, console and traces
 //! ```
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -14,9 +15,11 @@ pub mod limits;
 pub mod native;
 mod native_answering;
 mod native_connection;
+mod observed_request;
 mod status;
 mod status_page;
 pub mod thrift;
+mod tracer;
 
 pub use status::StatusService;
 pub use status_page::StatusPage;

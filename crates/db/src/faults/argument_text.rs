@@ -33,10 +33,11 @@ impl ArgumentText {
     /// number of bytes appended.
     pub fn bytes(&mut self, of_type: Option<&TypeRef>, bytes: &[u8]) -> String {
         let read = 4 * JOURNAL_TEXT_CHARS_MAX;
-        let text = match bytes.len() > read {
+        let text = if bytes.len() > read {
             // More than will be shown. Its end may be within a character.
-            true => bytes_text(None, utf8_prefix(&bytes[..read])),
-            false => bytes_text(of_type, bytes),
+            bytes_text(None, utf8_prefix(&bytes[..read]))
+        } else {
+            bytes_text(of_type, bytes)
         };
         self.cut(&text, JOURNAL_TEXT_CHARS_MAX, bytes.len())
     }
@@ -66,6 +67,15 @@ impl ArgumentText {
             }
         }
     }
+}
+
+/// Cuts a text to a number of characters, and marks the cut.
+pub fn cut(mut text: String, chars_max: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(chars_max) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// Returns the bytes without an incomplete character at their end.

@@ -28,7 +28,7 @@ pub struct JournalRow {
 }
 
 /// A request that has ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JournalEntry {
     /// Counts all requests since the start.
     pub number: u64,
@@ -235,13 +235,10 @@ mod tests {
 
     fn entry(method: &str, key: &str) -> JournalEntry {
         JournalEntry {
-            number: 0,
             protocol: "thrift".to_owned(),
             method: method.to_owned(),
             generation: Some(ApiGeneration::AfterSetKeyspace),
             connection: Some(3),
-            client: Some("127.0.0.1:1".to_owned()),
-            statement: None,
             keyspace: Some("Blog".to_owned()),
             consistency: Some("ONE".to_owned()),
             rows: vec![JournalRow {
@@ -249,11 +246,7 @@ mod tests {
                 column_family: "Posts".to_owned(),
                 key: Some(key.to_owned()),
             }],
-            arguments: Value::Null,
-            result: None,
-            error: None,
-            faults: Vec::new(),
-            micros: 7,
+            ..JournalEntry::default()
         }
     }
 

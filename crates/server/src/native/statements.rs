@@ -4,28 +4,25 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
-use super::error::{FailedOperation, NativeError};
+use super::error::{FailedOperation, FailedStatement, NativeError};
 use super::identity::Identity;
 use super::metadata::result_id;
 use super::request::{self, BatchItem, BatchRequest, BatchStatement, Execute};
 use super::result::{KnownColumns, write_outcome, write_prepared};
 use super::service::NativeService;
-use super::trace::Tracer;
+use crate::tracer::Tracer;
 use base::model::StatementId;
 use base::util::meter;
 use cql::{CqlError, Outcome, Prepared, QueryOptions, QueryState};
 use cql_syntax::BatchKind;
 use wire::native::{BodyReader, MessageText, RequestCode};
 
-/// An error, and the operation that failed.
-pub type Failed = (NativeError, FailedOperation);
-
-/// The body of a RESULT, and warnings for the client.
-pub type StatementReply = (BytesMut, Vec<String>);
-
-/// An error before execution, when the operation is not known.
-pub(super) fn early(error: NativeError) -> Failed {
-    (error, FailedOperation::default())
+/// The result of a statement.
+pub struct StatementReply {
+    /// The body of a RESULT.
+    pub body: BytesMut,
+    /// Warnings for the client.
+    pub warnings: Vec<String>,
 }
 
 /// Runs a request with a statement.
@@ -34,11 +31,11 @@ pub async fn run(
     identity: &Identity,
     code: RequestCode,
     body: BodyReader,
-    tracer: &mut Tracer<'_>,
-) -> Result<StatementReply, Failed> {
+    tracer: &Tracer<'_>,
+) -> Result<StatementReply, FailedStatement> {
     match code {
         RequestCode::Query => query(service, identity, body, tracer).await,
-        RequestCode::Prepare => prepare(service, identity, body, tracer).await.map_err(early),
+        RequestCode::Prepare => prepare(service, identity, body, tracer).await,
         RequestCode::Execute => execute(service, identity, body, tracer).await,
         _ => batch(service, identity, body, tracer).await,
     }
@@ -48,25 +45,24 @@ async fn query(
     service: &NativeService,
     identity: &Identity,
     mut body: BodyReader,
-    tracer: &mut Tracer<'_>,
-) -> Result<StatementReply, Failed> {
-    let query = request::query(&mut body).map_err(early)?;
+    tracer: &Tracer<'_>,
+) -> Result<StatementReply, FailedStatement> {
+    let query = request::query(&mut body)?;
     let context = service.context(identity, body.version, query.parameters.keyspace.as_deref());
     let (state, options) = (service.state(&context), &query.parameters.options);
     let text = query.text.as_str();
     tracer.statement("Parsing", text);
     tracer.options(options);
-    let prepare = || cql::prepare(&state, text);
-    let prepared = meter::retried(prepare).await.map_err(|error| early(error.into()))?;
+    let prepared = meter::retried(|| cql::prepare(&state, text)).await?;
     tracer.step(|| "Executing statement".to_owned());
     let outcome = cql::execute_once(&state, &prepared, options).await;
-    let outcome = outcome.map_err(|error| (error.into(), doing(options, &prepared)))?;
+    let outcome = outcome.map_err(|error| failed(error, doing(options, &prepared)))?;
     tracer.outcome(&outcome);
     enter(identity, &outcome);
-    Ok((
-        write_outcome(&outcome, &KnownColumns::default(), body.version),
-        warnings(&outcome, Some(&*prepared)),
-    ))
+    Ok(StatementReply {
+        body: write_outcome(&outcome, &KnownColumns::default(), body.version),
+        warnings: warnings(&outcome, Some(&*prepared)),
+    })
 }
 
 /// Returns the text of a request's statement; for a batch the text of the first statement. `None` if the statement is
@@ -105,6 +101,10 @@ fn enter(identity: &Identity, outcome: &Outcome) {
     }
 }
 
+fn failed(error: CqlError, operation: FailedOperation) -> FailedStatement {
+    FailedStatement { error: error.into(), operation }
+}
+
 fn doing(options: &QueryOptions, prepared: &Prepared) -> FailedOperation {
     FailedOperation {
         consistency: options.consistency,
@@ -117,16 +117,16 @@ async fn prepare(
     service: &NativeService,
     identity: &Identity,
     mut body: BodyReader,
-    tracer: &mut Tracer<'_>,
-) -> Result<StatementReply, NativeError> {
+    tracer: &Tracer<'_>,
+) -> Result<StatementReply, FailedStatement> {
     let prepare = request::prepare(&mut body)?;
     let context = service.context(identity, body.version, prepare.keyspace.as_deref());
     let state = service.state(&context);
     let text = prepare.text.as_str();
     tracer.statement("Preparing", text);
-    let work = || service.statements.prepare(&state, text, StatementId::md5);
-    let (id, prepared) = meter::retried(work).await?;
-    Ok((write_prepared(id, &prepared, body.version), Vec::new()))
+    let (id, prepared) =
+        meter::retried(|| service.statements.prepare(&state, text, StatementId::md5)).await?;
+    Ok(StatementReply { body: write_prepared(id, &prepared, body.version), warnings: Vec::new() })
 }
 
 /// Returns a prepared statement. If it is unknown, the error makes the client prepare it again.
@@ -145,20 +145,23 @@ async fn execute(
     service: &NativeService,
     identity: &Identity,
     mut body: BodyReader,
-    tracer: &mut Tracer<'_>,
-) -> Result<StatementReply, Failed> {
-    let Execute { id, result_id, parameters } = request::execute(&mut body).map_err(early)?;
+    tracer: &Tracer<'_>,
+) -> Result<StatementReply, FailedStatement> {
+    let Execute { id, result_id, parameters } = request::execute(&mut body)?;
     let context = service.context(identity, body.version, parameters.keyspace.as_deref());
     let state = service.state(&context);
-    let prepared = prepared(service, &state, id).map_err(early)?;
+    let prepared = prepared(service, &state, id)?;
     tracer.statement("Executing", &prepared.text);
     tracer.options(&parameters.options);
     let outcome = cql::execute_prepared(&state, &prepared, &parameters.options).await;
-    let outcome = outcome.map_err(|error| (error.into(), doing(&parameters.options, &prepared)))?;
+    let outcome = outcome.map_err(|error| failed(error, doing(&parameters.options, &prepared)))?;
     tracer.outcome(&outcome);
     enter(identity, &outcome);
     let known = known(&prepared, &outcome, parameters.skips_metadata, result_id);
-    Ok((write_outcome(&outcome, &known, body.version), warnings(&outcome, Some(&*prepared))))
+    Ok(StatementReply {
+        body: write_outcome(&outcome, &known, body.version),
+        warnings: warnings(&outcome, Some(&*prepared)),
+    })
 }
 
 /// Decides whether the reply has the metadata of the result's columns. The client's wish to skip it is ignored in two
@@ -182,20 +185,23 @@ async fn batch(
     service: &NativeService,
     identity: &Identity,
     body: BodyReader,
-    tracer: &mut Tracer<'_>,
-) -> Result<StatementReply, Failed> {
-    let read = || request::batch(&mut body.clone());
-    let BatchRequest { kind, items, parameters } = meter::retried(read).await.map_err(early)?;
+    tracer: &Tracer<'_>,
+) -> Result<StatementReply, FailedStatement> {
+    let request = meter::retried(|| request::batch(&mut body.clone())).await?;
+    let BatchRequest { kind, items, parameters } = request;
     let context = service.context(identity, body.version, parameters.keyspace.as_deref());
     let (state, options) = (service.state(&context), &parameters.options);
     let statements = items.into_iter().map(|item| statement(service, &state, options, item));
-    let statements = statements.collect::<Result<Vec<_>, _>>().map_err(early)?;
+    let statements = statements.collect::<Result<Vec<_>, _>>()?;
     tracer.options(options);
     tracer.step(|| format!("Executing a batch of {} statements", statements.len()));
     let outcome = cql::execute_batch(&state, kind, &statements, options).await;
-    let outcome = outcome.map_err(|error| (error.into(), doing_batch(kind, options, &statements)))?;
+    let outcome = outcome.map_err(|error| failed(error, doing_batch(kind, options, &statements)))?;
     tracer.outcome(&outcome);
-    Ok((write_outcome(&outcome, &KnownColumns::default(), body.version), warnings(&outcome, None)))
+    Ok(StatementReply {
+        body: write_outcome(&outcome, &KnownColumns::default(), body.version),
+        warnings: warnings(&outcome, None),
+    })
 }
 
 /// Returns a statement of a batch with its values.

@@ -2,10 +2,10 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::answer::Service;
 use super::args::Args;
 use super::dialect::{self, Session};
 use super::failure::{Failure, write_failure};
+use super::service::Service;
 use wire::thrift::frame::Transport;
 use wire::thrift::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 
