@@ -114,28 +114,22 @@ impl<'a> ObservedRequest<'a> {
         }
     }
 
-    /// Adds the arguments before the request does its work, if a sink needs them for all requests.
+    /// Adds the notes before the request does its work.
     pub fn note_start(&self, source: &impl RequestSource) {
-        if let Some(watched) = &self.watched
-            && watched.needs_arguments_at_start()
-        {
-            watched.note_arguments(source.arguments());
+        if let Some(watched) = &self.watched {
+            watched.note_start(|| source.arguments());
         }
     }
 
-    /// Adds the arguments after the work, if a sink only needs those of some requests, and the size of the result.
+    /// Adds the notes after the work.
     pub fn note_end(
         &self,
         source: &impl RequestSource,
         has_failed: bool,
         result: impl FnOnce() -> Option<JournalResult>,
     ) {
-        let Some(watched) = &self.watched else { return };
-        if watched.needs_arguments_at_end(has_failed) {
-            watched.note_arguments(source.arguments());
-        }
-        if !has_failed {
-            watched.note_result(result());
+        if let Some(watched) = &self.watched {
+            watched.note_end(has_failed, || source.arguments(), result);
         }
     }
 

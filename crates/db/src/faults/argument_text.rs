@@ -1,5 +1,7 @@
 //! Arguments of a request as JSON of a limited size, for the journal.
 
+use serde_json::Value;
+
 use super::key_text::bytes_text;
 use crate::limits::{JOURNAL_ARGUMENTS_CHARS_MAX, JOURNAL_ELEMENTS_MAX, JOURNAL_TEXT_CHARS_MAX};
 use base::marshal::TypeRef;
@@ -47,6 +49,20 @@ impl ArgumentText {
         let shown = count.min(self.elements_left);
         self.elements_left -= shown;
         shown
+    }
+
+    /// Returns the elements of a list, each shown by `show` from its index, as far as there is room for them.
+    pub fn list(
+        &mut self,
+        count: usize,
+        mut show: impl FnMut(&mut ArgumentText, usize) -> Value,
+    ) -> Vec<Value> {
+        let shown = self.take_elements(count);
+        let mut elements: Vec<Value> = (0..shown).map(|at| show(self, at)).collect();
+        if shown < count {
+            elements.push(ArgumentText::left_out(count).into());
+        }
+        elements
     }
 
     /// Returns the text in the place of elements that are left out.

@@ -167,28 +167,36 @@ impl WatchedRequest {
         purpose.needs_arguments_late.then_some(&**log)
     }
 
-    /// Returns whether the arguments are needed from the start of the request.
-    pub fn needs_arguments_at_start(&self) -> bool {
-        self.log_that_decides_late().is_none()
+    /// Adds the arguments before the request does its work, if they are needed for all requests.
+    pub fn note_start(&self, arguments: impl FnOnce() -> Map<String, Value>) {
+        if self.log_that_decides_late().is_none() {
+            self.note_arguments(arguments());
+        }
     }
 
-    /// Returns whether the arguments are only needed now, at the end of the request.
-    pub fn needs_arguments_at_end(&self, has_failed: bool) -> bool {
-        self.log_that_decides_late().is_some_and(|log| log.selects(self.began.elapsed(), has_failed))
+    /// Adds the arguments after the work, if they are only needed for some requests, and the size of the result.
+    pub fn note_end(
+        &self,
+        has_failed: bool,
+        arguments: impl FnOnce() -> Map<String, Value>,
+        result: impl FnOnce() -> Option<JournalResult>,
+    ) {
+        if self.log_that_decides_late().is_some_and(|log| log.selects(self.began.elapsed(), has_failed)) {
+            self.note_arguments(arguments());
+        }
+        if !has_failed {
+            let result = result();
+            let mut state = self.state.lock();
+            state.result = result.or(state.result);
+        }
     }
 
     /// Adds arguments. Those that a statement has added already stay: they are decompressed, and have types.
-    pub fn note_arguments(&self, arguments: Map<String, Value>) {
+    fn note_arguments(&self, arguments: Map<String, Value>) {
         let noted = &mut self.state.lock().arguments;
         for (name, value) in arguments {
             noted.entry(name).or_insert(value);
         }
-    }
-
-    /// Adds the size of the result, if it has one.
-    pub fn note_result(&self, result: Option<JournalResult>) {
-        let mut state = self.state.lock();
-        state.result = result.or(state.result);
     }
 
     /// Returns the effect on the reply.

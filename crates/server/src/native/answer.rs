@@ -1,7 +1,7 @@
 //! Answers one request with a statement.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::identity::Identity;
@@ -20,7 +20,7 @@ pub async fn answer(
     frame: &Frame,
     compression: Option<Compression>,
 ) -> Reply {
-    let request = StatementRequest::new(service, identity, code, frame, compression);
+    let request = StatementRequest { service, identity, code, frame, compression, body: OnceLock::new() };
     let mut observed = ObservedRequest::begin(&service.database, Instant::now(), &request);
     if frame.flags & flag::TRACING != 0 {
         observed.trace(request.kind(), identity.address);

@@ -1,7 +1,5 @@
 //! The errors of requests: a code, a text, and the fields of the code.
 
-use std::fmt;
-
 use base::util::hex;
 use bytes::{Bytes, BytesMut};
 
@@ -81,7 +79,8 @@ impl Default for FailedOperation {
 }
 
 /// Why a statement failed: the error, and the operation that failed, if it is known.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
 pub struct FailedStatement {
     pub error: NativeError,
     pub operation: FailedOperation,
@@ -90,12 +89,6 @@ pub struct FailedStatement {
 impl<E: Into<NativeError>> From<E> for FailedStatement {
     fn from(error: E) -> FailedStatement {
         FailedStatement { error: error.into(), operation: FailedOperation::default() }
-    }
-}
-
-impl fmt::Display for FailedStatement {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(out)
     }
 }
 

@@ -116,8 +116,8 @@ impl Handshake {
         match code {
             RequestCode::Startup => self.start(service, request::startup(&mut body)?, version),
             RequestCode::Credentials => {
-                let named = |(name, value): (String, String)| (Bytes::from(name), Bytes::from(value));
-                let credentials = body.string_map()?.into_iter().map(named).collect();
+                let credentials = body.string_map()?.into_iter();
+                let credentials = credentials.map(|(name, value)| (name.into(), value.into())).collect();
                 self.log_in(service, credentials).await?;
                 Ok((ResponseCode::Ready, BytesMut::new()))
             }

@@ -8,7 +8,7 @@ use super::error::FailedStatement;
 use super::identity::Identity;
 use super::request::open_body;
 use super::service::NativeService;
-use super::statements::{self, StatementReply};
+use super::statements::StatementReply;
 use crate::observed_request::RequestSource;
 use crate::tracer::Tracer;
 use base::util::meter;
@@ -18,26 +18,16 @@ use wire::native::{BodyReader, Compression, Frame, RequestCode};
 
 /// A request with a statement.
 pub struct StatementRequest<'a> {
-    service: &'a NativeService,
-    identity: &'a Identity,
-    code: RequestCode,
-    frame: &'a Frame,
-    compression: Option<Compression>,
+    pub service: &'a NativeService,
+    pub identity: &'a Identity,
+    pub code: RequestCode,
+    pub frame: &'a Frame,
+    pub compression: Option<Compression>,
     /// The decompressed body, as soon as the request runs.
-    body: OnceLock<BodyReader>,
+    pub body: OnceLock<BodyReader>,
 }
 
-impl<'a> StatementRequest<'a> {
-    pub fn new(
-        service: &'a NativeService,
-        identity: &'a Identity,
-        code: RequestCode,
-        frame: &'a Frame,
-        compression: Option<Compression>,
-    ) -> StatementRequest<'a> {
-        StatementRequest { service, identity, code, frame, compression, body: OnceLock::new() }
-    }
-
+impl StatementRequest<'_> {
     /// Returns Cassandra's words for the kind of request.
     pub fn kind(&self) -> &'static str {
         match self.code {
@@ -55,10 +45,9 @@ impl<'a> StatementRequest<'a> {
 
     /// Decompresses the body and runs its statement.
     pub async fn run(&self, tracer: &Tracer<'_>) -> Result<StatementReply, FailedStatement> {
-        let open = || open_body(self.frame, self.compression, NATIVE_FRAME_BYTES_MAX);
-        let body = meter::retried(open).await?;
-        let body = self.body.get_or_init(|| body).clone();
-        statements::run(self.service, self.identity, self.code, body, tracer).await
+        let (frame, compression) = (self.frame, self.compression);
+        let body = meter::retried(|| open_body(frame, compression, NATIVE_FRAME_BYTES_MAX)).await?;
+        self.run_statement(self.body.get_or_init(|| body).clone(), tracer).await
     }
 }
 
@@ -83,8 +72,7 @@ impl RequestSource for StatementRequest<'_> {
 
     /// Returns the statement; for a batch the first one. Nothing if it cannot be read.
     fn arguments(&self) -> Map<String, Value> {
-        let body = self.body.get().cloned();
-        let text = body.and_then(|body| statements::text_of(self.service, self.identity, self.code, body));
+        let text = self.body.get().and_then(|body| self.statement_text(body.clone()));
         text.map(|text| ("query".to_owned(), text.into())).into_iter().collect()
     }
 }

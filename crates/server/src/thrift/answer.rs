@@ -7,8 +7,9 @@ use bytes::{Bytes, BytesMut};
 
 use super::args::Args;
 use super::dialect::{self, Session};
-use super::failure::{Failure, write_failure};
+use super::failure::Failure;
 use super::method_call::MethodCall;
+use super::refusal::{refuse_call, refuse_message};
 use super::request_slots::UNKNOWN;
 use super::service::Service;
 use crate::observed_request::{ObservedRequest, report_unreadable};
@@ -88,12 +89,11 @@ impl ReceivedMessage<'_> {
         if let Some(failure) = &failure {
             call.note_lost_place(failure);
             out.truncate(start);
-            let mut writer = Writer::new(out);
-            let mark = writer.frame_begin(self.transport);
-            write_failure(&mut writer, method.name, self.header.seqid, failure, method.throws);
-            writer.frame_end(mark)?;
+            refuse_call(&self.header, self.transport, method, failure, out)?;
         }
-        self.remove_if_one_way(start, out);
+        if self.header.kind == MessageKind::Oneway {
+            out.truncate(start);
+        }
         let effects = observed.end(&call, failure.as_ref(), self.bytes, out.len() - start);
         call.session.reply_fault = effects.fault;
         Ok(())
@@ -108,23 +108,12 @@ impl ReceivedMessage<'_> {
         out: &mut BytesMut,
     ) -> Result<(), WireError> {
         let start = out.len();
-        let mut writer = Writer::new(out);
-        let mark = writer.frame_begin(self.transport);
-        writer.application_exception(self.header.name, self.header.seqid, error, text);
-        writer.frame_end(mark)?;
-        self.remove_if_one_way(start, out);
+        refuse_message(&self.header, self.transport, error, text, out)?;
         let counted = if error == ApplicationError::UnknownMethod { UNKNOWN_NAME } else { text };
         let (time, bytes_in, bytes_out) = (self.began.elapsed(), self.bytes, out.len() - start);
         let ended = EndedRequest { time, bytes_in, bytes_out, ..EndedRequest::UNREADABLE };
         report_unreadable(database, UNKNOWN, &counted, &ended);
         Ok(())
-    }
-
-    /// Removes the reply that begins at `start`, if the client expects none.
-    fn remove_if_one_way(&self, start: usize, out: &mut BytesMut) {
-        if self.header.kind == MessageKind::Oneway {
-            out.truncate(start);
-        }
     }
 }
 

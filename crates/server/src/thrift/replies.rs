@@ -41,12 +41,13 @@ pub fn names(reader: &mut Reader<'_>) -> Result<Vec<String>, String> {
 
 /// Reads the map that describes a keyspace (up to 0.6).
 pub fn families(reader: &mut Reader<'_>) -> Result<DescribedFamilies, String> {
-    let properties = |reader: &mut Reader<'_>| map(reader, TType::String, |reader| Ok(reader.bytes()?));
-    let families = with_text_error(map(reader, TType::Map, properties))?;
-    let of_text = |(name, properties): (Bytes, Vec<(Bytes, Bytes)>)| {
-        (text(&name), properties.iter().map(|(name, value)| (text(name), text(value))).collect())
-    };
-    Ok(families.into_iter().map(of_text).collect())
+    let families = map(reader, TType::Map, |reader| map(reader, TType::String, |reader| Ok(reader.bytes()?)));
+    let mut described = DescribedFamilies::new();
+    for (name, properties) in with_text_error(families)? {
+        let properties = properties.iter().map(|(name, value)| (text(name), text(value))).collect();
+        described.insert(text(&name), properties);
+    }
+    Ok(described)
 }
 
 /// Reads the columns of one row.
@@ -60,16 +61,17 @@ fn either_list(reader: &mut Reader<'_>) -> Result<Vec<ColumnOrSuper>, Failure> {
 
 /// Reads the rows of a range.
 pub fn key_slices(reader: &mut Reader<'_>) -> Result<Vec<KeySlice>, String> {
-    let key_slice = |reader: &mut Reader<'_>| {
-        let (mut key, mut columns) = (Bytes::new(), Vec::new());
-        while let Some((ttype, id)) = reader.field_begin()? {
-            match (id, ttype) {
-                (1, TType::String) => key = reader.bytes()?,
-                (2, TType::List) => columns = either_list(reader)?,
-                _ => reader.skip(ttype)?,
-            }
-        }
-        Ok((key, columns))
-    };
     with_text_error(list(reader, TType::Struct, key_slice))
+}
+
+fn key_slice(reader: &mut Reader<'_>) -> Result<KeySlice, Failure> {
+    let (mut key, mut columns) = (Bytes::new(), Vec::new());
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => key = reader.bytes()?,
+            (2, TType::List) => columns = either_list(reader)?,
+            _ => reader.skip(ttype)?,
+        }
+    }
+    Ok((key, columns))
 }
