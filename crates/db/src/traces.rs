@@ -54,6 +54,7 @@ impl Traces {
             traces.pop_front();
         }
         traces.push_back(Arc::new(trace));
+        assert!(traces.len() <= TRACES_MAX, "clients cannot make more traces");
     }
 
     /// Removes all traces.

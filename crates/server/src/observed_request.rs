@@ -1,4 +1,4 @@
-//! Observes one request: whatever is counted, logged or shown of a request of either protocol begins and ends here.
+//! Observes one request: reports it to everything that counts, logs or shows requests, for both protocols.
 //!
 //! ```text
 //!   begin   its method is known         log of requests    opens the span
@@ -50,7 +50,7 @@ pub trait RequestError: Display + From<db::Error> {
     fn outcome(&self) -> RequestOutcome;
 }
 
-/// A request from its first byte to its reply.
+/// A request while the server answers it.
 pub struct ObservedRequest<'a> {
     database: &'a Database,
     began: Instant,
@@ -70,7 +70,7 @@ pub struct ReplyEffects {
 }
 
 impl<'a> ObservedRequest<'a> {
-    /// Begins to observe a request whose first byte was read at `began`.
+    /// Begins to observe a request that the server has begun to answer at `began`.
     pub fn begin(database: &'a Database, began: Instant, source: &impl RequestSource) -> ObservedRequest<'a> {
         let RequestOrigin { protocol, method, address, .. } = source.origin();
         let log = RequestLog::begin(protocol, method, address);
@@ -84,6 +84,7 @@ impl<'a> ObservedRequest<'a> {
 
     /// Begins to watch the request, if a sink needs it. It has its permit, and runs next.
     pub fn watch(&mut self, source: &impl RequestSource) {
+        debug_assert!(self.watched.is_none(), "a request is watched once");
         self.watched = self.database.watch(source.origin());
     }
 

@@ -95,6 +95,7 @@ impl ErrorCounts {
         });
         counted.count += 1;
         (counted.last_ms, counted.protocol, counted.method) = (system_ms(), protocol, method);
+        assert!(state.by_text.len() <= ERROR_TEXTS_MAX, "clients cannot make more texts");
     }
 
     /// Returns the errors, most recent first, and the number of errors whose text was replaced.

@@ -46,6 +46,7 @@ impl ArgumentText {
 
     /// Returns how many elements of a list or map are shown, and takes the room for them.
     pub fn take_elements(&mut self, count: usize) -> usize {
+        debug_assert!(self.elements_left <= JOURNAL_ELEMENTS_MAX);
         let shown = count.min(self.elements_left);
         self.elements_left -= shown;
         shown

@@ -164,12 +164,6 @@ impl SoughtRequests {
 impl JournalEntry {
     /// Returns whether a request meets a condition. A key is compared with the text in the journal.
     pub fn meets(&self, condition: &Condition) -> bool {
-        let Condition { operation, keyspace, column_family, key, .. } = condition;
-        let is_row = |row: &JournalRow| {
-            operation.is_none_or(|wanted| wanted == row.operation)
-                && column_family.as_ref().is_none_or(|wanted| *wanted == row.column_family)
-                && key.as_ref().is_none_or(|wanted| row.key.as_ref() == Some(wanted))
-        };
         let facts = RequestFacts {
             protocol: &self.protocol,
             method: &self.method,
@@ -179,8 +173,17 @@ impl JournalEntry {
             consistency: self.consistency.as_deref(),
         };
         condition.is_met_by(&facts)
-            && keyspace.as_ref().is_none_or(|wanted| self.keyspace.as_ref() == Some(wanted))
-            && (!condition.needs_rows() || self.rows.iter().any(is_row))
+            && condition.keyspace.as_ref().is_none_or(|wanted| self.keyspace.as_ref() == Some(wanted))
+            && (!condition.needs_rows() || self.rows.iter().any(|row| row.meets(condition)))
+    }
+}
+
+impl JournalRow {
+    fn meets(&self, condition: &Condition) -> bool {
+        let Condition { operation, column_family, key, .. } = condition;
+        operation.is_none_or(|wanted| wanted == self.operation)
+            && column_family.as_ref().is_none_or(|wanted| *wanted == self.column_family)
+            && key.as_ref().is_none_or(|wanted| self.key.as_ref() == Some(wanted))
     }
 }
 
@@ -198,6 +201,7 @@ impl Journal {
             let _ = self.followers.send(Arc::new(entry.clone()));
         }
         entries.push_back(Arc::new(KeptEntry::new(entry)));
+        assert!(entries.len() <= JOURNAL_ENTRIES_MAX, "the journal is bounded");
     }
 
     /// Returns the requests that are sought, oldest first: at most `last` of them.

@@ -68,7 +68,10 @@ impl SetRule {
         let ms = match self.rule.delay_ms {
             None => 0,
             Some(Delay::Fixed(ms)) => ms,
-            Some(Delay::Between([least, most])) => least + random(2) % (most - least + 1),
+            Some(Delay::Between([least, most])) => {
+                assert!(least <= most, "the rule was checked when it was set");
+                least + random(2) % (most - least + 1)
+            }
         };
         Some(Duration::from_millis(ms))
     }

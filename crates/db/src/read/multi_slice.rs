@@ -102,6 +102,10 @@ fn merge(
             _ => merged.push((start, finish)),
         }
     }
+    debug_assert!(
+        merged.windows(2).all(|pair| !pair[0].1.is_empty() && in_order(&pair[0].1, &pair[1].0).is_lt()),
+        "merged slices neither overlap nor touch"
+    );
     merged
 }
 

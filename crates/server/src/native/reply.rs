@@ -89,6 +89,7 @@ impl Reply {
 
     /// Appends the frame to `out`. Version 5 compresses segments instead of bodies.
     pub fn write(self, version: ProtocolVersion, compression: Option<Compression>, out: &mut BytesMut) {
+        debug_assert!(self.body.len() <= NATIVE_FRAME_BYTES_MAX, "a frame has no longer body");
         let (flags, mut front) = self.front(version);
         let body = if front.is_empty() {
             self.body

@@ -84,9 +84,10 @@ pub(super) fn map<'a, T>(
         if pairs.len() == FEW_PAIRS && places.is_empty() {
             places.extend(pairs.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)));
         }
-        let place = match places.is_empty() {
-            true => pairs.iter().position(|(other, _)| *other == key),
-            false => places.get(&key).copied(),
+        let place = if places.is_empty() {
+            pairs.iter().position(|(other, _)| *other == key)
+        } else {
+            places.get(&key).copied()
         };
         match place {
             Some(at) => pairs[at].1 = item,

@@ -171,6 +171,7 @@ impl Roles {
     /// Computes the effective rights of each role.
     pub fn settle(&mut self) {
         self.standings = self.roles.keys().map(|name| (name.clone(), self.standing(name))).collect();
+        debug_assert_eq!(self.standings.len(), self.roles.len(), "each role has its effective rights");
     }
 
     fn standing(&self, name: &str) -> EffectiveRole {
