@@ -149,10 +149,8 @@ impl<'a> ObservedRequest<'a> {
         }
         let text = error.map(|error| error as &dyn Display);
         self.log.end(ended.time, bytes_out, text);
-        let slow = &self.database.activity().slow;
-        if slow.admits(ended.time) {
-            let (keyspace, arguments) = (source.keyspace(), source.arguments());
-            slow.add(ended.time, RequestSummary::of_slow(&source.origin(), &ended, keyspace, arguments));
+        if self.database.activity().slow.admits(ended.time) {
+            note_slow(self.database, source, &ended);
         }
         self.database.metrics().requests.record(source.slot(), &ended);
         ReplyEffects {
@@ -160,6 +158,14 @@ impl<'a> ObservedRequest<'a> {
             trace: self.tracer.end(text),
         }
     }
+}
+
+/// Adds the request to the slowest ones of the minute.
+#[cold]
+fn note_slow(database: &Database, source: &impl RequestSource, ended: &EndedRequest) {
+    let (keyspace, arguments) = (source.keyspace(), source.arguments());
+    let request = RequestSummary::of_slow(&source.origin(), ended, keyspace, arguments);
+    database.activity().slow.add(ended.time, request);
 }
 
 /// Counts the error for the console, and logs errors that an operator should see. Errors in a client's request are not

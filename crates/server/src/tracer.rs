@@ -12,7 +12,6 @@ use base::util::hex;
 use cql::values::append_uuid;
 use cql::{Outcome, QueryOptions};
 use cql_syntax::{Dialect, Secrets, without_secrets};
-use db::limits::TRACE_TEXT_BYTES_MAX;
 use db::{Database, Trace, TraceEvent};
 
 /// Bytes of a bound value that a trace shows.
@@ -79,11 +78,7 @@ impl<'a> Tracer<'a> {
         self.record(|open| {
             open.is_secret = Secrets::of(text, Dialect::Cql3).is_some_and(|secrets| secrets.are_in_values);
             let text = without_secrets(text);
-            let mut end = text.len().min(TRACE_TEXT_BYTES_MAX);
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            let shown = &text[..end];
+            let shown = Trace::beginning(&text);
             open.parameter("query", shown.to_owned());
             open.step(format!("{doing} {shown}"));
         });
@@ -105,18 +100,9 @@ impl<'a> Tracer<'a> {
     }
 
     /// Records why the request failed, if it did, and stores the trace. Returns its id.
+    #[inline]
     pub fn end(self, error: Option<&dyn Display>) -> Option<[u8; 16]> {
-        let mut open = self.0?.into_inner();
-        match error {
-            None => {}
-            Some(_) if open.is_secret => open.step("Failed".to_owned()),
-            Some(error) => open.step(format!("Failed: {error}")),
-        }
-        let OpenTrace { database, started, mut trace, .. } = open;
-        trace.duration_us = micros(started);
-        let id = trace.id;
-        database.traces().keep(trace);
-        Some(id)
+        Some(self.0?.into_inner().end(error))
     }
 }
 
@@ -128,6 +114,19 @@ impl OpenTrace<'_> {
     fn step(&mut self, activity: String) {
         let elapsed_us = micros(self.started);
         self.trace.events.push(TraceEvent { id: append_uuid(self.database), activity, elapsed_us });
+    }
+
+    fn end(mut self, error: Option<&dyn Display>) -> [u8; 16] {
+        match error {
+            None => {}
+            Some(_) if self.is_secret => self.step("Failed".to_owned()),
+            Some(error) => self.step(format!("Failed: {error}")),
+        }
+        let OpenTrace { database, started, mut trace, .. } = self;
+        trace.duration_us = micros(started);
+        let id = trace.id;
+        database.traces().keep(trace);
+        id
     }
 }
 

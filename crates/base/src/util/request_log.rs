@@ -41,6 +41,7 @@ impl RequestLog {
     }
 
     /// Returns whether the request has a span.
+    #[inline]
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }
@@ -52,11 +53,17 @@ impl RequestLog {
     }
 
     /// Logs the end of the request, which took `time`. `reply_bytes` is the length of its reply, with the header.
+    #[inline]
     pub fn end(self, time: Duration, reply_bytes: usize, error: Option<&dyn Display>) {
-        let Some(span) = self.0 else { return };
-        let error = error.map(|error| field::display(OneLine(without_statement(error.to_string()))));
-        tracing::debug!(target: TARGET, parent: &span, micros = whole_micros(time), reply_bytes, error);
+        if let Some(span) = self.0 {
+            log_end(&span, time, reply_bytes, error);
+        }
     }
+}
+
+fn log_end(span: &Span, time: Duration, reply_bytes: usize, error: Option<&dyn Display>) {
+    let error = error.map(|error| field::display(OneLine(without_statement(error.to_string()))));
+    tracing::debug!(target: TARGET, parent: span, micros = whole_micros(time), reply_bytes, error);
 }
 
 /// Adds the keyspace and the consistency level to the request that runs here, as soon as they are known.

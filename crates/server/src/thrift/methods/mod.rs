@@ -145,6 +145,14 @@ const WITH_TIMEOUT: &[(i16, DeclaredException)] = &[
     (3, DeclaredException::TimedOut),
 ];
 
+/// Exceptions of `get`.
+const NOT_FOUND_OR_TIMEOUT: &[(i16, DeclaredException)] = &[
+    (1, DeclaredException::InvalidRequest),
+    (2, DeclaredException::NotFound),
+    (3, DeclaredException::Unavailable),
+    (4, DeclaredException::TimedOut),
+];
+
 /// All supported calls. If several rows have the same name, the newest is last.
 pub static METHODS: LazyLock<Vec<&'static Method>> = LazyLock::new(|| {
     let rows = first::ROWS.iter().copied().chain([OLD_METHODS]).chain(modern::ROWS.iter().copied());
