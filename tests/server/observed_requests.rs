@@ -181,18 +181,17 @@ fn each_request_is_once_in_each_sink() {
     let mut bench = Bench::new(Authenticator::AllowAll);
     let mut failed = 0;
     for protocol in [Protocol::Thrift, Protocol::CqlOverThrift, Protocol::Native] {
-        let mut sent = 0;
-        for (keyspace, is_refused, outcome) in [
+        let requests = [
             ("system", false, RequestOutcome::Ok),
             ("nix", false, RequestOutcome::Invalid),
             ("system", true, RequestOutcome::Unavailable),
-        ] {
+        ];
+        for (sent, (keyspace, is_refused, outcome)) in (1..).zip(requests) {
             let faults = bench.database.faults().unwrap().clone();
             if is_refused {
                 faults.set("refusing", serde_json::from_str(REFUSING).unwrap()).unwrap();
             }
             bench.send(protocol, keyspace);
-            sent += 1;
             failed += u64::from(outcome != RequestOutcome::Ok);
             let expected = Entries {
                 counted: 1,
