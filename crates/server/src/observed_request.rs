@@ -134,7 +134,7 @@ impl<'a> ObservedRequest<'a> {
         }
     }
 
-    /// Reports the request to all sinks. The bytes are those of the message and of its reply.
+    /// Reports the request to all sinks. `bytes_in` is the length of its message, `bytes_out` the length of its reply.
     pub fn end<E: RequestError>(
         self,
         source: &impl RequestSource,
