@@ -23,6 +23,7 @@ mod native;
 mod native_schema;
 mod native_statements;
 mod new_indexes;
+mod observed_requests;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod output;

@@ -29,15 +29,10 @@ pub(super) fn note_values(database: &Database, prepared: &Prepared, options: &Qu
 /// Adds the statements of a batch with their values. They replace the text of the one that was parsed last.
 pub(super) fn note_batch(database: &Database, statements: &[(Arc<Prepared>, QueryOptions)]) {
     note_arguments(database, |arguments| {
-        let mut text = ArgumentText::default();
-        let shown = text.take_elements(statements.len());
-        let of = |(prepared, options): &(Arc<Prepared>, QueryOptions)| {
-            Value::Object(statement(database, &mut text, prepared, options))
-        };
-        let mut queries: Vec<Value> = statements[..shown].iter().map(of).collect();
-        if shown < statements.len() {
-            queries.push(ArgumentText::left_out(statements.len()).into());
-        }
+        let queries = ArgumentText::default().list(statements.len(), |text, at| {
+            let (prepared, options) = &statements[at];
+            statement(database, text, prepared, options).into()
+        });
         arguments.remove("query");
         arguments.insert("queries".to_owned(), queries.into());
     });
@@ -52,13 +47,9 @@ fn statement(
     let mut arguments = Map::new();
     arguments.insert("query".to_owned(), text.statement(&prepared.text).into());
     if !options.values.is_empty() {
-        let shown = text.take_elements(options.values.len());
-        let of =
-            |(at, value): (usize, &BoundValue)| shown_value(database, text, prepared.markers.get(at), value);
-        let mut values: Vec<Value> = options.values[..shown].iter().enumerate().map(of).collect();
-        if shown < options.values.len() {
-            values.push(ArgumentText::left_out(options.values.len()).into());
-        }
+        let values = text.list(options.values.len(), |text, at| {
+            shown_value(database, text, prepared.markers.get(at), &options.values[at])
+        });
         arguments.insert("values".to_owned(), values.into());
     }
     arguments

@@ -1,10 +1,8 @@
 //! The database: one schema, one store, one partitioner.
 
 use std::collections::HashMap;
-use std::fmt::Display;
 use std::hash::RandomState;
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -12,7 +10,7 @@ use parking_lot::RwLock;
 use tokio::sync::broadcast;
 
 use super::activity::Activity;
-use super::faults::{self, Faults, RequestOrigin, WatchedRequest, WatchedStore};
+use super::faults::{Faults, RequestOrigin, WatchedRequest, WatchedStore};
 use super::index::Build;
 use super::login::{Authenticator, LoginGuard, RoleKeeper};
 use super::metrics::DatabaseMetrics;
@@ -24,7 +22,6 @@ use base::marshal::Types;
 use base::model::{Predicate, ReadCommand};
 use base::partitioner::PartitionerRef;
 use base::schema::{Catalog, CfDef, SchemaChange};
-use base::util::metrics::{EndedRequest, RequestOutcome, RequestSlot};
 use base::util::{Clock, RequestGate};
 use store::{RemoteCql, Store};
 
@@ -184,19 +181,6 @@ impl Database {
         &self.activity
     }
 
-    /// Counts a message that cannot be read, or whose method is unknown, as a failed request. `slot` is the one of the
-    /// protocol for them. Names that clients invent must not be in `why`: each text is counted.
-    pub fn record_unreadable(&self, slot: RequestSlot, why: &dyn Display) {
-        let ended = EndedRequest {
-            outcome: RequestOutcome::Protocol,
-            time: Duration::ZERO,
-            bytes_in: 0,
-            bytes_out: 0,
-        };
-        self.metrics().requests.record(slot.number, &ended);
-        self.activity.errors.add(slot.protocol, slot.method, why);
-    }
-
     /// Returns a database with the same schema over another store.
     pub fn with_store(&self, store: Arc<dyn Store>) -> Database {
         let parts = DatabaseParts { store, catalog: self.catalog.load_full(), ..self.parts.clone() };
@@ -301,12 +285,6 @@ impl Database {
             return None;
         }
         WatchedRequest::begin(self.faults(), self.request_log(), origin)
-    }
-
-    /// Returns whether the arguments of the request that runs here are needed: at its start, or at its end, when it is
-    /// known whether it has failed.
-    pub fn needs_arguments(&self, has_failed: Option<bool>) -> bool {
-        self.has_watched_requests() && faults::needs_arguments(has_failed)
     }
 
     /// Returns the command that reads one row as of the current time.

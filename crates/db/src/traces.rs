@@ -29,6 +29,17 @@ pub struct Trace {
     pub events: Vec<TraceEvent>,
 }
 
+impl Trace {
+    /// Returns the beginning of a text, as long as a trace stores it.
+    pub fn beginning(text: &str) -> &str {
+        let mut end = text.len().min(TRACE_TEXT_BYTES_MAX);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        &text[..end]
+    }
+}
+
 /// A step of a traced request.
 #[derive(Debug, Clone)]
 pub struct TraceEvent {
@@ -54,6 +65,7 @@ impl Traces {
             traces.pop_front();
         }
         traces.push_back(Arc::new(trace));
+        assert!(traces.len() <= TRACES_MAX, "clients cannot make more traces");
     }
 
     /// Removes all traces.
@@ -68,11 +80,8 @@ impl Traces {
 }
 
 fn cut(text: &mut String) {
-    if text.len() > TRACE_TEXT_BYTES_MAX {
-        let mut end = TRACE_TEXT_BYTES_MAX;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+    let end = Trace::beginning(text).len();
+    if end < text.len() {
         text.truncate(end);
         text.push_str("...");
         text.shrink_to_fit();

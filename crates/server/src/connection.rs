@@ -5,7 +5,9 @@ use tokio::sync::watch;
 
 use super::faulty_reply::{AfterReply, TRICKLE, apply_fault};
 use crate::limits::{HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, REPLY_BYTES_BEFORE_FLUSH};
+use crate::observed_request::report_unreadable;
 use crate::thrift::{Service, Session, UNKNOWN, answer, refuse_long, refuse_overloaded};
+use base::util::metrics::EndedRequest;
 use db::faults::ReplyFault;
 use net::limits::MESSAGE_BYTES_FREE;
 use net::{
@@ -94,7 +96,7 @@ impl Connection {
             error @ (ConnectionError::Refused(_) | ConnectionError::Frame(_) | ConnectionError::Wire(_)),
         ) = &end
         {
-            self.service.database.record_unreadable(UNKNOWN, error);
+            report_unreadable(&self.service.database, UNKNOWN, error, &EndedRequest::UNREADABLE);
         }
         let flushed = match &end {
             Err(ConnectionError::Link(error)) if !error.leaves_time_for_a_reply() => Ok(()),
@@ -131,7 +133,7 @@ impl Connection {
                     let why = format!(
                         "a message of {length} bytes before the login, the limit is {HANDSHAKE_BYTES_MAX}: log in first"
                     );
-                    self.service.database.record_unreadable(UNKNOWN, &why);
+                    report_unreadable(&self.service.database, UNKNOWN, &why, &EndedRequest::UNREADABLE);
                     refuse_long(&front, transport, &why, &mut self.output)?;
                 }
                 NextMessage::Needed(missing) => {

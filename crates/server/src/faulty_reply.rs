@@ -23,6 +23,7 @@ pub enum AfterReply {
 /// Applies a fault to the last reply in `out`, which begins at `start` and has a header of this length.
 pub fn apply_fault(fault: ReplyFault, out: &mut BytesMut, start: usize, header: usize) -> AfterReply {
     let end = out.len();
+    assert!(start <= end, "the reply is at the end of the output");
     match fault {
         ReplyFault::None => out.truncate(start),
         ReplyFault::Closed => {

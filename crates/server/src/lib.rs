@@ -4,6 +4,7 @@
 //!   net         accepts a socket and hands it to a ConnectionHandler, with its share of memory
 //!     connection / native_connection     read messages off it, in turn or several at once
 //!       thrift::answer / native::answer  find the method or statement, run it, encode the reply
+//!         observed_request               reports it to metrics, logs, journal, console and traces
 //! ```
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -14,4 +15,6 @@ pub mod limits;
 pub mod native;
 mod native_answering;
 mod native_connection;
+mod observed_request;
 pub mod thrift;
+mod tracer;

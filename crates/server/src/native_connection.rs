@@ -22,7 +22,9 @@ use crate::limits::{
 use crate::native::{
     Event, EventKind, FailedOperation, Handshake, NativeError, NativeService, Reply, open_body,
 };
+use crate::observed_request::report_unreadable;
 use base::schema::SchemaChange;
+use base::util::metrics::EndedRequest;
 use net::{
     BUFFER_BYTES, BusyPoll, Client, ClientKind, ClientLink, ConnectionEnd, ConnectionEntry,
     ConnectionHandler, Conversation, Expected, HeldBytes, LinkError, Missing, ShutdownSignal, enlarge,
@@ -513,7 +515,7 @@ impl NativeConnection {
 
     /// Answers a frame that cannot be read, or that is not allowed now, and counts it.
     fn refuse_frame(&mut self, stream: i16, version: ProtocolVersion, error: &NativeError) {
-        self.service.database.record_unreadable(UNREADABLE, error);
+        report_unreadable(&self.service.database, UNREADABLE, error, &EndedRequest::UNREADABLE);
         self.push(Reply::error(stream, error, FailedOperation::default(), version));
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The current time: of the system, or set by a test.
 #[derive(Debug)]
@@ -189,6 +189,16 @@ impl Adjustment {
     }
 }
 
+/// Returns the system's time in milliseconds since 1970, for logs. The clock of a database may stand still, for tests.
+pub fn system_ms() -> i64 {
+    system_micros().div_euclid(1000)
+}
+
+/// Returns a duration in microseconds, as logs, metrics and traces have it.
+pub fn whole_micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
 fn system_micros() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
@@ -204,7 +214,6 @@ mod tests {
     fn an_adjustable_clock_stands_moves_and_follows_the_system_again() {
         let clock = Clock::adjustable();
         let change = |change| clock.change(change).unwrap();
-        let system_ms = || Clock::system().now_ms();
         assert!((clock.now_ms() - system_ms()).abs() < HOUR_MS);
 
         assert!(change(ClockChange::Freeze).is_frozen);

@@ -25,7 +25,7 @@ mod time_left;
 mod vint;
 mod white_space;
 
-pub use clock::{Clock, ClockChange, ClockState};
+pub use clock::{Clock, ClockChange, ClockState, system_ms, whole_micros};
 pub use error_text::without_statement;
 pub use hex::{hex, unhex};
 pub use invisible::is_invisible;

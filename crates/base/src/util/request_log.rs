@@ -13,23 +13,19 @@
 use std::fmt::{self, Display, Write};
 use std::future::Future;
 use std::net::IpAddr;
-use std::time::Instant;
+use std::time::Duration;
 
 use tracing::field::{self, Empty};
 use tracing::{Instrument, Level, Span};
 
+use super::clock::whole_micros;
 use super::error_text::without_statement;
 
 /// The name of the request log in the log's filter.
 const TARGET: &str = "requests";
 
-/// One request, until it ends.
-pub struct RequestLog(Option<Begun>);
-
-struct Begun {
-    span: Span,
-    at: Instant,
-}
+/// The span of one request, until it ends; nothing while the log is off.
+pub struct RequestLog(Option<Span>);
 
 impl RequestLog {
     /// Begins a request. `method` is the Thrift method or the opcode of the native protocol.
@@ -41,22 +37,33 @@ impl RequestLog {
         let span = tracing::debug_span!(
             target: TARGET, "request", protocol, %method, client, keyspace = Empty, consistency = Empty
         );
-        RequestLog(Some(Begun { span, at: Instant::now() }))
+        RequestLog(Some(span))
+    }
+
+    /// Returns whether the request has a span.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.0.is_some()
     }
 
     /// Runs the request within its span.
     pub async fn run<F: Future>(&self, request: F) -> F::Output {
-        let span = self.0.as_ref().map_or_else(Span::none, |begun| begun.span.clone());
+        let span = self.0.clone().unwrap_or_else(Span::none);
         request.instrument(span).await
     }
 
-    /// Logs the end of the request. `reply_bytes` is the length of its reply, with the header.
-    pub fn end<E: Display>(self, reply_bytes: usize, error: Option<&E>) {
-        let Some(Begun { span, at }) = self.0 else { return };
-        let micros = u64::try_from(at.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let error = error.map(|error| field::display(OneLine(without_statement(error.to_string()))));
-        tracing::debug!(target: TARGET, parent: &span, micros, reply_bytes, error);
+    /// Logs the end of the request, which took `time`. `reply_bytes` is the length of its reply, with the header.
+    #[inline]
+    pub fn end(self, time: Duration, reply_bytes: usize, error: Option<&dyn Display>) {
+        if let Some(span) = self.0 {
+            log_end(&span, time, reply_bytes, error);
+        }
     }
+}
+
+fn log_end(span: &Span, time: Duration, reply_bytes: usize, error: Option<&dyn Display>) {
+    let error = error.map(|error| field::display(OneLine(without_statement(error.to_string()))));
+    tracing::debug!(target: TARGET, parent: span, micros = whole_micros(time), reply_bytes, error);
 }
 
 /// Adds the keyspace and the consistency level to the request that runs here, as soon as they are known.
@@ -83,10 +90,14 @@ struct Escaped<'a, 'b>(&'a mut fmt::Formatter<'b>);
 
 impl Write for Escaped<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars().try_for_each(|letter| match letter.is_control() {
-            true => write!(self.0, "{}", letter.escape_default()),
-            false => self.0.write_char(letter),
-        })
+        for letter in text.chars() {
+            if letter.is_control() {
+                write!(self.0, "{}", letter.escape_default())?;
+            } else {
+                self.0.write_char(letter)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -132,7 +143,7 @@ mod tests {
             let request = RequestLog::begin("thrift", "get", Some(IpAddr::from([10, 0, 0, 7])));
             let run = request.run(async { log_keyspace(b"Blog", "ONE") });
             futures_util::FutureExt::now_or_never(run);
-            request.end(42, error.as_ref());
+            request.end(Duration::from_micros(7), 42, error.as_ref().map(|error| error as &dyn Display));
         });
         String::from_utf8(lines.0.lock().clone()).unwrap_or_default()
     }
@@ -142,7 +153,7 @@ mod tests {
         let line = logged("info,requests=debug", None);
         let span = "request{protocol=\"thrift\" method=get client=10.0.0.7 keyspace=Blog consistency=ONE}";
         assert!(line.contains(span), "{line}");
-        assert!(line.contains("reply_bytes=42") && line.contains("micros="), "{line}");
+        assert!(line.contains("reply_bytes=42") && line.contains("micros=7"), "{line}");
         assert!(!line.contains("error="), "{line}");
         assert_eq!(line.lines().count(), 1);
         assert!(logged("requests=debug", Some("no such keyspace")).contains("error=no such keyspace"));

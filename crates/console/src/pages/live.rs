@@ -157,8 +157,8 @@ pub async fn requests(
 fn from_journal(state: &AdminState, filter: &LiveFilter) -> Vec<RequestSummary> {
     let Some(faults) = state.database.faults() else { return Vec::new() };
     let found = faults.journal.find(&SoughtRequests::default(), JOURNAL_SHOWN);
-    let found =
-        found.iter().map(|entry| RequestSummary { at_ms: 0, ..RequestSummary::without_passwords(entry) });
+    let found = found.into_iter().map(RequestSummary::without_passwords);
+    let found = found.map(|request| RequestSummary { at_ms: 0, ..request });
     found.filter(|request| filter.admits(request)).collect()
 }
 

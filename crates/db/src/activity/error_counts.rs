@@ -17,10 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use super::now_ms;
-use super::summary::cut;
+use crate::faults::cut;
 use crate::limits::{ERROR_TEXTS_MAX, SUMMARY_CHARS_MAX};
-use base::util::without_statement;
+use base::util::{system_ms, without_statement};
 
 /// An error text that clients got, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +94,8 @@ impl ErrorCounts {
             method,
         });
         counted.count += 1;
-        (counted.last_ms, counted.protocol, counted.method) = (now_ms(), protocol, method);
+        (counted.last_ms, counted.protocol, counted.method) = (system_ms(), protocol, method);
+        assert!(state.by_text.len() <= ERROR_TEXTS_MAX, "clients cannot make more texts");
     }
 
     /// Returns the errors, most recent first, and the number of errors whose text was replaced.

@@ -18,11 +18,11 @@ mod slow_requests;
 mod summary;
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 pub use error_counts::{CountedError, ErrorCounts};
 pub use slow_requests::SlowRequests;
-pub use summary::{RequestSummary, kind_of};
+pub use summary::RequestSummary;
 
 use crate::limits::SLOW_MINUTE_S;
 
@@ -49,10 +49,4 @@ impl Activity {
             }
         });
     }
-}
-
-/// Returns the time in milliseconds since 1970. The clock of the database may stand still, for tests.
-pub(super) fn now_ms() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
 }

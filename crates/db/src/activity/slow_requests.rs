@@ -61,6 +61,7 @@ impl SlowRequests {
         } else {
             current.push((time, request));
         }
+        assert!(current.len() <= SLOW_REQUESTS_OF_MINUTE, "the requests of a minute are bounded");
         if current.len() >= SLOW_REQUESTS_OF_MINUTE {
             let fastest = current.iter().map(|(time, _)| *time).min().unwrap_or_default();
             self.threshold.store(fastest, Ordering::Relaxed);

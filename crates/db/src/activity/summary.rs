@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::now_ms;
-use crate::faults::{JournalEntry, JournalResult};
+use crate::faults::{JournalEntry, JournalResult, RequestOrigin, cut};
 use crate::limits::SUMMARY_CHARS_MAX;
 use crate::request_log::hide_passwords;
 use base::compat::features::ApiGeneration;
-use base::util::metrics::RequestOutcome;
+use base::util::metrics::{EndedRequest, RequestOutcome};
+use base::util::system_ms;
 
 /// The text of `Error::NotFound`.
 const NOT_FOUND: &str = "not found";
@@ -69,7 +69,7 @@ impl RequestSummary {
         let finds_nothing = entry.error.as_deref() == Some(NOT_FOUND);
         let result = if finds_nothing { Some(NOT_FOUND.to_owned()) } else { entry.result.map(shown_result) };
         RequestSummary {
-            at_ms: now_ms(),
+            at_ms: system_ms(),
             protocol: entry.protocol.clone(),
             method: entry.method.clone(),
             generation: entry.generation,
@@ -84,58 +84,32 @@ impl RequestSummary {
         }
     }
 
-    /// Returns the summary of an entry of the journal, whose passwords are not hidden yet.
-    pub fn without_passwords(entry: &JournalEntry) -> RequestSummary {
-        let mut entry = entry.clone();
+    /// Returns the summary of a request whose passwords are not hidden yet.
+    pub fn without_passwords(mut entry: JournalEntry) -> RequestSummary {
         hide_passwords(&mut entry.arguments, &mut entry.error);
         RequestSummary::of(&entry)
     }
 
-    /// Returns the same summary with the arguments of the request. Credentials are hidden.
-    #[must_use]
-    pub fn with_arguments(self, arguments: Map<String, Value>) -> RequestSummary {
-        let mut arguments = Value::Object(arguments);
-        let RequestSummary {
-            at_ms: _, protocol, method, generation, client, keyspace, error, micros, ..
-        } = self;
-        let mut error = Some(error);
-        hide_passwords(&mut arguments, &mut error);
-        let entry = JournalEntry {
-            number: 0,
-            protocol,
-            method,
-            generation,
-            connection: None,
-            client: Some(client),
-            statement: None,
-            keyspace: Some(keyspace).filter(|keyspace| !keyspace.is_empty()),
-            consistency: None,
-            arguments,
-            rows: Vec::new(),
-            result: None,
-            error,
-            faults: Vec::new(),
-            micros,
-        };
-        RequestSummary::of(&entry)
+    /// Returns the summary of a slow request. Its error is only a kind. `keyspace` is the session's.
+    pub fn of_slow(
+        origin: &RequestOrigin,
+        ended: &EndedRequest,
+        keyspace: Option<String>,
+        arguments: Map<String, Value>,
+    ) -> RequestSummary {
+        RequestSummary::without_passwords(JournalEntry {
+            client: origin.address.map(|address| address.to_string()),
+            keyspace: keyspace.filter(|keyspace| !keyspace.is_empty()),
+            arguments: arguments.into(),
+            error: kind_of(ended.outcome),
+            ..origin.entry(ended.time)
+        })
     }
 }
 
-/// Returns the kind of an error, for requests whose error is not known; empty for a success.
-pub fn kind_of(outcome: RequestOutcome) -> String {
-    match outcome {
-        RequestOutcome::Ok => String::new(),
-        outcome => outcome.label().replace('_', " "),
-    }
-}
-
-/// Cuts a text to a number of characters, and marks the cut.
-pub(super) fn cut(mut text: String, chars_max: usize) -> String {
-    if let Some((end, _)) = text.char_indices().nth(chars_max) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
+/// Returns the kind of an error, for requests whose error is not known; `None` for a success.
+fn kind_of(outcome: RequestOutcome) -> Option<String> {
+    (outcome != RequestOutcome::Ok).then(|| outcome.label().replace('_', " "))
 }
 
 fn keyspace_in(arguments: &Map<String, Value>) -> Option<String> {
@@ -192,8 +166,10 @@ mod tests {
     use super::*;
 
     fn summary(arguments: &Value) -> RequestSummary {
-        let summary = RequestSummary { method: "get".to_owned(), ..RequestSummary::default() };
-        summary.with_arguments(arguments.as_object().unwrap().clone())
+        RequestSummary::without_passwords(JournalEntry {
+            arguments: arguments.clone(),
+            ..JournalEntry::default()
+        })
     }
 
     fn place(arguments: &Value) -> [String; 3] {
@@ -230,9 +206,9 @@ mod tests {
     #[test]
     fn nothing_found_is_no_error() {
         assert_eq!(crate::Error::NotFound.to_string(), NOT_FOUND);
-        assert_eq!(kind_of(RequestOutcome::NotFound), NOT_FOUND);
-        let get = RequestSummary { error: NOT_FOUND.to_owned(), ..RequestSummary::default() };
-        let shown = get.with_arguments(Map::new());
+        let error = kind_of(RequestOutcome::NotFound);
+        assert_eq!(error.as_deref(), Some(NOT_FOUND));
+        let shown = RequestSummary::of(&JournalEntry { error, ..JournalEntry::default() });
         assert_eq!((shown.error.as_str(), shown.result.as_str()), ("", NOT_FOUND));
     }
 

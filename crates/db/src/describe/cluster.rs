@@ -76,11 +76,11 @@ impl Describe<'_> {
     /// Returns the names of all keyspaces, as 0.3 lists its tables.
     pub fn table_names(&self) -> Vec<String> {
         let catalog = self.database.catalog();
-        let is_listed = |keyspace: &&KeyspaceDef| {
-            !self.behaviour.schema.replication_is_global
-                || keyspace.replication_factor == catalog.replication_factor
-        };
-        let listed = catalog.keyspaces.values().filter(is_listed);
+        let all_are_listed = !self.behaviour.schema.replication_is_global;
+        let listed = catalog
+            .keyspaces
+            .values()
+            .filter(|keyspace| all_are_listed || keyspace.replication_factor == catalog.replication_factor);
         listed.map(|keyspace| keyspace.name.clone()).collect()
     }
 
@@ -230,8 +230,7 @@ pub fn cql_version(text: &str, release: Release) -> Result<String, Error> {
         ));
     }
     let supported = ["2.0.0", cql3_version(release)];
-    let covers = |own: &&str| CqlVersion::parse(own).is_some_and(|own| own.covers(&asked));
-    if supported.iter().any(covers) {
+    if supported.iter().filter_map(|own| CqlVersion::parse(own)).any(|own| own.covers(&asked)) {
         return Ok(text.to_owned());
     }
     Err(Error::invalid(format!(
@@ -255,11 +254,12 @@ impl CqlVersion {
             Some((numbers, stage)) => (numbers, Some(stage)),
             None => (text, None),
         };
-        let is_word = |stage: &str| {
-            !stage.is_empty() && stage.chars().all(|c| c == '.' || c == '_' || c.is_ascii_alphanumeric())
-        };
+        let is_of_stage = |c: char| c == '.' || c == '_' || c.is_ascii_alphanumeric();
+        if stage.is_some_and(|stage| stage.is_empty() || !stage.chars().all(is_of_stage)) {
+            return None;
+        }
         let numbers: Vec<u32> = numbers.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
-        let numbers = <[u32; 3]>::try_from(numbers).ok().filter(|_| stage.is_none_or(is_word))?;
+        let numbers = <[u32; 3]>::try_from(numbers).ok()?;
         Some(CqlVersion { numbers, is_done: stage.is_none(), stage: stage.unwrap_or_default().to_owned() })
     }
 

@@ -1,13 +1,12 @@
 //! The keyspace `system` as clients of 0.7 and later see it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::reserved::SYSTEM_KEYSPACE;
 use base::compat::Behaviour;
-use base::compat::features::{FieldDefault, SYSTEM_COLUMN_FAMILIES, SystemFamily};
+use base::compat::features::{SYSTEM_COLUMN_FAMILIES, SystemFamily};
 use base::marshal::{BytesType, TypeRef, Types};
 use base::schema::{CfDef, ColumnDef, ColumnType, KeyspaceDef, Setting};
 use base::util::Release;
@@ -29,12 +28,13 @@ pub fn system_keyspace(types: &Types, release: Release) -> KeyspaceDef {
 
 fn definition(family: &SystemFamily, types: &Types) -> CfDef {
     let class = |name: &str| types.resolve(name).unwrap_or_else(|| -> TypeRef { Arc::new(BytesType) });
-    let column = |(name, validator): &(&'static str, &str)| {
+    let columns = family.columns.iter().map(|(name, validator)| {
         let name = Bytes::from_static(name.as_bytes());
         (name.clone(), ColumnDef { name, validator: class(validator), index: None })
-    };
-    let setting =
-        |(name, value): &(&str, FieldDefault)| Some(((*name).to_owned(), Setting::of_default(*value)?));
+    });
+    let settings = family.settings.iter().copied().flatten();
+    let settings =
+        settings.filter_map(|(name, value)| Some(((*name).to_owned(), Setting::of_default(*value)?)));
     let column_type = match family.subcomparator {
         Some(subcomparator) => ColumnType::Super { subcomparator: class(subcomparator) },
         None => ColumnType::Standard,
@@ -47,8 +47,8 @@ fn definition(family: &SystemFamily, types: &Types) -> CfDef {
         id: family.id,
         key_validator: Some(class(family.key_validator)),
         key_alias: family.key_alias.map(|alias| Bytes::from_static(alias.as_bytes())),
-        column_metadata: family.columns.iter().map(column).collect(),
-        settings: family.settings.iter().copied().flatten().filter_map(setting).collect::<BTreeMap<_, _>>(),
+        column_metadata: columns.collect(),
+        settings: settings.collect(),
         ..CfDef::new(SYSTEM_KEYSPACE, family.name)
     }
 }

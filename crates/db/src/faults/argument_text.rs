@@ -1,5 +1,7 @@
 //! Arguments of a request as JSON of a limited size, for the journal.
 
+use serde_json::Value;
+
 use super::key_text::bytes_text;
 use crate::limits::{JOURNAL_ARGUMENTS_CHARS_MAX, JOURNAL_ELEMENTS_MAX, JOURNAL_TEXT_CHARS_MAX};
 use base::marshal::TypeRef;
@@ -33,19 +35,35 @@ impl ArgumentText {
     /// number of bytes appended.
     pub fn bytes(&mut self, of_type: Option<&TypeRef>, bytes: &[u8]) -> String {
         let read = 4 * JOURNAL_TEXT_CHARS_MAX;
-        let text = match bytes.len() > read {
+        let text = if bytes.len() > read {
             // More than will be shown. Its end may be within a character.
-            true => bytes_text(None, utf8_prefix(&bytes[..read])),
-            false => bytes_text(of_type, bytes),
+            bytes_text(None, utf8_prefix(&bytes[..read]))
+        } else {
+            bytes_text(of_type, bytes)
         };
         self.cut(&text, JOURNAL_TEXT_CHARS_MAX, bytes.len())
     }
 
     /// Returns how many elements of a list or map are shown, and takes the room for them.
     pub fn take_elements(&mut self, count: usize) -> usize {
+        debug_assert!(self.elements_left <= JOURNAL_ELEMENTS_MAX);
         let shown = count.min(self.elements_left);
         self.elements_left -= shown;
         shown
+    }
+
+    /// Returns the elements of a list, each shown by `show` from its index, as far as there is room for them.
+    pub fn list(
+        &mut self,
+        count: usize,
+        mut show: impl FnMut(&mut ArgumentText, usize) -> Value,
+    ) -> Vec<Value> {
+        let shown = self.take_elements(count);
+        let mut elements: Vec<Value> = (0..shown).map(|at| show(self, at)).collect();
+        if shown < count {
+            elements.push(ArgumentText::left_out(count).into());
+        }
+        elements
     }
 
     /// Returns the text in the place of elements that are left out.
@@ -66,6 +84,15 @@ impl ArgumentText {
             }
         }
     }
+}
+
+/// Cuts a text to a number of characters, and marks the cut.
+pub fn cut(mut text: String, chars_max: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(chars_max) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// Returns the bytes without an incomplete character at their end.

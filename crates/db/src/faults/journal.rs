@@ -28,7 +28,7 @@ pub struct JournalRow {
 }
 
 /// A request that has ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct JournalEntry {
     /// Counts all requests since the start.
@@ -166,12 +166,6 @@ impl SoughtRequests {
 impl JournalEntry {
     /// Returns whether a request meets a condition. A key is compared with the text in the journal.
     pub fn meets(&self, condition: &Condition) -> bool {
-        let Condition { operation, keyspace, column_family, key, .. } = condition;
-        let is_row = |row: &JournalRow| {
-            operation.is_none_or(|wanted| wanted == row.operation)
-                && column_family.as_ref().is_none_or(|wanted| *wanted == row.column_family)
-                && key.as_ref().is_none_or(|wanted| row.key.as_ref() == Some(wanted))
-        };
         let facts = RequestFacts {
             protocol: &self.protocol,
             method: &self.method,
@@ -181,8 +175,17 @@ impl JournalEntry {
             consistency: self.consistency.as_deref(),
         };
         condition.is_met_by(&facts)
-            && keyspace.as_ref().is_none_or(|wanted| self.keyspace.as_ref() == Some(wanted))
-            && (!condition.needs_rows() || self.rows.iter().any(is_row))
+            && condition.keyspace.as_ref().is_none_or(|wanted| self.keyspace.as_ref() == Some(wanted))
+            && (!condition.needs_rows() || self.rows.iter().any(|row| row.meets(condition)))
+    }
+}
+
+impl JournalRow {
+    fn meets(&self, condition: &Condition) -> bool {
+        let Condition { operation, column_family, key, .. } = condition;
+        operation.is_none_or(|wanted| wanted == self.operation)
+            && column_family.as_ref().is_none_or(|wanted| *wanted == self.column_family)
+            && key.as_ref().is_none_or(|wanted| self.key.as_ref() == Some(wanted))
     }
 }
 
@@ -200,6 +203,7 @@ impl Journal {
             let _ = self.followers.send(Arc::new(entry.clone()));
         }
         entries.push_back(Arc::new(KeptEntry::new(entry)));
+        assert!(entries.len() <= JOURNAL_ENTRIES_MAX, "the journal is bounded");
     }
 
     /// Returns the requests that are sought, oldest first: at most `last` of them.
@@ -237,13 +241,10 @@ mod tests {
 
     fn entry(method: &str, key: &str) -> JournalEntry {
         JournalEntry {
-            number: 0,
             protocol: "thrift".to_owned(),
             method: method.to_owned(),
             generation: Some(ApiGeneration::AfterSetKeyspace),
             connection: Some(3),
-            client: Some("127.0.0.1:1".to_owned()),
-            statement: None,
             keyspace: Some("Blog".to_owned()),
             consistency: Some("ONE".to_owned()),
             rows: vec![JournalRow {
@@ -251,11 +252,7 @@ mod tests {
                 column_family: "Posts".to_owned(),
                 key: Some(key.to_owned()),
             }],
-            arguments: Value::Null,
-            result: None,
-            error: None,
-            faults: Vec::new(),
-            micros: 7,
+            ..JournalEntry::default()
         }
     }
 

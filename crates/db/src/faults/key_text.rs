@@ -1,5 +1,6 @@
 //! Row keys as text, for conditions and the journal.
 
+use super::argument_text::cut;
 use crate::limits::JOURNAL_TEXT_CHARS_MAX;
 use base::marshal::{AbstractType, BytesType, TypeRef};
 use base::schema::CfDef;
@@ -14,12 +15,7 @@ pub fn means(text: &str, cf: &CfDef, key: &[u8]) -> bool {
 
 /// Returns a key for people. Long keys are cut.
 pub fn shown(cf: &CfDef, key: &[u8]) -> String {
-    let mut text = bytes_text(cf.key_validator.as_ref(), key);
-    if let Some((end, _)) = text.char_indices().nth(JOURNAL_TEXT_CHARS_MAX) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
+    cut(bytes_text(cf.key_validator.as_ref(), key), JOURNAL_TEXT_CHARS_MAX)
 }
 
 /// Returns bytes for people: in the text of their type if they have one, else as UTF-8, else in hexadecimal digits.

@@ -60,12 +60,18 @@ impl SetRule {
         if number < self.rule.skip || fraction(random(1)) >= self.rule.probability {
             return None;
         }
-        let count = |hits| (hits < self.rule.times.unwrap_or(u64::MAX)).then_some(hits + 1);
-        self.hits.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count).ok()?;
+        let times = self.rule.times.unwrap_or(u64::MAX);
+        let one_more = self
+            .hits
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |hits| (hits < times).then_some(hits + 1));
+        one_more.ok()?;
         let ms = match self.rule.delay_ms {
             None => 0,
             Some(Delay::Fixed(ms)) => ms,
-            Some(Delay::Between([least, most])) => least + random(2) % (most - least + 1),
+            Some(Delay::Between([least, most])) => {
+                assert!(least <= most, "the rule was checked when it was set");
+                least + random(2) % (most - least + 1)
+            }
         };
         Some(Duration::from_millis(ms))
     }

@@ -1,9 +1,9 @@
 //! A request of a server with faults: its known properties, and the decisions of the rules.
 
+use std::fmt::Display;
 use std::future::Future;
-use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -13,10 +13,10 @@ use tokio::sync::watch;
 use super::argument_text::ArgumentText;
 use super::journal::{JournalEntry, JournalResult, JournalRow};
 use super::rule::{Condition, FaultRule, Operation, RequestFacts};
-use super::{ClientConnection, Faults, ReplyFault, key_text};
+use super::{Faults, ReplyFault, RequestOrigin, key_text};
 use crate::Error;
 use crate::request_log::{RequestLogSwitch, WatchPurpose};
-use base::compat::features::{ApiGeneration, ConsistencyLevel};
+use base::compat::features::ConsistencyLevel;
 use base::schema::CfDef;
 
 /// Rows of a request that the journal lists.
@@ -31,21 +31,6 @@ pub(super) struct RowAccess<'a> {
     pub operation: Operation,
     pub cf: &'a CfDef,
     pub key: Option<&'a Bytes>,
-}
-
-/// The properties of a request that are known before it runs.
-#[derive(Debug, Clone, Copy)]
-pub struct RequestOrigin {
-    /// `thrift` or `native`.
-    pub protocol: &'static str,
-    /// The Thrift method, or the opcode of the native protocol.
-    pub method: &'static str,
-    /// The API generation of a Thrift call.
-    pub generation: Option<ApiGeneration>,
-    /// The connection; `None` for a call within the process.
-    pub connection: Option<ClientConnection>,
-    /// The address of the client, for a server that does not number its connections.
-    pub address: Option<IpAddr>,
 }
 
 /// A request that rules of faults, the journal, the log of requests or its followers need.
@@ -122,29 +107,6 @@ pub(crate) async fn run_for<F: Future>(request: Option<Arc<WatchedRequest>>, wor
     }
 }
 
-/// Returns whether the arguments of the request that runs here are needed: at its start, or at its end, when it is known
-/// whether it has failed.
-pub(crate) fn needs_arguments(has_failed: Option<bool>) -> bool {
-    let is_needed = |request: &Arc<WatchedRequest>| {
-        let late = request.log.as_ref().filter(|(_, purpose)| purpose.needs_arguments_late);
-        match (late, has_failed) {
-            (Some((log, _)), Some(has_failed)) if request.faults.is_none() => {
-                log.selects(request.began.elapsed(), has_failed)
-            }
-            (Some(_), None) => request.faults.is_some(),
-            (None, None) => true,
-            (_, Some(_)) => false,
-        }
-    };
-    REQUEST.try_with(is_needed).unwrap_or(false)
-}
-
-/// Returns the time in milliseconds since 1970. The clock of the database may stand still, for tests.
-fn now_ms() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
-}
-
 /// Changes the state of the request that runs here, if it is watched.
 pub(super) fn with_state(change: impl FnOnce(&mut State)) {
     let _ = REQUEST.try_with(|request| change(&mut request.state.lock()));
@@ -168,37 +130,73 @@ impl WatchedRequest {
         Some(Arc::new(WatchedRequest { faults, log, origin, meets_rules_first, began, state }))
     }
 
-    /// Runs a request under the rules, and adds it to the journal. `error_of` makes the protocol's error, and `text_of`
-    /// returns the text that the client gets.
-    pub async fn run<T, E>(
+    /// Runs a request under the rules, and adds it to the journal and the log.
+    pub async fn run<T, E: From<Error> + Display>(
         self: &Arc<Self>,
         request: impl Future<Output = Result<T, E>>,
-        error_of: fn(Error) -> E,
-        text_of: fn(&E) -> String,
     ) -> Result<T, E> {
         let mut first = if self.meets_rules_first { self.effects(&Stage::First) } else { Effects::default() };
         first.pause().await;
         let outcome = match first.error {
-            Some((error, false)) => Err(error_of(error)),
+            Some((error, false)) => Err(error.into()),
             first => {
                 let outcome = REQUEST.scope(self.clone(), request).await;
                 let mut last = self.effects(&Stage::Last);
                 last.pause().await;
                 let error = self.state.lock().error.take();
                 match error.or(first.or(last.error).map(|(error, _)| error)) {
-                    Some(error) => Err(error_of(error)),
+                    Some(error) => Err(error.into()),
                     None => outcome,
                 }
             }
         };
-        let entry = self.entry(outcome.as_ref().err().map(text_of));
+        let entry = self.entry(outcome.as_ref().err().map(E::to_string));
         if let Some((log, purpose)) = &self.log {
-            log.record(entry.clone(), *purpose, now_ms());
+            log.record(entry.clone(), *purpose);
         }
         if let Some(faults) = &self.faults {
             faults.journal.add(entry);
         }
         outcome
+    }
+
+    /// Returns the log that decides at the end of the request whether it needs the arguments, if nothing else needs
+    /// them.
+    fn log_that_decides_late(&self) -> Option<&RequestLogSwitch> {
+        let (log, purpose) = self.log.as_ref().filter(|_| self.faults.is_none())?;
+        purpose.needs_arguments_late.then_some(&**log)
+    }
+
+    /// Adds the arguments before the request does its work, if they are needed for all requests.
+    pub fn note_start(&self, arguments: impl FnOnce() -> Map<String, Value>) {
+        if self.log_that_decides_late().is_none() {
+            self.note_arguments(arguments());
+        }
+    }
+
+    /// Adds the arguments after the work, if they are only needed for some requests, and the size of the result.
+    pub fn note_end(
+        &self,
+        has_failed: bool,
+        arguments: impl FnOnce() -> Map<String, Value>,
+        result: impl FnOnce() -> Option<JournalResult>,
+    ) {
+        if self.log_that_decides_late().is_some_and(|log| log.selects(self.began.elapsed(), has_failed)) {
+            self.note_arguments(arguments());
+        }
+        if !has_failed {
+            let result = result();
+            let mut state = self.state.lock();
+            state.result = result.or(state.result);
+        }
+    }
+
+    /// Adds arguments. Those that a statement has added already stay: they are decompressed, and have types.
+    fn note_arguments(&self, arguments: Map<String, Value>) {
+        let noted = &mut self.state.lock().arguments;
+        for (name, value) in arguments {
+            noted.entry(name).or_insert(value);
+        }
     }
 
     /// Returns the effect on the reply.
@@ -268,18 +266,9 @@ impl WatchedRequest {
     }
 
     fn entry(&self, error: Option<String>) -> JournalEntry {
-        let RequestOrigin { connection, address, .. } = self.origin;
-        let client = connection.map(|connection| connection.client.to_string());
-        let client = client.or(address.map(|address| address.to_string()));
         let mut state = self.state.lock();
         let cut = |text: String| ArgumentText::default().text(&text);
         JournalEntry {
-            number: 0,
-            protocol: self.origin.protocol.to_owned(),
-            method: self.origin.method.to_owned(),
-            generation: self.origin.generation,
-            connection: connection.map(|connection| connection.number),
-            client,
             statement: state.statement.map(str::to_owned),
             keyspace: state.keyspace.take().map(cut),
             consistency: state.consistency.map(|level| level.to_string()),
@@ -288,7 +277,7 @@ impl WatchedRequest {
             result: state.result.filter(|_| error.is_none()),
             error: error.map(cut),
             faults: state.effective.clone(),
-            micros: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
+            ..self.origin.entry(self.began.elapsed())
         }
     }
 }

@@ -86,15 +86,14 @@ impl Store for WatchedStore {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, ()> {
         let Some(request) = current() else { return self.inner.apply(mutations, behaviour, consistency) };
-        let accesses = mutations.iter().flat_map(|mutation| {
-            let access = |cf| RowAccess { operation: Operation::Write, cf, key: Some(&mutation.key) };
-            mutation
-                .families
-                .iter()
-                .filter(|family| !family.cf.is_index())
-                .map(move |family| access(&*family.cf))
-        });
-        let effects = request.effects(&Stage::Rows(&accesses.collect::<Vec<_>>()));
+        let mut accesses = Vec::with_capacity(mutations.len());
+        for mutation in &mutations {
+            for family in mutation.families.iter().filter(|family| !family.cf.is_index()) {
+                let key = Some(&mutation.key);
+                accesses.push(RowAccess { operation: Operation::Write, cf: &family.cf, key });
+            }
+        }
+        let effects = request.effects(&Stage::Rows(&accesses));
         Box::pin(async move {
             under(&request, effects, self.inner.apply(mutations, behaviour, consistency)).await
         })

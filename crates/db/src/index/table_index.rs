@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use base::marshal::{CqlType, push_component};
 use base::model::Cell;
-use base::schema::{CellPlace, CfDef, ColumnDef, TableColumn, TableDef, row_key_parts};
+use base::schema::{CellPlace, CfDef, ColumnDef, TableDef, row_key_parts};
 
 /// The option of an index on the keys of a map, with the old servers' name.
 pub const INDEX_KEYS: &str = "index_keys";
@@ -53,8 +53,8 @@ pub(super) fn indexed_values<'a>(
 fn value_of(table: &TableDef, column: &ColumnDef, place: &CellPlace, cell: &Cell) -> Option<Bytes> {
     let options = column.index.as_ref().and_then(|index| index.options.as_ref());
     let is_of = |option: &str| options.is_some_and(|options| options.contains_key(option));
-    let is_column = |other: &&TableColumn| other.cell_name == column.name;
-    match table.others.values().find(is_column).map(|column| &column.cql_type) {
+    let other = table.others.values().find(|other| other.cell_name == column.name);
+    match other.map(|column| &column.cql_type) {
         Some(CqlType::Set { is_frozen: false, .. }) => place.element.clone(),
         Some(CqlType::Map { is_frozen: false, .. }) if is_of(INDEX_KEYS) => place.element.clone(),
         Some(CqlType::Map { is_frozen: false, .. }) if is_of(INDEX_ENTRIES) => {

@@ -197,8 +197,10 @@ impl Count {
 
 /// Makes room for an address: removes an address without counts to keep, or else the one with the oldest last login.
 fn forget_one(addresses: &mut HashMap<IpAddr, Address>, now: Instant) {
-    let is_needed = |address: &Address| address.names.values().any(|count| count.is_needed(now));
-    let oldest = addresses.iter().min_by_key(|(_, address)| (is_needed(address), address.last_login));
+    let oldest = addresses.iter().min_by_key(|(_, address)| {
+        let is_needed = address.names.values().any(|count| count.is_needed(now));
+        (is_needed, address.last_login)
+    });
     if let Some(oldest) = oldest.map(|(address, _)| *address) {
         addresses.remove(&oldest);
     }

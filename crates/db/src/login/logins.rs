@@ -160,11 +160,11 @@ impl<'a> Logins<'a> {
 
     /// Removes all grants on a dropped resource, together with the other changes of the drop in the store.
     pub(crate) async fn forget_grants(&self, dropped: &Resource, drop: StoreChange) -> Result<(), Error> {
-        let forget = |roles: &mut Roles| {
+        let changed = self.database.roles.try_change(&**self.database.store(), drop, |roles| {
             roles.forget(dropped);
             Ok::<(), Error>(())
-        };
-        self.database.roles.try_change(&**self.database.store(), drop, forget).await?.ok_or_else(disagreement)
+        });
+        changed.await?.ok_or_else(disagreement)
     }
 }
 

@@ -21,15 +21,15 @@ impl Reads<'_> {
         let Some(at_once) = self.request.store().capabilities().concurrent_reads else {
             return self.read_in_turn(keys, command).await;
         };
-        let read = |key: Bytes| async move {
-            let columns =
-                self.request.store().read(key.clone(), command.clone(), self.request.consistency).await?;
-            Ok::<_, Error>((key, columns))
-        };
         meter::charge(memory_of(keys.len()))?;
         let mut rows = Vec::with_capacity(keys.len());
         let mut bytes = 0;
-        let mut reads = stream::iter(keys.into_iter().map(read)).buffered(at_once);
+        let reads = keys.into_iter().map(|key| async move {
+            let columns =
+                self.request.store().read(key.clone(), command.clone(), self.request.consistency).await?;
+            Ok::<_, Error>((key, columns))
+        });
+        let mut reads = stream::iter(reads).buffered(at_once);
         while let Some((key, columns)) = reads.try_next().await? {
             // Half of the memory is accounted to the reply.
             bytes = within_limit(bytes + columns.memory() / 2)?;

@@ -56,12 +56,10 @@ impl Reads<'_> {
         }
         checks.key(&request.key, Some(cf))?;
         self.request.check_replicas_to_read()?;
-        let in_order = |a: &[u8], b: &[u8]| {
+        let merged = merge(slices, |a, b| {
             let order = comparator.compare(a, b);
             if request.reversed { order.reverse() } else { order }
-        };
-        let merged = merge(slices, in_order);
-
+        });
         let mut left = usize::try_from(request.count).unwrap_or(0);
         let mut found = Vec::new();
         for (start, finish) in merged {
@@ -87,13 +85,12 @@ fn merge(
     mut slices: Vec<(Bytes, Bytes)>,
     in_order: impl Fn(&[u8], &[u8]) -> Ordering,
 ) -> Vec<(Bytes, Bytes)> {
-    let by_start = |a: &Bytes, b: &Bytes| match (a.is_empty(), b.is_empty()) {
+    slices.sort_by(|(a, _), (b, _)| match (a.is_empty(), b.is_empty()) {
         (true, true) => Ordering::Equal,
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
         (false, false) => in_order(a, b),
-    };
-    slices.sort_by(|(a, _), (b, _)| by_start(a, b));
+    });
     let mut merged: Vec<(Bytes, Bytes)> = Vec::with_capacity(slices.len());
     for (start, finish) in slices {
         match merged.last_mut() {
@@ -105,6 +102,10 @@ fn merge(
             _ => merged.push((start, finish)),
         }
     }
+    debug_assert!(
+        merged.windows(2).all(|pair| !pair[0].1.is_empty() && in_order(&pair[0].1, &pair[1].0).is_lt()),
+        "merged slices neither overlap nor touch"
+    );
     merged
 }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::limits::NAME_BYTES_MAX;
 use crate::{Error, Request};
 use base::marshal;
-use base::marshal::{AbstractType, MarshalError};
+use base::marshal::AbstractType;
 use base::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
 use base::schema::CfDef;
 use base::util::meter;
@@ -101,7 +101,6 @@ impl Pages<'_> {
     /// Returns the first column of the first row that does not sort before a start that is not a valid name. No
     /// release validates the start: it is compared with the existing names. `None` if all of them sort before it.
     async fn first_from(&self, bounds: &Bounds, start: &Bytes) -> Result<Option<Bytes>, Error> {
-        let failed = |error: MarshalError| Error::invalid(error.0);
         let comparator = self.comparator();
         let mut from = Bytes::new();
         loop {
@@ -115,7 +114,8 @@ impl Pages<'_> {
                 RowColumns::Supers(supers) => supers.into_iter().map(|one| one.name).collect(),
             };
             for name in &names {
-                if comparator.compare_unchecked(start, name).map_err(failed)?.is_le() {
+                let order = comparator.compare_unchecked(start, name);
+                if order.map_err(|error| Error::invalid(error.0))?.is_le() {
                     return Ok(Some(name.clone()));
                 }
             }

@@ -53,8 +53,8 @@ impl<'a> Reads<'a> {
         let cf = self.request.validation().column_path(self.request.keyspace, path)?;
         let command = self.path_command(cf, path);
         let rows = self.read_rows(keys, command).await?;
-        let finder = |(key, columns)| (key, first_found(columns, self.request.behaviour));
-        Ok(rows.into_iter().map(finder).collect())
+        let behaviour = self.request.behaviour;
+        Ok(rows.into_iter().map(|(key, columns)| (key, first_found(columns, behaviour))).collect())
     }
 
     /// Returns the command that reads one path.

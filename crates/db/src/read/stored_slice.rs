@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{Ranges, Reads};
 use crate::Error;
-use base::model::{Bounds, Cell, DeletionTime, Predicate, RowColumns, SliceRange, SuperColumn};
+use base::model::{Bounds, Cell, DeletionTime, Predicate, RowColumns, SliceRange};
 use base::schema::CfDef;
 use store::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
 
@@ -63,12 +63,12 @@ impl Ranges<'_> {
             let mut found = self.scan_cells(&cf, bounds, rows + 1, Predicate::Range(range)).await?;
             let next = found.get(rows).map(|row| row.key.clone());
             found.truncate(rows);
-            let live = |mut columns_of: RowColumns| {
-                let next = (columns_of.len() > columns).then(|| columns_of.ends().1.cloned()).flatten();
-                columns_of.truncate(columns);
-                live_slice(columns_of, next, columns)
-            };
-            let rows = found.into_iter().map(|row| (row.key, live(row.columns))).collect();
+            let mut rows = Vec::with_capacity(found.len());
+            for mut row in found {
+                let next = (row.columns.len() > columns).then(|| row.columns.ends().1.cloned()).flatten();
+                row.columns.truncate(columns);
+                rows.push((row.key, live_slice(row.columns, next, columns)));
+            }
             return Ok(StoredRows { rows, next });
         }
         // A scan for no names finds the rows without reading their columns.
@@ -113,13 +113,13 @@ fn live_slice(columns: RowColumns, next: Option<Bytes>, cells_per_super: usize) 
     let columns = match columns {
         RowColumns::Cells(cells) => StoredColumns::Cells(cells.into_iter().map(stored).collect()),
         RowColumns::Supers(supers) => {
-            let of = |column: SuperColumn| StoredSuper {
+            let supers = supers.into_iter().map(|column| StoredSuper {
                 name: column.name,
                 deletion: DeletionTime::LIVE,
                 has_more: column.cells.len() > cells_per_super,
                 cells: column.cells.into_iter().take(cells_per_super).map(stored).collect(),
-            };
-            StoredColumns::Supers(supers.into_iter().map(of).collect())
+            });
+            StoredColumns::Supers(supers.collect())
         }
     };
     let (deletion, super_deletion) = (DeletionTime::LIVE, DeletionTime::LIVE);

@@ -59,12 +59,13 @@ impl Followers {
             return false;
         }
         let second = self.started.elapsed().as_secs();
-        let next = |chosen: u64| match chosen >> 32 == second {
-            true if chosen & 0xffff_ffff >= LIVE_REQUESTS_PER_S => None,
-            true => Some(chosen + 1),
-            false => Some(second << 32 | 1),
-        };
-        let is_chosen = self.chosen.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok();
+        let is_chosen = self.chosen.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |chosen| {
+            if chosen >> 32 != second {
+                return Some(second << 32 | 1);
+            }
+            (chosen & 0xffff_ffff < LIVE_REQUESTS_PER_S).then_some(chosen + 1)
+        });
+        let is_chosen = is_chosen.is_ok();
         if !is_chosen {
             self.left_out.fetch_add(1, Ordering::Relaxed);
         }

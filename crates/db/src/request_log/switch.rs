@@ -13,7 +13,7 @@ use super::line::line_of;
 use super::mode::RequestLogMode;
 use super::redact::{Redactor, hide_passwords};
 use crate::faults::JournalEntry;
-use base::util::{LineWriter, SplitMix64};
+use base::util::{LineWriter, SplitMix64, system_ms};
 
 /// Where the lines are written to.
 #[derive(Debug, Default)]
@@ -164,9 +164,8 @@ impl RequestLogSwitch {
         }
     }
 
-    /// Writes a request that has ended to the log and to followers, as far as its purpose says. `at_ms` is the time in
-    /// milliseconds since 1970.
-    pub(crate) fn record(&self, mut entry: JournalEntry, purpose: WatchPurpose, at_ms: i64) {
+    /// Writes a request that has ended to the log and to followers, as far as its purpose says.
+    pub(crate) fn record(&self, mut entry: JournalEntry, purpose: WatchPurpose) {
         hide_passwords(&mut entry.arguments, &mut entry.error);
         let time = Duration::from_micros(entry.micros);
         if purpose.is_for_log && self.selects(time, entry.error.is_some()) {
@@ -175,7 +174,7 @@ impl RequestLogSwitch {
             if let Some(redactor) = &self.redactor {
                 redactor.redact(&mut logged);
             }
-            self.write(line_of(&logged, at_ms));
+            self.write(line_of(&logged, system_ms()));
         }
         if purpose.is_for_followers {
             self.followers.send(entry);

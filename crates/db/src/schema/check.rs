@@ -311,10 +311,9 @@ impl SchemaCheck<'_> {
     /// Checks that a custom index names its class.
     fn check_custom_index(&self, column: &ColumnDef) -> Result<(), Error> {
         let index = column.index.as_ref().filter(|index| index.kind == IndexKind::Custom);
-        let is_named = |index: &IndexDef| {
-            index.options.as_ref().is_some_and(|options| options.contains_key(CUSTOM_INDEX_CLASS))
-        };
-        if !self.rules().custom_index_needs_class || index.is_none_or(is_named) {
+        let Some(index) = index.filter(|_| self.rules().custom_index_needs_class) else { return Ok(()) };
+        let options = index.options.as_ref();
+        if options.is_some_and(|options| options.contains_key(CUSTOM_INDEX_CLASS)) {
             return Ok(());
         }
         Err(Error::invalid(format!("Required index option missing: {CUSTOM_INDEX_CLASS}")))

@@ -32,9 +32,10 @@ impl SchemaChanges<'_> {
         let mut without = Catalog::clone(&catalog);
         without.keyspaces.remove(name);
         let families: Vec<Arc<CfDef>> = keyspace.column_families.values().cloned().collect();
-        let records = match self.stored().is_shared() {
-            true => vec![(format!("{KEYSPACE_RECORD}{name}"), None)],
-            false => changed_records(Some(&keyspace), None),
+        let records = if self.stored().is_shared() {
+            vec![(format!("{KEYSPACE_RECORD}{name}"), None)]
+        } else {
+            changed_records(Some(&keyspace), None)
         };
         drop(catalog);
         self.drop_families(without, families, records, Resource::Keyspace(name.to_owned())).await
@@ -57,9 +58,10 @@ impl SchemaChanges<'_> {
         let before = check.changeable(keyspace)?;
         let mut changed = before.clone();
         changed.column_families.remove(name);
-        let records = match self.stored().is_shared() {
-            true => vec![keyspace_record(&changed)],
-            false => changed_records(Some(before), Some(&changed)),
+        let records = if self.stored().is_shared() {
+            vec![keyspace_record(&changed)]
+        } else {
+            changed_records(Some(before), Some(&changed))
         };
         let mut without = Catalog::clone(&catalog);
         without.keyspaces.insert(keyspace.to_owned(), changed);

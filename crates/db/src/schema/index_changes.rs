@@ -92,8 +92,7 @@ impl SchemaChanges<'_> {
         let records = added.chain(&changes.dropped).map(|index| build_record(index));
         let former = {
             let mut building = self.database.building.write();
-            let mark = |record: String| (record.clone(), building.insert(record, Build::default()));
-            records.map(mark).collect()
+            records.map(|record| (record.clone(), building.insert(record, Build::default()))).collect()
         };
         if !changes.dropped.is_empty() || !changes.emptied.is_empty() {
             let copy = own_copy(&self.database.catalog());

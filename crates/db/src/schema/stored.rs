@@ -140,11 +140,7 @@ impl StoredSchema<'_> {
         self.database.roles.load_readable(&records);
         let before = self.database.catalog();
         let after = self.followed(&before, &records);
-        let is_same = |name: &String| {
-            before.keyspaces.get(name).map(keyspace_to_json)
-                == after.keyspaces.get(name).map(keyspace_to_json)
-        };
-        if !before.keyspaces.keys().chain(after.keyspaces.keys()).all(is_same) {
+        if has_other_keyspaces(&before, &after) {
             shared.follow(own_copy(&after)).await?;
             self.publish(Arc::new(after));
         }
@@ -203,8 +199,8 @@ impl StoredSchema<'_> {
         let outcome = self.database.store().change_schema(StoreChange::of_records(records.clone())).await;
         let Err(StoreError::TimedOut(_)) = outcome else { return Ok(outcome?) };
         let kept: HashMap<String, Bytes> = self.database.store().records().await?.into_iter().collect();
-        let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
-        if records.iter().all(is_kept) { Ok(()) } else { Ok(outcome?) }
+        let are_kept = records.iter().all(|(name, value)| kept.get(name) == value.as_ref());
+        if are_kept { Ok(()) } else { Ok(outcome?) }
     }
 
     /// Returns the version of the records, to be read before they are loaded; `None` if no other server changes them.
@@ -221,10 +217,9 @@ impl StoredSchema<'_> {
         let names = records.iter().map(|(name, _)| name);
         *self.database.shared.marks.lock() =
             names.filter(|name| resource_of(name).is_some()).cloned().collect();
-        let is_unread =
-            |(_, json): &(&str, &Bytes)| keyspace_from_json(json, &self.database.parts.types).is_err();
-        let unread = recorded_keyspaces(records).filter(is_unread).map(|(name, _)| name.to_owned());
-        *self.database.shared.unread.lock() = unread.collect();
+        let types = &self.database.parts.types;
+        let unread = recorded_keyspaces(records).filter(|(_, json)| keyspace_from_json(json, types).is_err());
+        *self.database.shared.unread.lock() = unread.map(|(name, _)| name.to_owned()).collect();
         self.database.shared.version.store(version, Ordering::Release);
     }
 
@@ -234,6 +229,14 @@ impl StoredSchema<'_> {
         self.database.events.send(&before, &catalog);
         Arc::downgrade(&before)
     }
+}
+
+/// Returns whether a keyspace was added, removed or changed.
+fn has_other_keyspaces(before: &Catalog, after: &Catalog) -> bool {
+    let mut names = before.keyspaces.keys().chain(after.keyspaces.keys());
+    names.any(|name| {
+        before.keyspaces.get(name).map(keyspace_to_json) != after.keyspaces.get(name).map(keyspace_to_json)
+    })
 }
 
 /// Returns the keyspaces among the records, with their names.

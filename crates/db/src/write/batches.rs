@@ -27,20 +27,19 @@ impl Writes<'_> {
             }
         }
         // The old servers assert this after their checks, and fail with an internal error.
-        let is_both = |insert: &ColumnOrSuper| insert.column.is_some() && insert.super_column.is_some();
-        if families.iter().flat_map(|(_, inserts)| inserts).any(is_both) {
+        let mut inserts = families.iter().flat_map(|(_, inserts)| inserts);
+        if inserts.any(|insert| insert.column.is_some() && insert.super_column.is_some()) {
             return Err(Error::invalid(
                 "a ColumnOrSuperColumn of batch_insert is a Column or a SuperColumn, and not both",
             ));
         }
         checks.keyspace_of_row(keyspace)?;
         let key = if behaviour.writes.batch_insert_trims_key { trimmed(&key) } else { key };
-        let as_mutation = |insert| MutationRequest { insert: Some(insert), deletion: None };
-        let families = families
-            .into_iter()
-            .map(|(family, inserts)| (family, inserts.into_iter().map(as_mutation).collect()))
-            .collect();
-        let row = self.row_mutation(&checks, RowBatch { key, families })?;
+        let families = families.into_iter().map(|(family, inserts)| {
+            let inserts = inserts.into_iter();
+            (family, inserts.map(|insert| MutationRequest { insert: Some(insert), deletion: None }).collect())
+        });
+        let row = self.row_mutation(&checks, RowBatch { key, families: families.collect() })?;
         self.apply(row.into_iter().collect()).await
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::args::{ColumnOrSuper, Deletion, MutationRequest, NewColumn};
+use crate::args::{ColumnOrSuper, Deletion, MutationRequest, NewColumn, SlicePredicate};
 use crate::limits::{EXPIRY_MAX_S, NAME_BYTES_MAX, TTL_MAX_S};
 use crate::validate::{Validation, measure, text_of};
 use crate::{Error, table_cells};
@@ -203,20 +203,8 @@ impl<'a> Validation<'a> {
             self.names(cf, None, std::slice::from_ref(super_column))?;
         }
         if let Some(predicate) = &deletion.predicate {
-            if predicate.column_names.is_none() && predicate.slice_range.is_none() {
-                return Err(Error::invalid(
-                    "A SlicePredicate must be given a list of Columns, a SliceRange, or both",
-                ));
-            }
-            if let Some(range) = &predicate.slice_range {
-                self.range(cf, deletion.super_column.is_some(), range)?;
-            }
-            if let Some(names) = &predicate.column_names {
-                self.names(cf, deletion.super_column.as_ref(), names)?;
-            }
-            if predicate.slice_range.is_some() && !self.behaviour.writes.deletes_slices {
-                return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
-            }
+            check_not_empty(predicate)?;
+            self.deleted_columns(cf, deletion.super_column.as_ref(), predicate)?;
         }
         if !cf.is_super() && deletion.super_column.is_some() {
             let what = texts::deletion_of_super(self.behaviour);
@@ -243,11 +231,7 @@ impl<'a> Validation<'a> {
             // 0.6 looks up the column family of a row deletion only when it writes.
             return Ok(());
         };
-        if predicate.column_names.is_none() && predicate.slice_range.is_none() {
-            return Err(Error::invalid(
-                "A SlicePredicate must be given a list of Columns, a SliceRange, or both",
-            ));
-        }
+        check_not_empty(predicate)?;
         if let (None, Some(super_column)) = (cf, &deletion.super_column) {
             measure("supercolumn", super_column)?;
             return Err(Error::invalid(format!(
@@ -255,18 +239,36 @@ impl<'a> Validation<'a> {
                 text_of(name)
             )));
         }
-        let cf = family.cf()?;
+        self.deleted_columns(family.cf()?, deletion.super_column.as_ref(), predicate)
+    }
+
+    /// Validates the columns that a deletion names.
+    fn deleted_columns(
+        &self,
+        cf: &CfDef,
+        super_column: Option<&Bytes>,
+        predicate: &SlicePredicate,
+    ) -> Result<(), Error> {
         if let Some(range) = &predicate.slice_range {
-            self.range(cf, deletion.super_column.is_some(), range)?;
+            self.range(cf, super_column.is_some(), range)?;
         }
         if let Some(names) = &predicate.column_names {
-            self.names(cf, deletion.super_column.as_ref(), names)?;
+            self.names(cf, super_column, names)?;
         }
-        if predicate.slice_range.is_some() {
+        if predicate.slice_range.is_some() && !self.behaviour.writes.deletes_slices {
             return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
         }
         Ok(())
     }
+}
+
+fn check_not_empty(predicate: &SlicePredicate) -> Result<(), Error> {
+    if predicate.column_names.is_none() && predicate.slice_range.is_none() {
+        return Err(Error::invalid(
+            "A SlicePredicate must be given a list of Columns, a SliceRange, or both",
+        ));
+    }
+    Ok(())
 }
 
 fn positive_ttl(ttl_s: Option<i32>) -> Result<(), Error> {

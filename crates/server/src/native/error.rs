@@ -3,6 +3,7 @@
 use base::util::hex;
 use bytes::{Bytes, BytesMut};
 
+use crate::observed_request::RequestError;
 use base::compat::features::ConsistencyLevel;
 use base::util::meter::MeterError;
 use base::util::metrics::RequestOutcome;
@@ -40,17 +41,6 @@ pub enum NativeError {
     Unprepared(Bytes),
 }
 
-impl From<&NativeError> for RequestOutcome {
-    fn from(error: &NativeError) -> RequestOutcome {
-        match error {
-            NativeError::Protocol(_) => RequestOutcome::Protocol,
-            NativeError::Failed(CqlError::Failed(error)) => error.into(),
-            NativeError::Failed(CqlError::Unauthorized(_)) => RequestOutcome::Unauthorized,
-            NativeError::Failed(_) | NativeError::Unprepared(_) => RequestOutcome::Invalid,
-        }
-    }
-}
-
 impl From<BodyError> for NativeError {
     fn from(error: BodyError) -> NativeError {
         match error {
@@ -85,6 +75,38 @@ pub struct FailedOperation {
 impl Default for FailedOperation {
     fn default() -> FailedOperation {
         FailedOperation { consistency: ConsistencyLevel::One, write_type: None, is_truncate: false }
+    }
+}
+
+/// Why a statement failed: the error, and the operation that failed, if it is known.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct FailedStatement {
+    pub error: NativeError,
+    pub operation: FailedOperation,
+}
+
+impl<E: Into<NativeError>> From<E> for FailedStatement {
+    fn from(error: E) -> FailedStatement {
+        FailedStatement { error: error.into(), operation: FailedOperation::default() }
+    }
+}
+
+impl RequestError for FailedStatement {
+    fn of_database(&self) -> Option<&db::Error> {
+        match &self.error {
+            NativeError::Failed(CqlError::Failed(error)) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn outcome(&self) -> RequestOutcome {
+        match &self.error {
+            NativeError::Protocol(_) => RequestOutcome::Protocol,
+            NativeError::Failed(CqlError::Failed(error)) => error.into(),
+            NativeError::Failed(CqlError::Unauthorized(_)) => RequestOutcome::Unauthorized,
+            NativeError::Failed(_) | NativeError::Unprepared(_) => RequestOutcome::Invalid,
+        }
     }
 }
 

@@ -12,6 +12,8 @@ use super::identity::Identity;
 use super::reply::Reply;
 use super::request;
 use super::service::NativeService;
+use crate::observed_request::report_unreadable;
+use base::util::metrics::EndedRequest;
 use db::faults::ClientConnection;
 use db::{Credential, Error};
 use wire::native::{
@@ -94,7 +96,9 @@ impl Handshake {
             Ok((code, body)) => Reply::new(stream, code, body),
             Err(error) => {
                 match &error {
-                    NativeError::Protocol(_) => service.database.record_unreadable(UNREADABLE, &error),
+                    NativeError::Protocol(_) => {
+                        report_unreadable(&service.database, UNREADABLE, &error, &EndedRequest::UNREADABLE)
+                    }
                     _ => service.database.activity().errors.add("native", code.name(), &error),
                 }
                 Reply::error(stream, &error, FailedOperation::default(), version)
@@ -112,8 +116,8 @@ impl Handshake {
         match code {
             RequestCode::Startup => self.start(service, request::startup(&mut body)?, version),
             RequestCode::Credentials => {
-                let named = |(name, value): (String, String)| (Bytes::from(name), Bytes::from(value));
-                let credentials = body.string_map()?.into_iter().map(named).collect();
+                let credentials = body.string_map()?.into_iter();
+                let credentials = credentials.map(|(name, value)| (name.into(), value.into())).collect();
                 self.log_in(service, credentials).await?;
                 Ok((ResponseCode::Ready, BytesMut::new()))
             }

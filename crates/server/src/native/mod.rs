@@ -14,13 +14,14 @@ mod reported_versions;
 mod request;
 mod result;
 mod service;
+mod statement_request;
 mod statements;
-mod trace;
 
-pub use answer::{answer, open_body};
+pub use answer::answer;
 pub use error::{FailedOperation, NativeError};
 pub use event::{Event, EventKind};
 pub use handshake::Handshake;
 pub use identity::Identity;
 pub use reply::Reply;
+pub use request::open_body;
 pub use service::NativeService;

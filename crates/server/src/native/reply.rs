@@ -31,7 +31,7 @@ impl Reply {
     /// Returns a reply; an error if the body is too long for a frame.
     pub fn new(stream: i16, opcode: ResponseCode, body: BytesMut) -> Reply {
         if body.len() <= NATIVE_FRAME_BYTES_MAX {
-            return Reply { stream, opcode, body, trace: None, warnings: Vec::new(), fault: None };
+            return Reply::plain(stream, opcode, body);
         }
         let error = db::Error::invalid(format!(
             "the result has {} bytes, and a frame has at most {NATIVE_FRAME_BYTES_MAX}: use paging",
@@ -49,21 +49,18 @@ impl Reply {
     ) -> Reply {
         let mut body = BytesMut::new();
         error.write(doing, version, &mut body);
-        Reply { stream, opcode: ResponseCode::Error, body, trace: None, warnings: Vec::new(), fault: None }
+        Reply::plain(stream, ResponseCode::Error, body)
     }
 
     /// Returns a frame with an event.
     pub fn event(event: &Event, version: ProtocolVersion) -> Reply {
         let mut body = BytesMut::new();
         event.write(&mut BodyWriter::new(&mut body, version));
-        Reply {
-            stream: EVENT_STREAM,
-            opcode: ResponseCode::Event,
-            body,
-            trace: None,
-            warnings: Vec::new(),
-            fault: None,
-        }
+        Reply::plain(EVENT_STREAM, ResponseCode::Event, body)
+    }
+
+    fn plain(stream: i16, opcode: ResponseCode, body: BytesMut) -> Reply {
+        Reply { stream, opcode, body, trace: None, warnings: Vec::new(), fault: None }
     }
 
     #[must_use]
@@ -92,14 +89,13 @@ impl Reply {
 
     /// Appends the frame to `out`. Version 5 compresses segments instead of bodies.
     pub fn write(self, version: ProtocolVersion, compression: Option<Compression>, out: &mut BytesMut) {
-        let (flags, front) = self.front(version);
-        let body = match front.is_empty() {
-            true => self.body,
-            false => {
-                let mut whole = front;
-                whole.extend_from_slice(&self.body);
-                whole
-            }
+        debug_assert!(self.body.len() <= NATIVE_FRAME_BYTES_MAX, "a frame has no longer body");
+        let (flags, mut front) = self.front(version);
+        let body = if front.is_empty() {
+            self.body
+        } else {
+            front.extend_from_slice(&self.body);
+            front
         };
         let compression =
             compression.filter(|_| !version.has_segments() && body.len() >= COMPRESSED_BYTES_MIN);

@@ -10,7 +10,7 @@ use super::parameters::Parameters;
 use base::model::{BoundValue, StatementId};
 use base::util::meter;
 use cql_syntax::BatchKind;
-use wire::native::{BodyReader, MessageText, ProtocolVersion};
+use wire::native::{BodyReader, Compression, Frame, MessageText, ProtocolVersion, flag};
 
 /// A statement with its parameters.
 #[derive(Debug)]
@@ -52,6 +52,41 @@ pub struct BatchItem {
 pub enum BatchStatement {
     Text(MessageText),
     Prepared(StatementId),
+}
+
+/// Returns the decompressed body of a request, after the custom payload.
+///
+/// # Errors
+///
+/// If the body is too long, before it is decompressed; if it cannot be decompressed; or if the version does not allow a
+/// flag of the frame.
+pub fn open_body(
+    frame: &Frame,
+    compression: Option<Compression>,
+    bytes_max: usize,
+) -> Result<BodyReader, NativeError> {
+    if frame.body.len() > bytes_max {
+        return Err(NativeError::longer(frame.body.len(), bytes_max));
+    }
+    let body = match compression {
+        _ if frame.flags & flag::COMPRESSED == 0 || frame.version.has_segments() => frame.body.clone(),
+        Some(compression) => compression.decompress(&frame.body, bytes_max)?,
+        None => {
+            return Err(NativeError::protocol(
+                "the body is compressed, but STARTUP has selected no compression",
+            ));
+        }
+    };
+    let mut body = BodyReader::new(body, frame.version);
+    if frame.flags & flag::CUSTOM_PAYLOAD != 0 {
+        if frame.version < ProtocolVersion::V4 {
+            return Err(NativeError::protocol(
+                "Received frame with CUSTOM_PAYLOAD flag for native protocol version < 4",
+            ));
+        }
+        body.skip_payload()?;
+    }
+    Ok(body)
 }
 
 pub fn startup(body: &mut BodyReader) -> Result<BTreeMap<String, String>, NativeError> {

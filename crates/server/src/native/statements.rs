@@ -4,105 +4,165 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
-use super::error::{FailedOperation, NativeError};
-use super::identity::Identity;
+use super::error::{FailedOperation, FailedStatement, NativeError};
 use super::metadata::result_id;
 use super::request::{self, BatchItem, BatchRequest, BatchStatement, Execute};
 use super::result::{KnownColumns, write_outcome, write_prepared};
-use super::service::NativeService;
-use super::trace::Tracer;
+use super::service::StatementContext;
+use super::statement_request::StatementRequest;
+use crate::tracer::Tracer;
 use base::model::StatementId;
 use base::util::meter;
 use cql::{CqlError, Outcome, Prepared, QueryOptions, QueryState};
 use cql_syntax::BatchKind;
-use wire::native::{BodyReader, MessageText, RequestCode};
+use wire::native::{BodyReader, RequestCode};
 
-/// An error, and the operation that failed.
-pub type Failed = (NativeError, FailedOperation);
-
-/// The body of a RESULT, and warnings for the client.
-pub type StatementReply = (BytesMut, Vec<String>);
-
-/// An error before execution, when the operation is not known.
-pub(super) fn early(error: NativeError) -> Failed {
-    (error, FailedOperation::default())
+/// The result of a statement.
+pub struct StatementReply {
+    /// The body of a RESULT.
+    pub body: BytesMut,
+    /// Warnings for the client.
+    pub warnings: Vec<String>,
 }
 
-/// Runs a request with a statement.
-pub async fn run(
-    service: &NativeService,
-    identity: &Identity,
-    code: RequestCode,
-    body: BodyReader,
-    tracer: &mut Tracer<'_>,
-) -> Result<StatementReply, Failed> {
-    match code {
-        RequestCode::Query => query(service, identity, body, tracer).await,
-        RequestCode::Prepare => prepare(service, identity, body, tracer).await.map_err(early),
-        RequestCode::Execute => execute(service, identity, body, tracer).await,
-        _ => batch(service, identity, body, tracer).await,
+type StatementResult = Result<StatementReply, FailedStatement>;
+
+impl StatementRequest<'_> {
+    /// Runs the statement of an opened body.
+    pub(super) async fn run_statement(&self, body: BodyReader, tracer: &Tracer<'_>) -> StatementResult {
+        match self.code {
+            RequestCode::Query => self.query(body, tracer).await,
+            RequestCode::Prepare => self.prepare(body, tracer).await,
+            RequestCode::Execute => self.execute(body, tracer).await,
+            _ => self.batch(body, tracer).await,
+        }
+    }
+
+    async fn query(&self, mut body: BodyReader, tracer: &Tracer<'_>) -> StatementResult {
+        let query = request::query(&mut body)?;
+        let context = self.context(&body, query.parameters.keyspace.as_deref());
+        let (state, options) = (self.service.state(&context), &query.parameters.options);
+        let text = query.text.as_str();
+        tracer.statement("Parsing", text);
+        tracer.options(options);
+        let prepared = meter::retried(|| cql::prepare(&state, text)).await?;
+        tracer.step(|| "Executing statement".to_owned());
+        let outcome = cql::execute_once(&state, &prepared, options).await;
+        let outcome = outcome.map_err(|error| failed(error, doing(options, &prepared)))?;
+        tracer.outcome(&outcome);
+        self.enter(&outcome);
+        Ok(reply(&body, &outcome, &KnownColumns::default(), Some(&prepared)))
+    }
+
+    async fn prepare(&self, mut body: BodyReader, tracer: &Tracer<'_>) -> StatementResult {
+        let prepare = request::prepare(&mut body)?;
+        let context = self.context(&body, prepare.keyspace.as_deref());
+        let state = self.service.state(&context);
+        let text = prepare.text.as_str();
+        tracer.statement("Preparing", text);
+        let statements = &self.service.statements;
+        let (id, prepared) = meter::retried(|| statements.prepare(&state, text, StatementId::md5)).await?;
+        Ok(StatementReply { body: write_prepared(id, &prepared, body.version), warnings: Vec::new() })
+    }
+
+    async fn execute(&self, mut body: BodyReader, tracer: &Tracer<'_>) -> StatementResult {
+        let Execute { id, result_id, parameters } = request::execute(&mut body)?;
+        let context = self.context(&body, parameters.keyspace.as_deref());
+        let state = self.service.state(&context);
+        let prepared = self.prepared(&state, id)?;
+        tracer.statement("Executing", &prepared.text);
+        tracer.options(&parameters.options);
+        let outcome = cql::execute_prepared(&state, &prepared, &parameters.options).await;
+        let outcome = outcome.map_err(|error| failed(error, doing(&parameters.options, &prepared)))?;
+        tracer.outcome(&outcome);
+        self.enter(&outcome);
+        let known = known(&prepared, &outcome, parameters.skips_metadata, result_id);
+        Ok(reply(&body, &outcome, &known, Some(&prepared)))
+    }
+
+    async fn batch(&self, body: BodyReader, tracer: &Tracer<'_>) -> StatementResult {
+        let request = meter::retried(|| request::batch(&mut body.clone())).await?;
+        let BatchRequest { kind, items, parameters } = request;
+        let context = self.context(&body, parameters.keyspace.as_deref());
+        let (state, options) = (self.service.state(&context), &parameters.options);
+        let statements = items.into_iter().map(|item| self.statement(&state, options, item));
+        let statements = statements.collect::<Result<Vec<_>, _>>()?;
+        tracer.options(options);
+        tracer.step(|| format!("Executing a batch of {} statements", statements.len()));
+        let outcome = cql::execute_batch(&state, kind, &statements, options).await;
+        let outcome = outcome.map_err(|error| failed(error, doing_batch(kind, options, &statements)))?;
+        tracer.outcome(&outcome);
+        Ok(reply(&body, &outcome, &KnownColumns::default(), None))
+    }
+
+    /// Returns a statement of a batch with its values.
+    fn statement(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+        item: BatchItem,
+    ) -> Result<(Arc<Prepared>, QueryOptions), NativeError> {
+        let prepared = match item.statement {
+            BatchStatement::Text(text) => cql::prepare(state, text.as_str())?,
+            BatchStatement::Prepared(id) => self.prepared(state, id)?,
+        };
+        cql::check_batch_values(&prepared, item.values.len())?;
+        Ok((prepared, QueryOptions { values: item.values, ..options.clone() }))
+    }
+
+    /// Returns a prepared statement. If it is unknown, the error makes the client prepare it again.
+    fn prepared(&self, state: &QueryState<'_>, id: StatementId) -> Result<Arc<Prepared>, NativeError> {
+        self.service.statements.get(state, id).map_err(|error| match (error, id) {
+            (CqlError::Unprepared(_), StatementId::Md5(id)) => NativeError::unprepared(id.to_vec()),
+            (error, _) => error.into(),
+        })
+    }
+
+    /// Returns the text of the statement; for a batch of the first one. `None` if the statement is not prepared, or the
+    /// request cannot be read.
+    pub(super) fn statement_text(&self, mut body: BodyReader) -> Option<String> {
+        let id = match self.code {
+            RequestCode::Query | RequestCode::Prepare => return Some(body.long_string().ok()?.into_string()),
+            RequestCode::Execute => request::execute(&mut body).ok()?.id,
+            _ => match request::batch(&mut body).ok()?.items.into_iter().next()?.statement {
+                BatchStatement::Text(text) => return Some(text.into_string()),
+                BatchStatement::Prepared(id) => id,
+            },
+        };
+        let context = self.context(&body, None);
+        let prepared = self.service.statements.get(&self.service.state(&context), id).ok()?;
+        Some(prepared.text.to_string())
+    }
+
+    fn context(&self, body: &BodyReader, keyspace: Option<&str>) -> StatementContext {
+        self.service.context(self.identity, body.version, keyspace)
+    }
+
+    /// Selects the keyspace of a successful USE for later requests.
+    fn enter(&self, outcome: &Outcome) {
+        if let Outcome::Keyspace(keyspace) = outcome {
+            self.identity.enter(keyspace);
+        }
     }
 }
 
-async fn query(
-    service: &NativeService,
-    identity: &Identity,
-    mut body: BodyReader,
-    tracer: &mut Tracer<'_>,
-) -> Result<StatementReply, Failed> {
-    let query = request::query(&mut body).map_err(early)?;
-    let context = service.context(identity, body.version, query.parameters.keyspace.as_deref());
-    let (state, options) = (service.state(&context), &query.parameters.options);
-    let text = query.text.as_str();
-    tracer.statement("Parsing", text);
-    tracer.options(options);
-    let prepare = || cql::prepare(&state, text);
-    let prepared = meter::retried(prepare).await.map_err(|error| early(error.into()))?;
-    tracer.step(|| "Executing statement".to_owned());
-    let outcome = cql::execute_once(&state, &prepared, options).await;
-    let outcome = outcome.map_err(|error| (error.into(), doing(options, &prepared)))?;
-    tracer.outcome(&outcome);
-    enter(identity, &outcome);
-    Ok((
-        write_outcome(&outcome, &KnownColumns::default(), body.version),
-        warnings(&outcome, Some(&*prepared)),
-    ))
-}
-
-/// Returns the text of a request's statement; for a batch the text of the first statement. `None` if the statement is
-/// not prepared, or the request cannot be read.
-pub(super) fn text_of(
-    service: &NativeService,
-    identity: &Identity,
-    code: RequestCode,
-    mut body: BodyReader,
-) -> Option<String> {
-    let context = service.context(identity, body.version, None);
-    let by_id = |id| Some(service.statements.get(&service.state(&context), id).ok()?.text.to_string());
-    match code {
-        RequestCode::Query | RequestCode::Prepare => body.long_string().ok().map(MessageText::into_string),
-        RequestCode::Execute => by_id(request::execute(&mut body).ok()?.id),
-        _ => match request::batch(&mut body).ok()?.items.into_iter().next()?.statement {
-            BatchStatement::Text(text) => Some(text.into_string()),
-            BatchStatement::Prepared(id) => by_id(id),
-        },
-    }
-}
-
-fn warnings(outcome: &Outcome, prepared: Option<&Prepared>) -> Vec<String> {
+fn reply(
+    body: &BodyReader,
+    outcome: &Outcome,
+    known: &KnownColumns,
+    prepared: Option<&Prepared>,
+) -> StatementReply {
     let of_outcome = match outcome {
         Outcome::Warned(warning) => Some(warning.clone()),
         _ => None,
     };
     let of_statement = prepared.and_then(Prepared::warning).map(str::to_owned);
-    of_outcome.into_iter().chain(of_statement).collect()
+    let warnings = of_outcome.into_iter().chain(of_statement).collect();
+    StatementReply { body: write_outcome(outcome, known, body.version), warnings }
 }
 
-/// Selects the keyspace of a successful USE for later requests.
-fn enter(identity: &Identity, outcome: &Outcome) {
-    if let Outcome::Keyspace(keyspace) = outcome {
-        identity.enter(keyspace);
-    }
+fn failed(error: CqlError, operation: FailedOperation) -> FailedStatement {
+    FailedStatement { error: error.into(), operation }
 }
 
 fn doing(options: &QueryOptions, prepared: &Prepared) -> FailedOperation {
@@ -111,54 +171,6 @@ fn doing(options: &QueryOptions, prepared: &Prepared) -> FailedOperation {
         write_type: prepared.write_type(),
         is_truncate: prepared.is_truncate(),
     }
-}
-
-async fn prepare(
-    service: &NativeService,
-    identity: &Identity,
-    mut body: BodyReader,
-    tracer: &mut Tracer<'_>,
-) -> Result<StatementReply, NativeError> {
-    let prepare = request::prepare(&mut body)?;
-    let context = service.context(identity, body.version, prepare.keyspace.as_deref());
-    let state = service.state(&context);
-    let text = prepare.text.as_str();
-    tracer.statement("Preparing", text);
-    let work = || service.statements.prepare(&state, text, StatementId::md5);
-    let (id, prepared) = meter::retried(work).await?;
-    Ok((write_prepared(id, &prepared, body.version), Vec::new()))
-}
-
-/// Returns a prepared statement. If it is unknown, the error makes the client prepare it again.
-fn prepared(
-    service: &NativeService,
-    state: &QueryState<'_>,
-    id: StatementId,
-) -> Result<Arc<Prepared>, NativeError> {
-    service.statements.get(state, id).map_err(|error| match (error, id) {
-        (CqlError::Unprepared(_), StatementId::Md5(id)) => NativeError::unprepared(id.to_vec()),
-        (error, _) => error.into(),
-    })
-}
-
-async fn execute(
-    service: &NativeService,
-    identity: &Identity,
-    mut body: BodyReader,
-    tracer: &mut Tracer<'_>,
-) -> Result<StatementReply, Failed> {
-    let Execute { id, result_id, parameters } = request::execute(&mut body).map_err(early)?;
-    let context = service.context(identity, body.version, parameters.keyspace.as_deref());
-    let state = service.state(&context);
-    let prepared = prepared(service, &state, id).map_err(early)?;
-    tracer.statement("Executing", &prepared.text);
-    tracer.options(&parameters.options);
-    let outcome = cql::execute_prepared(&state, &prepared, &parameters.options).await;
-    let outcome = outcome.map_err(|error| (error.into(), doing(&parameters.options, &prepared)))?;
-    tracer.outcome(&outcome);
-    enter(identity, &outcome);
-    let known = known(&prepared, &outcome, parameters.skips_metadata, result_id);
-    Ok((write_outcome(&outcome, &known, body.version), warnings(&outcome, Some(&*prepared))))
 }
 
 /// Decides whether the reply has the metadata of the result's columns. The client's wish to skip it is ignored in two
@@ -176,41 +188,6 @@ fn known(prepared: &Prepared, outcome: &Outcome, skips_metadata: bool, id: Optio
         (now != id).then_some(now)
     });
     KnownColumns { is_skipped: skips_metadata && are_prepared && is_sure && new_id.is_none(), new_id }
-}
-
-async fn batch(
-    service: &NativeService,
-    identity: &Identity,
-    body: BodyReader,
-    tracer: &mut Tracer<'_>,
-) -> Result<StatementReply, Failed> {
-    let read = || request::batch(&mut body.clone());
-    let BatchRequest { kind, items, parameters } = meter::retried(read).await.map_err(early)?;
-    let context = service.context(identity, body.version, parameters.keyspace.as_deref());
-    let (state, options) = (service.state(&context), &parameters.options);
-    let statements = items.into_iter().map(|item| statement(service, &state, options, item));
-    let statements = statements.collect::<Result<Vec<_>, _>>().map_err(early)?;
-    tracer.options(options);
-    tracer.step(|| format!("Executing a batch of {} statements", statements.len()));
-    let outcome = cql::execute_batch(&state, kind, &statements, options).await;
-    let outcome = outcome.map_err(|error| (error.into(), doing_batch(kind, options, &statements)))?;
-    tracer.outcome(&outcome);
-    Ok((write_outcome(&outcome, &KnownColumns::default(), body.version), warnings(&outcome, None)))
-}
-
-/// Returns a statement of a batch with its values.
-fn statement(
-    service: &NativeService,
-    state: &QueryState<'_>,
-    options: &QueryOptions,
-    item: BatchItem,
-) -> Result<(Arc<Prepared>, QueryOptions), NativeError> {
-    let prepared = match item.statement {
-        BatchStatement::Text(text) => cql::prepare(state, text.as_str())?,
-        BatchStatement::Prepared(id) => prepared(service, state, id)?,
-    };
-    cql::check_batch_values(&prepared, item.values.len())?;
-    Ok((prepared, QueryOptions { values: item.values, ..options.clone() }))
 }
 
 fn doing_batch(

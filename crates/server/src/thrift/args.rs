@@ -74,9 +74,9 @@ impl<'a> Args<'a> {
     /// Returns a reader at the argument's value, if the argument has the declared type.
     pub fn optional(&self, id: i16) -> Option<Reader<'a>> {
         let declared = self.declared.iter().find(|arg| arg.id == id)?;
-        let of_type = |found: &&RawArgument| found.id == id && found.ttype == declared.ttype;
+        let mut found = self.found.iter().flatten();
         // Of repeated fields the last one counts, as in generated readers.
-        let found = self.found.iter().flatten().rfind(of_type)?;
+        let found = found.rfind(|found| found.id == id && found.ttype == declared.ttype)?;
         Some(self.message.clone().at(found.remaining))
     }
 

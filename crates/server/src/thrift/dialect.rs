@@ -66,11 +66,12 @@ impl Compat {
     /// # Errors
     /// If a generation has two of them.
     pub fn of(chosen: &[Release]) -> Result<Compat, String> {
-        let is_old =
-            |release: &Release| ApiGeneration::of_release(*release) != ApiGeneration::AfterSetKeyspace;
-        for (which, calls) in [(true, "calls with a keyspace argument"), (false, "calls after set_keyspace")]
+        for (are_new, calls) in
+            [(false, "calls with a keyspace argument"), (true, "calls after set_keyspace")]
         {
-            let mut of_generation = chosen.iter().filter(|release| is_old(release) == which);
+            let mut of_generation = chosen.iter().filter(|release| {
+                (ApiGeneration::of_release(**release) == ApiGeneration::AfterSetKeyspace) == are_new
+            });
             if let (Some(first), Some(second)) = (of_generation.next(), of_generation.next()) {
                 return Err(format!(
                     "{first} and {second} are both for {calls}, which have one release: remove one of them"

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::observed_request::RequestError;
 use base::util::meter::MeterError;
 use base::util::metrics::RequestOutcome;
 use cql::CqlError;
@@ -62,12 +63,16 @@ fn not_present(field: &str, holder: &str) -> String {
     format!("Required field '{field}' was not present! Struct: {holder}")
 }
 
-impl From<&Failure> for RequestOutcome {
-    fn from(failure: &Failure) -> RequestOutcome {
-        match failure {
-            Failure::Protocol(_) | Failure::MissingArgument(_) => RequestOutcome::Protocol,
-            Failure::Failed(error) => error.into(),
+impl RequestError for Failure {
+    fn of_database(&self) -> Option<&db::Error> {
+        match self {
+            Failure::Protocol(_) | Failure::MissingArgument(_) => None,
+            Failure::Failed(error) => Some(error),
         }
+    }
+
+    fn outcome(&self) -> RequestOutcome {
+        self.of_database().map_or(RequestOutcome::Protocol, RequestOutcome::from)
     }
 }
 

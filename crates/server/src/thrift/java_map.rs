@@ -28,8 +28,8 @@ fn by_bucket<T>(mut pairs: Vec<(Bytes, T)>, hash: fn(&[u8]) -> u32) -> Vec<(Byte
 
 /// Returns `String.hashCode`, over UTF-16 code units.
 fn string_hash(text: &[u8]) -> u32 {
-    let add = |hash: u32, unit: u16| hash.wrapping_mul(31).wrapping_add(u32::from(unit));
-    String::from_utf8_lossy(text).encode_utf16().fold(0, add)
+    let text = String::from_utf8_lossy(text);
+    text.encode_utf16().fold(0, |hash: u32, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)))
 }
 
 /// Returns `ByteBuffer.hashCode`, from the last byte to the first.

@@ -1,7 +1,7 @@
 //! The Thrift protocol: decodes the bytes of a message into a request, runs it, and encodes the reply.
 //!
 //! The crate `wire` cuts messages off a connection, and reads and writes values. `methods` is the table of methods, with
-//! one row for each shape of each method. `dialect` finds the row of a call, and `answer` runs it.
+//! one row for each shape of each method. `dialect` finds the row of a call, and `answer` runs it and writes the reply.
 
 pub mod answer;
 pub mod args;
@@ -11,6 +11,7 @@ mod cql_results;
 pub mod dialect;
 mod failure;
 mod java_map;
+mod method_call;
 pub mod methods;
 mod own_statements;
 mod refusal;
@@ -18,9 +19,11 @@ mod request_slots;
 mod result_size;
 mod results;
 mod schema_types;
+mod service;
 mod types;
 
-pub use answer::{Service, answer};
+pub use answer::answer;
 pub use dialect::{Compat, Session};
 pub use refusal::{refuse_long, refuse_overloaded};
 pub use request_slots::{UNKNOWN, request_slots};
+pub use service::Service;

@@ -35,11 +35,14 @@ impl OwnStatements {
         let prepared = Arc::new(cql2::prepare(text)?);
         self.statements.retain(|own| own.id != id);
         self.statements.push_back(OwnStatement { id, text_bytes: text.len(), prepared: prepared.clone() });
-        let bytes = |own: &VecDeque<OwnStatement>| own.iter().map(|own| own.text_bytes).sum::<usize>();
-        while self.statements.len() > CQL2_PREPARED_MAX || bytes(&self.statements) > CQL2_PREPARED_BYTES_MAX {
+        while self.statements.len() > CQL2_PREPARED_MAX || self.text_bytes() > CQL2_PREPARED_BYTES_MAX {
             self.statements.pop_front();
         }
         Ok((id, prepared))
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.statements.iter().map(|own| own.text_bytes).sum()
     }
 
     pub fn get(&self, id: i32) -> Result<Arc<Prepared2>, CqlError> {

@@ -2,10 +2,11 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::answer::Service;
 use super::args::Args;
 use super::dialect::{self, Session};
 use super::failure::{Failure, write_failure};
+use super::methods::Method;
+use super::service::Service;
 use wire::thrift::frame::Transport;
 use wire::thrift::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 
@@ -33,9 +34,24 @@ pub fn refuse_overloaded(
         return refuse_long(message, transport, why, out);
     };
     let failure = Failure::Failed(db::Error::Overloaded(why.to_owned()));
+    refuse_call(&header, transport, method, &failure, out)
+}
+
+/// Refuses a call of a method.
+///
+/// # Errors
+///
+/// If the reply is too long for its transport.
+pub fn refuse_call(
+    header: &MessageHeader<'_>,
+    transport: Transport,
+    method: &Method,
+    failure: &Failure,
+    out: &mut BytesMut,
+) -> Result<(), WireError> {
     let mut writer = Writer::new(out);
     let mark = writer.frame_begin(transport);
-    write_failure(&mut writer, method.name, header.seqid, &failure, method.throws);
+    write_failure(&mut writer, method.name, header.seqid, failure, method.throws);
     writer.frame_end(mark)
 }
 
@@ -52,11 +68,26 @@ pub fn refuse_long(
     out: &mut BytesMut,
 ) -> Result<(), WireError> {
     let header = MessageHeader::read(&mut Reader::new(front))?;
+    refuse_message(&header, transport, ApplicationError::ProtocolError, why, out)
+}
+
+/// Refuses a message without a method. A one-way call gets no reply.
+///
+/// # Errors
+///
+/// If the reply is too long for its transport.
+pub fn refuse_message(
+    header: &MessageHeader<'_>,
+    transport: Transport,
+    error: ApplicationError,
+    why: &str,
+    out: &mut BytesMut,
+) -> Result<(), WireError> {
     if header.kind == MessageKind::Oneway {
         return Ok(());
     }
     let mut writer = Writer::new(out);
     let mark = writer.frame_begin(transport);
-    writer.application_exception(header.name, header.seqid, ApplicationError::ProtocolError, why);
+    writer.application_exception(header.name, header.seqid, error, why);
     writer.frame_end(mark)
 }

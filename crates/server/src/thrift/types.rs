@@ -84,9 +84,10 @@ pub(super) fn map<'a, T>(
         if pairs.len() == FEW_PAIRS && places.is_empty() {
             places.extend(pairs.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)));
         }
-        let place = match places.is_empty() {
-            true => pairs.iter().position(|(other, _)| *other == key),
-            false => places.get(&key).copied(),
+        let place = if places.is_empty() {
+            pairs.iter().position(|(other, _)| *other == key)
+        } else {
+            places.get(&key).copied()
         };
         match place {
             Some(at) => pairs[at].1 = item,
@@ -380,9 +381,10 @@ pub fn insert_map(
     reader: &mut Reader<'_>,
     release: Release,
 ) -> Result<Vec<(Bytes, Vec<ColumnOrSuper>)>, Failure> {
-    let insert = |reader: &mut Reader<'_>| column_or_super(reader, release);
-    let families = map(reader, TType::List, |reader| list(reader, TType::Struct, insert))?;
-    Ok(in_java_order(families))
+    let families = map(reader, TType::List, |reader| {
+        list(reader, TType::Struct, |reader| column_or_super(reader, release))
+    });
+    Ok(in_java_order(families?))
 }
 
 /// The value of a row key in `batch_mutate`: column families and their mutations.
@@ -393,14 +395,16 @@ pub fn mutation_map(
     reader: &mut Reader<'_>,
     release: Release,
 ) -> Result<Vec<(Bytes, FamilyMutations)>, Failure> {
-    let mutations = |reader: &mut Reader<'_>| list(reader, TType::Struct, |reader| mutation(reader, release));
-    let families = |reader: &mut Reader<'_>| map(reader, TType::List, mutations).map(in_java_order);
-    let rows = map(reader, TType::Map, families)?;
+    let rows = map(reader, TType::Map, |reader| family_mutations(reader, release))?;
     // Keys are text up to 0.6, and byte buffers later.
-    Ok(match Behaviour::of(release).writes.keys_are_bytes {
-        true => in_buffer_order(rows),
-        false => in_java_order(rows),
-    })
+    let are_bytes = Behaviour::of(release).writes.keys_are_bytes;
+    Ok(if are_bytes { in_buffer_order(rows) } else { in_java_order(rows) })
+}
+
+fn family_mutations(reader: &mut Reader<'_>, release: Release) -> Result<FamilyMutations, Failure> {
+    let families =
+        map(reader, TType::List, |reader| list(reader, TType::Struct, |reader| mutation(reader, release)));
+    Ok(in_java_order(families?))
 }
 
 /// Reads an AuthenticationRequest: a map of text to text.

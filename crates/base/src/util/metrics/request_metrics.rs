@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::outcome::RequestOutcome;
 use super::sharded::{SHARDS, own_shard};
+use crate::util::whole_micros;
 
 /// Upper bounds of the buckets of times, in microseconds. Times beyond the last are in a bucket of their own.
 pub const LATENCY_BOUNDS_MICROS: [u64; 19] = [
@@ -37,6 +38,12 @@ pub struct EndedRequest {
     pub time: Duration,
     pub bytes_in: usize,
     pub bytes_out: usize,
+}
+
+impl EndedRequest {
+    /// A message that cannot be read, of which neither time nor bytes count.
+    pub const UNREADABLE: EndedRequest =
+        EndedRequest { outcome: RequestOutcome::Protocol, time: Duration::ZERO, bytes_in: 0, bytes_out: 0 };
 }
 
 /// The counts of one method on one thread.
@@ -77,7 +84,7 @@ impl RequestMetrics {
         let shard = shard.get_or_init(|| Box::new(Shard([const { OnceLock::new() }; REQUEST_SLOTS_MAX])));
         let Some(cells) = shard.0.get(slot) else { return };
         let cells = cells.get_or_init(Box::default);
-        let micros = u64::try_from(request.time.as_micros()).unwrap_or(u64::MAX);
+        let micros = whole_micros(request.time);
         let bucket = LATENCY_BOUNDS_MICROS.partition_point(|bound| *bound < micros);
         let counted = [cells.outcomes.get(request.outcome as usize), cells.buckets.get(bucket)];
         counted.into_iter().flatten().for_each(|cell| {

@@ -79,8 +79,9 @@ impl Grants {
         let mut all = vec![(Resource::AllKeyspaces, self.of_keyspaces), (Resource::AllRoles, self.of_roles)];
         for (name, keyspace) in &self.keyspaces {
             all.push((Resource::Keyspace(name.clone()), keyspace.of_it));
-            let of = |table: &String| Resource::Table(name.clone(), table.clone());
-            all.extend(keyspace.tables.iter().map(|(table, granted)| (of(table), *granted)));
+            for (table, granted) in &keyspace.tables {
+                all.push((Resource::Table(name.clone(), table.clone()), *granted));
+            }
         }
         all.extend(self.roles.iter().map(|(role, granted)| (Resource::Role(role.clone()), *granted)));
         all.retain(|(_, granted)| !granted.is_empty());

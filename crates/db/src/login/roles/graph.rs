@@ -24,7 +24,7 @@ pub struct Role {
 }
 
 /// The effective rights of a role, including the rights of the roles granted to it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct EffectiveRole {
     is_superuser: bool,
     grants: Vec<Arc<Grants>>,
@@ -170,15 +170,18 @@ impl Roles {
 
     /// Computes the effective rights of each role.
     pub fn settle(&mut self) {
-        let standing = |name: &String| {
-            let all = self.all_of(name);
-            let roles = || all.iter().filter_map(|one| self.roles.get(*one));
-            let grants = roles().map(|role| role.grants.clone());
-            EffectiveRole {
-                is_superuser: roles().any(|role| role.is_superuser),
-                grants: grants.filter(|grants| **grants != Grants::default()).collect(),
+        self.standings = self.roles.keys().map(|name| (name.clone(), self.standing(name))).collect();
+        debug_assert_eq!(self.standings.len(), self.roles.len(), "each role has its effective rights");
+    }
+
+    fn standing(&self, name: &str) -> EffectiveRole {
+        let mut standing = EffectiveRole::default();
+        for role in self.all_of(name).into_iter().filter_map(|one| self.roles.get(one)) {
+            standing.is_superuser |= role.is_superuser;
+            if *role.grants != Grants::default() {
+                standing.grants.push(role.grants.clone());
             }
-        };
-        self.standings = self.roles.keys().map(|name| (name.clone(), standing(name))).collect();
+        }
+        standing
     }
 }

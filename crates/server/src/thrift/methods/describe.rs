@@ -91,64 +91,53 @@ pub const DESCRIBE_CLUSTER_NAME: Method = Method {
     throws: &[],
     needs_login: false,
     kind: None,
-    run: |mut call| {
-        Box::pin(async move {
-            let name = call.database.cluster_name().to_owned();
-            call.writer().field_string(0, name.as_bytes());
-            Ok(())
-        })
-    },
+    run: describe_cluster_name,
 };
 
-pub const DESCRIBE_VERSION: Method = Method {
-    name: "describe_version",
-    releases: only(V0_6),
-    args: &[],
-    throws: &[],
-    needs_login: false,
-    kind: None,
-    run: |mut call| {
-        Box::pin(async move {
-            let version = api_version(call.behaviour.release);
-            call.writer().field_string(0, version.as_bytes());
-            Ok(())
-        })
-    },
-};
+pub fn describe_cluster_name(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let name = call.database.cluster_name().to_owned();
+        call.writer().field_string(0, name.as_bytes());
+        Ok(())
+    })
+}
 
-pub const DESCRIBE_PARTITIONER: Method = Method {
-    name: "describe_partitioner",
-    releases: only(V0_6),
-    args: &[],
-    throws: &[],
-    needs_login: false,
-    kind: None,
-    run: |mut call| {
-        Box::pin(async move {
-            let name = call.database.partitioner().class_name();
-            call.writer().field_string(0, name.as_bytes());
-            Ok(())
-        })
-    },
-};
+pub const DESCRIBE_VERSION: Method =
+    Method { name: "describe_version", run: describe_version, ..DESCRIBE_CLUSTER_NAME };
+
+pub fn describe_version(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let version = api_version(call.behaviour.release);
+        call.writer().field_string(0, version.as_bytes());
+        Ok(())
+    })
+}
+
+pub const DESCRIBE_PARTITIONER: Method =
+    Method { name: "describe_partitioner", run: describe_partitioner, ..DESCRIBE_CLUSTER_NAME };
+
+pub fn describe_partitioner(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let name = call.database.partitioner().class_name();
+        call.writer().field_string(0, name.as_bytes());
+        Ok(())
+    })
+}
 
 pub const DESCRIBE_RING: Method = Method {
     name: "describe_ring",
-    releases: only(V0_6),
     args: &[arg(1, "keyspace", TType::String)],
     throws: &[(1, DeclaredException::InvalidRequest)],
-    needs_login: false,
-    kind: None,
     run: describe_ring,
+    ..DESCRIBE_CLUSTER_NAME
 };
 
-fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
+pub fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
-        let ring = match call.may_see_keyspaces() {
-            true => call.database.describe(call.behaviour).describe_ring(&keyspace)?,
-            false => call.database.describe(call.behaviour).ring(),
-        };
+        let describe = call.database.describe(call.behaviour);
+        let ring =
+            if call.may_see_keyspaces() { describe.describe_ring(&keyspace)? } else { describe.ring() };
         write_ring(&mut call, &ring);
         Ok(())
     })
@@ -156,7 +145,7 @@ fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
 
 /// Writes the ring with the details of the release: clients of 1.0.1 and later read them without checking that they
 /// are present.
-pub fn write_ring(call: &mut Call<'_>, ring: &[TokenRange]) {
+fn write_ring(call: &mut Call<'_>, ring: &[TokenRange]) {
     let rules = &call.behaviour.wire;
     let mut writer = call.writer();
     writer.field_list(0, TType::Struct, ring.len());
@@ -190,16 +179,13 @@ fn write_endpoints(writer: &mut Writer<'_>, id: i16, endpoints: &[String]) {
 
 pub const DESCRIBE_SPLITS: Method = Method {
     name: "describe_splits",
-    releases: only(V0_6),
     args: &[
         arg(1, "start_token", TType::String),
         arg(2, "end_token", TType::String),
         arg(3, "keys_per_split", TType::I32),
     ],
-    throws: &[],
-    needs_login: false,
-    kind: None,
     run: describe_splits,
+    ..DESCRIBE_CLUSTER_NAME
 };
 
 fn describe_splits(mut call: Call<'_>) -> CallFuture<'_> {
@@ -207,11 +193,7 @@ fn describe_splits(mut call: Call<'_>) -> CallFuture<'_> {
         let (start, end) = (call.args.bytes(1)?, call.args.bytes(2)?);
         let splits =
             call.database.describe(call.behaviour).describe_splits(&start, &end, call.args.i32(3)?).await?;
-        let mut writer = call.writer();
-        writer.field_list(0, TType::String, splits.len());
-        for token in &splits {
-            writer.bytes(token.as_bytes());
-        }
+        call.write_texts(&splits);
         Ok(())
     })
 }

@@ -93,6 +93,15 @@ impl<'a> Call<'a> {
     pub fn writer(&mut self) -> Writer<'_> {
         Writer::new(self.out)
     }
+
+    /// Writes a result that is a list of texts.
+    pub fn write_texts(&mut self, texts: &[impl AsRef<[u8]>]) {
+        let mut writer = self.writer();
+        writer.field_list(0, TType::String, texts.len());
+        for text in texts {
+            writer.bytes(text.as_ref());
+        }
+    }
 }
 
 /// The future of a call.
@@ -134,6 +143,14 @@ const WITH_TIMEOUT: &[(i16, DeclaredException)] = &[
     (1, DeclaredException::InvalidRequest),
     (2, DeclaredException::Unavailable),
     (3, DeclaredException::TimedOut),
+];
+
+/// Exceptions of `get`.
+const NOT_FOUND_OR_TIMEOUT: &[(i16, DeclaredException)] = &[
+    (1, DeclaredException::InvalidRequest),
+    (2, DeclaredException::NotFound),
+    (3, DeclaredException::Unavailable),
+    (4, DeclaredException::TimedOut),
 ];
 
 /// All supported calls. If several rows have the same name, the newest is last.

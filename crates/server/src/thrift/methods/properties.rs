@@ -24,15 +24,8 @@ fn get_string_property(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const GET_STRING_LIST_PROPERTY: Method = Method {
-    name: "get_string_list_property",
-    releases: Span::between(V0_4, V0_6),
-    args: &[arg(1, "property", TType::String)],
-    throws: &[],
-    needs_login: false,
-    kind: None,
-    run: get_string_list_property,
-};
+pub const GET_STRING_LIST_PROPERTY: Method =
+    Method { name: "get_string_list_property", run: get_string_list_property, ..GET_STRING_PROPERTY };
 
 fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
@@ -40,11 +33,7 @@ fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
         call.database.stored_schema().refresh_if_possible().await;
         let names =
             if is_keyspaces { call.database.describe(call.behaviour).keyspace_names() } else { Vec::new() };
-        let mut writer = call.writer();
-        writer.field_list(0, TType::String, names.len());
-        for name in &names {
-            writer.bytes(name.as_bytes());
-        }
+        call.write_texts(&names);
         Ok(())
     })
 }

@@ -39,11 +39,7 @@ fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
         let consistency = call.args.required_consistency(6, call.behaviour)?;
         let keys =
             call.request(keyspace, consistency).ranges().get_key_range(family, start, finish, count).await?;
-        let mut writer = call.writer();
-        writer.field_list(0, TType::String, keys.len());
-        for key in &keys {
-            writer.bytes(key);
-        }
+        call.write_texts(&keys);
         Ok(())
     })
 }

@@ -1,6 +1,6 @@
 //! get, multiget, get_slice, multiget_slice and get_count of 0.4 to 0.6.
 
-use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
+use super::{Call, CallFuture, Method, NOT_FOUND_OR_TIMEOUT, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
 use crate::thrift::args::Arg;
 use crate::thrift::failure::DeclaredException;
 use crate::thrift::{results, types};
@@ -31,12 +31,7 @@ pub const GET: Method = Method {
     name: "get",
     releases: Span::between(V0_5, V0_6),
     args: PATH_ARGS,
-    throws: &[
-        (1, DeclaredException::InvalidRequest),
-        (2, DeclaredException::NotFound),
-        (3, DeclaredException::Unavailable),
-        (4, DeclaredException::TimedOut),
-    ],
+    throws: NOT_FOUND_OR_TIMEOUT,
     needs_login: true,
     kind: Some(RequestKind::Read),
     run: get,

@@ -27,11 +27,7 @@ fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
         let count = i32_or(&call, 4, 1000)?;
         let keys =
             call.request(&table, ConsistencyLevel::One).ranges().get_table_keys(start, finish, count).await?;
-        let mut writer = call.writer();
-        writer.field_list(0, TType::String, keys.len());
-        for key in &keys {
-            writer.bytes(key);
-        }
+        call.write_texts(&keys);
         Ok(())
     })
 }

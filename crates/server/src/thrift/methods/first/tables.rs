@@ -24,11 +24,7 @@ fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
         let is_tables = &call.args.bytes(-1)?[..] == b"tables";
         call.database.stored_schema().refresh_if_possible().await;
         let names = if is_tables { call.database.describe(call.behaviour).table_names() } else { Vec::new() };
-        let mut writer = call.writer();
-        writer.field_list(0, TType::String, names.len());
-        for name in &names {
-            writer.bytes(name.as_bytes());
-        }
+        call.write_texts(&names);
         Ok(())
     })
 }

@@ -170,8 +170,9 @@ fn batch<'a, T>(
             (1, TType::String) => table = Some(reader.bytes()?),
             (2, TType::String) => key = Some(trimmed(&reader.bytes()?)),
             (3, TType::Map) => {
-                let items = |reader: &mut Reader<'a>| types::list(reader, TType::Struct, &item);
-                families = Some(in_java_order(types::map(reader, TType::List, items)?));
+                let read =
+                    types::map(reader, TType::List, |reader| types::list(reader, TType::Struct, &item));
+                families = Some(in_java_order(read?));
             }
             _ => reader.skip(ttype)?,
         }

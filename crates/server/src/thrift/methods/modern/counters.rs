@@ -1,6 +1,6 @@
 //! add and remove_counter.
 
-use super::{consistency, data};
+use super::{COLUMN_ARGS, consistency, data};
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
 use crate::thrift::types;
 use base::util::Release;
@@ -8,18 +8,7 @@ use base::util::meter::RequestKind;
 use wire::thrift::TType;
 
 pub const ROWS: &[Method] = &[
-    data(
-        RequestKind::Write,
-        Release::V0_8,
-        "add",
-        &[
-            arg(1, "key", TType::String),
-            arg(2, "column_parent", TType::Struct),
-            arg(3, "column", TType::Struct),
-            consistency(4),
-        ],
-        add,
-    ),
+    data(RequestKind::Write, Release::V0_8, "add", COLUMN_ARGS, add),
     data(
         RequestKind::Write,
         Release::V0_8,

@@ -1,11 +1,13 @@
 //! The describe calls except describe_splits and describe_splits_ex.
 
 use super::{INVALID, since};
-use crate::thrift::methods::describe::{write_old_keyspace, write_old_names, write_ring};
+use crate::thrift::methods::describe::{
+    describe_cluster_name, describe_partitioner, describe_ring, describe_version, write_old_keyspace,
+    write_old_names,
+};
 use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
 use crate::thrift::schema_types;
 use base::compat::Behaviour;
-use base::compat::features::api_version;
 use base::util::Release;
 use wire::thrift::TType;
 
@@ -31,27 +33,9 @@ pub const ROWS: &[Method] = &[
         &[(1, DeclaredException::NotFound), (2, DeclaredException::InvalidRequest)],
         describe_keyspace,
     ),
-    open(Release::V0_7, "describe_cluster_name", &[], &[], |mut call| {
-        Box::pin(async move {
-            let name = call.database.cluster_name().to_owned();
-            call.writer().field_string(0, name.as_bytes());
-            Ok(())
-        })
-    }),
-    open(Release::V0_7, "describe_version", &[], &[], |mut call| {
-        Box::pin(async move {
-            let version = api_version(call.behaviour.release);
-            call.writer().field_string(0, version.as_bytes());
-            Ok(())
-        })
-    }),
-    open(Release::V0_7, "describe_partitioner", &[], &[], |mut call| {
-        Box::pin(async move {
-            let name = call.database.partitioner().class_name();
-            call.writer().field_string(0, name.as_bytes());
-            Ok(())
-        })
-    }),
+    open(Release::V0_7, "describe_cluster_name", &[], &[], describe_cluster_name),
+    open(Release::V0_7, "describe_version", &[], &[], describe_version),
+    open(Release::V0_7, "describe_partitioner", &[], &[], describe_partitioner),
     open(Release::V0_7, "describe_snitch", &[], &[], |mut call| {
         Box::pin(async move {
             call.writer().field_string(0, b"org.apache.cassandra.locator.SimpleSnitch");
@@ -134,16 +118,4 @@ pub fn write_keyspace(call: &mut Call<'_>, name: &[u8]) -> Result<(), db::Error>
     writer.field_struct(0);
     schema_types::write_keyspace(&mut writer, &keyspace, release);
     Ok(())
-}
-
-fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let keyspace = call.args.bytes(1)?;
-        let ring = match call.may_see_keyspaces() {
-            true => call.database.describe(call.behaviour).describe_ring(&keyspace)?,
-            false => call.database.describe(call.behaviour).ring(),
-        };
-        write_ring(&mut call, &ring);
-        Ok(())
-    })
 }

@@ -41,6 +41,14 @@ const fn data(
 
 const INVALID: &[(i16, DeclaredException)] = &[(1, DeclaredException::InvalidRequest)];
 
+/// The arguments of `insert` and `add`.
+const COLUMN_ARGS: &[Arg] = &[
+    arg(1, "key", TType::String),
+    arg(2, "column_parent", TType::Struct),
+    arg(3, "column", TType::Struct),
+    consistency(4),
+];
+
 /// All rows; if two have the same name, the newer one is last.
 pub const ROWS: &[&[Method]] = &[
     session::ROWS,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{consistency, data};
 use crate::thrift::failure::Failure;
-use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
+use crate::thrift::methods::{Arg, Call, CallFuture, Method, NOT_FOUND_OR_TIMEOUT, arg};
 use crate::thrift::{results, types};
 use base::compat::features::{ConsistencyLevel, consistency_of};
 use base::model::RowColumns;
@@ -28,12 +28,7 @@ const MULTI_ARGS: &[Arg] = &[
 
 pub const ROWS: &[Method] = &[
     Method {
-        throws: &[
-            (1, DeclaredException::InvalidRequest),
-            (2, DeclaredException::NotFound),
-            (3, DeclaredException::Unavailable),
-            (4, DeclaredException::TimedOut),
-        ],
+        throws: NOT_FOUND_OR_TIMEOUT,
         ..data(
             RequestKind::Read,
             Release::V0_7,

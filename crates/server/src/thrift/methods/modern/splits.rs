@@ -37,11 +37,7 @@ async fn splits(call: &Call<'_>) -> Result<Vec<String>, Failure> {
 fn describe_splits(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let splits = splits(&call).await?;
-        let mut writer = call.writer();
-        writer.field_list(0, TType::String, splits.len());
-        for token in &splits {
-            writer.bytes(token.as_bytes());
-        }
+        call.write_texts(&splits);
         Ok(())
     })
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{consistency, data};
+use super::{COLUMN_ARGS, consistency, data};
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
 use crate::thrift::{results, types};
@@ -19,18 +19,7 @@ const TRUNCATE: Method =
     data(RequestKind::Truncate, Release::V1_1, "truncate", &[arg(1, "cfname", TType::String)], truncate);
 
 pub const ROWS: &[Method] = &[
-    data(
-        RequestKind::Write,
-        Release::V0_7,
-        "insert",
-        &[
-            arg(1, "key", TType::String),
-            arg(2, "column_parent", TType::Struct),
-            arg(3, "column", TType::Struct),
-            consistency(4),
-        ],
-        insert,
-    ),
+    data(RequestKind::Write, Release::V0_7, "insert", COLUMN_ARGS, insert),
     data(RequestKind::Write, Release::V0_7, "batch_mutate", BATCH_ARGS, batch_mutate),
     data(RequestKind::Write, Release::V1_2, "atomic_batch_mutate", BATCH_ARGS, atomic_batch_mutate),
     data(
