@@ -90,7 +90,6 @@ pub(super) struct Slicing<'a> {
     pub target: &'a Target,
     pub restrictions: &'a Restrictions,
     pub bound: Bound<'a>,
-    pub is_in_words_of_2_1: bool,
 }
 
 impl<'a> Slicing<'a> {
@@ -132,9 +131,10 @@ impl<'a> Slicing<'a> {
     /// Returns the slices of single columns for a slice of several columns whose directions differ, as 2.2 and later
     /// read it. Cassandra 2.1 reads it as one slice.
     fn mixed_slices(&self, prefixes: &Prefixes<'a>) -> Result<Option<Vec<ColumnSlice>>, CqlError> {
-        let Some((slice, restriction)) = prefixes.slice.filter(|_| self.restrictions.is_later) else {
+        let Some((slice, restriction)) = prefixes.slice else { return Ok(None) };
+        if !self.restrictions.rules.splits_mixed_slices {
             return Ok(None);
-        };
+        }
         let columns = self.target.def.clustering.iter().skip(restriction.first).take(restriction.width);
         let mut directions = columns.clone().map(|column| column.is_reversed);
         let first = directions.next();
@@ -214,27 +214,21 @@ impl<'a> Slicing<'a> {
         };
         let of_condition = || format!("Invalid null value in condition for column {}", name(at));
         let of_part = |at| format!("Invalid null value for clustering key part {}", name(at));
-        let is_tuple = restriction.is_tuple;
+        let (rules, is_tuple) = (self.restrictions.rules, restriction.is_tuple);
         match &restriction.asked {
-            RestrictionKind::Eq(_) if self.restrictions.is_later && is_tuple => {
+            RestrictionKind::Eq(_) if rules.merges_restrictions && is_tuple => {
                 format!("Invalid null value for column {}", name(at))
             }
-            RestrictionKind::In(_) if self.restrictions.is_later && is_tuple => {
+            RestrictionKind::In(_) if rules.merges_restrictions && is_tuple => {
                 let names: Vec<&str> = (0..restriction.width).map(name).collect();
                 format!("Invalid null value in condition for columns: [{}]", names.join(", "))
             }
-            _ if self.restrictions.is_later => of_condition(),
-            _ if !self.is_in_words_of_2_1 => {
-                if restriction.is_tuple {
-                    of_condition()
-                } else {
-                    of_part(at)
-                }
-            }
-            // Cassandra 2.1 reads whole cell names by another path than slices.
+            _ if rules.merges_restrictions => of_condition(),
+            _ if !rules.tells_names_from_slices && is_tuple => of_condition(),
+            _ if !rules.tells_names_from_slices => of_part(at),
             RestrictionKind::Eq(_) if self.is_of_names() => of_part(0),
-            RestrictionKind::In(_) if self.is_of_names() && !restriction.is_tuple => of_part(at),
-            RestrictionKind::Slice(slice) if !restriction.is_tuple => {
+            RestrictionKind::In(_) if self.is_of_names() && !is_tuple => of_part(at),
+            RestrictionKind::Slice(slice) if !is_tuple => {
                 format!("Invalid null clustering key part {}", slice_text(slice))
             }
             _ => of_condition(),

@@ -14,7 +14,7 @@ use crate::values::{Markers, TypeScope};
 use crate::{CqlError, QueryOptions, QueryState, Table};
 use base::marshal;
 use base::schema::{Layout, TableColumn};
-use cql_syntax::{Relation, Select, Selection, TableName};
+use cql_syntax::Relation;
 
 /// The rows of a partition that a statement changes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -53,26 +53,13 @@ impl ChangedRows {
         markers: &mut Markers,
     ) -> Result<ChangedRows, CqlError> {
         let (keyspace, name) = (table.cf.keyspace.clone(), table.cf.name.clone());
-        let named = TableName { keyspace: Some(keyspace.clone()), name: name.clone() };
         let target =
             Target { keyspace, name, def: table.def.clone(), cf: table.cf.clone(), is_system: false };
-        let select = Select {
-            table: named,
-            is_json: false,
-            is_distinct: false,
-            selection: Selection::All,
-            relations: Vec::new(),
-            group_by: Vec::new(),
-            order_by: Vec::new(),
-            per_partition_limit: None,
-            limit: None,
-            allow_filtering: false,
-        };
-        let mut analysis = Analysis::new(state, &target, &select, scope);
+        let mut analysis = Analysis::new(state, &target, None, scope);
         for relation in relations {
             analysis.take(relation, markers)?;
         }
-        let restrictions = Restrictions { is_later: true, ..analysis.found };
+        let restrictions = analysis.found;
         Ok(ChangedRows { target, restrictions, statement })
     }
 
@@ -89,9 +76,7 @@ impl ChangedRows {
         if !missing.is_empty() {
             return invalid(format!("Some partition key parts are missing: {missing}"));
         }
-        let is_no_value =
-            |of: &Restriction| matches!(of.asked, RestrictionKind::Slice(_) | RestrictionKind::Contains(_));
-        if found.keys.iter().flatten().any(is_no_value) {
+        if found.keys.iter().flatten().any(|of| of.is_slice() || of.is_contains()) {
             return invalid(format!(
                 "Only EQ and IN relation are supported on the partition key (unless you use the token() function) for \
                  {statement} statements"
@@ -120,7 +105,7 @@ impl ChangedRows {
                 "Slice restrictions are not supported on the clustering columns in UPDATE statements",
             );
         }
-        if found.of_clustering.iter().any(|of| matches!(of.asked, RestrictionKind::Contains(_))) {
+        if found.of_clustering.iter().any(Restriction::is_contains) {
             return invalid(
                 "Clustering columns can only be restricted with CONTAINS with a secondary index or filtering",
             );
@@ -191,7 +176,6 @@ impl ChangedRows {
             target: &self.target,
             restrictions: &self.restrictions,
             bound: Bound { options, database: state.database, line: state.line(), sees_new_indexes: false },
-            is_in_words_of_2_1: false,
         };
         if !self.slices_clustering() {
             let prefixes = slicing.equalities()?;

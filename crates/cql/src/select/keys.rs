@@ -95,8 +95,7 @@ fn keys(
     let columns = &target.def.partition_key;
     let mut values_of_columns = Vec::with_capacity(columns.len());
     for (column, restriction) in columns.iter().zip(&restrictions.keys) {
-        let of = if restrictions.is_later { "in condition for column" } else { "for partition key part" };
-        let null = |_| format!("Invalid null value {of} {}", column.name);
+        let null = |_| texts::null_in_partition_key(bound.line, &column.name);
         let mut values = match restriction.as_ref().map(|restriction| &restriction.asked) {
             Some(RestrictionKind::Eq(operand)) => present(operand.values(bound)?, null)?,
             Some(RestrictionKind::In(operands)) => present(operands.column_values(bound)?, null)?,

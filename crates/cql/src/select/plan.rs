@@ -84,11 +84,11 @@ impl SelectPlan {
         if per_partition_limit.is_some() && (projection.is_count || projection.is_grouped()) {
             return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
         }
-        let mut analysis = Analysis::new(state, &target, select, scope);
+        let mut analysis = Analysis::new(state, &target, Some(select), scope);
         for relation in &select.relations {
             analysis.take(relation, markers)?;
         }
-        let restrictions = Box::new(analysis.finish(&projection)?);
+        let restrictions = Box::new(analysis.finish(select, &projection)?);
         let position = |(name, _): &(String, bool)| target.def.column(name).map(|column| column.position);
         let order_by = select.order_by.iter().filter_map(position).collect();
         let is_distinct = select.is_distinct;
@@ -177,12 +177,7 @@ impl SelectPlan {
         if let Some(resume) = &resume {
             limit = limit.min(usize::try_from(resume.rows_left).unwrap_or(usize::MAX));
         }
-        let slicing = Slicing {
-            target: &self.target,
-            restrictions: &self.restrictions,
-            bound,
-            is_in_words_of_2_1: state.is_in_words_of_2_1(),
-        };
+        let slicing = Slicing { target: &self.target, restrictions: &self.restrictions, bound };
         let sliced = slicing.sliced(marshal::at(&*cf.comparator, release))?;
         // Where the slices are empty, real servers read nothing and check no more. Otherwise they look for an index before
         // they look at the keys.
@@ -190,8 +185,7 @@ impl SelectPlan {
         let tests = || if is_empty { Ok(Vec::new()) } else { self.tests(&sliced.rest, bound, release) };
         let index = if is_empty { None } else { self.index(cf, &sliced.rest, bound, release)? };
         let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
-        if is_whole && self.restrictions.is_later {
-            // 2.2 and later read the rows of an aggregate in pages.
+        if is_whole && self.restrictions.rules.pages_aggregates {
             self.sorted_page_size(options.page_size, &partitions, usize::MAX)?;
         }
         let page_size = self.sorted_page_size(page_size, &partitions, limit)?;
@@ -444,7 +438,7 @@ impl SelectPlan {
             // Slices of super columns cover these restrictions, and the rows are only checked again.
             let is_covered = self.target.is_system
                 || self.target.def.layout == Layout::Super && !self.restrictions.has_gap();
-            if is_open && self.restrictions.is_later && !is_covered {
+            if is_open && self.restrictions.rules.limits_filters && !is_covered {
                 check_filter(restriction, &columns)?;
             }
             if is_open {
@@ -483,7 +477,7 @@ impl SelectPlan {
                 return Ok(Some(ByIndex { column: column.cell_name.clone(), value }));
             }
         }
-        if is_supported || self.restrictions.is_later {
+        if is_supported || !self.restrictions.rules.conditions_need_index {
             return Ok(None);
         }
         // An invalid value is reported first.
