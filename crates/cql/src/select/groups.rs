@@ -5,9 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::operands::Bound;
+use super::result_rows::memory_of;
 use super::rows::{Place, Row};
 use super::selection::Projection;
-use super::walk::memory_of;
 use crate::CqlError;
 use crate::values::Tally;
 

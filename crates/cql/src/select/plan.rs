@@ -6,16 +6,18 @@ use bytes::Bytes;
 
 use super::analysis::Analysis;
 use super::bounds::{Reads, Slicing};
+use super::cell_source::CellSource;
 use super::filter::{RowTest, check_filter};
-use super::groups::Groups;
 use super::index_lookup::{indexed_value, unsupported};
 use super::keys::{Partitions, partitions};
 use super::operands::Bound;
 use super::paging::PagingState;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
+use super::result_rows::{ResultRow, ResultRows};
+use super::row_counter::RowCounter;
 use super::rows::CellColumns;
 use super::selection::Projection;
-use super::walk::{ByIndex, ResultRow, Walk};
+use super::walk::{ByIndex, PartitionReads, Walk};
 use crate::values::{Markers, TableOf, TypedTerm};
 use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, system};
 use base::compat::Behaviour;
@@ -190,12 +192,16 @@ impl SelectPlan {
         }
         let page_size = self.sorted_page_size(page_size, &partitions, limit)?;
         let tests = tests()?;
-        let walk = self.walk(state, bound, sliced.reads, tests, index.as_ref());
         // With GROUP BY or aggregates, the limit counts whole groups, not rows.
         let rows = if self.projection.is_grouped() { usize::MAX } else { limit };
-        let want = page_size.map_or(rows, |page| rows.min(page.max(1)));
-        let of_partition = resume.as_ref().map(|resume| (resume.key.clone(), resume.of_partition));
-        let walk = Walk { want, per_partition, of_partition, ..walk };
+        let of_page = page_size.map_or(rows, |page| rows.min(page.max(1)));
+        let counter = RowCounter::new(of_page, per_partition, resume.as_ref());
+        let slices = self.partition_reads(state, sliced.reads, index.as_ref());
+        let (columns, now_s) = (&self.cells, state.database.now_s());
+        let (keyspace, consistency, cf) = (&*self.target.keyspace, options.consistency, cf.clone());
+        let source = CellSource { state, keyspace, consistency, cf, columns };
+        let result = ResultRows::new(&self.projection, bound, now_s, self.sorts());
+        let walk = Walk { source, slices, tests, counter, result };
         let start = (limit > 0).then_some(Start { partitions, index, resume });
         Ok(Execution { walk, start, limit, is_paged: page_size.is_some() })
     }
@@ -250,14 +256,12 @@ impl SelectPlan {
         Ok(request.reads().check_consistency()?)
     }
 
-    fn walk<'a>(
-        &'a self,
-        state: &'a QueryState<'a>,
-        bound: Bound<'a>,
+    fn partition_reads(
+        &self,
+        state: &QueryState<'_>,
         reads: Reads,
-        tests: Vec<RowTest>,
         index: Option<&ByIndex>,
-    ) -> Walk<'a> {
+    ) -> PartitionReads {
         let def = &self.target.def;
         let has_statics = def.static_columns().next().is_some();
         // An index on a partition key column or on a static column finds partitions; other indexes find rows.
@@ -269,84 +273,50 @@ impl SelectPlan {
             self.projection.has_static(def) || !state.behaviour.cql.bare_statics_need_selection;
         let shows_bare_statics =
             has_statics && selects_statics && !self.restrictions.restricts_clustering() && !is_by_rows;
-        let is_static =
-            |name: &str| def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static);
-        let restricts_static = self.restrictions.others.iter().any(|(name, _)| is_static(name));
-        Walk {
-            state,
-            keyspace: &self.target.keyspace,
-            bound,
-            cf: self.target.cf.clone(),
-            cells: &self.cells,
-            projection: &self.projection,
+        let restricts_static =
+            self.restrictions.others.iter().any(|(name, _)| {
+                def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static)
+            });
+        PartitionReads {
             reads,
-            tests,
             is_reversed: self.restrictions.is_reversed,
             is_distinct: self.is_distinct,
             needs_statics: shows_bare_statics || restricts_static || self.projection.has_static(def),
             shows_bare_statics,
-            keeps_clustering: self.sorts(),
-            now_s: state.database.now_s(),
-            want: usize::MAX,
-            count: 0,
-            answered: Vec::new(),
-            answered_bytes: 0,
-            answered_memory: 0,
-            groups: Groups::default(),
-            per_partition: usize::MAX,
-            of_partition: None,
-            last: None,
         }
     }
 
     /// Builds the result from the rows that were read.
     fn end(&self, execution: Execution<'_>) -> Result<Outcome, CqlError> {
-        let Execution { mut walk, limit, is_paged, .. } = execution;
+        let Execution { walk: Walk { source, counter, mut result, .. }, limit, is_paged, .. } = execution;
+        let bound = result.bound;
         if self.projection.is_grouped() {
-            walk.groups.finish(&self.projection, walk.bound, walk.now_s)?;
-            let mut rows = walk.groups.answered;
+            result.groups.finish(&self.projection, bound, result.now_s)?;
+            let mut rows = result.groups.answered;
             rows.truncate(limit);
-            return Ok(Outcome::Rows(ResultSet {
-                columns: self.projection.specs.clone(),
-                rows,
-                paging_state: None,
-            }));
+            return Ok(self.outcome(rows, None));
         }
-        let of_partition = walk.of_partition.take().map_or(0, |(_, count)| count);
-        let bound = walk.bound;
-        let (count, last) = (walk.count, walk.last);
-        let goes_on = is_paged && count >= walk.want && limit > count;
-        let mut rows = walk.answered;
+        let taken = counter.taken;
+        let mut rows = result.rows;
         if self.sorts() {
-            self.sort(&mut rows, walk.bound, walk.state.behaviour.release);
+            self.sort(&mut rows, bound, source.state.behaviour.release);
             rows.truncate(limit);
         }
-        let rows_left = u64::try_from(limit - count.min(limit)).unwrap_or(u64::MAX);
-        let next = last.filter(|_| goes_on).map(|(key, position)| PagingState {
-            key,
-            position,
-            rows_left,
-            of_partition,
-        });
-        self.result(rows, count, next, bound)
-    }
-
-    fn result(
-        &self,
-        rows: Vec<ResultRow>,
-        count: usize,
-        next: Option<PagingState>,
-        bound: Bound<'_>,
-    ) -> Result<Outcome, CqlError> {
+        let goes_on = is_paged && counter.is_full() && limit > taken;
+        let next = if goes_on { counter.next_page(limit - taken) } else { None };
         let rows = if self.projection.is_count {
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            let count = i64::try_from(taken).unwrap_or(i64::MAX);
             let values = vec![Some(Bytes::copy_from_slice(&count.to_be_bytes()))];
             vec![self.projection.result_values(values, bound)]
         } else {
             rows.into_iter().map(|row| row.values).collect()
         };
+        Ok(self.outcome(rows, next))
+    }
+
+    fn outcome(&self, rows: Vec<Vec<Option<Bytes>>>, next: Option<PagingState>) -> Outcome {
         let paging_state = next.map(|next| next.encode());
-        Ok(Outcome::Rows(ResultSet { columns: self.projection.specs.clone(), rows, paging_state }))
+        Outcome::Rows(ResultSet { columns: self.projection.specs.clone(), rows, paging_state })
     }
 
     /// Whether the rows of several partitions are sorted together.
