@@ -4,7 +4,8 @@ use bytes::Bytes;
 
 use super::lookup::{Family, check_name};
 use super::outcome::Cql2Outcome;
-use super::statement::{Change2, Changes, Command2, NewValue, Values};
+use super::statement::{Change2, Changes, Command2, NewValue};
+use super::values::Values;
 use crate::{CqlError, QueryState};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::CQL_2;
@@ -82,7 +83,7 @@ impl Writer<'_> {
         let mutations = match &self.change.what {
             Command2::Set(columns) => {
                 let columns = columns.iter().map(|(name, value)| {
-                    let name = name.bytes(self.family.comparator(), self.values)?;
+                    let name = self.values.bytes(name, self.family.comparator())?;
                     check_name(&name)?;
                     self.insert(name, value)
                 });
@@ -90,7 +91,7 @@ impl Writer<'_> {
             }
             Command2::Delete(names) => {
                 let names = names.iter().map(|name| {
-                    let name = name.bytes(self.family.comparator(), self.values)?;
+                    let name = self.values.bytes(name, self.family.comparator())?;
                     check_name(&name)?;
                     Ok(name)
                 });
@@ -98,7 +99,7 @@ impl Writer<'_> {
             }
         };
         let row = |key: Bytes| RowBatch { key, families: vec![(self.family.name(), mutations.clone())] };
-        let keys = self.change.keys.iter().map(|key| key.bytes(self.family.key_type(), self.values));
+        let keys = self.change.keys.iter().map(|key| self.values.bytes(key, self.family.key_type()));
         keys.map(|key| key.map(row)).collect()
     }
 
@@ -116,7 +117,7 @@ impl Writer<'_> {
                 )));
             }
             NewValue::Value(value) => {
-                let value = value.bytes(self.family.value_type(&name), self.values)?;
+                let value = self.values.bytes(value, self.family.value_type(&name))?;
                 let ttl_s = self.change.using.ttl_s.filter(|ttl_s| *ttl_s != 0);
                 let column = NewColumn { name, value: Some(value), timestamp: Some(self.timestamp), ttl_s };
                 ColumnOrSuper { column: Some(column), ..ColumnOrSuper::default() }

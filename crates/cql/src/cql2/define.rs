@@ -5,7 +5,8 @@ use bytes::Bytes;
 use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
-use super::statement::{Term2, Values};
+use super::statement::Term2;
+use super::values::Values;
 use crate::{CqlError, QueryState};
 use base::compat::texts;
 use base::schema::IndexKind;
@@ -69,7 +70,7 @@ pub async fn create_index(
     }
     let family = Family::find_to_change(state, table)?;
     state.check(Access::UpdateFamily { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
-    let column_name: Bytes = column.bytes(family.comparator(), values)?;
+    let column_name: Bytes = values.bytes(column, family.comparator())?;
     let mut request = properties::request_of(&family.cf);
     let Some(found) = request.columns.iter_mut().find(|column| column.name == column_name) else {
         let shown = family.comparator().to_text(&column_name);

@@ -10,10 +10,12 @@ mod select;
 mod statement;
 mod table;
 mod time_text;
+mod values;
 
 pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 pub use properties::request_of;
-use statement::{Statement2, Values};
+use statement::Statement2;
+use values::Values;
 
 use super::journal_arguments::note_query;
 use super::system::SYSTEM;

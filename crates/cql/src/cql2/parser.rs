@@ -1,15 +1,14 @@
 //! Parses the statements of CQL 2.
 
 use super::statement::{
-    Alter2, Change2, Changes, Columns2, Command2, CreateTable2, NewValue, Relation2, Select2, Statement2,
-    Term2, Using2,
+    Alter2, Change2, Changes, Columns2, Command2, Comparison, CreateTable2, NewValue, Relation2, Select2,
+    Statement2, Term2, Using2,
 };
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::CQL_2;
 use cql_syntax::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX};
 use cql_syntax::token::TokenKind;
 use cql_syntax::{Parser, SyntaxError, TableName};
-use db::IndexOperator;
 
 /// The default maximum number of rows of a result.
 const LIMIT: i32 = 10_000;
@@ -203,11 +202,11 @@ impl Reader<'_> {
             return Ok(Relation2::In { name, values: self.terms_in_parentheses()? });
         }
         let operator = match self.0.raw(0) {
-            "=" => IndexOperator::Eq,
-            "<" => IndexOperator::Lt,
-            "<=" => IndexOperator::Lte,
-            ">" => IndexOperator::Gt,
-            ">=" => IndexOperator::Gte,
+            "=" => Comparison::Eq,
+            "<" => Comparison::Lt,
+            "<=" => Comparison::Lte,
+            ">" => Comparison::Gt,
+            ">=" => Comparison::Gte,
             _ => return Err(self.0.no_viable(0)),
         };
         self.0.advance();

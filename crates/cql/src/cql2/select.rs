@@ -6,7 +6,8 @@ use bytes::Bytes;
 
 use super::lookup::{Family, check_name, short_name};
 use super::outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
-use super::statement::{Columns2, Relation2, Select2, Term2, Values};
+use super::statement::{Columns2, Comparison, Relation2, Select2, Term2};
+use super::values::Values;
 use crate::{CqlError, QueryState};
 use base::model::{Cell, Row, RowColumns};
 use db::{Access, ColumnParent, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate};
@@ -98,11 +99,12 @@ impl Reader<'_> {
                     self.add_key_condition(&mut conditions, *operator, value)?;
                 }
                 Relation2::Compare { name, operator, value } => {
-                    let column_name = name.bytes(self.family.comparator(), self.values);
+                    let column_name = self.values.bytes(name, self.family.comparator());
                     // A name that the comparator cannot parse is not indexed.
                     let column_name = column_name.map_err(|_| not_indexed())?;
-                    let value = value.bytes(self.family.value_type(&column_name), self.values)?;
-                    conditions.expressions.push(IndexExpression { column_name, operator: *operator, value });
+                    let value = self.values.bytes(value, self.family.value_type(&column_name))?;
+                    let operator = index_operator(*operator);
+                    conditions.expressions.push(IndexExpression { column_name, operator, value });
                 }
             }
         }
@@ -111,23 +113,23 @@ impl Reader<'_> {
     }
 
     fn key(&self, term: &Term2) -> Result<Bytes, CqlError> {
-        term.bytes(self.family.key_type(), self.values)
+        self.values.bytes(term, self.family.key_type())
     }
 
     fn add_key_condition(
         &self,
         conditions: &mut Where,
-        operator: IndexOperator,
+        operator: Comparison,
         value: &Term2,
     ) -> Result<(), CqlError> {
         let key = self.key(value)?;
         match operator {
-            IndexOperator::Eq => conditions.add_key(key),
-            IndexOperator::Gt | IndexOperator::Gte => {
-                conditions.start = Some((key, operator == IndexOperator::Gte));
+            Comparison::Eq => conditions.add_key(key),
+            Comparison::Gt | Comparison::Gte => {
+                conditions.start = Some((key, operator == Comparison::Gte));
             }
-            IndexOperator::Lt | IndexOperator::Lte => {
-                conditions.finish = Some((key, operator == IndexOperator::Lte));
+            Comparison::Lt | Comparison::Lte => {
+                conditions.finish = Some((key, operator == Comparison::Lte));
             }
         }
         Ok(())
@@ -190,7 +192,7 @@ impl Reader<'_> {
                 let alias = self.family.key_alias();
                 let names = names.iter().filter(|name| !name.is_key(&alias));
                 let names = names.map(|name| {
-                    let name = name.bytes(comparator, self.values)?;
+                    let name = self.values.bytes(name, comparator)?;
                     check_name(&name)?;
                     Ok(name)
                 });
@@ -198,10 +200,10 @@ impl Reader<'_> {
                 return Ok(SlicePredicate { column_names, slice_range: None });
             }
             Columns2::Range(start, finish) => {
-                (start.bytes(comparator, self.values)?, finish.bytes(comparator, self.values)?)
+                (self.values.bytes(start, comparator)?, self.values.bytes(finish, comparator)?)
             }
             Columns2::Count(Some(one)) => {
-                one.bytes(comparator, self.values)?;
+                self.values.bytes(one, comparator)?;
                 (Bytes::new(), Bytes::new())
             }
             Columns2::All | Columns2::Count(None) => (Bytes::new(), Bytes::new()),
@@ -366,7 +368,7 @@ impl Reader<'_> {
             if is_absent {
                 continue;
             }
-            let name = term.bytes(self.family.comparator(), self.values)?;
+            let name = self.values.bytes(term, self.family.comparator())?;
             self.note_type(&name, result);
             match by_name.get(&name) {
                 Some(cell) => columns.push(column_of(cell.clone())),
@@ -374,6 +376,16 @@ impl Reader<'_> {
             }
         }
         Ok(columns)
+    }
+}
+
+fn index_operator(comparison: Comparison) -> IndexOperator {
+    match comparison {
+        Comparison::Eq => IndexOperator::Eq,
+        Comparison::Lt => IndexOperator::Lt,
+        Comparison::Lte => IndexOperator::Lte,
+        Comparison::Gt => IndexOperator::Gt,
+        Comparison::Gte => IndexOperator::Gte,
     }
 }
 

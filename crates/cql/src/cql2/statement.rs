@@ -1,13 +1,7 @@
 //! Parsed statements of CQL 2.
 
-use bytes::Bytes;
-
-use super::time_text;
-use crate::{CqlError, QueryState};
 use base::compat::features::ConsistencyLevel;
-use base::marshal::AbstractType;
 use cql_syntax::{StatementTarget, TableName};
-use db::IndexOperator;
 
 /// A name or a value, which is converted by its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,35 +10,7 @@ pub enum Term2 {
     Marker(usize),
 }
 
-/// The context that terms need to become bytes: the values of a statement's markers, and the session's state.
-#[derive(Clone, Copy)]
-pub struct Values<'a> {
-    pub bound: &'a [Bytes],
-    pub state: &'a QueryState<'a>,
-}
-
-impl<'a> Values<'a> {
-    /// Returns the values of a statement that cannot have markers.
-    pub fn none(state: &'a QueryState<'a>) -> Values<'a> {
-        Values { bound: &[], state }
-    }
-}
-
 impl Term2 {
-    /// Returns the term's bytes in a type.
-    pub fn bytes(&self, of: &dyn AbstractType, values: Values<'_>) -> Result<Bytes, CqlError> {
-        match self {
-            Term2::Text(text) => time_text::parse(text, of, values.state).unwrap_or_else(|| {
-                of.parse_text(text).map(Bytes::from).map_err(|error| CqlError::invalid(error.0))
-            }),
-            Term2::Marker(at) => {
-                let value = values.bound.get(*at).cloned().unwrap_or_default();
-                of.validate(&value).map_err(|error| CqlError::invalid(error.0))?;
-                Ok(value)
-            }
-        }
-    }
-
     /// Whether it is the name of the row key.
     pub fn is_key(&self, alias: &str) -> bool {
         matches!(self, Term2::Text(text) if text.eq_ignore_ascii_case(alias))
@@ -132,9 +98,19 @@ pub enum Columns2 {
     Names(Vec<Term2>),
 }
 
+/// The operators of relations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    Eq,
+    Lt,
+    Lte,
+    Gt,
+    Gte,
+}
+
 #[derive(Debug, Clone)]
 pub enum Relation2 {
-    Compare { name: Term2, operator: IndexOperator, value: Term2 },
+    Compare { name: Term2, operator: Comparison, value: Term2 },
     In { name: Term2, values: Vec<Term2> },
 }
 

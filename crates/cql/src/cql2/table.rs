@@ -5,7 +5,8 @@ use bytes::Bytes;
 use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
-use super::statement::{Alter2, CreateTable2, Term2, Values};
+use super::statement::{Alter2, CreateTable2, Term2};
+use super::values::Values;
 use crate::{CqlError, QueryState};
 use base::compat::texts;
 use base::marshal::BytesType;
@@ -45,7 +46,7 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql
     let comparator = comparator.as_deref().unwrap_or(&BytesType);
     for (name, class, is_key) in &create.columns {
         if !is_key {
-            let name = name.bytes(comparator, Values::none(state))?;
+            let name = Values::none(state).bytes(name, comparator)?;
             request.columns.push(column(name, properties::class_of(state, class)?));
         }
     }
@@ -74,7 +75,7 @@ pub async fn alter(
     let family = Family::find_to_change(state, table)?;
     state.check(Access::UpdateFamily { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
     let mut request = properties::request_of(&family.cf);
-    let name_of = |term: &Term2| term.bytes(family.comparator(), Values::none(state));
+    let name_of = |term: &Term2| Values::none(state).bytes(term, family.comparator());
     let not_found = |term: &Term2| {
         let Term2::Text(name) = term else { return CqlError::invalid("a name cannot be bound here") };
         CqlError::invalid(format!("Column {name} was not found in table {}", family.cf.name))
