@@ -13,6 +13,7 @@ mod content;
 #[cfg(test)]
 #[path = "../../../tests/support/corpus.rs"]
 mod corpus;
+pub mod cql2;
 mod definition;
 mod describe;
 mod display;

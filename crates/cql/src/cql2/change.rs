@@ -4,12 +4,12 @@ use bytes::Bytes;
 
 use super::lookup::{Family, check_name};
 use super::outcome::Cql2Outcome;
-use super::statement::{Change2, Changes, Command2, NewValue};
 use super::values::Values;
 use crate::{CqlError, QueryState};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
+use cql_syntax::cql2::{Change2, Changes, Command2, NewValue};
 use db::{
     Access, ColumnOrSuper, CounterColumn, Deletion, MutationRequest, NewColumn, RowBatch, SlicePredicate,
 };

@@ -5,12 +5,12 @@ use bytes::Bytes;
 use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
-use super::statement::Term2;
 use super::values::Values;
 use crate::{CqlError, QueryState};
 use base::compat::texts;
 use base::schema::IndexKind;
 use cql_syntax::TableName;
+use cql_syntax::cql2::Term2;
 use db::{Access, KsRequest};
 
 pub async fn create_keyspace(

@@ -4,17 +4,14 @@ mod change;
 mod define;
 mod lookup;
 mod outcome;
-mod parser;
 mod properties;
 mod select;
-mod statement;
 mod table;
 mod time_text;
 mod values;
 
 pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 pub use properties::request_of;
-use statement::Statement2;
 use values::Values;
 
 use super::journal_arguments::note_query;
@@ -26,6 +23,7 @@ use base::util::meter;
 use base::util::meter::RequestKind;
 use bytes::Bytes;
 use cql_syntax::StatementTarget;
+use cql_syntax::cql2::{Statement2, parse};
 
 /// A parsed statement, which can be executed many times.
 #[derive(Debug, Clone)]
@@ -49,7 +47,7 @@ impl Prepared2 {
 
 /// Parses a statement.
 pub fn prepare(text: &str) -> Result<Prepared2, CqlError> {
-    let (statement, markers) = parser::parse(text)?;
+    let (statement, markers) = parse(text)?;
     Ok(Prepared2 { statement, markers })
 }
 

@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use super::lookup::{Family, check_name, short_name};
 use super::outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
-use super::statement::{Columns2, Comparison, Relation2, Select2, Term2};
 use super::values::Values;
 use crate::{CqlError, QueryState};
 use base::model::{Cell, Row, RowColumns};
+use cql_syntax::cql2::{Columns2, Comparison, Relation2, Select2, Term2};
 use db::{Access, ColumnParent, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate};
 
 /// The default maximum number of columns of each row, without FIRST.

@@ -5,12 +5,12 @@ use bytes::Bytes;
 use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
-use super::statement::{Alter2, CreateTable2, Term2};
 use super::values::Values;
 use crate::{CqlError, QueryState};
 use base::compat::texts;
 use base::marshal::BytesType;
 use cql_syntax::TableName;
+use cql_syntax::cql2::{Alter2, CreateTable2, Term2};
 use db::{Access, CfRequest, ColumnRequest};
 
 /// The default name of the row key.

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 
-use super::statement::Term2;
 use super::time_text;
 use crate::{CqlError, QueryState};
 use base::marshal::AbstractType;
+use cql_syntax::cql2::Term2;
 
 /// The context that terms need to become bytes: the values of a statement's markers, and the session's state.
 #[derive(Clone, Copy)]

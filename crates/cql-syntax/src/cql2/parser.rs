@@ -4,11 +4,11 @@ use super::statement::{
     Alter2, Change2, Changes, Columns2, Command2, Comparison, CreateTable2, NewValue, Relation2, Select2,
     Statement2, Term2, Using2,
 };
+use crate::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX};
+use crate::token::TokenKind;
+use crate::{Parser, SyntaxError, TableName};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::CQL_2;
-use cql_syntax::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX};
-use cql_syntax::token::TokenKind;
-use cql_syntax::{Parser, SyntaxError, TableName};
 
 /// The default maximum number of rows of a result.
 const LIMIT: i32 = 10_000;

@@ -1,7 +1,7 @@
 //! Parsed statements of CQL 2.
 
+use crate::{StatementTarget, TableName};
 use base::compat::features::ConsistencyLevel;
-use cql_syntax::{StatementTarget, TableName};
 
 /// A name or a value, which is converted by its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
