@@ -24,14 +24,8 @@ pub fn parse(text: &str) -> Result<(Statement2, usize), SyntaxError> {
     // Error messages of CQL 2 never show the words around the error.
     let mut reader = Reader(Parser::new(text, CQL_2)?);
     let statement = reader.statement()?;
-    while reader.0.eat_symbol(";") {}
-    if reader.0.kind(0) != TokenKind::End {
-        return Err(reader.0.not_at_end());
-    }
-    match reader.0.take_fault() {
-        Some(fault) => Err(fault),
-        None => Ok((statement, reader.0.markers.len())),
-    }
+    reader.0.end()?;
+    Ok((statement, reader.0.markers.len()))
 }
 
 struct Reader<'t>(Parser<'t>);
