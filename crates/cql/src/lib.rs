@@ -17,6 +17,7 @@ pub mod modify;
 mod options;
 mod outcome;
 mod prepared;
+mod relation_text;
 pub mod remote;
 mod run;
 mod run_script;

@@ -9,7 +9,7 @@ use super::kind::Kind;
 use super::operation::Operation;
 use super::plan::ModifyPlan;
 use super::row_test::RowTest;
-use crate::select::{ChangedRows, RowSet};
+use crate::select::{Bound, ChangedRows, RowSet, missing};
 use crate::{CqlError, QueryOptions, QueryState};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
 use base::schema::{ColumnKind, Layout, TableColumn};
@@ -38,21 +38,16 @@ impl ModifyPlan {
     /// Checks that an INSERT has a value for every column of the primary key, in the words of 3.0 and later.
     fn check_inserted(&self, keys: &Keys) -> Result<(), CqlError> {
         let def = &self.table.def;
-        let partition = def.partition_key.iter().filter(|key| !keys.has_partition_at(key.position));
-        let clustering = def.clustering.iter().filter(|key| !keys.has_clustering_at(key.position));
-        let listed = |columns: Vec<&TableColumn>| {
-            columns.iter().map(|column| &*column.name).collect::<Vec<_>>().join(", ")
-        };
-        let missing = listed(partition.collect());
-        if !missing.is_empty() {
-            return Err(CqlError::invalid(format!("Some partition key parts are missing: {missing}")));
+        let partition = missing(&def.partition_key, |at| keys.has_partition_at(at));
+        if !partition.is_empty() {
+            return Err(CqlError::invalid(format!("Some partition key parts are missing: {partition}")));
         }
         let may_lack_row = if keys.has_clustering() { def.is_compact() } else { self.is_static_only() };
-        let missing = listed(clustering.collect());
-        if missing.is_empty() || may_lack_row {
+        let clustering = missing(&def.clustering, |at| keys.has_clustering_at(at));
+        if clustering.is_empty() || may_lack_row {
             return Ok(());
         }
-        Err(CqlError::invalid(format!("Some clustering keys are missing: {missing}")))
+        Err(CqlError::invalid(format!("Some clustering keys are missing: {clustering}")))
     }
 
     fn check_whole_key(&self, keys: &Keys) -> Result<(), CqlError> {
@@ -114,7 +109,7 @@ impl ModifyPlan {
         options: &QueryOptions,
     ) -> Result<Vec<Bytes>, CqlError> {
         match &self.keys {
-            ChangedKeys::Listed(keys) => keys.row_keys(&self.table.def, options, state.database),
+            ChangedKeys::Listed(keys) => keys.row_keys(&self.table.def, Bound::new(state, options)),
             ChangedKeys::Restricted(rows) => rows.row_keys(state, options),
         }
     }
@@ -179,6 +174,6 @@ impl ModifyPlan {
             }
         }
         let needs_all = self.kind != Kind::Delete && def.layout == Layout::Sparse;
-        Ok(Prefix::Row(keys.clustering(def, needs_all, options, state.database)?))
+        Ok(Prefix::Row(keys.clustering(def, needs_all, Bound::new(state, options))?))
     }
 }

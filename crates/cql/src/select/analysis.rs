@@ -7,9 +7,10 @@
 use std::collections::BTreeSet;
 
 use super::element_condition::ElementCondition;
-use super::messages::{NOT_ON_TOKEN, relation_text};
+use super::messages::NOT_ON_TOKEN;
 use super::operands::{Operand, Operands};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
+use crate::relation_text::relation_text;
 use crate::values::{Markers, TypeScope, TypedTerm};
 use crate::{ColumnSpec, CqlError, QueryState};
 use base::compat::features::restrictions::INDEXES_ON_ENTRIES;

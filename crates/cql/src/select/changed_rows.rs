@@ -38,8 +38,10 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::invalid(why))
 }
 
-fn listed<'c>(columns: impl Iterator<Item = &'c TableColumn>) -> String {
-    columns.map(|column| &*column.name).collect::<Vec<_>>().join(", ")
+/// Returns the names of the columns without a value, separated by commas.
+pub fn missing(columns: &[TableColumn], is_given: impl Fn(usize) -> bool) -> String {
+    let missing = columns.iter().filter(|column| !is_given(column.position));
+    missing.map(|column| &*column.name).collect::<Vec<_>>().join(", ")
 }
 
 impl ChangedRows {
@@ -71,8 +73,8 @@ impl ChangedRows {
                 "The token function cannot be used in WHERE clauses for {statement} statements"
             ));
         }
-        let missing = self
-            .missing(&self.target.def.partition_key, |at| found.keys.get(at).is_some_and(Option::is_some));
+        let is_given = |at: usize| found.keys.get(at).is_some_and(Option::is_some);
+        let missing = missing(&self.target.def.partition_key, is_given);
         if !missing.is_empty() {
             return invalid(format!("Some partition key parts are missing: {missing}"));
         }
@@ -111,7 +113,7 @@ impl ChangedRows {
             );
         }
         if is_update && (!def.is_compact() || !found.restricts_clustering()) {
-            let missing = self.missing(&def.clustering, |at| found.of_clustering_at(at).is_some());
+            let missing = missing(&def.clustering, |at| found.of_clustering_at(at).is_some());
             if missing.is_empty() || is_static_only {
                 return Ok(());
             }
@@ -121,10 +123,6 @@ impl ChangedRows {
             Some(gap) if found.has_gap() => Err(gap),
             _ => Ok(()),
         }
-    }
-
-    fn missing(&self, columns: &[TableColumn], is_given: impl Fn(usize) -> bool) -> String {
-        listed(columns.iter().filter(|column| !is_given(column.position)))
     }
 
     /// Whether every clustering column has an equality or IN of its own.
@@ -162,7 +160,7 @@ impl ChangedRows {
 
     /// Returns the keys of the partitions.
     pub fn row_keys(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
-        let bound = Bound { options, database: state.database, line: state.line(), sees_new_indexes: false };
+        let bound = Bound::new(state, options);
         match partitions(&self.target, &self.restrictions, bound, state.behaviour)? {
             Partitions::Keys(keys) => Ok(keys),
             Partitions::Range(_) => Ok(Vec::new()),
@@ -175,7 +173,7 @@ impl ChangedRows {
         let slicing = Slicing {
             target: &self.target,
             restrictions: &self.restrictions,
-            bound: Bound { options, database: state.database, line: state.line(), sees_new_indexes: false },
+            bound: Bound::new(state, options),
         };
         if !self.slices_clustering() {
             let prefixes = slicing.equalities()?;

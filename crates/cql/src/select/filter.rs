@@ -46,10 +46,7 @@ pub(super) struct RowTest {
 ///
 /// # Errors
 /// `InvalidRequest` if a value is null; `null` returns the message for the value at an index.
-pub(super) fn present(
-    values: Vec<Option<Bytes>>,
-    null: impl Fn(usize) -> String,
-) -> Result<Vec<Bytes>, CqlError> {
+pub fn present(values: Vec<Option<Bytes>>, null: impl Fn(usize) -> String) -> Result<Vec<Bytes>, CqlError> {
     let value = |(at, value): (usize, Option<Bytes>)| value.ok_or_else(|| CqlError::invalid(null(at)));
     values.into_iter().enumerate().map(value).collect()
 }

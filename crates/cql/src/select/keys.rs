@@ -9,15 +9,13 @@ use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, SliceEnd, Target};
 use super::token::{token_before, token_of_value};
 use crate::CqlError;
-use crate::values::{Combinations, check_combinations};
-use base::compat::features::releases::NEWEST;
+use crate::values::{Combinations, checked_row_key};
 use base::compat::{Behaviour, texts};
 use base::marshal;
 use base::model::Bounds;
 use base::partitioner::TokenForm;
 use base::schema::row_key;
 use base::util::Release;
-use db::limits::NAME_BYTES_MAX;
 
 /// A range of the ring: the bounds for the store, and the exact token limits that are checked afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,36 +109,15 @@ fn keys(
         }
         values_of_columns.push(values);
     }
-    let each = each_key(values_of_columns)?;
-    if restrictions.uses_index {
-        // Real servers read ranges then, in which no empty key is.
-        return Ok(each.into_iter().filter(|key| !key.is_empty()).collect());
-    }
-    each.into_iter().map(checked).collect()
-}
-
-/// Returns the row keys of all combinations of the columns' values.
-fn each_key(mut values_of_columns: Vec<Vec<Bytes>>) -> Result<Vec<Bytes>, CqlError> {
-    if values_of_columns.len() == 1 {
-        let values = values_of_columns.pop().unwrap_or_default();
-        check_combinations(values.len(), 1)?;
-        return Ok(values);
-    }
     let mut each = Combinations::default();
     for values in values_of_columns {
         each = each.with(1, values)?;
     }
-    Ok(each.iter().map(row_key).collect())
-}
-
-fn checked(key: Bytes) -> Result<Bytes, CqlError> {
-    if key.is_empty() {
-        return Err(CqlError::invalid(texts::empty_key(NEWEST)));
+    if restrictions.uses_index {
+        // Real servers read ranges then, in which no empty key is.
+        return Ok(each.iter().map(row_key).filter(|key| !key.is_empty()).collect());
     }
-    if key.len() > NAME_BYTES_MAX {
-        return Err(CqlError::invalid(texts::long_key(NEWEST, key.len(), NAME_BYTES_MAX)));
-    }
-    Ok(key)
+    each.iter().map(checked_row_key).collect()
 }
 
 /// Returns the range of the ring for a restriction on the token, or `None` if it is empty. The partitioner's minimum

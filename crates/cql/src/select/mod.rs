@@ -35,7 +35,9 @@ mod tuple_slices;
 mod walk;
 
 pub use access_path::{AccessPath, PathIndex, PathPartitions};
-pub use changed_rows::{ChangedRows, RowSet};
+pub use changed_rows::{ChangedRows, RowSet, missing};
+pub use filter::present;
+pub use operands::{Bound, Operands};
 pub use plan::SelectPlan;
 pub use reach::Reach;
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::values::{Markers, TypeScope, TypedTerm, Value, check_combinations, exact_list, term_text};
-use crate::{ColumnSpec, CqlError, QueryOptions};
+use crate::{ColumnSpec, CqlError, QueryOptions, QueryState};
 use base::compat::Line;
 use base::marshal::{CqlType, tuple_from_bytes};
 use cql_syntax::{InValues, Term};
@@ -11,7 +11,7 @@ use db::Database;
 
 /// The bound values of one execution, and the database whose types they have.
 #[derive(Clone, Copy)]
-pub(super) struct Bound<'a> {
+pub struct Bound<'a> {
     pub options: &'a QueryOptions,
     pub database: &'a Database,
     /// The release whose words errors have.
@@ -20,7 +20,12 @@ pub(super) struct Bound<'a> {
     pub sees_new_indexes: bool,
 }
 
-impl Bound<'_> {
+impl<'a> Bound<'a> {
+    pub fn new(state: &QueryState<'a>, options: &'a QueryOptions) -> Bound<'a> {
+        let (database, line) = (state.database, state.line());
+        Bound { options, database, line, sees_new_indexes: state.sees_new_indexes }
+    }
+
     /// Returns a term's bytes; `None` is null. Every term of a restriction must have a value.
     pub fn bytes(&self, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
         term.set_bytes(self.options, self.database, || format!("column {}", term.receiver()))
@@ -29,7 +34,7 @@ impl Bound<'_> {
 
 /// Values for some columns, one for each.
 #[derive(Debug)]
-pub(super) enum Operand {
+pub enum Operand {
     /// The value of one column.
     One(TypedTerm),
     Each(Box<[TypedTerm]>),
@@ -113,7 +118,7 @@ fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>, CqlErr
 
 /// The right side of IN.
 #[derive(Debug)]
-pub(super) enum Operands {
+pub enum Operands {
     Each(Vec<Operand>),
     /// A list bound to one marker. For several columns it is a list of tuples with this number of fields.
     Whole(TypedTerm, Option<usize>),

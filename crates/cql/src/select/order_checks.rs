@@ -1,7 +1,6 @@
 //! Checks ORDER BY, DISTINCT, and bounds with a LIMIT.
 
 use super::analysis::Analysis;
-use super::messages::relation_text;
 use super::restrictions::Restriction;
 use super::selection::Projection;
 use crate::CqlError;
@@ -100,8 +99,8 @@ impl Analysis<'_> {
                 "The query requests a restriction of rows with a strict bound ({}) over a range of partitions. This is \
                  not supported by the underlying storage engine for COMPACT tables if a LIMIT is provided. Please either \
                  make the condition non strict ({}) or remove the user LIMIT",
-                relation_text(relation, self.release()),
-                relation_text(&loose, self.release())
+                self.text(relation),
+                self.text(&loose)
             ));
         }
         Ok(())

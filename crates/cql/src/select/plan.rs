@@ -146,7 +146,7 @@ impl SelectPlan {
         let mut execution = self.begin(state, options)?;
         if let Some(Start { partitions, index, resume }) = execution.start.take() {
             if self.target.is_system {
-                let wanted = self.wanted(&partitions, bound_of(state, options))?;
+                let wanted = self.wanted(&partitions, Bound::new(state, options))?;
                 execution.walk.system_rows(&wanted, partitions, resume)?;
             } else {
                 execution.walk.run(partitions, index, resume).await?;
@@ -164,7 +164,7 @@ impl SelectPlan {
         let release = state.behaviour.release;
         let cf = &self.target.cf;
         self.check(state, options)?;
-        let bound = bound_of(state, options);
+        let bound = Bound::new(state, options);
         let per_partition = match &self.per_partition_limit {
             Some(term) => limit_of(term, bound)?,
             None => usize::MAX,
@@ -457,10 +457,6 @@ impl SelectPlan {
             others.join(", ")
         )))
     }
-}
-
-fn bound_of<'a>(state: &QueryState<'a>, options: &'a QueryOptions) -> Bound<'a> {
-    Bound { options, database: state.database, line: state.line(), sees_new_indexes: state.sees_new_indexes }
 }
 
 fn limit_of(term: &TypedTerm, bound: Bound<'_>) -> Result<usize, CqlError> {
