@@ -140,12 +140,12 @@ impl Explained<'_> {
         if let Some(holder) = &command.super_column {
             lines.push((format!("in {}", hex(holder)), "(super column)".to_owned()));
         }
-        let named = |name: &Bytes| {
-            let meaning = table.map(|table| show::meaning(self.state.database.types(), table, name, None));
-            (show::framed(name, composite), meaning.unwrap_or_default())
-        };
         match &command.predicate {
-            Predicate::Names(names) => lines.extend(names.iter().map(named)),
+            Predicate::Names(names) => lines.extend(names.iter().map(|name| {
+                let meaning =
+                    table.map(|table| show::meaning(self.state.database.types(), table, name, None));
+                (show::framed(name, composite), meaning.unwrap_or_default())
+            })),
             Predicate::Range(range) if is_all(range) => {
                 lines.push((format!("{}all cells", way(range)), String::new()));
             }

@@ -31,10 +31,10 @@ pub(super) fn note_batch(database: &Database, statements: &[(Arc<Prepared>, Quer
     note_arguments(database, |arguments| {
         let mut text = ArgumentText::default();
         let shown = text.take_elements(statements.len());
-        let of = |(prepared, options): &(Arc<Prepared>, QueryOptions)| {
-            Value::Object(statement(database, &mut text, prepared, options))
-        };
-        let mut queries: Vec<Value> = statements[..shown].iter().map(of).collect();
+        let mut queries: Vec<Value> = statements[..shown]
+            .iter()
+            .map(|(prepared, options)| Value::Object(statement(database, &mut text, prepared, options)))
+            .collect();
         if shown < statements.len() {
             queries.push(ArgumentText::left_out(statements.len()).into());
         }

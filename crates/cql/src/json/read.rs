@@ -79,8 +79,7 @@ fn capitalized(message: &str) -> String {
         ("unable to ", "Unable to "),
         ("a  formatted", "a formatted"),
     ];
-    let changed = |text: String, (old, new): &(&str, &str)| text.replacen(old, new, 1);
-    CHANGED.iter().fold(message.to_owned(), changed)
+    CHANGED.iter().fold(message.to_owned(), |text, (old, new)| text.replacen(old, new, 1))
 }
 
 fn of_native(native: Native, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
@@ -136,10 +135,10 @@ fn elements(
     types: TypesOf<'_>,
 ) -> Result<Vec<Bytes>, String> {
     let Kind::List(json) = kind else { return Err(kind.unexpected(expected)) };
-    let read = |json: &RawValue| {
-        from_json(element, json, types)?.ok_or_else(|| format!("Invalid null element in {what}"))
-    };
-    list(json)?.into_iter().map(read).collect()
+    list(json)?
+        .into_iter()
+        .map(|json| from_json(element, json, types)?.ok_or_else(|| format!("Invalid null element in {what}")))
+        .collect()
 }
 
 fn list(json: &RawValue) -> Result<Vec<&RawValue>, String> {

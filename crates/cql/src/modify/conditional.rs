@@ -298,10 +298,9 @@ impl<'p> Request<'p> {
             ColumnKind::Static => shared?.value(def, column),
             ColumnKind::Regular | ColumnKind::CompactValue => row?.value(def, column),
         };
-        let shown = |(clustering, row): (Vec<Bytes>, Option<&CurrentRow>)| {
-            columns.iter().map(|column| value(column, &clustering, row)).collect()
-        };
-        rows.into_iter().map(shown).collect()
+        rows.into_iter()
+            .map(|(clustering, row)| columns.iter().map(|column| value(column, &clustering, row)).collect())
+            .collect()
     }
 
     /// Compares rows in the order of their partition.

@@ -6,7 +6,6 @@ use super::changed_keys::ChangedKeys;
 use super::condition::ColumnCondition;
 use super::keys::{Keys, Prefix};
 use super::kind::Kind;
-use super::operation::Operation;
 use super::plan::ModifyPlan;
 use super::row_test::RowTest;
 use crate::select::{Bound, ChangedRows, RowSet, missing};
@@ -138,8 +137,8 @@ impl ModifyPlan {
             let is_row = matches!(&set, RowSet::Prefix(values) if values.len() == count)
                 && (self.kind == Kind::Update || rows.is_by_whole_key());
             let is_partition = !rows.restricts_clustering();
-            let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
-            let is_of_statics = is_partition && self.operations.iter().all(is_static);
+            let is_of_statics = is_partition
+                && self.operations.iter().all(|operation| operation.column.kind == ColumnKind::Static);
             if is_of_columns && !is_row && !is_of_statics {
                 return Err(CqlError::invalid(RANGE_OF_COLUMNS));
             }

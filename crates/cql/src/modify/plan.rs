@@ -153,12 +153,13 @@ impl ModifyPlan {
         }
         check_consistency(options.consistency, &self.table.cf, state.behaviour)?;
         let rows = self.changes(state, options, now).await?;
-        let mutation = |(key, changes)| {
-            let families = vec![CfMutation { cf: self.table.cf.clone(), changes }];
-            Mutation { key, families }
-        };
         let mutations = rows.into_iter().filter(|(_, changes): &(_, Vec<_>)| !changes.is_empty());
-        let mutations = mutations.map(mutation).collect();
+        let mutations = mutations
+            .map(|(key, changes)| {
+                let families = vec![CfMutation { cf: self.table.cf.clone(), changes }];
+                Mutation { key, families }
+            })
+            .collect();
         let request = state.request(&self.table.cf.keyspace, options.consistency);
         request.writes().apply(mutations).await?;
         Ok(Outcome::Void)

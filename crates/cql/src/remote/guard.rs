@@ -3,13 +3,10 @@
 //! The cluster knows only one user, this server, which has all permissions there. So the permissions of the session's
 //! user are checked here, on the parsed statement.
 
-use std::sync::Arc;
-
 use super::statement::RemoteStatement;
 use crate::{CqlError, QueryState, system};
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
-use base::schema::CfDef;
 use cql_syntax::{Conditions, Modify, Parser, Statement, TableName};
 use db::{Access, is_reserved};
 use store::{RemoteCql, index_name};
@@ -175,8 +172,7 @@ fn check_served_index(state: &QueryState<'_>, index: &TableName) -> Result<(), C
     let catalog = state.database.catalog();
     let mut families =
         catalog.keyspace(keyspace).into_iter().flat_map(|found| found.column_families.values());
-    let is_its = |cf: &&Arc<CfDef>| cf.indexed_columns().next().is_some() && index_name(cf) == index.name;
-    match families.find(is_its) {
+    match families.find(|cf| cf.indexed_columns().next().is_some() && index_name(cf) == index.name) {
         Some(cf) => Err(CqlError::invalid(format!(
             "{keyspace}.{} is the index of {}, a column family that a Thrift method created: it is changed with \
              system_update_column_family",

@@ -144,11 +144,10 @@ impl<'a> Slicing<'a> {
         let types = self.bound.database.types();
         let comparators: Vec<TypeRef> = columns.map(|column| column.cql_type.type_ref(types)).collect();
         let (lower, upper) = (self.end(&slice.lower, restriction)?, self.end(&slice.upper, restriction)?);
-        let compare = |at: usize, a: &[u8], b: &[u8]| match comparators.get(at) {
+        Ok(Some(column_slices(lower.as_ref(), upper.as_ref(), &|at, a, b| match comparators.get(at) {
             Some(comparator) => marshal::at(&**comparator, NEWEST).compare(a, b),
             None => Ordering::Equal,
-        };
-        Ok(Some(column_slices(lower.as_ref(), upper.as_ref(), &compare)))
+        })))
     }
 
     /// Returns the cells of one of these slices, after the values of the columns before the restriction.
@@ -239,8 +238,9 @@ impl<'a> Slicing<'a> {
     /// also contains the name of a column.
     fn is_of_names(&self) -> bool {
         let def = &self.target.def;
-        let is_whole = |at: usize| self.restrictions.of_clustering_at(at).is_some_and(|of| !of.is_slice());
-        def.layout != Layout::Sparse && (0..def.clustering.len()).all(is_whole)
+        def.layout != Layout::Sparse
+            && (0..def.clustering.len())
+                .all(|at| self.restrictions.of_clustering_at(at).is_some_and(|of| !of.is_slice()))
     }
 }
 

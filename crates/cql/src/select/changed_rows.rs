@@ -73,8 +73,8 @@ impl ChangedRows {
                 "The token function cannot be used in WHERE clauses for {statement} statements"
             ));
         }
-        let is_given = |at: usize| found.keys.get(at).is_some_and(Option::is_some);
-        let missing = missing(&self.target.def.partition_key, is_given);
+        let missing =
+            missing(&self.target.def.partition_key, |at| found.keys.get(at).is_some_and(Option::is_some));
         if !missing.is_empty() {
             return invalid(format!("Some partition key parts are missing: {missing}"));
         }
@@ -130,12 +130,13 @@ impl ChangedRows {
         let found = &self.restrictions;
         let mut clustering = 0..self.target.def.clustering.len();
         // To Cassandra an equality of a tuple is a range.
-        let is_equality = |of: &Restriction| match of.asked {
-            RestrictionKind::Eq(_) => !of.is_tuple,
-            RestrictionKind::In(_) => true,
-            RestrictionKind::Slice(_) | RestrictionKind::Contains(_) => false,
-        };
-        clustering.all(|at| found.of_clustering_at(at).is_some_and(is_equality))
+        clustering.all(|at| {
+            found.of_clustering_at(at).is_some_and(|of| match of.asked {
+                RestrictionKind::Eq(_) => !of.is_tuple,
+                RestrictionKind::In(_) => true,
+                RestrictionKind::Slice(_) | RestrictionKind::Contains(_) => false,
+            })
+        })
     }
 
     /// Whether a column of the partition key has an IN.

@@ -63,8 +63,9 @@ impl ElementCondition {
         release: Release,
     ) -> Result<WantedElement, CqlError> {
         let present = |term: &TypedTerm, what: &str| {
-            let text = || CqlError::invalid(format!("Unsupported null {what} column {}", column.name));
-            bound.bytes(term)?.ok_or_else(text)
+            bound
+                .bytes(term)?
+                .ok_or_else(|| CqlError::invalid(format!("Unsupported null {what} column {}", column.name)))
         };
         Ok(match self {
             ElementCondition::Value(term) => WantedElement::Value(present(term, "value for indexed")?),

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::operands::Bound;
 use super::result_rows::memory_of;
-use super::rows::{Place, Row};
+use super::rows::Row;
 use super::selection::Projection;
 use crate::CqlError;
 use crate::values::Tally;
@@ -17,6 +17,14 @@ struct Group {
     /// The first row: columns outside of aggregates have its values.
     first: Row,
     tallies: Vec<Tally>,
+}
+
+impl Group {
+    /// Whether a row belongs to the group. Without GROUP BY all do.
+    fn has(&self, row: &Row, projection: &Projection) -> bool {
+        let places = projection.group_by.iter().flatten();
+        places.into_iter().all(|place| self.first.value(*place) == row.value(*place))
+    }
 }
 
 /// Combines rows into groups. The rows come in the order of the primary key, so the rows of a group are adjacent.
@@ -46,11 +54,7 @@ impl Groups {
         bound: Bound<'_>,
         now_s: i32,
     ) -> Result<(), CqlError> {
-        let is_same = |place: &Place, group: &Group| group.first.value(*place) == row.value(*place);
-        let has_begun = |group: &Group| {
-            projection.group_by.as_ref().is_none_or(|by| by.iter().all(|at| is_same(at, group)))
-        };
-        if !self.current.as_ref().is_some_and(has_begun) {
+        if !self.current.as_ref().is_some_and(|group| group.has(row, projection)) {
             self.close(projection, bound, now_s)?;
         }
         let group = self.current.get_or_insert_with(|| Group {

@@ -19,13 +19,14 @@ pub(super) fn indexed_value(
     column: &TableColumn,
     release: Release,
 ) -> Result<Option<Bytes>, CqlError> {
-    let null = |_| texts::null_for_column(bound.line, &column.name);
     if restriction.asked.is_unset(bound.options) {
         return Err(CqlError::invalid(format!("Unsupported unset value for column {}", column.name)));
     }
     match &restriction.asked {
         RestrictionKind::Eq(operand) if indexed.supports(Operator::Eq) => {
-            Ok(present(operand.values(bound)?, null)?.into_iter().next())
+            Ok(present(operand.values(bound)?, |_| texts::null_for_column(bound.line, &column.name))?
+                .into_iter()
+                .next())
         }
         RestrictionKind::Contains(elements) if indexed != IndexedBy::Value => {
             let found = elements.iter().find(|one| one.is_found_by(indexed));

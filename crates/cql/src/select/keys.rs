@@ -33,12 +33,11 @@ impl TokenRange {
     }
 
     pub fn holds(&self, token: &[u8]) -> bool {
-        let is_after = |(from, is_inclusive): &(Vec<u8>, bool)| match token.cmp(from) {
+        self.from.as_ref().is_none_or(|(from, is_inclusive)| match token.cmp(from) {
             Ordering::Less => false,
             Ordering::Equal => *is_inclusive,
             Ordering::Greater => true,
-        };
-        self.from.as_ref().is_none_or(is_after) && !self.is_past(token)
+        }) && !self.is_past(token)
     }
 
     /// Checks whether a token comes after the whole range.

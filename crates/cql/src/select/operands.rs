@@ -135,8 +135,9 @@ impl Operands {
         match values {
             InValues::List(terms) => {
                 check_combinations(terms.len(), 1)?;
-                let one = |term| TypedTerm::new(term, column, scope, markers).map(Operand::One);
-                Ok(Operands::Each(exact_list(terms.iter().map(one))?))
+                Ok(Operands::Each(exact_list(
+                    terms.iter().map(|term| TypedTerm::new(term, column, scope, markers).map(Operand::One)),
+                )?))
             }
             InValues::Marker(at) => {
                 let list = list_spec(column, format!("in({})", column.name));
@@ -175,13 +176,10 @@ impl Operands {
     /// Returns the values for the only column.
     pub fn column_values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
-            Operands::Each(each) => {
-                let value = |operand: &Operand| match operand {
-                    Operand::One(term) => bound.bytes(term),
-                    other => Ok(other.values(bound)?.into_iter().next().flatten()),
-                };
-                exact_list(each.iter().map(value))
-            }
+            Operands::Each(each) => exact_list(each.iter().map(|operand| match operand {
+                Operand::One(term) => bound.bytes(term),
+                other => Ok(other.values(bound)?.into_iter().next().flatten()),
+            })),
             Operands::Whole(term, _) => Ok(elements(term, bound)?.into_iter().map(Some).collect()),
         }
     }

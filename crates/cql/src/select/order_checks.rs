@@ -1,12 +1,11 @@
 //! Checks ORDER BY, DISTINCT, and bounds with a LIMIT.
 
 use super::analysis::Analysis;
-use super::restrictions::Restriction;
 use super::selection::Projection;
 use crate::CqlError;
 use base::compat::features::restrictions::FILTERING_BY_VALUES;
 use base::compat::texts;
-use base::schema::{ColumnKind, Layout, TableColumn};
+use base::schema::{ColumnKind, Layout};
 use cql_syntax::{Operator, Relation, Select, Selection, Selector};
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
@@ -108,16 +107,15 @@ impl Analysis<'_> {
 
     /// Checks that DISTINCT is restricted by the partition key, or by static columns.
     pub fn check_distinct_rows(&self) -> Result<(), CqlError> {
-        let is_static = |(name, _): &(String, Restriction)| {
-            // From 3.0 on, the columns of a compact table without clustering columns are static.
-            let def = &self.target.def;
-            let is_static = |column: &TableColumn| column.kind == ColumnKind::Static;
-            def.layout == Layout::StaticCompact || def.column(name).is_some_and(is_static)
-        };
-        let filters_statics = self.state.has(FILTERING_BY_VALUES);
-        let others = &self.found.others;
-        let is_of_partition = others.is_empty() || filters_statics && others.iter().all(is_static);
-        if is_of_partition && !self.found.restricts_clustering() {
+        let (def, found) = (&self.target.def, &self.found);
+        // From 3.0 on, the columns of a compact table without clustering columns are static.
+        let are_static = def.layout == Layout::StaticCompact
+            || found
+                .others
+                .iter()
+                .all(|(name, _)| def.column(name).is_some_and(|column| column.kind == ColumnKind::Static));
+        let is_of_partition = found.others.is_empty() || are_static && self.state.has(FILTERING_BY_VALUES);
+        if is_of_partition && !found.restricts_clustering() {
             return Ok(());
         }
         invalid(texts::distinct_rows(self.state.line()))
@@ -133,14 +131,14 @@ impl Analysis<'_> {
         // From 3.0 on, the columns of a compact table without clustering columns are static.
         let are_all_static =
             self.target.def.layout == Layout::StaticCompact && self.state.has(FILTERING_BY_VALUES);
-        let is_wrong = |column: &&&TableColumn| {
-            !are_all_static && !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Static)
-        };
-        if let Some(wrong) = requested.iter().find(is_wrong) {
-            return invalid(format!(
-                "SELECT DISTINCT queries must only request partition key columns and/or static columns (not {})",
-                wrong.name
-            ));
+        for column in &requested {
+            let is_of_partition = matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Static);
+            if !are_all_static && !is_of_partition {
+                return invalid(format!(
+                    "SELECT DISTINCT queries must only request partition key columns and/or static columns (not {})",
+                    column.name
+                ));
+            }
         }
         if !self.found.is_key_range {
             return Ok(());

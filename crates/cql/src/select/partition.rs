@@ -207,8 +207,7 @@ impl Walk<'_> {
             let last = page.last().map(|cell| cell.name.clone());
             for cell in page {
                 let comparator = self.source.comparator();
-                let is_skipped = |name: &Bytes| comparator.compare(&cell.name, name).is_eq();
-                if cursor.skips.iter().flatten().any(is_skipped) {
+                if cursor.skips.iter().flatten().any(|name| comparator.compare(&cell.name, name).is_eq()) {
                     continue;
                 }
                 let of_cell = cell.memory();
@@ -293,8 +292,7 @@ impl Walk<'_> {
             match self.order(self.source.comparator(), &name, &position.super_column) {
                 Ordering::Less => return Ok(false),
                 Ordering::Equal => {
-                    let order = |a: &[u8], b: &[u8]| self.order(subcomparator, a, b);
-                    match cursor.after(&position.name, &order) {
+                    match cursor.after(&position.name, &|a, b| self.order(subcomparator, a, b)) {
                         Some(rest) => cursor = rest,
                         None => return Ok(false),
                     }

@@ -90,11 +90,11 @@ impl CellColumns {
     /// Returns whether cells with these clustering values are of one row. Different bytes can be equal values: the
     /// decimals 1.0 and 1.00.
     fn is_one_row(&self, one: &Clustering, other: &Clustering) -> bool {
-        let is_equal = |((one, other), of): ((&Option<Bytes>, &Option<Bytes>), &TypeRef)| match (one, other) {
-            (Some(one), Some(other)) => one == other || of.compare(one, other).is_eq(),
-            (one, other) => one == other,
-        };
-        one == other || one.iter().zip(other).zip(&self.clustering).all(is_equal)
+        one == other
+            || one.iter().zip(other).zip(&self.clustering).all(|((one, other), of)| match (one, other) {
+                (Some(one), Some(other)) => one == other || of.compare(one, other).is_eq(),
+                (one, other) => one == other,
+            })
     }
 
     pub fn blank(&self) -> Columns {

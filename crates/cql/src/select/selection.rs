@@ -105,11 +105,10 @@ impl Projection {
         match &select.selection {
             Selection::All => {
                 let columns = || target.def.columns();
-                let pick = |column: &TableColumn| {
-                    ProjectedColumn::Column(cells.place(column), column.cql_type.clone())
-                };
                 let specs = columns().map(|column| target.spec(column)).collect();
-                let picks = columns().map(pick).collect();
+                let picks = columns()
+                    .map(|column| ProjectedColumn::Column(cells.place(column), column.cql_type.clone()))
+                    .collect();
                 Ok(simple(specs, picks, false))
             }
             Selection::Count { alias } => {
@@ -152,10 +151,9 @@ impl Projection {
 
     /// Returns the table's columns that are needed.
     pub fn columns<'t>(&self, def: &'t TableDef) -> Vec<&'t TableColumn> {
-        let is_requested = |column: &&TableColumn| {
-            self.requested.as_ref().is_none_or(|requested| requested.contains(&column.name))
-        };
-        def.columns().filter(is_requested).collect()
+        def.columns()
+            .filter(|column| self.requested.as_ref().is_none_or(|requested| requested.contains(&column.name)))
+            .collect()
     }
 
     pub fn has_collection(&self, def: &TableDef) -> bool {
@@ -178,8 +176,7 @@ impl Projection {
 
     /// Combines all columns into the one column of `SELECT JSON`.
     fn into_json(self, target: &Target) -> Projection {
-        let keyed = |spec: &ColumnSpec| (column_key(&spec.name), spec.cql_type.clone());
-        let json = self.specs.iter().map(keyed).collect();
+        let json = self.specs.iter().map(|spec| (column_key(&spec.name), spec.cql_type.clone())).collect();
         let specs = Arc::new([target.spec_of("[json]", CqlType::Native(Native::Text))]);
         Projection { specs, json: Some(json), ..self }
     }
@@ -203,10 +200,11 @@ impl Projection {
     pub fn result_values(&self, values: Vec<Option<Bytes>>, bound: Bound<'_>) -> Vec<Option<Bytes>> {
         let Some(json) = &self.json else { return values };
         let types = TypesOf { types: bound.database.types(), release: self.release };
-        let text = |((key, cql_type), value): (&(String, CqlType), &Option<Bytes>)| {
-            format!("{key}: {}", to_json(cql_type, value.as_ref(), types))
-        };
-        let texts: Vec<String> = json.iter().zip(&values).map(text).collect();
+        let texts: Vec<String> = json
+            .iter()
+            .zip(&values)
+            .map(|((key, cql_type), value)| format!("{key}: {}", to_json(cql_type, value.as_ref(), types)))
+            .collect();
         vec![Some(Bytes::from(format!("{{{}}}", texts.join(", "))))]
     }
 
@@ -288,8 +286,7 @@ fn group_by(target: &Target, cells: &CellColumns, select: &Select) -> Result<Opt
     }
     let def = &target.def;
     let is_fixed = |name: &str| {
-        let is_equal = |relation: &Relation| matches!(relation, Relation::Column { column, element: None, operator: Operator::Eq, .. } if column == name);
-        select.relations.iter().any(is_equal)
+        select.relations.iter().any(|relation| matches!(relation, Relation::Column { column, element: None, operator: Operator::Eq, .. } if column == name))
     };
     let mut keys = def.partition_key.iter().chain(&def.clustering);
     let mut places = Vec::with_capacity(select.group_by.len());
@@ -318,11 +315,9 @@ fn group_by(target: &Target, cells: &CellColumns, select: &Select) -> Result<Opt
         places.push(cells.place(column));
         last = Some(column);
     }
-    let rest = last.filter(|column| column.kind == ColumnKind::PartitionKey);
-    let is_part = |last: &TableColumn| {
-        def.partition_key.iter().any(|key| key.position > last.position && !is_fixed(&key.name))
-    };
-    if rest.is_some_and(is_part) {
+    if let Some(last) = last.filter(|column| column.kind == ColumnKind::PartitionKey)
+        && def.partition_key.iter().any(|key| key.position > last.position && !is_fixed(&key.name))
+    {
         return invalid("Group by is not supported on only a part of the partition key");
     }
     Ok(Some(places))

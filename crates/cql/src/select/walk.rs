@@ -171,8 +171,9 @@ impl Walk<'_> {
                 if range.is_past(&token) || self.counter.is_full() {
                     return Ok(());
                 }
-                let is_seen = |seen: &Bytes| (ring.token(seen), seen) >= (token.clone(), &row.key);
-                if !range.holds(&token) || seen.as_ref().is_some_and(is_seen) {
+                if !range.holds(&token)
+                    || seen.as_ref().is_some_and(|seen| (ring.token(seen), seen) >= (token.clone(), &row.key))
+                {
                     continue;
                 }
                 let first_page = is_first_page.then_some(FirstPage { columns: row.columns, count });

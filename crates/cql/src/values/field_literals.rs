@@ -39,7 +39,7 @@ pub(super) fn tuple_node(
             fields.len()
         )));
     }
-    let typed = |(at, (term, part)): (usize, (&Term, &ColumnSpec))| {
+    let fields = fields.iter().zip(&parts).enumerate().map(|(at, (term, part))| {
         if !assign::fits(term, &part.cql_type, scope, part) {
             return Err(CqlError::invalid(format!(
                 "Invalid tuple literal for {}: component {at} is not of type {}",
@@ -48,8 +48,7 @@ pub(super) fn tuple_node(
             )));
         }
         TypedTerm::new(term, part, scope, markers)
-    };
-    let fields = fields.iter().zip(&parts).enumerate().map(typed);
+    });
     Ok(Node::Fields(fields.collect::<Result<_, CqlError>>()?))
 }
 

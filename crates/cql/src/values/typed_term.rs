@@ -265,12 +265,12 @@ impl EvaluatedTerm {
             Node::Elements(elements) => {
                 self.elements(elements.iter().map(TypedTerm::constant_bytes).collect::<Option<_>>()?)
             }
-            Node::Entries(entries) => {
-                let bytes = |(key, value): &(TypedTerm, TypedTerm)| {
-                    Some((key.constant_bytes()?, value.constant_bytes()?))
-                };
-                self.entries(entries.iter().map(bytes).collect::<Option<_>>()?)
-            }
+            Node::Entries(entries) => self.entries(
+                entries
+                    .iter()
+                    .map(|(key, value)| Some((key.constant_bytes()?, value.constant_bytes()?)))
+                    .collect::<Option<_>>()?,
+            ),
             _ => return None,
         };
         value.ok()?.into_bytes()
@@ -293,21 +293,20 @@ impl EvaluatedTerm {
                 Some(BoundValue::Unset) => Ok(Value::Unset),
                 None => Err(CqlError::invalid(texts::wrong_value_count(NEWEST))),
             },
-            Node::Elements(elements) => {
-                let bytes = |element: &TypedTerm| held(element.bytes(options, database)?);
-                self.elements(exact_list(elements.iter().map(bytes))?)
-            }
+            Node::Elements(elements) => self.elements(exact_list(
+                elements.iter().map(|element| held(element.bytes(options, database)?)),
+            )?),
             Node::Entries(entries) => {
-                let bytes = |(key, value): &(TypedTerm, TypedTerm)| {
+                self.entries(exact_list::<_, CqlError>(entries.iter().map(|(key, value)| {
                     Ok((held(key.bytes(options, database)?)?, held(value.bytes(options, database)?)?))
-                };
-                self.entries(exact_list::<_, CqlError>(entries.iter().map(bytes))?)
+                }))?)
             }
             Node::Fields(fields) => {
-                let bytes = |(at, field): (usize, &TypedTerm)| {
-                    field.set_bytes(options, database, || self.field_text(at))
-                };
-                let fields = fields.iter().enumerate().map(bytes).collect::<Result<Vec<_>, CqlError>>()?;
+                let fields = fields
+                    .iter()
+                    .enumerate()
+                    .map(|(at, field)| field.set_bytes(options, database, || self.field_text(at)))
+                    .collect::<Result<Vec<_>, CqlError>>()?;
                 Ok(match self.cql_type.is_multi_cell() {
                     true => Value::Fields(fields),
                     false => Value::Single(tuple_to_bytes(&fields)),
@@ -492,8 +491,9 @@ fn list_node(
         return Err(refused("list", receiver, scope));
     };
     let part = value_of(receiver, element);
-    let typed = |term| held_term("list", "value", term, receiver, &part, scope, markers);
-    Ok(Node::Elements(exact_list(elements.iter().map(typed))?))
+    Ok(Node::Elements(exact_list(
+        elements.iter().map(|term| held_term("list", "value", term, receiver, &part, scope, markers)),
+    )?))
 }
 
 fn set_node(
@@ -509,8 +509,9 @@ fn set_node(
         _ => return Err(refused("set", receiver, scope)),
     };
     let part = value_of(receiver, element);
-    let typed = |term| held_term("set", "value", term, receiver, &part, scope, markers);
-    Ok(Node::Elements(exact_list(elements.iter().map(typed))?))
+    Ok(Node::Elements(exact_list(
+        elements.iter().map(|term| held_term("set", "value", term, receiver, &part, scope, markers)),
+    )?))
 }
 
 fn map_node(
@@ -524,11 +525,10 @@ fn map_node(
     };
     let key_part = part_of(receiver, format!("key({})", receiver.name), key);
     let value_part = value_of(receiver, value);
-    let typed = |(key, value): &(Term, Term)| {
+    Ok(Node::Entries(exact_list::<_, CqlError>(entries.iter().map(|(key, value)| {
         let key = held_term("map", "key", key, receiver, &key_part, scope, markers)?;
         Ok((key, held_term("map", "value", value, receiver, &value_part, scope, markers)?))
-    };
-    Ok(Node::Entries(exact_list::<_, CqlError>(entries.iter().map(typed))?))
+    }))?))
 }
 
 fn call_node(
