@@ -105,6 +105,6 @@ pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Resu
 pub fn list(desk: &AccessRequest<'_>) -> Outcome {
     let roles = desk.keeper.now();
     let users = roles.iter().filter(|(_, role)| role.can_login);
-    let row = |name: &String| vec![rows::text(name), rows::boolean(roles.is_superuser(name))];
-    rows::users(users.map(|(name, _)| row(name)).collect())
+    let rows = users.map(|(name, _)| vec![rows::text(name), rows::boolean(roles.is_superuser(name))]);
+    rows::users(rows.collect())
 }

@@ -65,9 +65,8 @@ impl BatchPlan {
 
     /// Returns the table that the batch changes, or `None` if it changes several tables or none.
     pub fn table(&self) -> Option<TableOf<'_>> {
-        let name = |plan: &ModifyPlan| (plan.table.cf.keyspace.clone(), plan.table.cf.name.clone());
         let first = self.statements.first()?;
-        let is_one = self.statements.iter().all(|plan| name(plan) == name(first));
+        let is_one = self.statements.iter().all(|plan| plan.changes_table_of(first));
         is_one.then(|| first.table())
     }
 
@@ -177,12 +176,7 @@ fn check_shape(
     if counters > 0 && counters < plans.len() {
         return Err(CqlError::invalid("Counter and non-counter mutations cannot exist in the same batch"));
     }
-    let table = |plan: &ModifyPlan| (plan.table.cf.keyspace.clone(), plan.table.cf.name.clone());
-    let mut tables = plans.iter().map(|plan| table(plan));
-    if let Some(first) = tables.next()
-        && has_conditions
-        && tables.any(|other| other != first)
-    {
+    if has_conditions && plans.iter().any(|plan| !plan.changes_table_of(plans[0])) {
         return Err(CqlError::invalid("Batch with conditions cannot span multiple tables"));
     }
     Ok(())

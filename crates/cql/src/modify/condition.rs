@@ -108,9 +108,9 @@ impl ColumnCondition {
                 column.name
             )));
         }
-        let is_slice = |operator: &Operator| !matches!(operator, Operator::Eq | Operator::Neq);
-        if of_values.has_durations()
-            && matches!(&wanted, Comparand::Compare(operator, _) if is_slice(operator))
+        if let Comparand::Compare(operator, _) = &wanted
+            && !matches!(operator, Operator::Eq | Operator::Neq)
+            && of_values.has_durations()
         {
             return Err(CqlError::invalid(match &of_values {
                 CqlType::User { .. } => "Slice conditions are not supported on UDTs containing durations",

@@ -6,12 +6,13 @@ use super::changed_keys::ChangedKeys;
 use super::condition::ColumnCondition;
 use super::keys::{Keys, Prefix};
 use super::kind::Kind;
+use super::operation::Operation;
 use super::plan::ModifyPlan;
 use super::row_test::RowTest;
 use crate::select::{Bound, ChangedRows, RowSet, missing};
 use crate::{CqlError, QueryOptions, QueryState};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
-use base::schema::{ColumnKind, Layout, TableColumn};
+use base::schema::{Layout, TableColumn};
 
 const RANGE_OF_COLUMNS: &str = "Range deletions are not supported for specific columns";
 
@@ -77,8 +78,7 @@ impl ModifyPlan {
         }
         let all =
             "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to";
-        let is_static = |kind: ColumnKind| kind == ColumnKind::Static;
-        if self.operations.is_empty() || self.operations.iter().any(|one| !is_static(one.column.kind)) {
+        if self.operations.is_empty() || !self.operations.iter().all(Operation::is_static) {
             return Err(CqlError::invalid(format!("{all} delete non static columns")));
         }
         match &self.test {
@@ -137,8 +137,7 @@ impl ModifyPlan {
             let is_row = matches!(&set, RowSet::Prefix(values) if values.len() == count)
                 && (self.kind == Kind::Update || rows.is_by_whole_key());
             let is_partition = !rows.restricts_clustering();
-            let is_of_statics = is_partition
-                && self.operations.iter().all(|operation| operation.column.kind == ColumnKind::Static);
+            let is_of_statics = is_partition && self.operations.iter().all(Operation::is_static);
             if is_of_columns && !is_row && !is_of_statics {
                 return Err(CqlError::invalid(RANGE_OF_COLUMNS));
             }

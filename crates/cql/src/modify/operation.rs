@@ -5,7 +5,7 @@ use crate::CqlError;
 use crate::values::{TypedTerm, term_text};
 use base::compat::Behaviour;
 use base::marshal::CqlType;
-use base::schema::TableColumn;
+use base::schema::{ColumnKind, TableColumn};
 use cql_syntax::{Deletion, Part, Term};
 
 /// The kind of an operation, by how it writes cells.
@@ -238,6 +238,10 @@ impl Operation {
             }
         };
         Ok(Operation { column: column.clone(), action })
+    }
+
+    pub fn is_static(&self) -> bool {
+        self.column.kind == ColumnKind::Static
     }
 
     /// Whether the list must be read first.

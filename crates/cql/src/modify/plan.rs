@@ -80,12 +80,12 @@ impl ModifyPlan {
             RowTest::Columns(conditions) => &conditions[..],
             _ => &[],
         };
-        let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
-        let has_statics = operations.iter().any(is_static) || tested.iter().any(ColumnCondition::is_static);
+        let has_statics =
+            operations.iter().any(Operation::is_static) || tested.iter().any(ColumnCondition::is_static);
         // A DELETE of whole rows leaves the static columns alone.
         let deletes_rows = kind == Kind::Delete && operations.is_empty();
         let has_regulars = deletes_rows
-            || !operations.iter().all(is_static)
+            || !operations.iter().all(Operation::is_static)
             || !tested.iter().all(ColumnCondition::is_static);
         let plan =
             ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars, json };
@@ -96,6 +96,12 @@ impl ModifyPlan {
     /// Returns the table that it changes.
     pub fn table(&self) -> TableOf<'_> {
         TableOf { keyspace: &self.table.cf.keyspace, name: &self.table.cf.name, def: &self.table.def }
+    }
+
+    /// Whether both statements change the same table.
+    pub(super) fn changes_table_of(&self, other: &ModifyPlan) -> bool {
+        let [own, of_other] = [self, other].map(|plan| (&plan.table.cf.keyspace, &plan.table.cf.name));
+        own == of_other
     }
 
     pub fn has_conditions(&self) -> bool {
@@ -269,8 +275,8 @@ impl ModifyPlan {
             Layout::Sparse | Layout::StaticCompact => None,
             Layout::CompositeDense => def.clustering.first().filter(|_| clustering.is_empty()),
             Layout::Dense | Layout::Super => {
-                let is_empty = |at: usize| clustering.get(at).is_none_or(Bytes::is_empty);
-                def.clustering.iter().find(|column| is_empty(column.position))
+                let mut columns = def.clustering.iter();
+                columns.find(|column| clustering.get(column.position).is_none_or(Bytes::is_empty))
             }
         };
         if let Some(column) = lacking {

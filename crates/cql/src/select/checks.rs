@@ -3,7 +3,7 @@
 
 use super::analysis::Analysis;
 use super::messages::NEEDS_FILTERING;
-use super::restrictions::{Restriction, RestrictionKind, Restrictions};
+use super::restrictions::{Restriction, Restrictions};
 use super::selection::Projection;
 use crate::CqlError;
 use base::compat::features::LaterFeature;
@@ -202,9 +202,8 @@ impl Analysis<'_> {
         if select.allow_filtering || !(found.is_key_range || found.uses_index) {
             return Ok(());
         }
-        let several = |(_, of): &(String, Restriction)| matches!(&of.asked, RestrictionKind::Contains(elements) if elements.len() > 1);
-        let is_filtering =
-            filtered > 1 || filtered == 0 && found.restricts_clustering() || found.others.iter().any(several);
+        let has_several = found.others.iter().any(|(_, of)| of.has_several_conditions());
+        let is_filtering = filtered > 1 || filtered == 0 && found.restricts_clustering() || has_several;
         if is_filtering { invalid(NEEDS_FILTERING) } else { Ok(()) }
     }
 }

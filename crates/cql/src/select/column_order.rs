@@ -151,8 +151,8 @@ impl Analysis<'_> {
     pub fn covered_by_slices(&self, are_filtered: bool) -> Vec<String> {
         if !self.rules().conditions_need_index {
             let columns = self.target.def.clustering.iter().zip(&self.found.clustering);
-            let is_covered = |(_, place): &(&TableColumn, &Option<usize>)| place.is_some() && !are_filtered;
-            return columns.filter(is_covered).map(|(column, _)| column.name.clone()).collect();
+            let covered = columns.filter(|(_, place)| place.is_some() && !are_filtered);
+            return covered.map(|(column, _)| column.name.clone()).collect();
         }
         let (mut slice, mut covered) = (None, Vec::new());
         for (at, column) in self.target.def.clustering.iter().enumerate() {

@@ -47,8 +47,8 @@ pub(super) struct RowTest {
 /// # Errors
 /// `InvalidRequest` if a value is null; `null` returns the message for the value at an index.
 pub fn present(values: Vec<Option<Bytes>>, null: impl Fn(usize) -> String) -> Result<Vec<Bytes>, CqlError> {
-    let value = |(at, value): (usize, Option<Bytes>)| value.ok_or_else(|| CqlError::invalid(null(at)));
-    values.into_iter().enumerate().map(value).collect()
+    let values = values.into_iter().enumerate();
+    values.map(|(at, value)| value.ok_or_else(|| CqlError::invalid(null(at)))).collect()
 }
 
 /// An end of a slice with its values, one for each column.
@@ -142,8 +142,9 @@ impl RowTest {
             FilterOperand::Contains(elements) => {
                 let Some(column) = self.columns.first() else { return true };
                 if let Some(value) = row.value(column.place) {
-                    let is_in = |one: &WantedElement| one.is_in_frozen(&column.cql_type, value);
-                    return elements.iter().all(|one| is_in(one).unwrap_or(false));
+                    return elements
+                        .iter()
+                        .all(|one| one.is_in_frozen(&column.cql_type, value) == Some(true));
                 }
                 let is_set = matches!(column.cql_type, CqlType::Set { .. });
                 let held = row.held(column.place);

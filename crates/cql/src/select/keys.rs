@@ -16,6 +16,7 @@ use base::model::Bounds;
 use base::partitioner::TokenForm;
 use base::schema::row_key;
 use base::util::Release;
+use db::RingOrder;
 
 /// A range of the ring: the bounds for the store, and the exact token limits that are checked afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +58,15 @@ pub(super) enum Partitions {
     Keys(Vec<Bytes>),
     /// A scan. `None`: the range is empty.
     Range(Option<TokenRange>),
+}
+
+impl Partitions {
+    pub fn has(&self, key: &Bytes, ring: RingOrder<'_>) -> bool {
+        match self {
+            Partitions::Keys(keys) => keys.contains(key),
+            Partitions::Range(range) => range.as_ref().is_some_and(|range| range.holds(&ring.token(key))),
+        }
+    }
 }
 
 pub(super) fn partitions(

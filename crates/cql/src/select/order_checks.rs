@@ -59,14 +59,14 @@ impl Analysis<'_> {
         if !self.found.is_key_in || !self.state.behaviour.cql.order_needs_selected_columns {
             return Ok(());
         }
-        let is_selected = |name: &String| {
+        for (name, _) in &select.order_by {
             let mut selectors = selected.iter().map(|one| &one.selector);
-            selectors.any(|selector| matches!(selector, Selector::Column(column) if column == name))
-        };
-        // Unknown names are left to the next check.
-        let mut columns = select.order_by.iter().map(|(name, _)| name);
-        if columns.any(|name| self.target.def.column(name).is_some() && !is_selected(name)) {
-            return invalid("ORDER BY could not be used on columns missing in select clause.");
+            let is_selected =
+                selectors.any(|selector| matches!(selector, Selector::Column(column) if column == name));
+            // Unknown names are left to the next check.
+            if self.target.def.column(name).is_some() && !is_selected {
+                return invalid("ORDER BY could not be used on columns missing in select clause.");
+            }
         }
         Ok(())
     }

@@ -206,8 +206,7 @@ impl Walk<'_> {
             let is_last = page.len() < count;
             let last = page.last().map(|cell| cell.name.clone());
             for cell in page {
-                let comparator = self.source.comparator();
-                if cursor.skips.iter().flatten().any(|name| comparator.compare(&cell.name, name).is_eq()) {
+                if cursor.is_skipped(&cell.name, self.source.comparator()) {
                     continue;
                 }
                 let of_cell = cell.memory();
@@ -308,10 +307,7 @@ impl Walk<'_> {
             meter::yield_if_due(page.len()).await?;
             let is_last = page.len() < count;
             let last = page.last().map(|cell| cell.name.clone());
-            let is_skipped = |cell: &Cell| {
-                cursor.skips.iter().flatten().any(|name| subcomparator.compare(&cell.name, name).is_eq())
-            };
-            page.retain(|cell| !is_skipped(cell));
+            page.retain(|cell| !cursor.is_skipped(&cell.name, subcomparator));
             let column =
                 SuperColumn { name: name.clone(), deletion: base::model::DeletionTime::LIVE, cells: page };
             if self.take_super(partition, column)? {

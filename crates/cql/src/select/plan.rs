@@ -91,8 +91,8 @@ impl SelectPlan {
             analysis.take(relation, markers)?;
         }
         let restrictions = Box::new(analysis.finish(select, &projection)?);
-        let position = |(name, _): &(String, bool)| target.def.column(name).map(|column| column.position);
-        let order_by = select.order_by.iter().filter_map(position).collect();
+        let order_by = select.order_by.iter().filter_map(|(name, _)| target.def.column(name));
+        let order_by = order_by.map(|column| column.position).collect();
         let is_distinct = select.is_distinct;
         Ok(SelectPlan {
             target,

@@ -64,10 +64,11 @@ impl Extent<'_> {
     fn rows_of_partition(&self) -> Option<usize> {
         let walk = &self.execution.walk;
         let restrictions = &self.plan.restrictions;
-        let is_given = |at: usize| {
+        let mut clustering = 0..self.plan.target.def.clustering.len();
+        let are_given = clustering.all(|at| {
             let restriction = restrictions.of_clustering_at(at);
             restriction.is_some_and(|of| matches!(of.asked, RestrictionKind::Eq(_) | RestrictionKind::In(_)))
-        };
+        });
         let slices = match &walk.slices.reads {
             Reads::Names(_) => 1,
             Reads::Cells(slices) => slices.len(),
@@ -75,10 +76,12 @@ impl Extent<'_> {
         };
         let per_partition =
             Some(walk.counter.per_partition).filter(|rows| walk.tests.is_empty() && *rows < usize::MAX);
-        match (0..self.plan.target.def.clustering.len()).all(is_given) {
-            _ if walk.slices.is_distinct => Some(1),
-            true => Some(slices.min(per_partition.unwrap_or(slices))),
-            false => per_partition,
+        if walk.slices.is_distinct {
+            Some(1)
+        } else if are_given {
+            Some(slices.min(per_partition.unwrap_or(slices)))
+        } else {
+            per_partition
         }
     }
 
@@ -189,14 +192,12 @@ impl Extent<'_> {
     /// Returns the columns whose values are checked after a row is read.
     pub fn filtered(&self) -> Vec<&str> {
         let tests = &self.execution.walk.tests;
-        let is_indexed = |column: &TableColumn| {
-            self.start.index.as_ref().is_some_and(|index| index.column == column.cell_name)
-        };
-        let is_tested = |column: &&TableColumn| {
+        let indexed = self.start.index.as_ref().map(|index| &index.column);
+        let tested = self.plan.target.def.columns().filter(|column| {
             let place = self.plan.cells.place(column);
-            tests.iter().any(|test| test.is_on(place)) && !is_indexed(column)
-        };
-        self.plan.target.def.columns().filter(is_tested).map(|column| &*column.name).collect()
+            tests.iter().any(|test| test.is_on(place)) && indexed != Some(&column.cell_name)
+        });
+        tested.map(|column| &*column.name).collect()
     }
 
     fn filter(&self) -> Option<String> {

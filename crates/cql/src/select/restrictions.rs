@@ -42,11 +42,10 @@ impl Target {
     pub fn index(&self, column: &TableColumn) -> Option<IndexedBy> {
         let definition = self.cf.column_metadata.get(&column.cell_name)?;
         let index = definition.index.as_ref()?;
-        let is_by = |option| index.options.as_ref().is_some_and(|options| options.contains_key(option));
         Some(match column.cql_type.is_multi_cell() {
             false => IndexedBy::Value,
-            true if is_by(INDEX_KEYS) => IndexedBy::Keys,
-            true if is_by(INDEX_ENTRIES) => IndexedBy::Entries,
+            true if index.has_option(INDEX_KEYS) => IndexedBy::Keys,
+            true if index.has_option(INDEX_ENTRIES) => IndexedBy::Entries,
             true => IndexedBy::Elements,
         })
     }
@@ -141,6 +140,11 @@ impl Restriction {
 
     pub fn is_contains(&self) -> bool {
         matches!(self.asked, RestrictionKind::Contains(_))
+    }
+
+    /// Whether it has more than one condition on the elements of a collection.
+    pub fn has_several_conditions(&self) -> bool {
+        matches!(&self.asked, RestrictionKind::Contains(elements) if elements.len() > 1)
     }
 
     /// Adds an end of a slice, or conditions on elements, of a later relation that fits to this restriction.

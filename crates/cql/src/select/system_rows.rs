@@ -22,13 +22,7 @@ impl Walk<'_> {
         partitions: Partitions,
         resume: Option<PagingState>,
     ) -> Result<(), CqlError> {
-        let is_meant = |key: &Bytes| match &partitions {
-            Partitions::Keys(keys) => keys.contains(key),
-            Partitions::Range(None) => false,
-            Partitions::Range(Some(range)) => {
-                range.holds(&self.source.state.database.ring_order().token(key))
-            }
-        };
+        let ring = self.source.state.database.ring_order();
         let mut rows = system::rows(self.source.state, &self.source.cf, wanted);
         if self.slices.is_reversed {
             rows.reverse();
@@ -37,7 +31,7 @@ impl Walk<'_> {
             self.skip(&mut rows, resume);
         }
         let rows = rows.into_iter().map(|row| self.system_row(row.values));
-        let rows: Vec<Row> = rows.filter(|row| is_meant(&row.key)).collect();
+        let rows: Vec<Row> = rows.filter(|row| partitions.has(&row.key, ring)).collect();
         let mut before = None;
         for row in rows {
             if self.counter.is_full() {
