@@ -5,6 +5,6 @@ mod statement;
 
 pub use parser::parse;
 pub use statement::{
-    Alter2, Change2, Changes, Columns2, Command2, Comparison, CreateTable2, NewValue, Relation2, Select2,
+    Alter2, Change2, Changes2, Columns2, Command2, Comparison2, CreateTable2, NewValue2, Relation2, Select2,
     Statement2, Term2, Using2,
 };

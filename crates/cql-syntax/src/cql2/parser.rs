@@ -1,7 +1,7 @@
 //! Parses the statements of CQL 2.
 
 use super::statement::{
-    Alter2, Change2, Changes, Columns2, Command2, Comparison, CreateTable2, NewValue, Relation2, Select2,
+    Alter2, Change2, Changes2, Columns2, Command2, Comparison2, CreateTable2, NewValue2, Relation2, Select2,
     Statement2, Term2, Using2,
 };
 use crate::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX};
@@ -22,15 +22,15 @@ const RESERVED: [&str; 23] = [
 /// Parses a statement. Returns it with its number of markers.
 pub fn parse(text: &str) -> Result<(Statement2, usize), SyntaxError> {
     // Error messages of CQL 2 never show the words around the error.
-    let mut reader = Reader(Parser::new(text, CQL_2)?);
+    let mut reader = Cql2Parser(Parser::new(text, CQL_2)?);
     let statement = reader.statement()?;
     reader.0.end()?;
     Ok((statement, reader.0.markers.len()))
 }
 
-struct Reader<'t>(Parser<'t>);
+struct Cql2Parser<'t>(Parser<'t>);
 
-impl Reader<'_> {
+impl Cql2Parser<'_> {
     fn statement(&mut self) -> Result<Statement2, SyntaxError> {
         let start = self.0.position();
         if self.0.eat_word("SELECT") {
@@ -38,7 +38,7 @@ impl Reader<'_> {
         }
         if let Some(change) = self.change()? {
             let using = Using2::default();
-            return Ok(Statement2::Change(Changes { using, statements: vec![change], is_batch: false }));
+            return Ok(Statement2::Change(Changes2 { using, statements: vec![change], is_batch: false }));
         }
         if self.0.eat_word("BEGIN") {
             return Ok(Statement2::Change(self.batch()?));
@@ -196,11 +196,11 @@ impl Reader<'_> {
             return Ok(Relation2::In { name, values: self.terms_in_parentheses()? });
         }
         let operator = match self.0.raw(0) {
-            "=" => Comparison::Eq,
-            "<" => Comparison::Lt,
-            "<=" => Comparison::Lte,
-            ">" => Comparison::Gt,
-            ">=" => Comparison::Gte,
+            "=" => Comparison2::Eq,
+            "<" => Comparison2::Lt,
+            "<=" => Comparison2::Lte,
+            ">" => Comparison2::Gt,
+            ">=" => Comparison2::Gte,
             _ => return Err(self.0.no_viable(0)),
         };
         self.0.advance();
@@ -230,7 +230,7 @@ impl Reader<'_> {
         }
     }
 
-    fn batch(&mut self) -> Result<Changes, SyntaxError> {
+    fn batch(&mut self) -> Result<Changes2, SyntaxError> {
         self.0.expect_word("BATCH")?;
         let using = self.using()?;
         let mut statements = Vec::new();
@@ -244,7 +244,7 @@ impl Reader<'_> {
             self.0.eat_symbol(";");
         }
         self.0.expect_words(&["APPLY", "BATCH"])?;
-        Ok(Changes { using, statements, is_batch: true })
+        Ok(Changes2 { using, statements, is_batch: true })
     }
 
     /// Parses an INSERT, UPDATE or DELETE, or returns `None`.
@@ -281,7 +281,7 @@ impl Reader<'_> {
         }
         let (key_name, key) = (names.remove(0), values.remove(0));
         let columns =
-            names.into_iter().zip(values).map(|(name, value)| (name, NewValue::Value(value))).collect();
+            names.into_iter().zip(values).map(|(name, value)| (name, NewValue2::Value(value))).collect();
         Ok(Change2 { table, using, key_name: Some(key_name), keys: vec![key], what: Command2::Set(columns) })
     }
 
@@ -298,7 +298,7 @@ impl Reader<'_> {
         Ok(Change2 { table, using, key_name: Some(key_name), keys, what: Command2::Set(columns) })
     }
 
-    fn assignment(&mut self) -> Result<(Term2, NewValue), SyntaxError> {
+    fn assignment(&mut self) -> Result<(Term2, NewValue2), SyntaxError> {
         let name = self.term()?;
         self.0.expect_symbol("=")?;
         let value = self.term()?;
@@ -306,13 +306,13 @@ impl Reader<'_> {
         let is_minus = !is_plus && self.0.eat_symbol("-");
         // In `a = a -2` the minus sign is part of the integer.
         if !is_plus && !is_minus && self.0.kind(0) != TokenKind::Integer {
-            return Ok((name, NewValue::Value(value)));
+            return Ok((name, NewValue2::Value(value)));
         }
         if name != value {
             self.0.complain("Only expressions like X = X + <long> are supported.".to_owned());
         }
         let delta: i64 = self.integer()?;
-        Ok((name, NewValue::Delta(if is_minus { delta.wrapping_neg() } else { delta })))
+        Ok((name, NewValue2::Delta(if is_minus { delta.wrapping_neg() } else { delta })))
     }
 
     fn keys(&mut self) -> Result<(Term2, Vec<Term2>), SyntaxError> {

@@ -21,7 +21,7 @@ impl Term2 {
 pub enum Statement2 {
     Select(Select2),
     /// INSERT, UPDATE, DELETE or a batch of them.
-    Change(Changes),
+    Change(Changes2),
     Use(String),
     Truncate(TableName),
     CreateKeyspace {
@@ -100,7 +100,7 @@ pub enum Columns2 {
 
 /// The operators of relations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
+pub enum Comparison2 {
     Eq,
     Lt,
     Lte,
@@ -110,7 +110,7 @@ pub enum Comparison {
 
 #[derive(Debug, Clone)]
 pub enum Relation2 {
-    Compare { name: Term2, operator: Comparison, value: Term2 },
+    Compare { name: Term2, operator: Comparison2, value: Term2 },
     In { name: Term2, values: Vec<Term2> },
 }
 
@@ -122,7 +122,7 @@ pub struct Using2 {
 }
 
 #[derive(Debug, Clone)]
-pub struct Changes {
+pub struct Changes2 {
     pub using: Using2,
     pub statements: Vec<Change2>,
     pub is_batch: bool,
@@ -140,13 +140,13 @@ pub struct Change2 {
 
 #[derive(Debug, Clone)]
 pub enum Command2 {
-    Set(Vec<(Term2, NewValue)>),
+    Set(Vec<(Term2, NewValue2)>),
     /// If empty, the whole row is deleted.
     Delete(Vec<Term2>),
 }
 
 #[derive(Debug, Clone)]
-pub enum NewValue {
+pub enum NewValue2 {
     Value(Term2),
     /// The amount that is added to a counter.
     Delta(i64),

@@ -97,10 +97,12 @@ pub fn run<'a>(state: &'a QueryState<'a>, statement: &'a AccessStatement) -> Exe
             AccessStatement::GrantRole { role, to } => roles::grant(&desk, role, to).await,
             AccessStatement::RevokeRole { role, from } => roles::revoke(&desk, role, from).await,
             AccessStatement::Grant { permission, resource, to } => {
-                permissions::change(&desk, permissions::Change::Grant, permission, resource, to).await
+                permissions::change(&desk, permissions::PermissionChange::Grant, permission, resource, to)
+                    .await
             }
             AccessStatement::Revoke { permission, resource, from } => {
-                permissions::change(&desk, permissions::Change::Revoke, permission, resource, from).await
+                permissions::change(&desk, permissions::PermissionChange::Revoke, permission, resource, from)
+                    .await
             }
             AccessStatement::ListPermissions { permission, resource, of, is_recursive } => {
                 permissions::list(&desk, permission, resource.as_ref(), of.as_deref(), *is_recursive)

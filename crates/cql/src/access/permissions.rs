@@ -8,7 +8,7 @@ use db::{Permission, PermissionSet, Resource, Roles};
 
 /// The change of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum PermissionChange {
     Grant,
     Revoke,
 }
@@ -75,12 +75,12 @@ fn user_exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
 /// Executes GRANT and REVOKE. The user must have the permission to be granted, and AUTHORIZE.
 pub async fn change(
     desk: &AccessRequest<'_>,
-    change: Change,
+    change: PermissionChange,
     permission: &str,
     resource: &cql_syntax::Resource,
     role: &str,
 ) -> Result<Outcome, CqlError> {
-    not_without_authorizer(desk, if change == Change::Grant { "GRANT" } else { "REVOKE" })?;
+    not_without_authorizer(desk, if change == PermissionChange::Grant { "GRANT" } else { "REVOKE" })?;
     desk.change(|roles| {
         user_exists(roles, role)?;
         let resource = found(desk, roles, resource)?;
@@ -96,8 +96,8 @@ pub async fn change(
             }
         }
         match change {
-            Change::Grant => roles.grant(role, &resource, permissions),
-            Change::Revoke => roles.revoke(role, &resource, permissions),
+            PermissionChange::Grant => roles.grant(role, &resource, permissions),
+            PermissionChange::Revoke => roles.revoke(role, &resource, permissions),
         }
         Ok(())
     })

@@ -9,14 +9,14 @@ use crate::{CqlError, QueryState};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
-use cql_syntax::cql2::{Change2, Changes, Command2, NewValue};
+use cql_syntax::cql2::{Change2, Changes2, Command2, NewValue2};
 use db::{
     Access, ColumnOrSuper, CounterColumn, Deletion, MutationRequest, NewColumn, RowBatch, SlicePredicate,
 };
 
 pub async fn run(
     state: &QueryState<'_>,
-    changes: &Changes,
+    changes: &Changes2,
     values: Values<'_>,
 ) -> Result<Cql2Outcome, CqlError> {
     check_batch(changes)?;
@@ -44,7 +44,7 @@ pub async fn run(
 }
 
 /// Checks which attributes are set on the batch, and which on its statements.
-fn check_batch(changes: &Changes) -> Result<(), CqlError> {
+fn check_batch(changes: &Changes2) -> Result<(), CqlError> {
     if !changes.is_batch {
         return Ok(());
     }
@@ -103,20 +103,20 @@ impl Writer<'_> {
         keys.map(|key| key.map(row)).collect()
     }
 
-    fn insert(&self, name: Bytes, value: &NewValue) -> Result<MutationRequest, CqlError> {
+    fn insert(&self, name: Bytes, value: &NewValue2) -> Result<MutationRequest, CqlError> {
         let insert = match value {
-            NewValue::Delta(delta) => ColumnOrSuper {
+            NewValue2::Delta(delta) => ColumnOrSuper {
                 counter: Some(Box::new(CounterColumn { name, delta: *delta })),
                 ..ColumnOrSuper::default()
             },
             // The value of a counter is not parsed, because it cannot be written.
-            NewValue::Value(_) if self.family.cf.is_counter() => {
+            NewValue2::Value(_) if self.family.cf.is_counter() => {
                 return Err(CqlError::invalid(format!(
                     "invalid operation for commutative columnfamily {}",
                     self.family.cf.name
                 )));
             }
-            NewValue::Value(value) => {
+            NewValue2::Value(value) => {
                 let value = self.values.bytes(value, self.family.value_type(&name))?;
                 let ttl_s = self.change.using.ttl_s.filter(|ttl_s| *ttl_s != 0);
                 let column = NewColumn { name, value: Some(value), timestamp: Some(self.timestamp), ttl_s };

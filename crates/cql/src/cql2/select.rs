@@ -9,7 +9,7 @@ use super::outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 use super::values::Values;
 use crate::{CqlError, QueryState};
 use base::model::{Cell, Row, RowColumns};
-use cql_syntax::cql2::{Columns2, Comparison, Relation2, Select2, Term2};
+use cql_syntax::cql2::{Columns2, Comparison2, Relation2, Select2, Term2};
 use db::{Access, ColumnParent, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate};
 
 /// The default maximum number of columns of each row, without FIRST.
@@ -49,7 +49,7 @@ pub async fn run(
 ) -> Result<Cql2Outcome, CqlError> {
     let family = Family::find(state, &select.table)?;
     state.check(Access::Read { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
-    let reader = Reader { state, family: &family, select, values };
+    let reader = Select2Reader { state, family: &family, select, values };
     let conditions = reader.conditions()?;
     let rows = reader.rows(&conditions).await?;
     if matches!(select.columns, Columns2::Count(_)) {
@@ -72,14 +72,14 @@ fn count(rows: usize) -> Cql2Result {
     }
 }
 
-struct Reader<'a> {
+struct Select2Reader<'a> {
     state: &'a QueryState<'a>,
     family: &'a Family<'a>,
     select: &'a Select2,
     values: Values<'a>,
 }
 
-impl Reader<'_> {
+impl Select2Reader<'_> {
     fn conditions(&self) -> Result<Where, CqlError> {
         let mut conditions = Where::default();
         let alias = self.family.key_alias();
@@ -119,17 +119,17 @@ impl Reader<'_> {
     fn add_key_condition(
         &self,
         conditions: &mut Where,
-        operator: Comparison,
+        operator: Comparison2,
         value: &Term2,
     ) -> Result<(), CqlError> {
         let key = self.key(value)?;
         match operator {
-            Comparison::Eq => conditions.add_key(key),
-            Comparison::Gt | Comparison::Gte => {
-                conditions.start = Some((key, operator == Comparison::Gte));
+            Comparison2::Eq => conditions.add_key(key),
+            Comparison2::Gt | Comparison2::Gte => {
+                conditions.start = Some((key, operator == Comparison2::Gte));
             }
-            Comparison::Lt | Comparison::Lte => {
-                conditions.finish = Some((key, operator == Comparison::Lte));
+            Comparison2::Lt | Comparison2::Lte => {
+                conditions.finish = Some((key, operator == Comparison2::Lte));
             }
         }
         Ok(())
@@ -379,13 +379,13 @@ impl Reader<'_> {
     }
 }
 
-fn index_operator(comparison: Comparison) -> IndexOperator {
+fn index_operator(comparison: Comparison2) -> IndexOperator {
     match comparison {
-        Comparison::Eq => IndexOperator::Eq,
-        Comparison::Lt => IndexOperator::Lt,
-        Comparison::Lte => IndexOperator::Lte,
-        Comparison::Gt => IndexOperator::Gt,
-        Comparison::Gte => IndexOperator::Gte,
+        Comparison2::Eq => IndexOperator::Eq,
+        Comparison2::Lt => IndexOperator::Lt,
+        Comparison2::Lte => IndexOperator::Lte,
+        Comparison2::Gt => IndexOperator::Gt,
+        Comparison2::Gte => IndexOperator::Gte,
     }
 }
 

@@ -41,7 +41,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
         let mut cf = CfDef::clone(&old);
         for step in steps {
             let table = TableDef::of(&cf, release);
-            cf = Change { old: &cf, table: &table, types }.made(step, &scope, state)?;
+            cf = TableChange { old: &cf, table: &table, types }.made(step, &scope, state)?;
         }
         sizes::check_table(&TableDef::of(&cf, release))?;
         keyspace.column_families.insert(name.name.clone(), Arc::new(cf.with_indexes()));
@@ -52,13 +52,13 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
 }
 
 /// The existing column family from which a changed one is made.
-struct Change<'a> {
+struct TableChange<'a> {
     old: &'a CfDef,
     table: &'a TableDef,
     types: &'a Types,
 }
 
-impl Change<'_> {
+impl TableChange<'_> {
     /// Returns the column family after one step of the statement.
     fn made(&self, step: &Alter, scope: &TypeScope<'_>, state: &QueryState<'_>) -> Result<CfDef, CqlError> {
         match step {

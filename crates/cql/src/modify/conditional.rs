@@ -34,7 +34,7 @@ enum ConditionalTest<'p> {
 }
 
 /// A request of one or more statements on one partition.
-struct Request<'p> {
+struct ConditionalRequest<'p> {
     table: &'p Table,
     key: Bytes,
     asked: Vec<ConditionalRow<'p>>,
@@ -59,7 +59,7 @@ pub(super) async fn run(
         ));
     }
     check_levels(options)?;
-    let Some(mut request) = Request::new(state, steps)? else { return Ok(Outcome::Void) };
+    let Some(mut request) = ConditionalRequest::new(state, steps)? else { return Ok(Outcome::Void) };
     let _turn = state.database.cas_turn(&request.key).await;
     for asked in &mut request.asked {
         let (key, prefix, level) = (&request.key, &asked.prefix, options.serial_consistency);
@@ -101,10 +101,10 @@ fn answer(table: &Table, is_applied: bool) -> ResultSet {
     }
 }
 
-impl<'p> Request<'p> {
+impl<'p> ConditionalRequest<'p> {
     /// Returns the request for these statements, or `None` if there are none.
-    fn new(state: &QueryState<'_>, steps: &[Step<'p>]) -> Result<Option<Request<'p>>, CqlError> {
-        let mut request: Option<Request<'p>> = None;
+    fn new(state: &QueryState<'_>, steps: &[Step<'p>]) -> Result<Option<ConditionalRequest<'p>>, CqlError> {
+        let mut request: Option<ConditionalRequest<'p>> = None;
         for step in steps {
             let Step { plan, options } = *step;
             let keys = plan.row_keys(state, options)?;
@@ -114,7 +114,7 @@ impl<'p> Request<'p> {
                     "IN on the partition key is not supported with conditional updates",
                 ));
             };
-            let request = request.get_or_insert_with(|| Request {
+            let request = request.get_or_insert_with(|| ConditionalRequest {
                 table: &plan.table,
                 key: key.clone(),
                 asked: Vec::new(),

@@ -5,11 +5,11 @@ use bytes::Bytes;
 use super::changed_keys::ChangedKeys;
 use super::condition::ColumnCondition;
 use super::keys::{Keys, Prefix};
-use super::kind::Kind;
-use super::operation::Operation;
+use super::kind::ModifyKind;
+use super::operation::ColumnOperation;
 use super::plan::ModifyPlan;
 use super::row_test::RowTest;
-use crate::select::{Bound, ChangedRows, RowSet, missing};
+use crate::select::{BoundValues, ChangedRows, RowSet, missing};
 use crate::{CqlError, QueryOptions, QueryState};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
 use base::schema::{Layout, TableColumn};
@@ -23,7 +23,7 @@ impl ModifyPlan {
 
     /// Checks the WHERE clause as a whole, and that a conditional DELETE names one row or only static columns.
     pub(super) fn check_keys(&self, state: &QueryState<'_>) -> Result<(), CqlError> {
-        let is_conditional = self.kind == Kind::Delete && self.has_conditions();
+        let is_conditional = self.kind == ModifyKind::Delete && self.has_conditions();
         match &self.keys {
             ChangedKeys::Listed(keys) if is_conditional => self.check_whole_key(keys),
             ChangedKeys::Listed(keys) if state.has(CHANGES_OF_SEVERAL_ROWS) => self.check_inserted(keys),
@@ -78,7 +78,7 @@ impl ModifyPlan {
         }
         let all =
             "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to";
-        if self.operations.is_empty() || !self.operations.iter().all(Operation::is_static) {
+        if self.operations.is_empty() || !self.operations.iter().all(ColumnOperation::is_static) {
             return Err(CqlError::invalid(format!("{all} delete non static columns")));
         }
         match &self.test {
@@ -97,7 +97,7 @@ impl ModifyPlan {
             (false, true) => "clustering key columns",
             (false, false) => return Ok(()),
         };
-        let changes = if self.kind == Kind::Delete { "deletions" } else { "updates" };
+        let changes = if self.kind == ModifyKind::Delete { "deletions" } else { "updates" };
         Err(CqlError::invalid(format!("IN on the {column} is not supported with conditional {changes}")))
     }
 
@@ -108,7 +108,7 @@ impl ModifyPlan {
         options: &QueryOptions,
     ) -> Result<Vec<Bytes>, CqlError> {
         match &self.keys {
-            ChangedKeys::Listed(keys) => keys.row_keys(&self.table.def, Bound::new(state, options)),
+            ChangedKeys::Listed(keys) => keys.row_keys(&self.table.def, BoundValues::new(state, options)),
             ChangedKeys::Restricted(rows) => rows.row_keys(state, options),
         }
     }
@@ -126,7 +126,7 @@ impl ModifyPlan {
         if self.is_static_only() {
             return Ok(vec![Prefix::Static]);
         }
-        let is_of_columns = self.kind == Kind::Delete && !self.operations.is_empty();
+        let is_of_columns = self.kind == ModifyKind::Delete && !self.operations.is_empty();
         // Cassandra 3.11 refuses the range also where it can hold no row.
         if is_of_columns && rows.slices_clustering() {
             return Err(CqlError::invalid(RANGE_OF_COLUMNS));
@@ -135,9 +135,9 @@ impl ModifyPlan {
         let mut prefixes = Vec::new();
         for set in rows.row_sets(state, options)? {
             let is_row = matches!(&set, RowSet::Prefix(values) if values.len() == count)
-                && (self.kind == Kind::Update || rows.is_by_whole_key());
+                && (self.kind == ModifyKind::Update || rows.is_by_whole_key());
             let is_partition = !rows.restricts_clustering();
-            let is_of_statics = is_partition && self.operations.iter().all(Operation::is_static);
+            let is_of_statics = is_partition && self.operations.iter().all(ColumnOperation::is_static);
             if is_of_columns && !is_row && !is_of_statics {
                 return Err(CqlError::invalid(RANGE_OF_COLUMNS));
             }
@@ -163,7 +163,7 @@ impl ModifyPlan {
                 return Ok(Prefix::Static);
             }
             let given = def.clustering.iter().find(|column| keys.has_clustering_at(column.position));
-            if let Some(column) = given.filter(|_| self.kind != Kind::Insert) {
+            if let Some(column) = given.filter(|_| self.kind != ModifyKind::Insert) {
                 return Err(CqlError::invalid(format!(
                     "Invalid restriction on clustering column {} since the {} statement modifies only static columns",
                     column.name,
@@ -171,7 +171,7 @@ impl ModifyPlan {
                 )));
             }
         }
-        let needs_all = self.kind != Kind::Delete && def.layout == Layout::Sparse;
-        Ok(Prefix::Row(keys.clustering(def, needs_all, Bound::new(state, options))?))
+        let needs_all = self.kind != ModifyKind::Delete && def.layout == Layout::Sparse;
+        Ok(Prefix::Row(keys.clustering(def, needs_all, BoundValues::new(state, options))?))
     }
 }

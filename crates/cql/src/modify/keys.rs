@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::terms::Terms;
 use crate::relation_text::relation_text;
-use crate::select::{Bound, Operands, present};
+use crate::select::{BoundValues, Operands, present};
 use crate::values::{Combinations, TypedTerm, Value, checked_row_key};
 use crate::{CqlError, Table};
 use base::compat::features::releases::NEWEST;
@@ -136,7 +136,7 @@ impl Keys {
     }
 
     /// Returns the keys of the partitions.
-    pub fn row_keys(&self, def: &TableDef, bound: Bound<'_>) -> Result<Vec<Bytes>, CqlError> {
+    pub fn row_keys(&self, def: &TableDef, bound: BoundValues<'_>) -> Result<Vec<Bytes>, CqlError> {
         let mut each = Combinations::default();
         for (at, (column, part)) in def.partition_key.iter().zip(&self.partition).enumerate() {
             let Some(part) = part else { return Err(missing(column)) };
@@ -164,7 +164,7 @@ impl Keys {
         &self,
         def: &TableDef,
         needs_all: bool,
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
     ) -> Result<Vec<Bytes>, CqlError> {
         let mut values = Vec::with_capacity(self.clustering.len());
         let mut first_empty: Option<&TableColumn> = None;
@@ -194,7 +194,7 @@ impl Keys {
     }
 }
 
-fn key_value(term: &TypedTerm, column: &TableColumn, bound: Bound<'_>) -> Result<Bytes, CqlError> {
+fn key_value(term: &TypedTerm, column: &TableColumn, bound: BoundValues<'_>) -> Result<Bytes, CqlError> {
     match term.value(bound.options, bound.database)? {
         Value::Single(value) => Ok(value),
         Value::Unset => Err(unset(column)),

@@ -57,7 +57,7 @@ pub(super) enum Action {
 
 /// An action on a column.
 #[derive(Debug)]
-pub(super) struct Operation {
+pub(super) struct ColumnOperation {
     pub column: TableColumn,
     pub action: Action,
 }
@@ -110,9 +110,13 @@ fn deleted_field(field: &str, column: &TableColumn) -> Result<usize, CqlError> {
     }
 }
 
-impl Operation {
+impl ColumnOperation {
     /// Analyzes `column = term`, also of an INSERT.
-    pub fn set(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<Operation, CqlError> {
+    pub fn set(
+        term: &Term,
+        column: &TableColumn,
+        terms: &mut Terms<'_>,
+    ) -> Result<ColumnOperation, CqlError> {
         let value = terms.of_column(term, column)?;
         if column.cql_type.is_counter() {
             return Err(CqlError::invalid(format!(
@@ -120,7 +124,7 @@ impl Operation {
                 column.name
             )));
         }
-        Ok(Operation { column: column.clone(), action: Action::Set(value) })
+        Ok(ColumnOperation { column: column.clone(), action: Action::Set(value) })
     }
 
     /// Analyzes one assignment of an UPDATE.
@@ -128,10 +132,10 @@ impl Operation {
         operation: &cql_syntax::Operation,
         column: &TableColumn,
         terms: &mut Terms<'_>,
-    ) -> Result<Operation, CqlError> {
+    ) -> Result<ColumnOperation, CqlError> {
         let name = &column.name;
         let action = match operation {
-            cql_syntax::Operation::Set(term) => return Operation::set(term, column, terms),
+            cql_syntax::Operation::Set(term) => return ColumnOperation::set(term, column, terms),
             cql_syntax::Operation::SetElement { key, value } => {
                 let text = || format!("{name}[{}] = {}", term_text(key), term_text(value));
                 match shape(&column.cql_type) {
@@ -184,7 +188,7 @@ impl Operation {
                 }
             }
         };
-        Ok(Operation { column: column.clone(), action })
+        Ok(ColumnOperation { column: column.clone(), action })
     }
 
     fn subtract(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<Action, CqlError> {
@@ -212,7 +216,7 @@ impl Operation {
         deletion: &Deletion,
         column: &TableColumn,
         terms: &mut Terms<'_>,
-    ) -> Result<Operation, CqlError> {
+    ) -> Result<ColumnOperation, CqlError> {
         let refused = |what: &str| {
             Err(CqlError::invalid(format!("Invalid deletion operation for {what} column {}", column.name)))
         };
@@ -221,7 +225,7 @@ impl Operation {
             Some(Part::Element(element)) => Some(element),
             Some(Part::Field(field)) => {
                 let action = Action::DeleteField(deleted_field(field, column)?);
-                return Ok(Operation { column: column.clone(), action });
+                return Ok(ColumnOperation { column: column.clone(), action });
             }
         };
         let action = match (element, shape(&column.cql_type)) {
@@ -237,7 +241,7 @@ impl Operation {
                 Action::DeleteKey { key: terms.key(key, column, of_keys)?, null_text: "Invalid null map key" }
             }
         };
-        Ok(Operation { column: column.clone(), action })
+        Ok(ColumnOperation { column: column.clone(), action })
     }
 
     pub fn is_static(&self) -> bool {

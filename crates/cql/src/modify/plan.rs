@@ -12,8 +12,8 @@ use super::conditional;
 use super::current::read_lists;
 use super::json::JsonValues;
 use super::keys::Prefix;
-use super::kind::Kind;
-use super::operation::Operation;
+use super::kind::ModifyKind;
+use super::operation::ColumnOperation;
 use super::row_test::RowTest;
 use super::row_writer::{Lists, RowWriter, WriteContext};
 use super::step::Step;
@@ -33,10 +33,10 @@ use db::{Access, check_counter_level};
 #[derive(Debug)]
 pub struct ModifyPlan {
     pub(super) table: Table,
-    pub(super) kind: Kind,
+    pub(super) kind: ModifyKind,
     pub(super) attributes: Attributes,
     pub(super) keys: ChangedKeys,
-    pub(super) operations: Vec<Operation>,
+    pub(super) operations: Vec<ColumnOperation>,
     pub(super) test: RowTest,
     /// Whether it sets, or has conditions on, static columns; `has_regulars`: other columns.
     pub(super) has_statics: bool,
@@ -80,12 +80,12 @@ impl ModifyPlan {
             RowTest::Columns(conditions) => &conditions[..],
             _ => &[],
         };
-        let has_statics =
-            operations.iter().any(Operation::is_static) || tested.iter().any(ColumnCondition::is_static);
+        let has_statics = operations.iter().any(ColumnOperation::is_static)
+            || tested.iter().any(ColumnCondition::is_static);
         // A DELETE of whole rows leaves the static columns alone.
-        let deletes_rows = kind == Kind::Delete && operations.is_empty();
+        let deletes_rows = kind == ModifyKind::Delete && operations.is_empty();
         let has_regulars = deletes_rows
-            || !operations.iter().all(Operation::is_static)
+            || !operations.iter().all(ColumnOperation::is_static)
             || !tested.iter().all(ColumnCondition::is_static);
         let plan =
             ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars, json };
@@ -109,7 +109,7 @@ impl ModifyPlan {
     }
 
     pub fn is_deletion(&self) -> bool {
-        self.kind == Kind::Delete
+        self.kind == ModifyKind::Delete
     }
 
     pub fn is_counter(&self) -> bool {
@@ -226,7 +226,7 @@ impl ModifyPlan {
         let is_counter = self.is_counter();
         let database = state.database;
         let is_counted =
-            is_counter && self.kind == Kind::Update && state.behaviour.cql.counters_ignore_timestamps;
+            is_counter && self.kind == ModifyKind::Update && state.behaviour.cql.counters_ignore_timestamps;
         let timestamp = match is_counted {
             true => attributes::servers_now(state),
             false => self.attributes.timestamp(now, options, database)?,
@@ -252,8 +252,8 @@ impl ModifyPlan {
         };
         let mut writer = RowWriter::new(writing, &lists, self.operations.len() + 1);
         match self.kind {
-            Kind::Delete => self.write_deletions(writing, &mut writer)?,
-            Kind::Insert | Kind::Update => self.write_row(writing, &mut writer)?,
+            ModifyKind::Delete => self.write_deletions(writing, &mut writer)?,
+            ModifyKind::Insert | ModifyKind::Update => self.write_row(writing, &mut writer)?,
         }
         Ok(writer.changes)
     }
@@ -265,7 +265,7 @@ impl ModifyPlan {
             Prefix::Static | Prefix::Range { .. } => None,
             Prefix::Row(values) => Some(values),
         };
-        let marks = self.kind == Kind::Insert
+        let marks = self.kind == ModifyKind::Insert
             || (Behaviour::of(writing.release).cql.update_marks_rows && !self.is_counter());
         if def.layout == Layout::Sparse && marks && clustering.is_some() {
             writer.write_marker()?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use bytes::Bytes;
 
 use super::keys::Prefix;
-use super::operation::{Action, Operation};
+use super::operation::{Action, ColumnOperation};
 use crate::values::{TypedTerm, Value, append_uuid, prepend_uuids};
 use crate::{CqlError, QueryOptions, Table};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
@@ -258,8 +258,8 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Applies an operation.
-    pub fn apply(&mut self, operation: &Operation) -> Result<(), CqlError> {
-        let Operation { column, action } = operation;
+    pub fn apply(&mut self, operation: &ColumnOperation) -> Result<(), CqlError> {
+        let ColumnOperation { column, action } = operation;
         match action {
             Action::Set(term) => {
                 let value = self.value(term)?;

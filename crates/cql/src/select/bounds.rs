@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::cell_slices::{CellSlices, SliceBuilder};
 use super::filter::{BoundEnd, present};
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
 use super::tuple_slices::{ColumnSlice, column_slices};
 use crate::CqlError;
@@ -36,21 +36,21 @@ pub(super) struct SuperSlice {
 
 /// The cells to read of each partition, in the comparator's order.
 #[derive(Debug, Clone)]
-pub(super) enum Reads {
+pub(super) enum CellReads {
     Names(Vec<Bytes>),
     /// Shared by the partitions.
     Cells(Arc<CellSlices>),
     Supers(Vec<SuperSlice>),
 }
 
-impl Reads {
+impl CellReads {
     /// Whether no cell can be read, because the bounds exclude each other.
     pub fn is_empty(&self) -> bool {
         match self {
             // The table may have only the columns of its key.
-            Reads::Names(_) => false,
-            Reads::Cells(slices) => slices.is_empty(),
-            Reads::Supers(slices) => slices.is_empty(),
+            CellReads::Names(_) => false,
+            CellReads::Cells(slices) => slices.is_empty(),
+            CellReads::Supers(slices) => slices.is_empty(),
         }
     }
 }
@@ -80,7 +80,7 @@ struct Prefixes<'a> {
 
 /// Slices of cells, and the restrictions that they do not cover.
 pub(super) struct SlicePlan<'a> {
-    pub reads: Reads,
+    pub reads: CellReads,
     pub rest: Vec<&'a Restriction>,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct SlicePlan<'a> {
 pub(super) struct Slicing<'a> {
     pub target: &'a Target,
     pub restrictions: &'a Restrictions,
-    pub bound: Bound<'a>,
+    pub bound: BoundValues<'a>,
 }
 
 impl<'a> Slicing<'a> {
@@ -98,7 +98,7 @@ impl<'a> Slicing<'a> {
         let (def, restrictions) = (&*self.target.def, self.restrictions);
         if def.layout == Layout::StaticCompact {
             let names = def.others.values().map(|column| column.cell_name.clone()).collect();
-            return Ok(SlicePlan { reads: Reads::Names(names), rest: Vec::new() });
+            return Ok(SlicePlan { reads: CellReads::Names(names), rest: Vec::new() });
         }
         let prefixes = self.prefixes()?;
         let (mut start, mut finish) = (None, None);
@@ -109,7 +109,7 @@ impl<'a> Slicing<'a> {
             // The slices may read a few unwanted rows of a super column, so all rows are also checked one by one.
             let rest = restrictions.of_clustering.iter().collect();
             let supers = supers(&prefixes.each, def, &start, &finish, comparator);
-            return Ok(SlicePlan { reads: Reads::Supers(supers), rest });
+            return Ok(SlicePlan { reads: CellReads::Supers(supers), rest });
         }
         let rest = restrictions.of_clustering.iter().enumerate();
         let rest = rest.filter(|(at, _)| !prefixes.answered.contains(at)).map(|(_, rest)| rest).collect();
@@ -125,7 +125,7 @@ impl<'a> Slicing<'a> {
                 slices.push(&composite_slice(def, prefix, &start, &finish))?;
             }
         }
-        Ok(SlicePlan { reads: Reads::Cells(Arc::new(slices.sorted(comparator))), rest })
+        Ok(SlicePlan { reads: CellReads::Cells(Arc::new(slices.sorted(comparator))), rest })
     }
 
     /// Returns the slices of single columns for a slice of several columns whose directions differ, as 2.2 and later

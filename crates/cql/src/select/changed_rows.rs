@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use bytes::Bytes;
 
 use super::analysis::Analysis;
-use super::bounds::{CellSlice, Reads, Slicing, static_slice};
+use super::bounds::{CellReads, CellSlice, Slicing, static_slice};
 use super::keys::{Partitions, partitions};
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
 use crate::values::{Markers, TypeScope};
 use crate::{CqlError, QueryOptions, QueryState, Table};
@@ -161,7 +161,7 @@ impl ChangedRows {
 
     /// Returns the keys of the partitions.
     pub fn row_keys(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
-        let bound = Bound::new(state, options);
+        let bound = BoundValues::new(state, options);
         match partitions(&self.target, &self.restrictions, bound, state.behaviour)? {
             Partitions::Keys(keys) => Ok(keys),
             Partitions::Range(_) => Ok(Vec::new()),
@@ -174,7 +174,7 @@ impl ChangedRows {
         let slicing = Slicing {
             target: &self.target,
             restrictions: &self.restrictions,
-            bound: Bound::new(state, options),
+            bound: BoundValues::new(state, options),
         };
         if !self.slices_clustering() {
             let prefixes = slicing.equalities()?;
@@ -183,7 +183,7 @@ impl ChangedRows {
             return Ok(new.map(|values| RowSet::Prefix(values.to_vec())).collect());
         }
         let comparator = marshal::at(&*self.target.cf.comparator, state.behaviour.release);
-        let Reads::Cells(slices) = slicing.sliced(comparator)?.reads else {
+        let CellReads::Cells(slices) = slicing.sliced(comparator)?.reads else {
             return invalid("a range of rows of a super column family cannot be deleted: delete single rows");
         };
         if def.layout == Layout::Dense && slices.iter().any(|slice| slice.skips_start || slice.skips_finish) {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::IndexedBy;
 use super::rows::ColumnCells;
 use crate::values::TypedTerm;
@@ -58,7 +58,7 @@ impl ElementCondition {
     /// Returns the condition with its values.
     pub fn bound(
         &self,
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         column: &TableColumn,
         release: Release,
     ) -> Result<WantedElement, CqlError> {

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::element_condition::WantedElement;
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, SliceEnd};
-use super::rows::{CellColumns, Place, Row};
+use super::rows::{CellColumns, TableRow, ValuePlace};
 use crate::CqlError;
 use base::compat::texts;
 use base::marshal;
@@ -18,7 +18,7 @@ use base::util::Release;
 /// A column that a condition restricts.
 #[derive(Debug)]
 struct FilteredColumn {
-    place: Place,
+    place: ValuePlace,
     comparator: TypeRef,
     is_reversed: bool,
     cql_type: CqlType,
@@ -35,7 +35,7 @@ enum FilterOperand {
 
 /// One condition on a row, with its values.
 #[derive(Debug)]
-pub(super) struct RowTest {
+pub(super) struct RowFilter {
     columns: Vec<FilteredColumn>,
     is_tuple: bool,
     wanted: FilterOperand,
@@ -62,7 +62,7 @@ impl BoundEnd {
     /// Returns the end of an execution, or `None` if it is open. Fails as `present` does.
     pub fn of(
         end: &Option<SliceEnd>,
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         null: impl Fn(usize) -> String,
     ) -> Result<Option<BoundEnd>, CqlError> {
         let Some(SliceEnd { operand, is_inclusive }) = end else { return Ok(None) };
@@ -85,19 +85,19 @@ pub(super) fn check_filter(restriction: &Restriction, columns: &[&TableColumn]) 
     }
 }
 
-impl RowTest {
+impl RowFilter {
     pub fn new(
         cells: &CellColumns,
         columns: &[&TableColumn],
         restriction: &Restriction,
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         release: Release,
-    ) -> Result<RowTest, CqlError> {
+    ) -> Result<RowFilter, CqlError> {
         let types = bound.database.types();
         let name = |at: usize| columns.get(at).map_or("", |column| &column.name);
         let null = |at: usize| match cells.place(columns.get(at).copied().unwrap_or(columns[0])) {
-            Place::Key(_) => format!("Invalid null value for partition key part {}", name(at)),
-            Place::Clustering(_) => format!("Invalid null value for clustering key part {}", name(at)),
+            ValuePlace::Key(_) => format!("Invalid null value for partition key part {}", name(at)),
+            ValuePlace::Clustering(_) => format!("Invalid null value for clustering key part {}", name(at)),
             _ => texts::null_for_column(bound.line, name(at)),
         };
         let end = |end: &Option<SliceEnd>| BoundEnd::of(end, bound, null);
@@ -124,15 +124,15 @@ impl RowTest {
             cql_type: column.cql_type.clone(),
         });
         let columns = tested.collect();
-        Ok(RowTest { columns, is_tuple: restriction.is_tuple, wanted, release })
+        Ok(RowFilter { columns, is_tuple: restriction.is_tuple, wanted, release })
     }
 
     /// Whether it checks the column at a place.
-    pub fn is_on(&self, place: Place) -> bool {
+    pub fn is_on(&self, place: ValuePlace) -> bool {
         self.columns.iter().any(|column| column.place == place)
     }
 
-    pub fn holds(&self, row: &Row) -> bool {
+    pub fn holds(&self, row: &TableRow) -> bool {
         match &self.wanted {
             FilterOperand::Eq(values) => self.compare(row, values, false) == Some(Ordering::Equal),
             FilterOperand::In(each) => {
@@ -155,7 +155,7 @@ impl RowTest {
 
     /// Checks whether the row is between two ends. Cassandra compares tuples in the order of the cells, and swaps the
     /// ends of the slice if the first column is reversed.
-    fn is_between(&self, row: &Row, lower: Option<&BoundEnd>, upper: Option<&BoundEnd>) -> bool {
+    fn is_between(&self, row: &TableRow, lower: Option<&BoundEnd>, upper: Option<&BoundEnd>) -> bool {
         let is_first_reversed = self.columns.first().is_some_and(|column| column.is_reversed);
         let is_turned = self.is_tuple && is_first_reversed;
         let (lower, upper) = if is_turned { (upper, lower) } else { (lower, upper) };
@@ -171,7 +171,7 @@ impl RowTest {
     }
 
     /// Compares a row's values with the given ones. Returns `None` if the row lacks one of them.
-    fn compare(&self, row: &Row, values: &[Bytes], in_cell_order: bool) -> Option<Ordering> {
+    fn compare(&self, row: &TableRow, values: &[Bytes], in_cell_order: bool) -> Option<Ordering> {
         for (column, value) in self.columns.iter().zip(values) {
             let own = row.value(column.place)?;
             let comparator = marshal::at(&*column.comparator, self.release);

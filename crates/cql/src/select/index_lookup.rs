@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::filter::present;
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::{IndexedBy, Restriction, RestrictionKind};
 use crate::CqlError;
 use base::compat::texts;
@@ -15,7 +15,7 @@ use cql_syntax::{Operator, operator_text};
 pub(super) fn indexed_value(
     indexed: IndexedBy,
     restriction: &Restriction,
-    bound: Bound<'_>,
+    bound: BoundValues<'_>,
     column: &TableColumn,
     release: Release,
 ) -> Result<Option<Bytes>, CqlError> {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::filter::present;
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, SliceEnd, Target};
 use super::token::{token_before, token_of_value};
 use crate::CqlError;
@@ -20,17 +20,17 @@ use db::RingOrder;
 
 /// A range of the ring: the bounds for the store, and the exact token limits that are checked afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TokenRange {
+pub(super) struct RingRange {
     pub bounds: Bounds,
     /// The smallest token, and whether it is inclusive.
     pub from: Option<(Vec<u8>, bool)>,
     pub to: Option<(Vec<u8>, bool)>,
 }
 
-impl TokenRange {
-    pub fn all() -> TokenRange {
+impl RingRange {
+    pub fn all() -> RingRange {
         let bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
-        TokenRange { bounds, from: None, to: None }
+        RingRange { bounds, from: None, to: None }
     }
 
     pub fn holds(&self, token: &[u8]) -> bool {
@@ -57,7 +57,7 @@ pub(super) enum Partitions {
     /// Single partitions, in this order.
     Keys(Vec<Bytes>),
     /// A scan. `None`: the range is empty.
-    Range(Option<TokenRange>),
+    Range(Option<RingRange>),
 }
 
 impl Partitions {
@@ -72,7 +72,7 @@ impl Partitions {
 pub(super) fn partitions(
     target: &Target,
     restrictions: &Restrictions,
-    bound: Bound<'_>,
+    bound: BoundValues<'_>,
     behaviour: &Behaviour,
 ) -> Result<Partitions, CqlError> {
     if let Some(token) = &restrictions.token {
@@ -87,7 +87,7 @@ pub(super) fn partitions(
         return Ok(Partitions::Keys(keys));
     }
     if restrictions.is_key_range {
-        return Ok(Partitions::Range(Some(TokenRange::all())));
+        return Ok(Partitions::Range(Some(RingRange::all())));
     }
     keys(target, restrictions, bound, behaviour.release).map(Partitions::Keys)
 }
@@ -95,7 +95,7 @@ pub(super) fn partitions(
 fn keys(
     target: &Target,
     restrictions: &Restrictions,
-    bound: Bound<'_>,
+    bound: BoundValues<'_>,
     release: Release,
 ) -> Result<Vec<Bytes>, CqlError> {
     let is_sorted = Behaviour::of(release).cql.in_keys_are_sorted;
@@ -133,9 +133,9 @@ fn keys(
 /// token is an open bound, even with `=` in the relation.
 fn token_range(
     restriction: &Restriction,
-    bound: Bound<'_>,
+    bound: BoundValues<'_>,
     behaviour: &Behaviour,
-) -> Result<Option<TokenRange>, CqlError> {
+) -> Result<Option<RingRange>, CqlError> {
     let partitioner = bound.database.partitioner();
     let minimum = partitioner.minimum_token(behaviour.release);
     let token = |operand: &super::operands::Operand| -> Result<Vec<u8>, CqlError> {
@@ -187,5 +187,5 @@ fn token_range(
             },
         },
     };
-    Ok(Some(TokenRange { bounds, from, to }))
+    Ok(Some(RingRange { bounds, from, to }))
 }

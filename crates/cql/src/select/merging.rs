@@ -11,34 +11,36 @@ use cql_syntax::{Operator, Relation};
 
 /// The kind of a restriction, without its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum RelationShape {
     Eq,
     In,
     Slice,
     Contains,
 }
 
-impl Shape {
-    fn of_restriction(asked: &RestrictionKind) -> Shape {
+impl RelationShape {
+    fn of_restriction(asked: &RestrictionKind) -> RelationShape {
         match asked {
-            RestrictionKind::Eq(_) => Shape::Eq,
-            RestrictionKind::In(_) => Shape::In,
-            RestrictionKind::Slice(_) => Shape::Slice,
-            RestrictionKind::Contains(_) => Shape::Contains,
+            RestrictionKind::Eq(_) => RelationShape::Eq,
+            RestrictionKind::In(_) => RelationShape::In,
+            RestrictionKind::Slice(_) => RelationShape::Slice,
+            RestrictionKind::Contains(_) => RelationShape::Contains,
         }
     }
 
-    fn of_relation(relation: &Relation) -> Shape {
+    fn of_relation(relation: &Relation) -> RelationShape {
         match relation {
-            Relation::In { .. } | Relation::ColumnsIn { .. } => Shape::In,
+            Relation::In { .. } | Relation::ColumnsIn { .. } => RelationShape::In,
             Relation::Column { element: Some(_), .. }
             | Relation::Column { operator: Operator::Contains | Operator::ContainsKey, .. } => {
-                Shape::Contains
+                RelationShape::Contains
             }
             Relation::Column { operator: Operator::Eq, .. }
             | Relation::Columns { operator: Operator::Eq, .. }
-            | Relation::Token { operator: Operator::Eq, .. } => Shape::Eq,
-            Relation::Column { .. } | Relation::Columns { .. } | Relation::Token { .. } => Shape::Slice,
+            | Relation::Token { operator: Operator::Eq, .. } => RelationShape::Eq,
+            Relation::Column { .. } | Relation::Columns { .. } | Relation::Token { .. } => {
+                RelationShape::Slice
+            }
         }
     }
 }
@@ -83,25 +85,26 @@ impl Analysis<'_> {
     /// Returns why the kinds of a restriction and of a relation on the same columns do not fit.
     fn misfit(&self, existing: &Restriction, relation: &Relation, names: &str) -> Option<String> {
         let is_merged = self.rules().merges_restrictions && !matches!(relation, Relation::Token { .. });
-        let (old, new) = (Shape::of_restriction(&existing.asked), Shape::of_relation(relation));
+        let (old, new) =
+            (RelationShape::of_restriction(&existing.asked), RelationShape::of_relation(relation));
         let is_tuple = !is_merged && is_tuple(relation);
         match if is_merged { old } else { new } {
-            decisive @ (Shape::Eq | Shape::In) if is_tuple => Some(format!(
+            decisive @ (RelationShape::Eq | RelationShape::In) if is_tuple => Some(format!(
                 "Column \"{names}\" cannot be restricted by more than one relation if it is in an {} relation",
-                if decisive == Shape::In { "IN" } else { "=" }
+                if decisive == RelationShape::In { "IN" } else { "=" }
             )),
-            Shape::Eq => Some(format!(
+            RelationShape::Eq => Some(format!(
                 "{names} cannot be restricted by more than one relation if it includes an Equal"
             )),
-            Shape::In => {
+            RelationShape::In => {
                 Some(format!("{names} cannot be restricted by more than one relation if it includes a IN"))
             }
-            Shape::Contains | Shape::Slice if old == new => None,
-            Shape::Contains => Some(texts::only_contains(self.state.line(), names)),
-            Shape::Slice if is_tuple => Some(format!(
+            RelationShape::Contains | RelationShape::Slice if old == new => None,
+            RelationShape::Contains => Some(texts::only_contains(self.state.line(), names)),
+            RelationShape::Slice if is_tuple => Some(format!(
                 "Column \"{names}\" cannot be restricted by an equality relation and an inequality relation"
             )),
-            Shape::Slice => Some(format!(
+            RelationShape::Slice => Some(format!(
                 "Column \"{names}\" cannot be restricted by both an equality and an inequality relation"
             )),
         }

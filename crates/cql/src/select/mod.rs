@@ -37,7 +37,7 @@ mod walk;
 pub use access_path::{AccessPath, PathIndex, PathPartitions};
 pub use changed_rows::{ChangedRows, RowSet, missing};
 pub use filter::present;
-pub use operands::{Bound, Operands};
+pub use operands::{BoundValues, Operands};
 pub use plan::SelectPlan;
 pub use reach::Reach;
 

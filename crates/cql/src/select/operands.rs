@@ -11,7 +11,7 @@ use db::Database;
 
 /// The bound values of one execution, and the database whose types they have.
 #[derive(Clone, Copy)]
-pub struct Bound<'a> {
+pub struct BoundValues<'a> {
     pub options: &'a QueryOptions,
     pub database: &'a Database,
     /// The release whose words errors have.
@@ -20,10 +20,10 @@ pub struct Bound<'a> {
     pub sees_new_indexes: bool,
 }
 
-impl<'a> Bound<'a> {
-    pub fn new(state: &QueryState<'a>, options: &'a QueryOptions) -> Bound<'a> {
+impl<'a> BoundValues<'a> {
+    pub fn new(state: &QueryState<'a>, options: &'a QueryOptions) -> BoundValues<'a> {
         let (database, line) = (state.database, state.line());
-        Bound { options, database, line, sees_new_indexes: state.sees_new_indexes }
+        BoundValues { options, database, line, sees_new_indexes: state.sees_new_indexes }
     }
 
     /// Returns a term's bytes; `None` is null. Every term of a restriction must have a value.
@@ -76,7 +76,7 @@ impl Operand {
         }
     }
 
-    pub fn values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
             Operand::One(term) => Ok(vec![bound.bytes(term)?]),
             Operand::Each(terms) => terms.iter().map(|term| bound.bytes(term)).collect(),
@@ -174,7 +174,7 @@ impl Operands {
     }
 
     /// Returns the values for the only column.
-    pub fn column_values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub fn column_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
             Operands::Each(each) => exact_list(each.iter().map(|operand| match operand {
                 Operand::One(term) => bound.bytes(term),
@@ -185,7 +185,7 @@ impl Operands {
     }
 
     /// Returns the values of all tuples, one tuple after the other.
-    pub fn joined_values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub fn joined_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
             Operands::Whole(_, None) => self.column_values(bound),
             Operands::Each(each) if matches!(each[..], [Operand::One(_), ..]) => self.column_values(bound),
@@ -193,7 +193,7 @@ impl Operands {
         }
     }
 
-    pub fn values(&self, bound: Bound<'_>) -> Result<Vec<Vec<Option<Bytes>>>, CqlError> {
+    pub fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Vec<Option<Bytes>>>, CqlError> {
         match self {
             Operands::Each(each) => each.iter().map(|operand| operand.values(bound)).collect(),
             Operands::Whole(term, width) => {
@@ -208,7 +208,7 @@ impl Operands {
 }
 
 /// Returns the elements of a list that is bound to the marker after IN.
-fn elements(term: &TypedTerm, bound: Bound<'_>) -> Result<Vec<Bytes>, CqlError> {
+fn elements(term: &TypedTerm, bound: BoundValues<'_>) -> Result<Vec<Bytes>, CqlError> {
     match term.value(bound.options, bound.database)? {
         Value::List(elements) => {
             check_combinations(elements.len(), 1)?;

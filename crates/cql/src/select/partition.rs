@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::bounds::{CellSlice, Reads, SuperSlice, static_slice};
+use super::bounds::{CellReads, CellSlice, SuperSlice, static_slice};
 use super::cell_slices::CellSlices;
 use super::page_memory::PageMemory;
-use super::paging::Position;
+use super::paging::CellPosition;
 use super::restrictions::Clustering;
-use super::rows::{Columns, Grouped, Grouping, Row};
+use super::rows::{Columns, Grouped, Grouping, TableRow};
 use super::slice_cursor::SliceCursor;
 use super::walk::Walk;
 use crate::CqlError;
@@ -39,7 +39,7 @@ struct Partition {
     /// Whether a row other than the static one was found.
     has_rows: bool,
     first_page: Option<FirstPage>,
-    resume: Option<Position>,
+    resume: Option<CellPosition>,
 }
 
 impl Walk<'_> {
@@ -54,12 +54,12 @@ impl Walk<'_> {
             )
         };
         match &self.slices.reads {
-            Reads::Names(names) => (Predicate::Names(names.clone()), usize::MAX, true),
-            Reads::Cells(slices) => match slices.get(0) {
+            CellReads::Names(names) => (Predicate::Names(names.clone()), usize::MAX, true),
+            CellReads::Cells(slices) => match slices.get(0) {
                 Some(slice) => of_slice(&slice, self.page_cells()),
                 None => of_slice(&CellSlice::default(), 1),
             },
-            Reads::Supers(slices) => match &slices[..] {
+            CellReads::Supers(slices) => match &slices[..] {
                 [SuperSlice { of: None, slice }] => of_slice(slice, SUPERS_PER_PAGE),
                 _ => {
                     let all = SliceRange { count: 1, ..SliceRange::all() };
@@ -71,7 +71,7 @@ impl Walk<'_> {
 
     /// Whether the first slice also reads the static cells.
     fn reads_statics_along(&self) -> bool {
-        let Reads::Cells(slices) = &self.slices.reads else { return false };
+        let CellReads::Cells(slices) = &self.slices.reads else { return false };
         !self.slices.is_reversed && slices.get(0).is_some_and(|slice| slice.start.is_empty())
     }
 
@@ -80,7 +80,7 @@ impl Walk<'_> {
         &mut self,
         key: Bytes,
         first_page: Option<FirstPage>,
-        resume: Option<Position>,
+        resume: Option<CellPosition>,
     ) -> Result<(), CqlError> {
         let Some(parts) = row_key_parts(&key, self.source.columns.def.partition_key.len()) else {
             return Ok(());
@@ -95,9 +95,9 @@ impl Walk<'_> {
         meter::yield_if_due(ROW_WORK).await?;
         let before = self.result.mark();
         match self.slices.reads.clone() {
-            Reads::Names(names) => self.names(&mut partition, names).await?,
-            Reads::Cells(slices) => self.slices(&mut partition, slices).await?,
-            Reads::Supers(slices) => self.supers(&mut partition, slices).await?,
+            CellReads::Names(names) => self.names(&mut partition, names).await?,
+            CellReads::Cells(slices) => self.slices(&mut partition, slices).await?,
+            CellReads::Supers(slices) => self.supers(&mut partition, slices).await?,
         }
         let statics = partition.statics.clone().unwrap_or_default();
         let has_statics = statics.iter().any(Option::is_some);
@@ -418,7 +418,7 @@ impl Walk<'_> {
             Layout::Dense | Layout::CompositeDense | Layout::Super => Some(row.last_name),
         };
         let super_column = super_column.unwrap_or_default();
-        let position = name.map(|name| Position { super_column, name });
+        let position = name.map(|name| CellPosition { super_column, name });
         let position = if self.slices.is_distinct { None } else { position };
         self.take(partition, row.clustering, row.columns, position)?;
         // DISTINCT needs only one row of each partition.
@@ -432,9 +432,9 @@ impl Walk<'_> {
         partition: &Partition,
         clustering: Clustering,
         columns: Columns,
-        position: Option<Position>,
+        position: Option<CellPosition>,
     ) -> Result<(), CqlError> {
-        let row = Row {
+        let row = TableRow {
             key: partition.key.clone(),
             key_parts: partition.key_parts.clone(),
             clustering,

@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::analysis::Analysis;
-use super::bounds::{Reads, Slicing};
+use super::bounds::{CellReads, Slicing};
 use super::cell_source::CellSource;
-use super::filter::{RowTest, check_filter};
+use super::filter::{RowFilter, check_filter};
 use super::index_lookup::{indexed_value, unsupported};
 use super::keys::{Partitions, partitions};
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::paging::PagingState;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
 use super::result_rows::{ResultRow, ResultRows};
@@ -146,7 +146,7 @@ impl SelectPlan {
         let mut execution = self.begin(state, options)?;
         if let Some(Start { partitions, index, resume }) = execution.start.take() {
             if self.target.is_system {
-                let wanted = self.wanted(&partitions, Bound::new(state, options))?;
+                let wanted = self.wanted(&partitions, BoundValues::new(state, options))?;
                 execution.walk.system_rows(&wanted, partitions, resume)?;
             } else {
                 execution.walk.run(partitions, index, resume).await?;
@@ -164,7 +164,7 @@ impl SelectPlan {
         let release = state.behaviour.release;
         let cf = &self.target.cf;
         self.check(state, options)?;
-        let bound = Bound::new(state, options);
+        let bound = BoundValues::new(state, options);
         let per_partition = match &self.per_partition_limit {
             Some(term) => limit_of(term, bound)?,
             None => usize::MAX,
@@ -227,7 +227,11 @@ impl SelectPlan {
     }
 
     /// Returns which rows of the system tables need to be generated.
-    fn wanted(&self, partitions: &Partitions, bound: Bound<'_>) -> Result<system::RequestedTables, CqlError> {
+    fn wanted(
+        &self,
+        partitions: &Partitions,
+        bound: BoundValues<'_>,
+    ) -> Result<system::RequestedTables, CqlError> {
         let keys = match partitions {
             Partitions::Keys(keys) => Some(keys.clone()),
             Partitions::Range(_) => None,
@@ -259,7 +263,7 @@ impl SelectPlan {
     fn partition_reads(
         &self,
         state: &QueryState<'_>,
-        reads: Reads,
+        reads: CellReads,
         index: Option<&ByIndex>,
     ) -> PartitionReads {
         let def = &self.target.def;
@@ -326,7 +330,7 @@ impl SelectPlan {
 
     /// Sorts rows by the ORDER BY columns. In descending order everything is reversed, including the order of equal
     /// rows.
-    fn sort(&self, rows: &mut [ResultRow], bound: Bound<'_>, release: Release) {
+    fn sort(&self, rows: &mut [ResultRow], bound: BoundValues<'_>, release: Release) {
         let types = bound.database.types();
         let column = |at: &usize| {
             let column = self.target.def.clustering.get(*at)?;
@@ -350,7 +354,7 @@ impl SelectPlan {
         }
     }
 
-    fn limit(&self, bound: Bound<'_>, release: Release) -> Result<usize, CqlError> {
+    fn limit(&self, bound: BoundValues<'_>, release: Release) -> Result<usize, CqlError> {
         let Some(term) = &self.limit else {
             return Ok(Behaviour::of(release).cql.default_limit.unwrap_or(usize::MAX));
         };
@@ -393,9 +397,9 @@ impl SelectPlan {
     fn tests(
         &self,
         rest: &[&Restriction],
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         release: Release,
-    ) -> Result<Vec<RowTest>, CqlError> {
+    ) -> Result<Vec<RowFilter>, CqlError> {
         let mut tests = Vec::new();
         for (columns, restriction) in self.restricted() {
             let is_open = match columns.first().map(|column| column.kind) {
@@ -412,7 +416,7 @@ impl SelectPlan {
                 check_filter(restriction, &columns)?;
             }
             if is_open {
-                tests.push(RowTest::new(&self.cells, &columns, restriction, bound, release)?);
+                tests.push(RowFilter::new(&self.cells, &columns, restriction, bound, release)?);
             }
         }
         Ok(tests)
@@ -424,7 +428,7 @@ impl SelectPlan {
         &self,
         cf: &CfDef,
         rest: &[&Restriction],
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         release: Release,
     ) -> Result<Option<ByIndex>, CqlError> {
         if !self.restrictions.uses_index {
@@ -459,7 +463,7 @@ impl SelectPlan {
     }
 }
 
-fn limit_of(term: &TypedTerm, bound: Bound<'_>) -> Result<usize, CqlError> {
+fn limit_of(term: &TypedTerm, bound: BoundValues<'_>) -> Result<usize, CqlError> {
     if term.is_unset(bound.options) {
         return Ok(usize::MAX);
     }

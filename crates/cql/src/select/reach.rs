@@ -1,6 +1,6 @@
 //! The reach of a SELECT: the limits of its reads, and reads that a data model should avoid.
 
-use super::bounds::Reads;
+use super::bounds::CellReads;
 use super::keys::Partitions;
 use super::plan::{Execution, SelectPlan, Start};
 use super::restrictions::{Restriction, RestrictionKind};
@@ -70,9 +70,9 @@ impl Extent<'_> {
             restriction.is_some_and(|of| matches!(of.asked, RestrictionKind::Eq(_) | RestrictionKind::In(_)))
         });
         let slices = match &walk.slices.reads {
-            Reads::Names(_) => 1,
-            Reads::Cells(slices) => slices.len(),
-            Reads::Supers(slices) => slices.len(),
+            CellReads::Names(_) => 1,
+            CellReads::Cells(slices) => slices.len(),
+            CellReads::Supers(slices) => slices.len(),
         };
         let per_partition =
             Some(walk.counter.per_partition).filter(|rows| walk.tests.is_empty() && *rows < usize::MAX);
@@ -106,8 +106,8 @@ impl Extent<'_> {
         }
         Some(match &self.execution.walk.slices.reads {
             _ if is_static => def.static_columns().count(),
-            Reads::Names(names) => names.len(),
-            Reads::Cells(_) | Reads::Supers(_) => self.plan.cells.cells_per_row(),
+            CellReads::Names(names) => names.len(),
+            CellReads::Cells(_) | CellReads::Supers(_) => self.plan.cells.cells_per_row(),
         })
     }
 
@@ -131,7 +131,7 @@ impl Extent<'_> {
     /// Returns the number of cells that are read because slices exclude an end: the end itself takes the place of the cell
     /// that shows that the last row is complete, so one more page of two cells is read.
     fn cells_for_excluded_ends(&self) -> usize {
-        let Reads::Cells(slices) = &self.execution.walk.slices.reads else { return 0 };
+        let CellReads::Cells(slices) = &self.execution.walk.slices.reads else { return 0 };
         if slices.iter().any(|slice| slice.skips_start || slice.skips_finish) { 2 } else { 0 }
     }
 

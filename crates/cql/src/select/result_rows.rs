@@ -3,9 +3,9 @@
 use bytes::{Bytes, BytesMut};
 
 use super::groups::Groups;
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::Clustering;
-use super::rows::Row;
+use super::rows::TableRow;
 use super::selection::Projection;
 use crate::CqlError;
 use base::util::limits::{REQUEST_CHUNK_BYTES, RESULT_BYTES_MAX};
@@ -23,7 +23,7 @@ pub(super) struct ResultRow {
 /// The rows of the result, or the groups that they are combined into.
 pub(super) struct ResultRows<'a> {
     pub projection: &'a Projection,
-    pub bound: Bound<'a>,
+    pub bound: BoundValues<'a>,
     pub now_s: i32,
     /// Whether the rows of several partitions are sorted, by their clustering.
     pub is_sorted: bool,
@@ -43,13 +43,18 @@ pub(super) struct PageMark {
 }
 
 impl<'a> ResultRows<'a> {
-    pub fn new(projection: &'a Projection, bound: Bound<'a>, now_s: i32, is_sorted: bool) -> ResultRows<'a> {
+    pub fn new(
+        projection: &'a Projection,
+        bound: BoundValues<'a>,
+        now_s: i32,
+        is_sorted: bool,
+    ) -> ResultRows<'a> {
         let groups = Groups::default();
         ResultRows { projection, bound, now_s, is_sorted, rows: Vec::new(), groups, bytes: 0, memory: 0 }
     }
 
     /// Adds a row, and charges its memory to the request.
-    pub fn add(&mut self, row: &Row) -> Result<(), CqlError> {
+    pub fn add(&mut self, row: &TableRow) -> Result<(), CqlError> {
         if self.projection.is_grouped() {
             let before = self.groups.memory;
             self.groups.add(row, self.projection, self.bound, self.now_s)?;

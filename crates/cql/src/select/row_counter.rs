@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::paging::{PagingState, Position};
+use super::paging::{CellPosition, PagingState};
 
 /// The rows that an execution has taken, and how many it may take.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct RowCounter {
     /// The partition of the last row, and the number of rows taken from it, in earlier pages too.
     of_partition: Option<(Bytes, usize)>,
     /// The position of the last row that was taken.
-    last: Option<(Bytes, Option<Position>)>,
+    last: Option<(Bytes, Option<CellPosition>)>,
 }
 
 impl RowCounter {
@@ -50,7 +50,7 @@ impl RowCounter {
         self.before = self.taken;
     }
 
-    pub fn take(&mut self, key: &Bytes, position: Option<Position>) {
+    pub fn take(&mut self, key: &Bytes, position: Option<CellPosition>) {
         self.taken += 1;
         self.of_partition = match self.of_partition.take() {
             Some((of, count)) if of == *key => Some((of, count + 1)),

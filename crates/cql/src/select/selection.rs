@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::Target;
-use super::rows::{CellColumns, ColumnCells, Place, Row};
+use super::rows::{CellColumns, ColumnCells, TableRow, ValuePlace};
 use crate::json::{column_key, to_json};
 use crate::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
 use crate::values::{Aggregate, Function, ResolvedFunction, Tally, find_function};
@@ -24,9 +24,9 @@ use cql_syntax::{Operator, Relation, Select, Selection, Selector};
 /// The source of one column of the result.
 #[derive(Debug)]
 enum ProjectedColumn {
-    Column(Place, CqlType),
-    WriteTime(Place),
-    Ttl(Place),
+    Column(ValuePlace, CqlType),
+    WriteTime(ValuePlace),
+    Ttl(ValuePlace),
     Call(ResolvedFunction, Vec<ProjectedColumn>),
     /// The result of an aggregate, by its index.
     Aggregate(usize),
@@ -44,7 +44,7 @@ pub(super) struct AggregateColumn {
 /// The inputs of a result's values other than the row.
 #[derive(Clone, Copy)]
 struct ValueContext<'a> {
-    bound: Bound<'a>,
+    bound: BoundValues<'a>,
     now_s: i32,
     release: Release,
     /// The results of the aggregates.
@@ -63,7 +63,7 @@ pub(super) struct Projection {
     pub is_count: bool,
     pub aggregates: Vec<AggregateColumn>,
     /// The places of the values by which rows are grouped.
-    pub group_by: Option<Vec<Place>>,
+    pub group_by: Option<Vec<ValuePlace>>,
     /// For `SELECT JSON`, the key and type of each column in the JSON value.
     json: Option<Vec<(String, CqlType)>>,
     release: Release,
@@ -187,17 +187,22 @@ impl Projection {
     }
 
     /// Returns the result's values for a row.
-    pub fn values(&self, row: &Row, bound: Bound<'_>, now_s: i32) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub fn values(
+        &self,
+        row: &TableRow,
+        bound: BoundValues<'_>,
+        now_s: i32,
+    ) -> Result<Vec<Option<Bytes>>, CqlError> {
         self.seen(row, ValueContext { bound, now_s, release: self.release, aggregated: &[] })
     }
 
-    fn seen(&self, row: &Row, sight: ValueContext<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    fn seen(&self, row: &TableRow, sight: ValueContext<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         let values = self.picks.iter().map(|pick| pick.value(row, sight)).collect::<Result<_, CqlError>>()?;
         Ok(self.result_values(values, sight.bound))
     }
 
     /// Returns the values of a result row; for `SELECT JSON` combines them into one.
-    pub fn result_values(&self, values: Vec<Option<Bytes>>, bound: Bound<'_>) -> Vec<Option<Bytes>> {
+    pub fn result_values(&self, values: Vec<Option<Bytes>>, bound: BoundValues<'_>) -> Vec<Option<Bytes>> {
         let Some(json) = &self.json else { return values };
         let types = TypesOf { types: bound.database.types(), release: self.release };
         let texts: Vec<String> = json
@@ -212,8 +217,8 @@ impl Projection {
     pub fn tally(
         &self,
         tallies: &mut [Tally],
-        row: &Row,
-        bound: Bound<'_>,
+        row: &TableRow,
+        bound: BoundValues<'_>,
         now_s: i32,
     ) -> Result<(), CqlError> {
         let sight = ValueContext { bound, now_s, release: self.release, aggregated: &[] };
@@ -231,9 +236,9 @@ impl Projection {
     /// Returns the result's values for a group.
     pub fn grouped(
         &self,
-        first: &Row,
+        first: &TableRow,
         tallies: Vec<Tally>,
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         now_s: i32,
     ) -> Result<Vec<Option<Bytes>>, CqlError> {
         let results = self.aggregates.iter().zip(tallies).map(|(of, tally)| of.aggregate.result(tally));
@@ -280,7 +285,11 @@ fn types_of<'s>(state: &'s QueryState<'_>) -> TypesOf<'s> {
 
 /// Returns the places of the GROUP BY columns. They must be in the order of the primary key; columns that are
 /// restricted by `=` may be left out.
-fn group_by(target: &Target, cells: &CellColumns, select: &Select) -> Result<Option<Vec<Place>>, CqlError> {
+fn group_by(
+    target: &Target,
+    cells: &CellColumns,
+    select: &Select,
+) -> Result<Option<Vec<ValuePlace>>, CqlError> {
     if select.group_by.is_empty() {
         return Ok(None);
     }
@@ -462,7 +471,7 @@ impl<'a> ProjectionBuilder<'a> {
     }
 
     /// Returns the place of a column whose cell has a timestamp.
-    fn cell(&mut self, name: &str, function: &str) -> Result<Place, CqlError> {
+    fn cell(&mut self, name: &str, function: &str) -> Result<ValuePlace, CqlError> {
         let column = self.column(name)?;
         match column.kind {
             ColumnKind::PartitionKey | ColumnKind::Clustering => {
@@ -482,8 +491,8 @@ impl<'a> ProjectionBuilder<'a> {
 }
 
 impl ProjectedColumn {
-    fn value(&self, row: &Row, sight: ValueContext<'_>) -> Result<Option<Bytes>, CqlError> {
-        let cell = |place: Place| match row.held(place) {
+    fn value(&self, row: &TableRow, sight: ValueContext<'_>) -> Result<Option<Bytes>, CqlError> {
+        let cell = |place: ValuePlace| match row.held(place) {
             Some(ColumnCells::One(cell)) => Some(cell),
             _ => None,
         };

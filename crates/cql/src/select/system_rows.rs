@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::keys::Partitions;
-use super::paging::{PagingState, Position};
-use super::rows::{ColumnCells, Row};
+use super::paging::{CellPosition, PagingState};
+use super::rows::{ColumnCells, TableRow};
 use super::walk::Walk;
 use crate::system::{RequestedTables, SystemRow};
 use crate::{CqlError, system};
@@ -31,7 +31,7 @@ impl Walk<'_> {
             self.skip(&mut rows, resume);
         }
         let rows = rows.into_iter().map(|row| self.system_row(row.values));
-        let rows: Vec<Row> = rows.filter(|row| partitions.has(&row.key, ring)).collect();
+        let rows: Vec<TableRow> = rows.filter(|row| partitions.has(&row.key, ring)).collect();
         let mut before = None;
         for row in rows {
             if self.counter.is_full() {
@@ -48,10 +48,10 @@ impl Walk<'_> {
     }
 
     /// Returns the position of a row in its partition.
-    fn position(&self, row: &Row) -> Option<Position> {
+    fn position(&self, row: &TableRow) -> Option<CellPosition> {
         let clustering: Vec<Bytes> = row.clustering.iter().cloned().map(Option::unwrap_or_default).collect();
         let name = self.source.columns.def.clustering_prefix(&clustering, 0);
-        (!name.is_empty()).then(|| Position { super_column: Bytes::new(), name })
+        (!name.is_empty()).then(|| CellPosition { super_column: Bytes::new(), name })
     }
 
     /// Drops the rows that earlier pages have returned. The rows are in the order of their positions, or in reverse.
@@ -71,7 +71,7 @@ impl Walk<'_> {
         });
     }
 
-    fn system_row(&self, values: Vec<Option<Bytes>>) -> Row {
+    fn system_row(&self, values: Vec<Option<Bytes>>) -> TableRow {
         let def = &self.source.columns.def;
         let mut values = values.into_iter();
         let key_parts: Arc<[Bytes]> =
@@ -79,7 +79,7 @@ impl Walk<'_> {
         let clustering = values.by_ref().take(def.clustering.len()).collect();
         let held =
             |value: Option<Bytes>| value.map(|value| ColumnCells::One(Cell::live(Bytes::new(), value, 0)));
-        Row {
+        TableRow {
             key: row_key(&key_parts),
             key_parts,
             clustering,

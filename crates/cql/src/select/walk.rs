@@ -2,15 +2,15 @@
 
 use bytes::Bytes;
 
-use super::bounds::Reads;
+use super::bounds::CellReads;
 use super::cell_source::CellSource;
-use super::filter::RowTest;
-use super::keys::{Partitions, TokenRange};
-use super::paging::{PagingState, Position};
+use super::filter::RowFilter;
+use super::keys::{Partitions, RingRange};
+use super::paging::{CellPosition, PagingState};
 use super::partition::FirstPage;
 use super::result_rows::ResultRows;
 use super::row_counter::RowCounter;
-use super::rows::Row;
+use super::rows::TableRow;
 use super::token::token_before;
 use crate::CqlError;
 use base::model::{Bounds, Predicate, SliceRange};
@@ -35,7 +35,7 @@ pub(super) struct ByIndex {
 
 /// The cells to read of each partition.
 pub(super) struct PartitionReads {
-    pub reads: Reads,
+    pub reads: CellReads,
     pub is_reversed: bool,
     pub is_distinct: bool,
     /// Whether some row may need the static columns of its partition.
@@ -47,7 +47,7 @@ pub(super) struct PartitionReads {
 pub(super) struct Walk<'a> {
     pub source: CellSource<'a>,
     pub slices: PartitionReads,
-    pub tests: Vec<RowTest>,
+    pub tests: Vec<RowFilter>,
     pub counter: RowCounter,
     pub result: ResultRows<'a>,
 }
@@ -72,7 +72,7 @@ impl Walk<'_> {
     }
 
     /// Adds a row to the result if it meets the conditions.
-    pub fn answer(&mut self, row: &Row, position: Option<Position>) -> Result<(), CqlError> {
+    pub fn answer(&mut self, row: &TableRow, position: Option<CellPosition>) -> Result<(), CqlError> {
         if self.counter.is_full()
             || !self.tests.iter().all(|test| test.holds(row))
             || self.counter.is_partition_full(&row.key)
@@ -131,7 +131,7 @@ impl Walk<'_> {
         }
     }
 
-    async fn range(&mut self, range: TokenRange, resume: Option<PagingState>) -> Result<(), CqlError> {
+    async fn range(&mut self, range: RingRange, resume: Option<PagingState>) -> Result<(), CqlError> {
         let ring = self.source.state.database.ring_order();
         let mut bounds = range.bounds.clone();
         let mut seen: Option<Bytes> = None;
@@ -213,7 +213,7 @@ impl Walk<'_> {
 
     async fn by_index(
         &mut self,
-        range: TokenRange,
+        range: RingRange,
         index: ByIndex,
         resume: Option<PagingState>,
     ) -> Result<(), CqlError> {

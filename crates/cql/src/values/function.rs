@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::cast;
-use super::function_table::{FUNCTIONS, FunctionCall, FunctionRow, Run, as_blob, cast_value, to_json_text};
+use super::function_table::{EvaluatedCall, FUNCTIONS, FunctionRow, Run, as_blob, cast_value, to_json_text};
 use crate::json::from_json;
 use crate::{CqlError, Table, TypesOf};
 use base::compat::features::is_function_of_2_2;
@@ -304,12 +304,12 @@ impl ResolvedFunction {
         release: Release,
     ) -> Result<Option<Bytes>, CqlError> {
         let types = TypesOf { types: database.types(), release };
-        (self.function.run)(&FunctionCall { function: self, args, database, types })
+        (self.function.run)(&EvaluatedCall { function: self, args, database, types })
     }
 }
 
 /// `fromJson`.
-fn from_json_text(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn from_json_text(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
     let Some(json) = call.value() else { return Ok(None) };
     let text = String::from_utf8_lossy(json);
     let json: &serde_json::value::RawValue = serde_json::from_str(&text)
@@ -318,7 +318,7 @@ fn from_json_text(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
 }
 
 /// `token`; null if a part of the key is null.
-fn token(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn token(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
     let Some(key) = call.args.iter().cloned().collect::<Option<Vec<Bytes>>>() else { return Ok(None) };
     let partitioner = call.database.partitioner();
     let (tokens, returns) = (token_type(partitioner.class_name()), call.function.return_type());
@@ -336,6 +336,6 @@ fn token(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
 }
 
 /// `blobAsInt` and the like: the same bytes, if they are a value of the type.
-fn of_blob(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn of_blob(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
     call.args.first().cloned().flatten().map(|value| call.function.checked(value)).transpose()
 }

@@ -21,12 +21,12 @@ use db::Database;
 
 /// A term that has been checked against its receiver.
 #[derive(Debug, Clone)]
-pub struct TypedTerm(Content);
+pub struct TypedTerm(TermContent);
 
 /// The content of a term. A long list has a hundred thousand constants, so they are stored without their type, and short
 /// ones in place.
 #[derive(Debug, Clone)]
-enum Content {
+enum TermContent {
     Short { bytes: [u8; SHORT_BYTES], length: u8 },
     Long(Box<Bytes>),
     Evaluated(Box<EvaluatedTerm>),
@@ -121,9 +121,9 @@ impl TypedTerm {
                 place.copy_from_slice(&bytes);
                 #[expect(clippy::cast_possible_truncation, reason = "at most SHORT_BYTES")]
                 let length = bytes.len() as u8;
-                TypedTerm(Content::Short { bytes: short, length })
+                TypedTerm(TermContent::Short { bytes: short, length })
             }
-            None => TypedTerm(Content::Long(Box::new(bytes))),
+            None => TypedTerm(TermContent::Long(Box::new(bytes))),
         }
     }
 
@@ -139,24 +139,26 @@ impl TypedTerm {
         let evaluated = EvaluatedTerm { cql_type: cql_type.clone(), held, release: scope.release, node };
         match evaluated.folded() {
             Some(bytes) => TypedTerm::constant(bytes),
-            None => TypedTerm(Content::Evaluated(Box::new(evaluated))),
+            None => TypedTerm(TermContent::Evaluated(Box::new(evaluated))),
         }
     }
 
     /// Returns its structure; `None` for a constant.
     fn node(&self) -> Option<&Node> {
         match &self.0 {
-            Content::Evaluated(term) => Some(&term.node),
-            Content::Short { .. } | Content::Long(_) => None,
+            TermContent::Evaluated(term) => Some(&term.node),
+            TermContent::Short { .. } | TermContent::Long(_) => None,
         }
     }
 
     /// Returns the bytes of a constant.
     fn constant_bytes(&self) -> Option<Bytes> {
         match &self.0 {
-            Content::Short { bytes, length } => bytes.get(..usize::from(*length)).map(Bytes::copy_from_slice),
-            Content::Long(bytes) => Some(Bytes::clone(bytes)),
-            Content::Evaluated(_) => None,
+            TermContent::Short { bytes, length } => {
+                bytes.get(..usize::from(*length)).map(Bytes::copy_from_slice)
+            }
+            TermContent::Long(bytes) => Some(Bytes::clone(bytes)),
+            TermContent::Evaluated(_) => None,
         }
     }
 
@@ -202,8 +204,8 @@ impl TypedTerm {
     /// Returns its value in one execution.
     pub fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value, CqlError> {
         match &self.0 {
-            Content::Evaluated(term) => term.value(options, database),
-            Content::Short { .. } | Content::Long(_) => {
+            TermContent::Evaluated(term) => term.value(options, database),
+            TermContent::Short { .. } | TermContent::Long(_) => {
                 Ok(self.constant_bytes().map_or(Value::Null, Value::Single))
             }
         }
