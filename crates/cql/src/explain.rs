@@ -6,7 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::select::Reach;
-use super::{CqlError, Execution, QueryOptions, QueryState, run};
+use super::{Execution, QueryOptions, QueryState, run};
+use crate::error::invalid;
 use base::model::{
     Bounds, Cell, CellKind, Change, Mutation, Predicate, RangeCommand, RangeTombstone, ReadCommand,
     SliceRange,
@@ -31,7 +32,7 @@ pub fn explain<'a>(
             Statement::Select(_) | Statement::Modify(_) | Statement::Batch(_) => {}
             _ => {
                 let why = "only SELECT, INSERT, UPDATE, DELETE and BATCH read or write cells";
-                return Err(CqlError::invalid(why));
+                return invalid(why);
             }
         }
         run::execute_prepared(&state, &prepared, options).await?;

@@ -6,6 +6,7 @@ mod rows;
 mod users;
 
 use super::{CqlError, Execution, Outcome, QueryState, system};
+use crate::error::invalid;
 use base::compat::texts;
 use cql_syntax::AccessStatement;
 use db::{Permission, Resource, RoleKeeper, Roles};
@@ -64,10 +65,6 @@ impl AccessRequest<'_> {
 
 fn unauthorized<T>(why: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::Unauthorized(why.into()))
-}
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
 }
 
 /// Executes a statement about users, roles or permissions. Statements about users use the messages of 2.1; statements

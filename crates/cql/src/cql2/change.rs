@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::lookup::{Family, check_name};
 use super::outcome::Cql2Outcome;
 use super::values::Values;
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::CQL_2;
@@ -49,16 +50,14 @@ fn check_batch(changes: &Changes2) -> Result<(), CqlError> {
         return Ok(());
     }
     if changes.using.ttl_s.is_some() {
-        return Err(CqlError::invalid(texts::batch_with_ttl(CQL_2)));
+        return invalid(texts::batch_with_ttl(CQL_2));
     }
     for change in &changes.statements {
         if change.using.consistency.is_some() {
-            return Err(CqlError::invalid(
-                "Consistency level must be set on the BATCH, not individual statements",
-            ));
+            return invalid("Consistency level must be set on the BATCH, not individual statements");
         }
         if changes.using.timestamp.is_some() && change.using.timestamp.is_some() {
-            return Err(CqlError::invalid("Timestamp must be set either on BATCH or individual statements"));
+            return invalid("Timestamp must be set either on BATCH or individual statements");
         }
     }
     Ok(())
@@ -75,10 +74,10 @@ impl Writer<'_> {
     fn rows(&self) -> Result<Vec<RowBatch>, CqlError> {
         let alias = self.family.key_alias();
         if !self.change.key_name.as_ref().is_some_and(|name| name.is_key(&alias)) {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Expected key '{alias}' to be present in WHERE clause for '{}'",
                 self.family.cf.name
-            )));
+            ));
         }
         let mutations = match &self.change.what {
             Command2::Set(columns) => {
@@ -111,10 +110,10 @@ impl Writer<'_> {
             },
             // The value of a counter is not parsed, because it cannot be written.
             NewValue2::Value(_) if self.family.cf.is_counter() => {
-                return Err(CqlError::invalid(format!(
+                return invalid(format!(
                     "invalid operation for commutative columnfamily {}",
                     self.family.cf.name
-                )));
+                ));
             }
             NewValue2::Value(value) => {
                 let value = self.values.bytes(value, self.family.value_type(&name))?;

@@ -17,6 +17,7 @@ use values::Values;
 use super::journal_arguments::note_query;
 use super::system::SYSTEM;
 use super::{CqlError, Execution, QueryState};
+use crate::error::invalid;
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
 use base::util::meter;
@@ -67,7 +68,7 @@ pub fn run<'a>(
 ) -> Execution<'a, Cql2Outcome> {
     Box::pin(async move {
         if prepared.markers != values.len() {
-            return Err(CqlError::invalid(texts::wrong_bound_count(CQL_2, prepared.markers, values.len())));
+            return invalid(texts::wrong_bound_count(CQL_2, prepared.markers, values.len()));
         }
         let values = Values { bound: values, state };
         match &prepared.statement {
@@ -80,7 +81,7 @@ pub fn run<'a>(
             Statement2::Use(name) => match state.database.catalog().keyspace(name) {
                 Some(_) => Ok(Cql2Outcome::Keyspace(name.clone())),
                 None if name == SYSTEM => Ok(Cql2Outcome::Keyspace(name.clone())),
-                None => Err(CqlError::invalid(texts::unknown_keyspace_of_use(CQL_2, name))),
+                None => invalid(texts::unknown_keyspace_of_use(CQL_2, name)),
             },
             Statement2::Truncate(table) => {
                 meter::within(Some(RequestKind::Truncate), table::truncate(state, table)).await

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::lookup::{Family, check_name, short_name};
 use super::outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 use super::values::Values;
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::model::{Cell, Row, RowColumns};
 use cql_syntax::cql2::{Columns2, Comparison2, Relation2, Select2, Term2};
@@ -93,7 +94,7 @@ impl Select2Reader<'_> {
                     conditions.is_by_list = true;
                 }
                 Relation2::In { .. } => {
-                    return Err(CqlError::invalid("IN is only supported on the row key"));
+                    return invalid("IN is only supported on the row key");
                 }
                 Relation2::Compare { name, operator, value } if name.is_key(&alias) => {
                     self.add_key_condition(&mut conditions, *operator, value)?;
@@ -137,16 +138,16 @@ impl Select2Reader<'_> {
 
     fn check(&self, conditions: &Where) -> Result<(), CqlError> {
         if conditions.keys.len() > 1 && !conditions.is_by_list {
-            return Err(CqlError::invalid("You cannot use more than one KEY = in a SELECT"));
+            return invalid("You cannot use more than one KEY = in a SELECT");
         }
         if conditions.start.is_none() && conditions.finish.is_some() {
-            return Err(CqlError::invalid("Key range clauses must include a start key (i.e. KEY > term)"));
+            return invalid("Key range clauses must include a start key (i.e. KEY > term)");
         }
         if conditions.start.is_some() && conditions.is_by_key {
-            return Err(CqlError::invalid("You cannot combine key range and by-key clauses in a SELECT"));
+            return invalid("You cannot combine key range and by-key clauses in a SELECT");
         }
         if conditions.finish.is_some() && !conditions.expressions.is_empty() {
-            return Err(CqlError::invalid("You cannot combine key range and by-column clauses in a SELECT"));
+            return invalid("You cannot combine key range and by-column clauses in a SELECT");
         }
         let is_indexed = |expression: &IndexExpression| {
             let column = self.family.cf.column_metadata.get(&expression.column_name);
@@ -168,12 +169,12 @@ impl Select2Reader<'_> {
         if finish.is_empty() || (ring.token(start), start) <= (ring.token(finish), finish) {
             return Ok(());
         }
-        Err(CqlError::invalid(if database.partitioner().class_name().ends_with("RandomPartitioner") {
+        invalid(if database.partitioner().class_name().ends_with("RandomPartitioner") {
             "Start key sorts after end key. This is not allowed; you probably should not specify end key at all, \
                  under RandomPartitioner"
         } else {
             "Start key must sort before (or equal to) finish key in your partitioner!"
-        }))
+        })
     }
 
     fn check_column_order(&self, start: &Bytes, finish: &Bytes) -> Result<(), CqlError> {
@@ -182,7 +183,7 @@ impl Select2Reader<'_> {
         if start.is_empty() || finish.is_empty() || order.is_le() {
             return Ok(());
         }
-        Err(CqlError::invalid("range finish must come after start in traversal order"))
+        invalid("range finish must come after start in traversal order")
     }
 
     fn predicate(&self) -> Result<SlicePredicate, CqlError> {

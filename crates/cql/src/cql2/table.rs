@@ -6,6 +6,7 @@ use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
 use super::values::Values;
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::compat::texts;
 use base::marshal::BytesType;
@@ -30,10 +31,10 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql
     let mut keys = create.columns.iter().filter(|(_, _, is_key)| *is_key);
     let (key, others) = (keys.next(), keys.next());
     let Some((key_name, key_type, _)) = key else {
-        return Err(CqlError::invalid("You must specify a PRIMARY KEY"));
+        return invalid("You must specify a PRIMARY KEY");
     };
     if others.is_some() {
-        return Err(CqlError::invalid("You may only specify one PRIMARY KEY"));
+        return invalid("You may only specify one PRIMARY KEY");
     }
     request.key_validation_class = Some(properties::class_of(state, key_type)?);
     if let Term2::Text(name) = key_name
@@ -94,9 +95,9 @@ pub async fn alter(
             let name = name_of(term)?;
             if request.columns.iter().any(|column| column.name == name) {
                 let Term2::Text(text) = term else { return Err(not_found(term)) };
-                return Err(CqlError::invalid(format!(
+                return invalid(format!(
                     "Invalid column name {text} because it conflicts with an existing column"
-                )));
+                ));
             }
             request.columns.push(column(name, properties::class_of(state, class)?));
         }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::names::{configuration, invalid, keyspace_of};
+use super::names::{configuration, keyspace_of};
 use super::table_changed;
+use crate::error::invalid;
 use crate::{ChangeKind, CqlError, Outcome, QueryState};
 use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, INDEXES_ON_STATIC_COLUMNS};
 use base::compat::texts;

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::compatible::keeps_order;
-use super::names::{configured, invalid, keyspace_of};
+use super::names::{configured, keyspace_of};
 use super::renewal::{Renewal, Users};
 use super::{changed, sizes};
+use crate::error::invalid;
 use crate::limits::USER_TYPES_MAX;
 use crate::values::TypeScope;
 use crate::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState};

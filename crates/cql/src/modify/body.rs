@@ -7,6 +7,7 @@ use super::keys::Keys;
 use super::kind::ModifyKind;
 use super::operation::ColumnOperation;
 use super::terms::Terms;
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::schema::{ColumnKind, TableColumn};
 use cql_syntax::{Assignment, Deletion, Operation, Relation, Term};
@@ -25,15 +26,13 @@ fn is_key(column: &TableColumn) -> bool {
 
 pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>) -> Result<Body, CqlError> {
     if terms.table.cf.is_counter() {
-        return Err(CqlError::invalid(
-            "INSERT statement are not allowed on counter tables, use UPDATE instead",
-        ));
+        return invalid("INSERT statement are not allowed on counter tables, use UPDATE instead");
     }
     if columns.len() != values.len() {
-        return Err(CqlError::invalid("Unmatched column names/values"));
+        return invalid("Unmatched column names/values");
     }
     if columns.is_empty() {
-        return Err(CqlError::invalid("No columns provided to INSERT"));
+        return invalid("No columns provided to INSERT");
     }
     let mut keys = Keys::new(&terms.table.def, false);
     let mut operations: Vec<ColumnOperation> = Vec::with_capacity(columns.len());
@@ -41,7 +40,7 @@ pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>)
     for (name, term) in columns.iter().zip(values) {
         let column = known(terms, name)?;
         if !seen.insert(name) {
-            return Err(CqlError::invalid(format!("Multiple definitions found for column {name}")));
+            return invalid(format!("Multiple definitions found for column {name}"));
         }
         if is_key(column) {
             keys.set(column, terms.of_column(term, column)?)?;
@@ -87,10 +86,10 @@ pub(super) fn delete(
     for deletion in deletions {
         let column = known(terms, &deletion.column)?;
         if is_key(column) {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Invalid identifier {} for deletion (should not be a PRIMARY KEY part)",
                 column.name
-            )));
+            ));
         }
         operations.push(ColumnOperation::delete(deletion, column, terms)?);
     }

@@ -11,6 +11,7 @@ use super::current::CurrentRow;
 use super::keys::Prefix;
 use super::row_test::RowTest;
 use super::step::Step;
+use crate::error::invalid;
 use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, Table};
 use base::marshal;
 use base::marshal::{CqlType, Native};
@@ -53,10 +54,10 @@ pub(super) async fn run(
     is_batch: bool,
 ) -> Result<Outcome, CqlError> {
     if !is_batch && !options.has_conditions {
-        return Err(CqlError::invalid(
+        return invalid(
             "Conditional updates are not supported by the protocol version in use. You need to upgrade to a driver using \
              the native protocol v2.",
-        ));
+        );
     }
     check_levels(options)?;
     let Some(mut request) = ConditionalRequest::new(state, steps)? else { return Ok(Outcome::Void) };
@@ -74,16 +75,14 @@ pub(super) async fn run(
 
 fn check_levels(options: &QueryOptions) -> Result<(), CqlError> {
     if options.consistency.is_serial() {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "{} is not supported as conditional update commit consistency. Use ANY if you mean \"make sure it is \
              accepted but I don't care how many replicas commit it for non-SERIAL reads\"",
             options.consistency
-        )));
+        ));
     }
     if !options.serial_consistency.is_serial() {
-        return Err(CqlError::invalid(
-            "Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL",
-        ));
+        return invalid("Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL");
     }
     Ok(())
 }
@@ -110,9 +109,7 @@ impl<'p> ConditionalRequest<'p> {
             let keys = plan.row_keys(state, options)?;
             plan.check_one_row()?;
             let [key] = &keys[..] else {
-                return Err(CqlError::invalid(
-                    "IN on the partition key is not supported with conditional updates",
-                ));
+                return invalid("IN on the partition key is not supported with conditional updates");
             };
             let request = request.get_or_insert_with(|| ConditionalRequest {
                 table: &plan.table,
@@ -122,7 +119,7 @@ impl<'p> ConditionalRequest<'p> {
                 steps: Vec::new(),
             });
             if request.key != *key {
-                return Err(CqlError::invalid("Batch with conditions cannot span multiple partitions"));
+                return invalid("Batch with conditions cannot span multiple partitions");
             }
             let prefixes = plan.prefixes(state, options)?;
             // A DELETE of a range, which has no conditions of its own, can have no range or several.
@@ -168,12 +165,10 @@ impl<'p> ConditionalRequest<'p> {
             | (ConditionalTest::NotExists, ConditionalTest::NotExists) => {}
             (ConditionalTest::Exists, ConditionalTest::NotExists)
             | (ConditionalTest::NotExists, ConditionalTest::Exists) => {
-                return Err(CqlError::invalid(
-                    "Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row",
-                ));
+                return invalid("Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row");
             }
             _ => {
-                return Err(CqlError::invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row"));
+                return invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row");
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ use super::kind::ModifyKind;
 use super::operation::ColumnOperation;
 use super::plan::ModifyPlan;
 use super::row_test::RowTest;
+use crate::error::invalid;
 use crate::select::{BoundValues, ChangedRows, RowSet, missing};
 use crate::{CqlError, QueryOptions, QueryState};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
@@ -40,14 +41,14 @@ impl ModifyPlan {
         let def = &self.table.def;
         let partition = missing(&def.partition_key, |at| keys.has_partition_at(at));
         if !partition.is_empty() {
-            return Err(CqlError::invalid(format!("Some partition key parts are missing: {partition}")));
+            return invalid(format!("Some partition key parts are missing: {partition}"));
         }
         let may_lack_row = if keys.has_clustering() { def.is_compact() } else { self.is_static_only() };
         let clustering = missing(&def.clustering, |at| keys.has_clustering_at(at));
         if clustering.is_empty() || may_lack_row {
             return Ok(());
         }
-        Err(CqlError::invalid(format!("Some clustering keys are missing: {clustering}")))
+        invalid(format!("Some clustering keys are missing: {clustering}"))
     }
 
     fn check_whole_key(&self, keys: &Keys) -> Result<(), CqlError> {
@@ -63,10 +64,10 @@ impl ModifyPlan {
             }
             _ => ("PRIMARY", "conditions"),
         };
-        Err(CqlError::invalid(format!(
+        invalid(format!(
             "DELETE statements must restrict all {key} KEY columns with equality relations in order to use IF \
              {conditions}, but column '{name}' is not restricted"
-        )))
+        ))
     }
 
     fn check_conditional(&self, rows: &ChangedRows) -> Result<(), CqlError> {
@@ -79,11 +80,11 @@ impl ModifyPlan {
         let all =
             "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to";
         if self.operations.is_empty() || !self.operations.iter().all(ColumnOperation::is_static) {
-            return Err(CqlError::invalid(format!("{all} delete non static columns")));
+            return invalid(format!("{all} delete non static columns"));
         }
         match &self.test {
             RowTest::Columns(conditions) if !conditions.iter().all(ColumnCondition::is_static) => {
-                Err(CqlError::invalid(format!("{all} use IF condition on non static columns")))
+                invalid(format!("{all} use IF condition on non static columns"))
             }
             _ => Ok(()),
         }
@@ -98,7 +99,7 @@ impl ModifyPlan {
             (false, false) => return Ok(()),
         };
         let changes = if self.kind == ModifyKind::Delete { "deletions" } else { "updates" };
-        Err(CqlError::invalid(format!("IN on the {column} is not supported with conditional {changes}")))
+        invalid(format!("IN on the {column} is not supported with conditional {changes}"))
     }
 
     /// Returns the keys of the partitions.
@@ -129,7 +130,7 @@ impl ModifyPlan {
         let is_of_columns = self.kind == ModifyKind::Delete && !self.operations.is_empty();
         // Cassandra 3.11 refuses the range also where it can hold no row.
         if is_of_columns && rows.slices_clustering() {
-            return Err(CqlError::invalid(RANGE_OF_COLUMNS));
+            return invalid(RANGE_OF_COLUMNS);
         }
         let count = self.table.def.clustering.len();
         let mut prefixes = Vec::new();
@@ -139,7 +140,7 @@ impl ModifyPlan {
             let is_partition = !rows.restricts_clustering();
             let is_of_statics = is_partition && self.operations.iter().all(ColumnOperation::is_static);
             if is_of_columns && !is_row && !is_of_statics {
-                return Err(CqlError::invalid(RANGE_OF_COLUMNS));
+                return invalid(RANGE_OF_COLUMNS);
             }
             prefixes.push(match set {
                 RowSet::Prefix(values) => Prefix::Row(values),
@@ -164,11 +165,11 @@ impl ModifyPlan {
             }
             let given = def.clustering.iter().find(|column| keys.has_clustering_at(column.position));
             if let Some(column) = given.filter(|_| self.kind != ModifyKind::Insert) {
-                return Err(CqlError::invalid(format!(
+                return invalid(format!(
                     "Invalid restriction on clustering column {} since the {} statement modifies only static columns",
                     column.name,
                     self.kind.word()
-                )));
+                ));
             }
         }
         let needs_all = self.kind != ModifyKind::Delete && def.layout == Layout::Sparse;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 
 use super::terms::Terms;
+use crate::error::invalid;
 use crate::relation_text::relation_text;
 use crate::select::{BoundValues, Operands, present};
 use crate::values::{Combinations, TypedTerm, Value, checked_row_key};
@@ -82,7 +83,7 @@ impl Keys {
         if is_new {
             return Ok(());
         }
-        Err(CqlError::invalid(format!("Multiple definitions found for PRIMARY KEY part {}", column.name)))
+        invalid(format!("Multiple definitions found for PRIMARY KEY part {}", column.name))
     }
 
     /// Takes the restrictions from the WHERE clause of an UPDATE or DELETE.
@@ -97,23 +98,23 @@ impl Keys {
                 Relation::Column { column, operator, .. } => (column, Some(*operator)),
                 Relation::In { column, .. } => (column, None),
                 Relation::Columns { .. } | Relation::ColumnsIn { .. } => {
-                    return Err(CqlError::invalid(format!(
+                    return invalid(format!(
                         "Multi-column relations cannot be used in WHERE clauses for UPDATE and DELETE statements: {}",
                         relation_text(relation, NEWEST)
-                    )));
+                    ));
                 }
                 Relation::Token { .. } => {
-                    return Err(CqlError::invalid(format!(
+                    return invalid(format!(
                         "The token function cannot be used in WHERE clauses for UPDATE and DELETE statements: {}",
                         relation_text(relation, NEWEST)
-                    )));
+                    ));
                 }
             };
             let Some(column) = table.def.column(name) else {
-                return Err(CqlError::invalid(format!("Unknown key identifier {name}")));
+                return invalid(format!("Unknown key identifier {name}"));
             };
             if !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering) {
-                return Err(CqlError::invalid(format!("Non PRIMARY KEY {name} found in where clause")));
+                return invalid(format!("Non PRIMARY KEY {name} found in where clause"));
             }
             let part = match relation {
                 Relation::Column { value, operator: Operator::Eq, element: None, .. } => {
@@ -125,9 +126,7 @@ impl Keys {
                 }
                 _ => {
                     let operator = operator_word(operator, terms.scope.release);
-                    return Err(CqlError::invalid(format!(
-                        "Invalid operator {operator} for PRIMARY KEY part {name}"
-                    )));
+                    return invalid(format!("Invalid operator {operator} for PRIMARY KEY part {name}"));
                 }
             };
             self.put(column, part)?;
@@ -146,9 +145,7 @@ impl Keys {
             };
             let may_be_several = self.has_in_anywhere || at + 1 == def.partition_key.len();
             if values.len() != 1 && !may_be_several {
-                return Err(CqlError::invalid(
-                    "IN is only supported on the last column of the partition key",
-                ));
+                return invalid("IN is only supported on the last column of the partition key");
             }
             each = each.with(1, values)?;
         }
@@ -173,19 +170,19 @@ impl Keys {
                 (None, _) if needs_all => return Err(missing(column)),
                 (None, _) => first_empty = first_empty.or(Some(column)),
                 (Some(_), Some(empty)) => {
-                    return Err(CqlError::invalid(format!(
+                    return invalid(format!(
                         "Missing PRIMARY KEY part {} since {} is set",
                         empty.name, column.name
-                    )));
+                    ));
                 }
                 (Some(term), None) => match term.value(bound.options, bound.database)? {
                     Value::Single(value) => values.push(value),
                     Value::Unset => return Err(unset(column)),
                     _ => {
-                        return Err(CqlError::invalid(format!(
+                        return invalid(format!(
                             "Invalid null value for clustering key part {}",
                             column.name
-                        )));
+                        ));
                     }
                 },
             }
@@ -198,7 +195,7 @@ fn key_value(term: &TypedTerm, column: &TableColumn, bound: BoundValues<'_>) -> 
     match term.value(bound.options, bound.database)? {
         Value::Single(value) => Ok(value),
         Value::Unset => Err(unset(column)),
-        _ => Err(CqlError::invalid(null_in_key(column))),
+        _ => invalid(null_in_key(column)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::terms::Terms;
 use crate::CqlError;
+use crate::error::invalid;
 use crate::values::{TypedTerm, term_text};
 use base::compat::Behaviour;
 use base::marshal::CqlType;
@@ -99,14 +100,10 @@ fn deleted_field(field: &str, column: &TableColumn) -> Result<usize, CqlError> {
         CqlType::User { user, is_frozen: false } => {
             user.place_of(field).ok_or_else(|| unknown_field(field, column))
         }
-        CqlType::User { .. } => Err(CqlError::invalid(format!(
-            "Frozen UDT column {} does not support field deletions",
-            column.name
-        ))),
-        _ => Err(CqlError::invalid(format!(
-            "Invalid field deletion operation for non-UDT column {}",
-            column.name
-        ))),
+        CqlType::User { .. } => {
+            invalid(format!("Frozen UDT column {} does not support field deletions", column.name))
+        }
+        _ => invalid(format!("Invalid field deletion operation for non-UDT column {}", column.name)),
     }
 }
 
@@ -119,10 +116,10 @@ impl ColumnOperation {
     ) -> Result<ColumnOperation, CqlError> {
         let value = terms.of_column(term, column)?;
         if column.cql_type.is_counter() {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Cannot set the value of counter column {} (counters can only be incremented/decremented, not set)",
                 column.name
-            )));
+            ));
         }
         Ok(ColumnOperation { column: column.clone(), action: Action::Set(value) })
     }
@@ -217,9 +214,8 @@ impl ColumnOperation {
         column: &TableColumn,
         terms: &mut Terms<'_>,
     ) -> Result<ColumnOperation, CqlError> {
-        let refused = |what: &str| {
-            Err(CqlError::invalid(format!("Invalid deletion operation for {what} column {}", column.name)))
-        };
+        let refused =
+            |what: &str| invalid(format!("Invalid deletion operation for {what} column {}", column.name));
         let element = match &deletion.part {
             None => None,
             Some(Part::Element(element)) => Some(element),

@@ -18,6 +18,7 @@ use super::row_test::RowTest;
 use super::row_writer::{Lists, RowWriter, WriteContext};
 use super::step::Step;
 use super::terms::Terms;
+use crate::error::invalid;
 use crate::limits::CONDITIONS_MAX;
 use crate::system::is_system;
 use crate::values::{Markers, TableOf, check_combinations};
@@ -59,7 +60,7 @@ impl ModifyPlan {
         let table = state.table(&modify.table)?;
         let catalog = state.database.catalog();
         let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
-            return Err(CqlError::invalid(texts::unknown_table(state.behaviour, &modify.table.name)));
+            return invalid(texts::unknown_table(state.behaviour, &modify.table.name));
         };
         let scope = state.type_scope(keyspace);
         let mut terms = Terms { table: &table, scope, markers };
@@ -127,10 +128,10 @@ impl ModifyPlan {
             return Ok(());
         }
         if self.attributes.has_timestamp() {
-            return Err(CqlError::invalid("Cannot provide custom timestamp for counter updates"));
+            return invalid("Cannot provide custom timestamp for counter updates");
         }
         if self.attributes.has_ttl() {
-            return Err(CqlError::invalid("Cannot provide custom TTL for counter updates"));
+            return invalid("Cannot provide custom TTL for counter updates");
         }
         Ok(())
     }
@@ -217,9 +218,9 @@ impl ModifyPlan {
         } else {
             let level = options.consistency;
             if matches!(level, ConsistencyLevel::Any | ConsistencyLevel::EachQuorum) {
-                return Err(CqlError::invalid(format!(
+                return invalid(format!(
                     "Write operation require a read but consistency {level} is not supported on reads"
-                )));
+                ));
             }
             read_lists(state, &self.table, key, prefix, &reading, level).await?
         };
@@ -232,11 +233,7 @@ impl ModifyPlan {
             false => self.attributes.timestamp(now, options, database)?,
         };
         if timestamp == i64::MIN && state.behaviour.cql.smallest_timestamp_is_refused {
-            return Err(CqlError::invalid(format!(
-                "Out of bound timestamp, must be in [{}, {}]",
-                i64::MIN + 1,
-                i64::MAX
-            )));
+            return invalid(format!("Out of bound timestamp, must be in [{}, {}]", i64::MIN + 1, i64::MAX));
         }
         let ttl_s = if is_counter { None } else { self.attributes.ttl_s(state, options, &self.table.cf)? };
         let writing = WriteContext {
@@ -280,17 +277,16 @@ impl ModifyPlan {
             }
         };
         if let Some(column) = lacking {
-            return Err(CqlError::invalid(texts::missing_clustering(writing.line, &column.name)));
+            return invalid(texts::missing_clustering(writing.line, &column.name));
         }
         let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
             || def.layout == Layout::Super && def.clustering.len() > 1;
         if is_dense && self.operations.is_empty() {
             return match def.compact_value() {
                 None => writer.write_dense_row(),
-                Some(value) => Err(CqlError::invalid(format!(
-                    "Column {} is mandatory for this COMPACT STORAGE table",
-                    value.name
-                ))),
+                Some(value) => {
+                    invalid(format!("Column {} is mandatory for this COMPACT STORAGE table", value.name))
+                }
             };
         }
         self.operations.iter().try_for_each(|operation| writer.apply(operation))
@@ -312,11 +308,7 @@ impl ModifyPlan {
                 None => writer.apply(operation)?,
                 Some(first) if first.position == 0 && may_lack_row => {}
                 Some(first) => {
-                    return Err(CqlError::invalid(texts::deleted_column_without_row(
-                        writing.release,
-                        &first.name,
-                        name,
-                    )));
+                    return invalid(texts::deleted_column_without_row(writing.release, &first.name, name));
                 }
             }
         }
@@ -334,7 +326,7 @@ pub(super) fn check_consistency(
         return Ok(check_counter_level(cf, level, behaviour)?);
     }
     if level.is_serial() {
-        return Err(CqlError::invalid("You must use conditional updates for serializable writes"));
+        return invalid("You must use conditional updates for serializable writes");
     }
     Ok(())
 }
@@ -348,21 +340,21 @@ fn row_test(
         return Ok(RowTest::None);
     }
     if terms.table.cf.is_counter() {
-        return Err(CqlError::invalid("Conditional updates are not supported on counter tables"));
+        return invalid("Conditional updates are not supported on counter tables");
     }
     if attributes.has_timestamp() {
-        return Err(CqlError::invalid("Cannot provide custom timestamp for conditional updates"));
+        return invalid("Cannot provide custom timestamp for conditional updates");
     }
     Ok(match conditions {
         Conditions::None => RowTest::None,
         Conditions::IfExists => RowTest::Exists,
         Conditions::IfNotExists => RowTest::NotExists,
         Conditions::If(list) if list.len() > CONDITIONS_MAX => {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "The statement has {} conditions, and at most {CONDITIONS_MAX} are allowed: use several statements in a \
                  batch",
                 list.len()
-            )));
+            ));
         }
         Conditions::If(list) => {
             let typed = list.iter().map(|condition| ColumnCondition::new(condition, terms));

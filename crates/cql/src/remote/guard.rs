@@ -4,6 +4,7 @@
 //! user are checked here, on the parsed statement.
 
 use super::statement::RemoteStatement;
+use crate::error::invalid;
 use crate::{CqlError, QueryState, system};
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
@@ -68,7 +69,7 @@ fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'
 /// Checks whether clients with the permission may change the contents of a keyspace.
 fn check_changeable(state: &QueryState<'_>, keyspace: &str) -> Result<(), CqlError> {
     if is_reserved(state.database.store().capabilities(), keyspace) {
-        return Err(CqlError::invalid(texts::own_keyspace_in_cql(state.behaviour, keyspace)));
+        return invalid(texts::own_keyspace_in_cql(state.behaviour, keyspace));
     }
     Ok(())
 }
@@ -158,10 +159,10 @@ fn check_served_table(state: &QueryState<'_>, table: &TableName, how: &str) -> R
     let keyspace = state.keyspace_of(table.keyspace.as_deref())?;
     let catalog = state.database.catalog();
     match catalog.keyspace(keyspace).and_then(|found| found.column_families.get(&table.name)) {
-        Some(_) => Err(CqlError::invalid(format!(
+        Some(_) => invalid(format!(
             "{keyspace}.{} is a column family that a Thrift method created: it is {how}",
             table.name
-        ))),
+        )),
         None => Ok(()),
     }
 }
@@ -173,20 +174,18 @@ fn check_served_index(state: &QueryState<'_>, index: &TableName) -> Result<(), C
     let mut families =
         catalog.keyspace(keyspace).into_iter().flat_map(|found| found.column_families.values());
     match families.find(|cf| cf.indexed_columns().next().is_some() && index_name(cf) == index.name) {
-        Some(cf) => Err(CqlError::invalid(format!(
+        Some(cf) => invalid(format!(
             "{keyspace}.{} is the index of {}, a column family that a Thrift method created: it is changed with \
              system_update_column_family",
             index.name, cf.name
-        ))),
+        )),
         None => Ok(()),
     }
 }
 
 fn check_served_keyspace(state: &QueryState<'_>, keyspace: &str, how: &str) -> Result<(), CqlError> {
     match state.database.catalog().keyspace(keyspace) {
-        Some(_) => Err(CqlError::invalid(format!(
-            "{keyspace} is a keyspace that a Thrift method created: it is {how}"
-        ))),
+        Some(_) => invalid(format!("{keyspace} is a keyspace that a Thrift method created: it is {how}")),
         None => Ok(()),
     }
 }

@@ -6,6 +6,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::RemoteStatement;
+use crate::error::invalid;
 use crate::limits::PREPARED_STATEMENT_BYTES_MAX;
 use crate::{ColumnSpec, CqlError, unprepared};
 use base::model::StatementId;
@@ -63,10 +64,10 @@ impl RemoteStatements {
 pub(super) fn check_length(text: &str) -> Result<(), CqlError> {
     let size = text.len();
     if size > PREPARED_STATEMENT_BYTES_MAX {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Prepared statement of size {size} bytes is larger than allowed maximum of \
              {PREPARED_STATEMENT_BYTES_MAX} bytes."
-        )));
+        ));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::element_condition::ElementCondition;
 use super::messages::NOT_ON_TOKEN;
 use super::operands::{Operand, Operands};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
+use crate::error::invalid;
 use crate::relation_text::relation_text;
 use crate::values::{Markers, TypeScope, TypedTerm};
 use crate::{ColumnSpec, CqlError, QueryState};
@@ -34,10 +35,6 @@ pub(super) struct Analysis<'a> {
     pub has_clustering_index: bool,
     /// Names of the columns whose last relation is supported by an index.
     pub by_index: BTreeSet<String>,
-}
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
 }
 
 impl<'a> Analysis<'a> {

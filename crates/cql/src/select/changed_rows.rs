@@ -10,6 +10,7 @@ use super::bounds::{CellReads, CellSlice, Slicing, static_slice};
 use super::keys::{Partitions, partitions};
 use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
+use crate::error::invalid;
 use crate::values::{Markers, TypeScope};
 use crate::{CqlError, QueryOptions, QueryState, Table};
 use base::marshal;
@@ -32,10 +33,6 @@ pub struct ChangedRows {
     restrictions: Restrictions,
     /// `UPDATE` or `DELETE`.
     statement: &'static str,
-}
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
 }
 
 /// Returns the names of the columns without a value, separated by commas.

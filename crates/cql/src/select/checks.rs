@@ -6,6 +6,7 @@ use super::messages::NEEDS_FILTERING;
 use super::restrictions::{Restriction, Restrictions};
 use super::selection::Projection;
 use crate::CqlError;
+use crate::error::invalid;
 use base::compat::features::LaterFeature;
 use base::compat::features::restrictions::{
     CHANGES_OF_SEVERAL_ROWS, FILTERING_BY_CLUSTERING, FILTERING_BY_PARTITION_KEY, FILTERING_BY_VALUES,
@@ -13,10 +14,6 @@ use base::compat::features::restrictions::{
 use base::compat::texts;
 use base::schema::Layout;
 use cql_syntax::Select;
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
-}
 
 impl Analysis<'_> {
     /// Whether rows may be filtered by the columns of a feature.

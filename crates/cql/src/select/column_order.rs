@@ -6,13 +6,10 @@ use super::restrictions::RestrictionKind;
 use super::selection::Projection;
 use crate::CqlError;
 use crate::column_text::column_text;
+use crate::error::invalid;
 use base::compat::texts;
 use base::schema::TableColumn;
 use cql_syntax::{Relation, Select};
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
-}
 
 impl Analysis<'_> {
     /// Checks the columns of the partition key. Ends at the first gap if there is an index, which finds the partitions

@@ -9,6 +9,7 @@ use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, SliceEnd};
 use super::rows::{CellColumns, TableRow, ValuePlace};
 use crate::CqlError;
+use crate::error::invalid;
 use base::compat::texts;
 use base::marshal;
 use base::marshal::{CqlType, Native, TypeRef};
@@ -76,10 +77,10 @@ pub(super) fn check_filter(restriction: &Restriction, columns: &[&TableColumn]) 
     let is_clustering = columns.first().is_some_and(|column| column.kind == ColumnKind::Clustering);
     match &restriction.asked {
         RestrictionKind::In(_) if is_clustering => {
-            Err(CqlError::invalid("IN restrictions are not supported on indexed columns"))
+            invalid("IN restrictions are not supported on indexed columns")
         }
         RestrictionKind::Slice(_) if restriction.is_tuple => {
-            Err(CqlError::invalid("Multi-column slice restrictions cannot be used for filtering."))
+            invalid("Multi-column slice restrictions cannot be used for filtering.")
         }
         _ => Ok(()),
     }

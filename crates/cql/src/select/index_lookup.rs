@@ -6,6 +6,7 @@ use super::filter::present;
 use super::operands::BoundValues;
 use super::restrictions::{IndexedBy, Restriction, RestrictionKind};
 use crate::CqlError;
+use crate::error::invalid;
 use base::compat::texts;
 use base::schema::TableColumn;
 use base::util::Release;
@@ -20,7 +21,7 @@ pub(super) fn indexed_value(
     release: Release,
 ) -> Result<Option<Bytes>, CqlError> {
     if restriction.asked.is_unset(bound.options) {
-        return Err(CqlError::invalid(format!("Unsupported unset value for column {}", column.name)));
+        return invalid(format!("Unsupported unset value for column {}", column.name));
     }
     match &restriction.asked {
         RestrictionKind::Eq(operand) if indexed.supports(Operator::Eq) => {

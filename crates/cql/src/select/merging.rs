@@ -4,6 +4,7 @@ use super::analysis::Analysis;
 use super::messages::NOT_ON_TOKEN;
 use super::restrictions::{Restriction, RestrictionKind, Slice};
 use crate::CqlError;
+use crate::error::invalid;
 use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, FILTERING_BY_CLUSTERING};
 use base::compat::texts;
 use base::schema::TableColumn;
@@ -68,7 +69,7 @@ impl Analysis<'_> {
             Some(first) if is_sliced_again => self.misfit_of_slices(existing, first, relation, &names),
             _ => None,
         });
-        misfit.map_or(Ok(()), |why| Err(CqlError::invalid(why)))
+        misfit.map_or(Ok(()), |why| invalid(why))
     }
 
     /// Checks a relation on the token of the key against the relations before it.
@@ -79,7 +80,7 @@ impl Analysis<'_> {
         name: &str,
     ) -> Result<(), CqlError> {
         let misfit = existing.and_then(|existing| self.misfit(existing, relation, name));
-        misfit.map_or(Ok(()), |why| Err(CqlError::invalid(why)))
+        misfit.map_or(Ok(()), |why| invalid(why))
     }
 
     /// Returns why the kinds of a restriction and of a relation on the same columns do not fit.

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use crate::error::invalid;
 use crate::values::{Markers, TypeScope, TypedTerm, Value, check_combinations, exact_list, term_text};
 use crate::{ColumnSpec, CqlError, QueryOptions, QueryState};
 use base::compat::Line;
@@ -55,12 +56,12 @@ impl Operand {
             return Ok(Operand::Whole(Box::new(whole), columns.len()));
         };
         if terms.len() != columns.len() {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Expected {} elements in value tuple, but got {}: {}",
                 columns.len(),
                 terms.len(),
                 term_text(term)
-            )));
+            ));
         }
         let each =
             terms.iter().zip(columns).map(|(term, column)| TypedTerm::new(term, column, scope, markers));
@@ -106,11 +107,11 @@ fn tuple_spec(columns: &[ColumnSpec]) -> ColumnSpec {
 /// Splits a tuple's bytes into its fields. Missing fields at the end are null.
 fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>, CqlError> {
     let Some(mut fields) = tuple_from_bytes(bytes) else {
-        return Err(CqlError::invalid("Not enough bytes to read a field of a tuple"));
+        return invalid("Not enough bytes to read a field of a tuple");
     };
     if fields.len() > width {
         let text = format!("Expected {width} elements in value tuple, but got {}", fields.len());
-        return Err(CqlError::invalid(text));
+        return invalid(text);
     }
     fields.resize(width, None);
     Ok(fields)
@@ -214,8 +215,8 @@ fn elements(term: &TypedTerm, bound: BoundValues<'_>) -> Result<Vec<Bytes>, CqlE
             check_combinations(elements.len(), 1)?;
             Ok(elements)
         }
-        Value::Unset => Err(CqlError::invalid(format!("Invalid unset value for column {}", term.receiver()))),
-        _ => Err(CqlError::invalid("Invalid null value for IN restriction")),
+        Value::Unset => invalid(format!("Invalid unset value for column {}", term.receiver())),
+        _ => invalid("Invalid null value for IN restriction"),
     }
 }
 

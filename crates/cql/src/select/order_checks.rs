@@ -3,14 +3,11 @@
 use super::analysis::Analysis;
 use super::selection::Projection;
 use crate::CqlError;
+use crate::error::invalid;
 use base::compat::features::restrictions::FILTERING_BY_VALUES;
 use base::compat::texts;
 use base::schema::{ColumnKind, Layout};
 use cql_syntax::{Operator, Relation, Select, Selection, Selector};
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
-}
 
 impl Analysis<'_> {
     /// Checks ORDER BY, and finds out whether the rows are read in reverse.

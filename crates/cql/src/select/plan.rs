@@ -18,6 +18,7 @@ use super::row_counter::RowCounter;
 use super::rows::CellColumns;
 use super::selection::Projection;
 use super::walk::{ByIndex, PartitionReads, Walk};
+use crate::error::invalid;
 use crate::values::{Markers, TableOf, TypedTerm};
 use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, system};
 use base::compat::Behaviour;
@@ -78,13 +79,13 @@ impl SelectPlan {
         let per_partition_limit = number(&select.per_partition_limit, "[per_partition_limit]")?;
         let limit = number(&select.limit, "[limit]")?;
         if per_partition_limit.is_some() && select.is_distinct {
-            return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries"));
+            return invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries");
         }
         if per_partition_limit.is_some() && projection.group_by.is_some() {
-            return Err(CqlError::invalid("PER PARTITION LIMIT is not supported together with GROUP BY"));
+            return invalid("PER PARTITION LIMIT is not supported together with GROUP BY");
         }
         if per_partition_limit.is_some() && (projection.is_count || projection.is_grouped()) {
-            return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
+            return invalid("PER PARTITION LIMIT is not allowed with aggregate queries.");
         }
         let mut analysis = Analysis::new(state, &target, Some(select), scope);
         for relation in &select.relations {
@@ -220,10 +221,10 @@ impl SelectPlan {
         if keys.len().saturating_mul(limit) <= size {
             return Ok(None);
         }
-        Err(CqlError::invalid(
+        invalid(
             "Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either remove the \
              ORDER BY or the IN and sort client side, or disable paging for this query",
-        ))
+        )
     }
 
     /// Returns which rows of the system tables need to be generated.
@@ -456,10 +457,10 @@ impl SelectPlan {
         }
         // An invalid value is reported first.
         self.tests(rest, bound, release)?;
-        Err(CqlError::invalid(format!(
+        invalid(format!(
             "No secondary indexes on the restricted columns support the provided operators: {}",
             others.join(", ")
-        )))
+        ))
     }
 }
 
@@ -468,14 +469,14 @@ fn limit_of(term: &TypedTerm, bound: BoundValues<'_>) -> Result<usize, CqlError>
         return Ok(usize::MAX);
     }
     let Some(bytes) = bound.bytes(term)? else {
-        return Err(CqlError::invalid("Invalid null value of limit"));
+        return invalid("Invalid null value of limit");
     };
     let Ok(bytes) = <[u8; 4]>::try_from(&bytes[..]) else {
-        return Err(CqlError::invalid("Invalid limit value"));
+        return invalid("Invalid limit value");
     };
     match usize::try_from(i32::from_be_bytes(bytes)) {
         Ok(limit) if limit > 0 => Ok(limit),
-        _ => Err(CqlError::invalid("LIMIT must be strictly positive")),
+        _ => invalid("LIMIT must be strictly positive"),
     }
 }
 

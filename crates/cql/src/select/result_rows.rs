@@ -8,6 +8,7 @@ use super::restrictions::Clustering;
 use super::rows::TableRow;
 use super::selection::Projection;
 use crate::CqlError;
+use crate::error::invalid;
 use base::util::limits::{REQUEST_CHUNK_BYTES, RESULT_BYTES_MAX};
 use base::util::meter;
 use base::util::meter::MemoryMark;
@@ -73,9 +74,9 @@ impl<'a> ResultRows<'a> {
             detach(&mut values, bytes);
         }
         if self.bytes > RESULT_BYTES_MAX {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "the result has more than {RESULT_BYTES_MAX} bytes: ask for it in pages, or for less with LIMIT"
-            )));
+            ));
         }
         self.rows.push(ResultRow { values, clustering });
         Ok(())

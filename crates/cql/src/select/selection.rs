@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::operands::BoundValues;
 use super::restrictions::Target;
 use super::rows::{CellColumns, ColumnCells, TableRow, ValuePlace};
+use crate::error::invalid;
 use crate::json::{column_key, to_json};
 use crate::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
 use crate::values::{Aggregate, Function, ResolvedFunction, Tally, find_function};
@@ -67,10 +68,6 @@ pub(super) struct Projection {
     /// For `SELECT JSON`, the key and type of each column in the JSON value.
     json: Option<Vec<(String, CqlType)>>,
     release: Release,
-}
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
 }
 
 impl Projection {

@@ -6,14 +6,11 @@ use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME};
 use super::operands::Operand;
 use super::restrictions::{Restriction, RestrictionKind};
 use crate::CqlError;
+use crate::error::invalid;
 use crate::values::{Markers, TypedTerm, token_type};
 use base::compat::texts;
 use base::schema::{ColumnKind, TableColumn};
 use cql_syntax::{Operator, Relation, Term, operator_text};
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
-}
 
 impl Analysis<'_> {
     /// Adds a relation on the token.

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use crate::CqlError;
+use crate::error::invalid;
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
 use base::schema::row_key;
@@ -18,10 +19,10 @@ pub fn checked_row_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
         values => values.iter().map(|value| value.len() + 3).sum(),
     };
     if length == 0 {
-        return Err(CqlError::invalid(texts::empty_key(NEWEST)));
+        return invalid(texts::empty_key(NEWEST));
     }
     if length > NAME_BYTES_MAX {
-        return Err(CqlError::invalid(texts::long_key(NEWEST, length, NAME_BYTES_MAX)));
+        return invalid(texts::long_key(NEWEST, length, NAME_BYTES_MAX));
     }
     Ok(row_key(values))
 }

@@ -6,6 +6,7 @@ use super::assign::{self, Cast};
 use super::field_literals::{tuple_node, user_node};
 use super::function::{ResolvedFunction, chosen};
 use super::{Markers, TypeScope, Value, constant, exact_list};
+use crate::error::invalid;
 use crate::limits::CQL_ELEMENT_BYTES_MAX;
 use crate::{ColumnSpec, CqlError, QueryOptions};
 use base::compat::features::releases::NEWEST;
@@ -88,7 +89,7 @@ impl TypedTerm {
                 None => Node::Now,
             },
             Term::Null if receiver.cql_type.is_counter() => {
-                return Err(CqlError::invalid("Invalid null value for counter increment/decrement"));
+                return invalid("Invalid null value for counter increment/decrement");
             }
             Term::Null => Node::Null,
             Term::Marker(at) => {
@@ -224,7 +225,7 @@ impl TypedTerm {
         what: impl Fn() -> String,
     ) -> Result<Option<Bytes>, CqlError> {
         match self.value(options, database)? {
-            Value::Unset => Err(CqlError::invalid(format!("Invalid unset value for {}", what()))),
+            Value::Unset => invalid(format!("Invalid unset value for {}", what())),
             value => Ok(value.into_bytes()),
         }
     }
@@ -293,7 +294,7 @@ impl EvaluatedTerm {
                 Some(BoundValue::Value(bytes)) => self.bound(bytes, class, options.collection_form),
                 Some(BoundValue::Null) => Ok(Value::Null),
                 Some(BoundValue::Unset) => Ok(Value::Unset),
-                None => Err(CqlError::invalid(texts::wrong_value_count(NEWEST))),
+                None => invalid(texts::wrong_value_count(NEWEST)),
             },
             Node::Elements(elements) => self.elements(exact_list(
                 elements.iter().map(|element| held(element.bytes(options, database)?)),
@@ -416,10 +417,10 @@ impl EvaluatedTerm {
         if bytes.len() <= CQL_ELEMENT_BYTES_MAX || !self.cql_type.is_multi_cell() {
             return Ok(());
         }
-        Err(CqlError::invalid(format!(
+        invalid(format!(
             "{one} is too long. {many} are limited to {CQL_ELEMENT_BYTES_MAX} bytes but {} bytes {given} provided",
             bytes.len()
-        )))
+        ))
     }
 }
 
@@ -463,22 +464,22 @@ fn held_term(
     markers: &mut Markers,
 ) -> Result<TypedTerm, CqlError> {
     if !assign::fits(term, &part.cql_type, scope, part) {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Invalid {literal} literal for {}: {what} {} is not of type {}",
             receiver.name,
             super::term_text(term),
             scope.text(&part.cql_type)
-        )));
+        ));
     }
     let typed = TypedTerm::new(term, part, scope, markers)?;
     if typed.has_markers() {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Invalid {literal} literal for {}: bind variables are not supported inside collection literals",
             receiver.name
-        )));
+        ));
     }
     if typed.is_null() {
-        return Err(CqlError::invalid("null is not supported inside collections"));
+        return invalid("null is not supported inside collections");
     }
     Ok(typed)
 }
@@ -540,9 +541,7 @@ fn call_node(
     markers: &mut Markers,
 ) -> Result<Node, CqlError> {
     if name.eq_ignore_ascii_case("toJson") {
-        return Err(CqlError::invalid(
-            "toJson() may only be used within the selection clause of SELECT statements",
-        ));
+        return invalid("toJson() may only be used within the selection clause of SELECT statements");
     }
     let functions = assign::functions_of(keyspace.as_deref(), name, receiver, scope);
     let fit = |at: usize, expected: &CqlType| match arguments.get(at) {
@@ -553,16 +552,16 @@ fn call_node(
         None => (false, false),
     };
     let Some(function) = chosen(functions, arguments.len(), fit)? else {
-        return Err(CqlError::invalid(format!("Unknown CQL3 function {name} called")));
+        return invalid(format!("Unknown CQL3 function {name} called"));
     };
     if !super::accepts(&receiver.cql_type, function.return_type()) {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Type error: cannot assign result of function {} (type {}) to {} (type {})",
             function.name(),
             scope.text(function.return_type()),
             scope.receiver_text(receiver),
             scope.text(&receiver.cql_type)
-        )));
+        ));
     }
     function.check_count(arguments.len())?;
     let mut typed = Vec::with_capacity(arguments.len());
