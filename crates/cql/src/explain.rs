@@ -239,10 +239,15 @@ fn aligned(lines: &[Line]) -> String {
     const WIDTH_MAX: usize = 72;
     let width = lines.iter().map(|(bytes, _)| bytes.len()).filter(|width| *width <= WIDTH_MAX).max();
     let width = width.unwrap_or_default();
-    let line = |(bytes, meaning): &Line| match meaning.is_empty() {
-        true => format!("  {bytes}\n"),
-        false if bytes.len() > width => format!("  {bytes}\n  {:width$}  {meaning}\n", ""),
-        false => format!("  {bytes:width$}  {meaning}\n"),
-    };
-    lines.iter().map(line).collect()
+    let mut text = String::new();
+    for (bytes, meaning) in lines {
+        text += &if meaning.is_empty() {
+            format!("  {bytes}\n")
+        } else if bytes.len() > width {
+            format!("  {bytes}\n  {:width$}  {meaning}\n", "")
+        } else {
+            format!("  {bytes:width$}  {meaning}\n")
+        };
+    }
+    text
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::filter::present;
-use super::operands::BoundValues;
+use super::operands::{BoundValues, Operand};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, SliceEnd, Target};
 use super::token::{token_before, token_of_value};
 use crate::CqlError;
@@ -22,9 +22,29 @@ use db::RingOrder;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RingRange {
     pub bounds: Bounds,
-    /// The smallest token, and whether it is inclusive.
-    pub from: Option<(Vec<u8>, bool)>,
-    pub to: Option<(Vec<u8>, bool)>,
+    pub from: Option<TokenEnd>,
+    pub to: Option<TokenEnd>,
+}
+
+/// An exact end of a range of the ring.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TokenEnd {
+    token: Vec<u8>,
+    is_inclusive: bool,
+}
+
+impl TokenEnd {
+    /// Returns the end of an execution, or `None` if it is open.
+    fn of(end: &Option<SliceEnd>, bound: BoundValues<'_>) -> Result<Option<TokenEnd>, CqlError> {
+        let Some(SliceEnd { operand, is_inclusive }) = end else { return Ok(None) };
+        Ok(Some(TokenEnd { token: token_of(operand, bound)?, is_inclusive: *is_inclusive }))
+    }
+}
+
+fn token_of(operand: &Operand, bound: BoundValues<'_>) -> Result<Vec<u8>, CqlError> {
+    let values = present(operand.values(bound)?, |_| "Invalid null token value".to_owned())?;
+    let value = values.into_iter().next().unwrap_or_default();
+    token_of_value(&**bound.database.partitioner(), &value)
 }
 
 impl RingRange {
@@ -34,18 +54,19 @@ impl RingRange {
     }
 
     pub fn holds(&self, token: &[u8]) -> bool {
-        self.from.as_ref().is_none_or(|(from, is_inclusive)| match token.cmp(from) {
-            Ordering::Less => false,
-            Ordering::Equal => *is_inclusive,
-            Ordering::Greater => true,
-        }) && !self.is_past(token)
+        let is_before = self.from.as_ref().is_some_and(|from| match token.cmp(&from.token) {
+            Ordering::Less => true,
+            Ordering::Equal => !from.is_inclusive,
+            Ordering::Greater => false,
+        });
+        !is_before && !self.is_past(token)
     }
 
     /// Checks whether a token comes after the whole range.
     pub fn is_past(&self, token: &[u8]) -> bool {
-        self.to.as_ref().is_some_and(|(to, is_inclusive)| match token.cmp(to) {
+        self.to.as_ref().is_some_and(|to| match token.cmp(&to.token) {
             Ordering::Less => false,
-            Ordering::Equal => !*is_inclusive,
+            Ordering::Equal => !to.is_inclusive,
             Ordering::Greater => true,
         })
     }
@@ -138,51 +159,41 @@ fn token_range(
 ) -> Result<Option<RingRange>, CqlError> {
     let partitioner = bound.database.partitioner();
     let minimum = partitioner.minimum_token(behaviour.release);
-    let token = |operand: &super::operands::Operand| -> Result<Vec<u8>, CqlError> {
-        let values = present(operand.values(bound)?, |_| "Invalid null token value".to_owned())?;
-        let value = values.into_iter().next().unwrap_or_default();
-        token_of_value(&**partitioner, &value)
-    };
-    let end = |end: &Option<SliceEnd>| -> Result<Option<(Vec<u8>, bool)>, CqlError> {
-        let Some(end) = end else { return Ok(None) };
-        Ok(Some((token(&end.operand)?, end.is_inclusive)))
-    };
     let (from, to) = match &restriction.asked {
         RestrictionKind::Eq(operand) => {
-            let token = token(operand)?;
-            (Some((token.clone(), true)), Some((token, true)))
+            let end = TokenEnd { token: token_of(operand, bound)?, is_inclusive: true };
+            (Some(end.clone()), Some(end))
         }
-        RestrictionKind::Slice(slice) => (end(&slice.lower)?, end(&slice.upper)?),
+        RestrictionKind::Slice(slice) => {
+            (TokenEnd::of(&slice.lower, bound)?, TokenEnd::of(&slice.upper, bound)?)
+        }
         RestrictionKind::In(_) | RestrictionKind::Contains(_) => (None, None),
     };
-    let is_bound = |end: &(Vec<u8>, bool)| end.0 != minimum;
-    let (from, to) = (from.filter(is_bound), to.filter(is_bound));
-    if let (Some((start, starts_with)), Some((finish, ends_with))) = (&from, &to) {
-        let is_empty = match start.cmp(finish) {
+    let [from, to] = [from, to].map(|end| end.filter(|end| end.token != minimum));
+    if let (Some(from), Some(to)) = (&from, &to) {
+        let is_empty = match from.token.cmp(&to.token) {
             Ordering::Less => false,
-            Ordering::Equal => !(*starts_with && *ends_with),
+            Ordering::Equal => !(from.is_inclusive && to.is_inclusive),
             Ordering::Greater => true,
         };
         if is_empty {
             return Ok(None);
         }
     }
-    let end = to.as_ref().map_or(minimum, |(token, _)| token.clone());
-    let open = Bounds::KeyToToken { start: Bytes::new(), end: to.as_ref().map(|(token, _)| token.clone()) };
+    let last = to.as_ref().map(|to| to.token.clone());
+    let end = last.clone().unwrap_or(minimum);
+    let open = Bounds::KeyToToken { start: Bytes::new(), end: last.clone() };
     let bounds = match &from {
         None => open,
-        Some((start, false)) => Bounds::Tokens { start: start.clone(), end },
-        Some((start, true)) => match partitioner.token_form() {
-            TokenForm::Fixed(_) => match token_before(start) {
+        Some(TokenEnd { token, is_inclusive: false }) => Bounds::Tokens { start: token.clone(), end },
+        Some(TokenEnd { token, is_inclusive: true }) => match partitioner.token_form() {
+            TokenForm::Fixed(_) => match token_before(token) {
                 Some(start) => Bounds::Tokens { start, end },
                 None => open,
             },
             // The start can be imprecise here: rows before it are skipped one by one.
-            TokenForm::IsKey | TokenForm::Variable => match partitioner.key_of_token(start) {
-                Some(key) => Bounds::KeyToToken {
-                    start: Bytes::from(key),
-                    end: to.as_ref().map(|(token, _)| token.clone()),
-                },
+            TokenForm::IsKey | TokenForm::Variable => match partitioner.key_of_token(token) {
+                Some(key) => Bounds::KeyToToken { start: Bytes::from(key), end: last },
                 None => open,
             },
         },

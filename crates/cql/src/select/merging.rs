@@ -69,7 +69,7 @@ impl Analysis<'_> {
             Some(first) if is_sliced_again => self.misfit_of_slices(existing, first, relation, &names),
             _ => None,
         });
-        misfit.map_or(Ok(()), |why| invalid(why))
+        misfit.map_or(Ok(()), invalid)
     }
 
     /// Checks a relation on the token of the key against the relations before it.
@@ -80,7 +80,7 @@ impl Analysis<'_> {
         name: &str,
     ) -> Result<(), CqlError> {
         let misfit = existing.and_then(|existing| self.misfit(existing, relation, name));
-        misfit.map_or(Ok(()), |why| invalid(why))
+        misfit.map_or(Ok(()), invalid)
     }
 
     /// Returns why the kinds of a restriction and of a relation on the same columns do not fit.
