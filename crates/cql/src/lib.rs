@@ -4,6 +4,7 @@
 
 mod access;
 mod column_text;
+mod comma_list;
 pub mod cql2;
 pub mod define;
 mod describe;

@@ -1,42 +1,32 @@
 //! Relations as error messages quote them.
 
-use crate::values::term_text;
+use crate::values::{term_text, terms_text};
 use base::util::Release;
-use cql_syntax::{InValues, Operator, Relation, operator_text};
+use cql_syntax::{InValues, Relation, operator_text};
 
 /// Returns the text of a relation, in the style of the release.
 pub fn relation_text(relation: &Relation, release: Release) -> String {
-    let sign = |operator: &Operator| operator_text(*operator, release);
-    let tuple = |columns: &[String]| format!("({})", columns.join(", "));
-    match relation {
-        Relation::Column { column, element: None, operator, value } => {
-            format!("{column} {} {}", sign(operator), term_text(value))
+    let (left, operator, value) = match relation {
+        Relation::In { column, values: InValues::List(terms) } => {
+            return format!("{column} IN [{}]", terms_text(terms));
         }
+        Relation::In { column, values: InValues::Marker(_) } => return format!("{column} IN ?"),
+        Relation::ColumnsIn { columns, values: InValues::List(terms) } => {
+            return format!("({}) IN ({})", columns.join(", "), terms_text(terms));
+        }
+        Relation::ColumnsIn { columns, values: InValues::Marker(_) } => {
+            return format!("({}) IN ?", columns.join(", "));
+        }
+        Relation::Column { column, element: None, operator, value } => (column.clone(), operator, value),
         Relation::Column { column, element: Some(element), operator, value } => {
-            format!("{column}[{}] {} {}", term_text(element), sign(operator), term_text(value))
+            (format!("{column}[{}]", term_text(element)), operator, value)
         }
-        Relation::In { column, values } => format!("{column} IN {}", values_text(values)),
         Relation::Columns { columns, operator, value } => {
-            format!("{} {} {}", tuple(columns), sign(operator), term_text(value))
-        }
-        Relation::ColumnsIn { columns, values } => {
-            let values = match values {
-                InValues::List(terms) => tuple(&terms.iter().map(term_text).collect::<Vec<_>>()),
-                InValues::Marker(_) => "?".to_owned(),
-            };
-            format!("{} IN {values}", tuple(columns))
+            (format!("({})", columns.join(", ")), operator, value)
         }
         Relation::Token { columns, operator, value } => {
-            format!("token{} {} {}", tuple(columns), sign(operator), term_text(value))
+            (format!("token({})", columns.join(", ")), operator, value)
         }
-    }
-}
-
-fn values_text(values: &InValues) -> String {
-    match values {
-        InValues::List(terms) => {
-            format!("[{}]", terms.iter().map(term_text).collect::<Vec<_>>().join(", "))
-        }
-        InValues::Marker(_) => "?".to_owned(),
-    }
+    };
+    format!("{left} {} {}", operator_text(*operator, release), term_text(value))
 }

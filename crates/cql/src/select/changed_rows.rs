@@ -10,6 +10,7 @@ use super::bounds::{CellReads, CellSlice, Slicing, static_slice};
 use super::keys::{Partitions, partitions};
 use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
+use crate::comma_list::comma_list;
 use crate::error::invalid;
 use crate::values::{Markers, TypeScope};
 use crate::{CqlError, QueryOptions, QueryState, Table};
@@ -38,7 +39,7 @@ pub struct ChangedRows {
 /// Returns the names of the columns without a value, separated by commas.
 pub fn missing(columns: &[TableColumn], is_given: impl Fn(usize) -> bool) -> String {
     let missing = columns.iter().filter(|column| !is_given(column.position));
-    missing.map(|column| &*column.name).collect::<Vec<_>>().join(", ")
+    comma_list(missing.map(|column| &*column.name))
 }
 
 impl ChangedRows {

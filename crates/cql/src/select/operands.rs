@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use crate::comma_list::comma_list;
 use crate::error::invalid;
 use crate::values::{Markers, TypeScope, TypedTerm, Value, check_combinations, exact_list, term_text};
 use crate::{ColumnSpec, CqlError, QueryOptions, QueryState};
@@ -72,7 +73,7 @@ impl Operand {
     pub fn noted_text(&self) -> String {
         match self {
             Operand::One(term) => term.noted_text(),
-            Operand::Each(terms) => terms.iter().map(TypedTerm::noted_text).collect::<Vec<_>>().join(", "),
+            Operand::Each(terms) => comma_list(terms.iter().map(TypedTerm::noted_text)),
             Operand::Whole(term, _) => term.noted_text(),
         }
     }

@@ -5,6 +5,7 @@ use super::keys::Partitions;
 use super::plan::{Execution, SelectPlan, Start};
 use super::restrictions::{Restriction, RestrictionKind};
 use super::walk::CELLS_PER_PAGE;
+use crate::comma_list::comma_list;
 use crate::{CqlError, QueryOptions, QueryState};
 use base::schema::{ColumnKind, TableColumn, name_text};
 
@@ -256,5 +257,5 @@ impl Extent<'_> {
 
 /// Returns names as a list, with quotes if CQL needs them.
 fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    names.into_iter().map(name_text).collect::<Vec<_>>().join(", ")
+    comma_list(names.into_iter().map(name_text))
 }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::cast;
 use super::function_table::{EvaluatedCall, FUNCTIONS, FunctionRow, Run, as_blob, cast_value, to_json_text};
+use crate::comma_list::comma_list;
 use crate::error::invalid;
 use crate::json::from_json;
 use crate::{CqlError, Table, TypesOf};
@@ -176,8 +177,7 @@ pub(super) fn chosen(
     if functions.len() <= 1 {
         return Ok(functions.into_iter().next());
     }
-    let signatures =
-        |of: &[&Function]| of.iter().map(|function| function.signature()).collect::<Vec<_>>().join(", ");
+    let signatures = |of: &[&Function]| comma_list(of.iter().map(|function| function.signature()));
     let name = functions.first().map_or("", |function| &function.name);
     let same_count: Vec<&Function> =
         functions.iter().filter(|function| function.arguments.len() == count).collect();

@@ -27,7 +27,7 @@ pub use exact_list::exact_list;
 pub use function::{Function, ResolvedFunction, accepts, find_function, token_type};
 pub use markers::{Markers, TableOf};
 pub use row_keys::checked_row_key;
-pub use term_text::term_text;
+pub use term_text::{term_text, terms_text};
 pub use time_uuid::{append_uuid, prepend_uuids, uuid_of_ms};
 pub use type_scope::{TypeScope, type_text};
 pub use typed_term::TypedTerm;
