@@ -8,10 +8,10 @@ use bytes::Bytes;
 use super::attributes;
 use super::condition::{ColumnCondition, ConditionContext};
 use super::current::CurrentRow;
-use super::keys::Prefix;
 use super::row_test::RowTest;
 use super::step::Step;
 use crate::error::invalid;
+use crate::select::RowSet;
 use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, Table};
 use base::marshal;
 use base::marshal::{CqlType, Native};
@@ -21,7 +21,7 @@ use base::util::Release;
 
 /// All conditions on one row.
 struct ConditionalRow<'p> {
-    prefix: Prefix,
+    prefix: RowSet,
     test: ConditionalTest<'p>,
     /// The current row, read before the conditions are checked.
     row: Option<CurrentRow>,
@@ -40,9 +40,9 @@ struct ConditionalRequest<'p> {
     key: Bytes,
     asked: Vec<ConditionalRow<'p>>,
     /// The indexes of rows in `asked`.
-    places: HashMap<Prefix, usize>,
+    places: HashMap<RowSet, usize>,
     /// The statements, each with the row that it changes.
-    steps: Vec<(Step<'p>, Prefix)>,
+    steps: Vec<(Step<'p>, RowSet)>,
 }
 
 /// Executes statements, some with conditions: all of them if all conditions hold, otherwise none. `options` has the
@@ -132,7 +132,7 @@ impl<'p> ConditionalRequest<'p> {
     }
 
     /// Adds a statement's conditions on its row, and on the static columns.
-    fn ask(&mut self, prefix: &Prefix, step: Step<'p>) -> Result<(), CqlError> {
+    fn ask(&mut self, prefix: &RowSet, step: Step<'p>) -> Result<(), CqlError> {
         match &step.plan.test {
             RowTest::None => Ok(()),
             RowTest::Exists => self.ask_row(prefix, ConditionalTest::Exists),
@@ -147,12 +147,12 @@ impl<'p> ConditionalRequest<'p> {
                 if statics.is_empty() {
                     return Ok(());
                 }
-                self.ask_row(&Prefix::Static, ConditionalTest::Columns(statics))
+                self.ask_row(&RowSet::Static, ConditionalTest::Columns(statics))
             }
         }
     }
 
-    fn ask_row(&mut self, prefix: &Prefix, test: ConditionalTest<'p>) -> Result<(), CqlError> {
+    fn ask_row(&mut self, prefix: &RowSet, test: ConditionalTest<'p>) -> Result<(), CqlError> {
         let known = self.places.get(prefix).and_then(|place| self.asked.get_mut(*place));
         let Some(known) = known else {
             self.places.insert(prefix.clone(), self.asked.len());
@@ -276,10 +276,10 @@ impl<'p> ConditionalRequest<'p> {
             let read = self.asked.iter().filter_map(|asked| Some((&asked.prefix, asked.row.as_ref()?)));
             read.filter(|(_, row)| row.exists())
         };
-        let shared = there().find(|(prefix, _)| **prefix == Prefix::Static).map(|(_, row)| row);
+        let shared = there().find(|(prefix, _)| **prefix == RowSet::Static).map(|(_, row)| row);
         let mut rows: Vec<(Vec<Bytes>, Option<&CurrentRow>)> = Vec::new();
         for (prefix, row) in there() {
-            if let Prefix::Row(clustering) = prefix {
+            if let RowSet::Row(clustering) = prefix {
                 rows.push((row.stored_clustering(def).unwrap_or_else(|| clustering.clone()), Some(row)));
             }
         }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::changed_keys::ChangedKeys;
 use super::condition::ColumnCondition;
-use super::keys::{Keys, Prefix};
+use super::keys::Keys;
 use super::kind::ModifyKind;
 use super::operation::ColumnOperation;
 use super::plan::ModifyPlan;
@@ -119,13 +119,13 @@ impl ModifyPlan {
         &self,
         state: &QueryState<'_>,
         options: &QueryOptions,
-    ) -> Result<Vec<Prefix>, CqlError> {
+    ) -> Result<Vec<RowSet>, CqlError> {
         let rows = match &self.keys {
             ChangedKeys::Listed(keys) => return Ok(vec![self.prefix(keys, state, options)?]),
             ChangedKeys::Restricted(rows) => rows,
         };
         if self.is_static_only() {
-            return Ok(vec![Prefix::Static]);
+            return Ok(vec![RowSet::Static]);
         }
         let is_of_columns = self.kind == ModifyKind::Delete && !self.operations.is_empty();
         // Cassandra 3.11 refuses the range also where it can hold no row.
@@ -133,21 +133,17 @@ impl ModifyPlan {
             return invalid(RANGE_OF_COLUMNS);
         }
         let count = self.table.def.clustering.len();
-        let mut prefixes = Vec::new();
-        for set in rows.row_sets(state, options)? {
-            let is_row = matches!(&set, RowSet::Prefix(values) if values.len() == count)
+        let sets = rows.row_sets(state, options)?;
+        for set in &sets {
+            let is_row = matches!(set, RowSet::Row(values) if values.len() == count)
                 && (self.kind == ModifyKind::Update || rows.is_by_whole_key());
             let is_partition = !rows.restricts_clustering();
             let is_of_statics = is_partition && self.operations.iter().all(ColumnOperation::is_static);
             if is_of_columns && !is_row && !is_of_statics {
                 return invalid(RANGE_OF_COLUMNS);
             }
-            prefixes.push(match set {
-                RowSet::Prefix(values) => Prefix::Row(values),
-                RowSet::Range { start, finish } => Prefix::Range { start, finish },
-            });
         }
-        Ok(prefixes)
+        Ok(sets)
     }
 
     /// Returns the row prefix. A statement on static columns only needs no clustering values, and may have none unless it
@@ -157,11 +153,11 @@ impl ModifyPlan {
         keys: &Keys,
         state: &QueryState<'_>,
         options: &QueryOptions,
-    ) -> Result<Prefix, CqlError> {
+    ) -> Result<RowSet, CqlError> {
         let def = &self.table.def;
         if self.is_static_only() {
             if !keys.has_clustering() {
-                return Ok(Prefix::Static);
+                return Ok(RowSet::Static);
             }
             let given = def.clustering.iter().find(|column| keys.has_clustering_at(column.position));
             if let Some(column) = given.filter(|_| self.kind != ModifyKind::Insert) {
@@ -173,6 +169,6 @@ impl ModifyPlan {
             }
         }
         let needs_all = self.kind != ModifyKind::Delete && def.layout == Layout::Sparse;
-        Ok(Prefix::Row(keys.clustering(def, needs_all, BoundValues::new(state, options))?))
+        Ok(RowSet::Row(keys.clustering(def, needs_all, BoundValues::new(state, options))?))
     }
 }

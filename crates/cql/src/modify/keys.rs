@@ -15,18 +15,6 @@ use base::schema::{ColumnKind, TableColumn, TableDef};
 use base::util::Release;
 use cql_syntax::{Operator, Relation, operator_text};
 
-/// The row, or rows, of a partition.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Prefix {
-    /// The static columns.
-    Static,
-    /// The row with these clustering values. With fewer values than clustering columns: all rows with this prefix.
-    Row(Vec<Bytes>),
-    /// The rows whose cells have names from `start` to `finish`, which a DELETE of 3.0 and later can have. An empty bound
-    /// is open.
-    Range { start: Bytes, finish: Bytes },
-}
-
 /// The restriction on one partition key column.
 #[derive(Debug)]
 enum Part {

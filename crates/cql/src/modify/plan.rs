@@ -11,7 +11,6 @@ use super::condition::ColumnCondition;
 use super::conditional;
 use super::current::read_lists;
 use super::json::JsonValues;
-use super::keys::Prefix;
 use super::kind::ModifyKind;
 use super::operation::ColumnOperation;
 use super::row_test::RowTest;
@@ -20,6 +19,7 @@ use super::step::Step;
 use super::terms::Terms;
 use crate::error::invalid;
 use crate::limits::CONDITIONS_MAX;
+use crate::select::RowSet;
 use crate::system::is_system;
 use crate::values::{Markers, TableOf, check_combinations};
 use crate::{CqlError, Outcome, QueryOptions, QueryState, Table};
@@ -204,7 +204,7 @@ impl ModifyPlan {
         state: &QueryState<'_>,
         options: &QueryOptions,
         key: &Bytes,
-        prefix: &Prefix,
+        prefix: &RowSet,
         now: i64,
     ) -> Result<Vec<Change>, CqlError> {
         let mut reading = Vec::new();
@@ -259,8 +259,8 @@ impl ModifyPlan {
     fn write_row(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
         let def = &self.table.def;
         let clustering = match writing.prefix {
-            Prefix::Static | Prefix::Range { .. } => None,
-            Prefix::Row(values) => Some(values),
+            RowSet::Static | RowSet::Range { .. } => None,
+            RowSet::Row(values) => Some(values),
         };
         let marks = self.kind == ModifyKind::Insert
             || (Behaviour::of(writing.release).cql.update_marks_rows && !self.is_counter());
@@ -299,8 +299,8 @@ impl ModifyPlan {
         }
         let may_lack_row = Behaviour::of(writing.release).cql.delete_may_lack_clustering;
         let lacking = match writing.prefix {
-            Prefix::Static | Prefix::Range { .. } => None,
-            Prefix::Row(values) => self.table.def.clustering.get(values.len()),
+            RowSet::Static | RowSet::Range { .. } => None,
+            RowSet::Row(values) => self.table.def.clustering.get(values.len()),
         };
         for operation in &self.operations {
             let name = &operation.column.name;

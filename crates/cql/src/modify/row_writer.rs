@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 
-use super::keys::Prefix;
 use super::operation::{Action, ColumnOperation};
 use crate::error::invalid;
+use crate::select::RowSet;
 use crate::values::{TypedTerm, Value, append_uuid, prepend_uuids};
 use crate::{CqlError, QueryOptions, Table};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
@@ -28,7 +28,7 @@ pub(super) struct WriteContext<'a> {
     pub database: &'a Database,
     pub release: Release,
     pub line: Line,
-    pub prefix: &'a Prefix,
+    pub prefix: &'a RowSet,
     pub timestamp: i64,
     pub ttl_s: Option<i32>,
     pub now_s: i32,
@@ -54,8 +54,8 @@ impl<'a> RowWriter<'a> {
 
     fn clustering(&self) -> &'a [Bytes] {
         match self.writing.prefix {
-            Prefix::Static | Prefix::Range { .. } => &[],
-            Prefix::Row(values) => values,
+            RowSet::Static | RowSet::Range { .. } => &[],
+            RowSet::Row(values) => values,
         }
     }
 
@@ -211,7 +211,7 @@ impl<'a> RowWriter<'a> {
         let clustering = self.clustering();
         let deletion = self.deletion(self.writing.timestamp);
         let change = match (def.layout, clustering) {
-            _ if let Prefix::Range { start, finish } = self.writing.prefix => {
+            _ if let RowSet::Range { start, finish } = self.writing.prefix => {
                 for bound in [start, finish].into_iter().filter(|bound| !bound.is_empty()) {
                     self.check_name(bound)?;
                 }

@@ -18,12 +18,15 @@ use base::marshal;
 use base::schema::{Layout, TableColumn};
 use cql_syntax::Relation;
 
-/// The rows of a partition that a statement changes.
+/// The row, or rows, of a partition that a statement changes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RowSet {
+    /// The static columns.
+    Static,
     /// The row with these clustering values, or all rows that begin with them if there are fewer values than columns.
-    Prefix(Vec<Bytes>),
-    /// The rows whose cells have names from `start` to `finish`. An empty bound is open.
+    Row(Vec<Bytes>),
+    /// The rows whose cells have names from `start` to `finish`, which a DELETE of 3.0 and later can have. An empty bound
+    /// is open.
     Range { start: Bytes, finish: Bytes },
 }
 
@@ -178,7 +181,7 @@ impl ChangedRows {
             let prefixes = slicing.equalities()?;
             let mut known = HashSet::new();
             let new = prefixes.iter().filter(|values| known.insert(*values));
-            return Ok(new.map(|values| RowSet::Prefix(values.to_vec())).collect());
+            return Ok(new.map(|values| RowSet::Row(values.to_vec())).collect());
         }
         let comparator = marshal::at(&*self.target.cf.comparator, state.behaviour.release);
         let CellReads::Cells(slices) = slicing.sliced(comparator)?.reads else {
