@@ -34,6 +34,13 @@ pub(super) struct SuperSlice {
     pub slice: CellSlice,
 }
 
+impl SuperSlice {
+    /// Returns the super column, or the first one.
+    fn super_column(&self) -> &Bytes {
+        self.of.as_ref().unwrap_or(&self.slice.start)
+    }
+}
+
 /// The cells to read of each partition, in the comparator's order.
 #[derive(Debug, Clone)]
 pub(super) enum CellReads {
@@ -207,30 +214,31 @@ impl<'a> Slicing<'a> {
 
     /// Returns the message that the value at an index of a restriction may not be null.
     fn null_text(&self, restriction: &Restriction, at: usize) -> String {
-        let name = |at: usize| {
-            let column = self.target.def.clustering.get(restriction.first + at);
-            column.map_or("", |column| &*column.name)
-        };
-        let of_condition = || format!("Invalid null value in condition for column {}", name(at));
-        let of_part = |at| format!("Invalid null value for clustering key part {}", name(at));
+        let columns = self.target.def.clustering.iter().skip(restriction.first).take(restriction.width);
+        let names: Vec<&str> = columns.map(|column| &*column.name).collect();
+        let name = names.get(at).copied().unwrap_or_default();
+        let of_condition = format!("Invalid null value in condition for column {name}");
+        let of_part = format!("Invalid null value for clustering key part {name}");
         let (rules, is_tuple) = (self.restrictions.rules, restriction.is_tuple);
         match &restriction.asked {
             RestrictionKind::Eq(_) if rules.merges_restrictions && is_tuple => {
-                format!("Invalid null value for column {}", name(at))
+                format!("Invalid null value for column {name}")
             }
             RestrictionKind::In(_) if rules.merges_restrictions && is_tuple => {
-                let names: Vec<&str> = (0..restriction.width).map(name).collect();
                 format!("Invalid null value in condition for columns: [{}]", names.join(", "))
             }
-            _ if rules.merges_restrictions => of_condition(),
-            _ if !rules.tells_names_from_slices && is_tuple => of_condition(),
-            _ if !rules.tells_names_from_slices => of_part(at),
-            RestrictionKind::Eq(_) if self.is_of_names() => of_part(0),
-            RestrictionKind::In(_) if self.is_of_names() && !is_tuple => of_part(at),
+            _ if rules.merges_restrictions => of_condition,
+            _ if !rules.tells_names_from_slices && is_tuple => of_condition,
+            _ if !rules.tells_names_from_slices => of_part,
+            RestrictionKind::Eq(_) if self.is_of_names() => {
+                let first = names.first().copied().unwrap_or_default();
+                format!("Invalid null value for clustering key part {first}")
+            }
+            RestrictionKind::In(_) if self.is_of_names() && !is_tuple => of_part,
             RestrictionKind::Slice(slice) if !is_tuple => {
                 format!("Invalid null clustering key part {}", slice_text(slice))
             }
-            _ => of_condition(),
+            _ => of_condition,
         }
     }
 
@@ -282,19 +290,16 @@ fn dense_slice(prefix: &[Bytes], start: &End, finish: &End, is_reversed: bool) -
         // No cell name is empty, and an empty end would be open.
         return (!value.is_empty()).then_some(slice);
     }
-    let first = |end: &End| end.as_ref().and_then(|end| end.values.first().cloned());
-    let is_exclusive = |end: &End| end.as_ref().is_some_and(|end| !end.is_inclusive);
     // No value is smaller than the empty value. As the lower end, an empty value is open.
     let upper = if is_reversed { start } else { finish };
-    if first(upper).is_some_and(|upper| upper.is_empty()) {
+    if upper.as_ref().and_then(|end| end.values.first()).is_some_and(Bytes::is_empty) {
         return None;
     }
-    Some(CellSlice {
-        start: first(start).unwrap_or_default(),
-        finish: first(finish).unwrap_or_default(),
-        skips_start: is_exclusive(start),
-        skips_finish: is_exclusive(finish),
-    })
+    let [(start, skips_start), (finish, skips_finish)] = [start, finish].map(|end| match end {
+        Some(end) => (end.values.first().cloned().unwrap_or_default(), !end.is_inclusive),
+        None => (Bytes::new(), false),
+    });
+    Some(CellSlice { start, finish, skips_start, skips_finish })
 }
 
 fn supers(
@@ -306,29 +311,23 @@ fn supers(
 ) -> Vec<SuperSlice> {
     let mut found = Vec::new();
     for prefix in prefixes.iter() {
-        let of_all = |slice| SuperSlice { of: None, slice };
-        match (prefix.split_first(), def.clustering.len()) {
+        let (of, slice) = match (prefix.split_first(), def.clustering.len()) {
             (None, _) => {
                 // A tuple's end is a super column, and all cells of that super column may be in the slice.
-                let open = |end: &End| {
+                let [start, finish] = [start, finish].map(|end| {
                     let end = end.clone()?;
                     Some(BoundEnd { is_inclusive: end.is_inclusive || end.values.len() > 1, ..end })
-                };
-                found.extend(dense_slice(&[], &open(start), &open(finish), is_reversed(def, 0)).map(of_all));
+                });
+                (None, dense_slice(&[], &start, &finish, is_reversed(def, 0)))
             }
             (Some((name, rest)), 2) => {
-                let inner = dense_slice(rest, start, finish, is_reversed(def, 1));
-                found.extend(inner.map(|slice| SuperSlice { of: Some(name.clone()), slice }));
+                (Some(name.clone()), dense_slice(rest, start, finish, is_reversed(def, 1)))
             }
-            (Some((name, _)), _) => {
-                found.extend(dense_slice(std::slice::from_ref(name), &None, &None, false).map(of_all));
-            }
-        }
+            (Some((name, _)), _) => (None, dense_slice(std::slice::from_ref(name), &None, &None, false)),
+        };
+        found.extend(slice.map(|slice| SuperSlice { of, slice }));
     }
-    found.sort_by(|a, b| {
-        let name = |slice: &SuperSlice| slice.of.clone().unwrap_or_else(|| slice.slice.start.clone());
-        comparator.compare(&name(a), &name(b))
-    });
+    found.sort_by(|a, b| comparator.compare(a.super_column(), b.super_column()));
     found.dedup();
     found
 }
