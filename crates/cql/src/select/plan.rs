@@ -23,7 +23,7 @@ use crate::values::{Markers, TableOf, TypedTerm};
 use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, system};
 use base::compat::Behaviour;
 use base::marshal;
-use base::marshal::{CqlType, Native};
+use base::marshal::{CqlType, Native, TypeRef};
 use base::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
 use base::util::Release;
 use cql_syntax::{Select, Term};
@@ -333,22 +333,22 @@ impl SelectPlan {
     /// rows.
     fn sort(&self, rows: &mut [ResultRow], bound: BoundValues<'_>, release: Release) {
         let types = bound.database.types();
-        let column = |at: &usize| {
-            let column = self.target.def.clustering.get(*at)?;
-            Some((*at, column.cql_type.type_ref(types), column.is_reversed))
-        };
-        let columns: Vec<_> = self.order_by.iter().filter_map(column).collect();
+        let columns = self.order_by.iter().filter_map(|at| self.target.def.clustering.get(*at));
+        let columns: Vec<(&TableColumn, TypeRef)> =
+            columns.map(|column| (column, column.cql_type.type_ref(types))).collect();
         rows.sort_by(|a, b| {
-            let value = |row: &ResultRow, at: usize| row.clustering.get(at).cloned().flatten();
-            let mut orders =
-                columns.iter().map(|(at, cql_type, is_reversed)| match (value(a, *at), value(b, *at)) {
-                    (Some(a), Some(b)) => {
-                        let order = marshal::at(&**cql_type, release).compare(&a, &b);
-                        if *is_reversed { order.reverse() } else { order }
-                    }
+            for (column, cql_type) in &columns {
+                let [a, b] = [a, b].map(|row| row.clustering.get(column.position).and_then(Option::as_ref));
+                let order = match (a, b) {
+                    (Some(a), Some(b)) => marshal::at(&**cql_type, release).compare(a, b),
                     (a, b) => a.is_some().cmp(&b.is_some()),
-                });
-            orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+                };
+                if order.is_ne() {
+                    let is_turned = column.is_reversed && a.is_some() && b.is_some();
+                    return if is_turned { order.reverse() } else { order };
+                }
+            }
+            Ordering::Equal
         });
         if self.restrictions.is_reversed {
             rows.reverse();
