@@ -63,12 +63,10 @@ impl Analysis<'_> {
                 both.map(|column| &*column.name).collect::<Vec<_>>().join(" ,")
             }
         };
-        let misfit = self.misfit(existing, relation, &names);
-        let is_sliced_again = misfit.is_none() && existing.is_slice();
-        let misfit = misfit.or_else(|| match columns.first() {
-            Some(first) if is_sliced_again => self.misfit_of_slices(existing, first, relation, &names),
-            _ => None,
-        });
+        let misfit = match (self.misfit(existing, relation, &names), columns.first()) {
+            (None, Some(first)) => self.misfit_of_slices(existing, first, relation, &names),
+            (misfit, _) => misfit,
+        };
         misfit.map_or(Ok(()), invalid)
     }
 
@@ -111,7 +109,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Returns why two inequalities do not fit. `first` is the first column of the second one.
+    /// Returns why two inequalities do not fit, if these are two. `first` is the first column of the second one.
     fn misfit_of_slices(
         &self,
         existing: &Restriction,
