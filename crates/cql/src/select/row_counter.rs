@@ -67,3 +67,38 @@ impl RowCounter {
         Some(PagingState { key, position, rows_left, of_partition })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(counter: &mut RowCounter, key: &'static [u8]) {
+        counter.take(&Bytes::from_static(key), None);
+    }
+
+    #[test]
+    fn rows_are_counted_by_page_and_by_partition() {
+        let mut counter = RowCounter::new(3, 2, None);
+        take(&mut counter, b"a");
+        take(&mut counter, b"a");
+        assert!(counter.is_partition_full(&Bytes::from_static(b"a")) && counter.left() == 1);
+        take(&mut counter, b"b");
+        assert!(counter.is_full() && !counter.is_partition_full(&Bytes::from_static(b"b")));
+        let next = counter.next_page(7).unwrap();
+        assert_eq!((&next.key[..], next.of_partition, next.rows_left), (&b"b"[..], 1, 7));
+        let resumed = RowCounter::new(3, 1, Some(&next));
+        assert!(resumed.is_partition_full(&next.key) && !resumed.is_full());
+    }
+
+    #[test]
+    fn sorted_partitions_have_the_limit_on_their_own() {
+        let mut counter = RowCounter::new(1, usize::MAX, None);
+        for key in [b"a", b"b"] {
+            counter.restart();
+            assert!(!counter.is_full());
+            take(&mut counter, key);
+            assert!(counter.is_full());
+        }
+        assert_eq!(counter.taken, 2);
+    }
+}

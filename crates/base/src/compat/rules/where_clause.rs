@@ -74,3 +74,18 @@ rules! {
         tells_names_from_slices: bool = only(V2_1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_hold_for_lines_after_2_1_too() {
+        let [of_2_1, of_2_2, of_3_0, of_3_11] =
+            [Line(2, 1), Line(2, 2), Line(3, 0), Line(3, 11)].map(WhereRules::of);
+        assert!(of_2_1.checks_columns_in_order && !of_2_1.merges_restrictions);
+        assert!(of_2_2.merges_restrictions && of_2_2.knows_aliases && of_2_2.refuses_key_slices_first);
+        assert!(of_3_0.in_of_one_uses_index && !of_3_0.knows_aliases && of_3_0.refuses_key_slices_first);
+        assert!(!of_3_11.refuses_key_slices_first && !of_3_11.splits_token_relations);
+    }
+}
