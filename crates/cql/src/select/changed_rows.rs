@@ -94,10 +94,8 @@ impl ChangedRows {
         if found.others.is_empty() {
             return Ok(());
         }
-        let mut names: Vec<&str> = found.others.iter().map(|(name, _)| &**name).collect();
-        names.sort_unstable();
         // The space at the end is Cassandra's.
-        invalid(format!("Non PRIMARY KEY columns found in where clause: {} ", names.join(", ")))
+        invalid(format!("Non PRIMARY KEY columns found in where clause: {} ", found.names_of_others()))
     }
 
     fn check_clustering(&self, is_static_only: bool) -> Result<(), CqlError> {

@@ -184,11 +184,9 @@ impl Analysis<'_> {
         if self.state.has(FILTERING_BY_VALUES) || is_static_compact {
             return if select.allow_filtering { Ok(()) } else { invalid(NEEDS_FILTERING) };
         }
-        let mut names: Vec<&str> = self.found.others.iter().map(|(name, _)| &**name).collect();
-        names.sort_unstable();
         invalid(format!(
             "Predicates on non-primary-key columns ({}) are not yet supported for non secondary index queries",
-            names.join(", ")
+            self.found.names_of_others()
         ))
     }
 

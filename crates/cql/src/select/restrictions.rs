@@ -243,6 +243,13 @@ impl Restrictions {
         self.clustering.iter_mut().skip(first).take(width).for_each(|place| *place = Some(at));
     }
 
+    /// Returns the names of the restricted columns outside of the primary key, sorted.
+    pub fn names_of_others(&self) -> String {
+        let mut names: Vec<&str> = self.others.iter().map(|(name, _)| &**name).collect();
+        names.sort_unstable();
+        names.join(", ")
+    }
+
     pub fn restricts_clustering(&self) -> bool {
         self.clustering.iter().any(Option::is_some)
     }

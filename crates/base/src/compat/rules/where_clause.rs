@@ -28,11 +28,12 @@ rules! {
         /// later, `SingleColumnRelation.newINRestriction`).
         refuses_in_of_values_first: bool = SINCE_2_2;
         /// An inequality on a column of the partition key is refused before its value is analyzed (2.2 to 3.9,
-        /// `SingleColumnRelation`); before, when all relations are known; later it may be filtered (CASSANDRA-11031).
+        /// `SingleColumnRelation.toReceivers`); before, it is refused when all relations are known; later, rows may be filtered
+        /// by it (CASSANDRA-11031).
         refuses_key_slices_first: bool = Span::lines(V2_2, Line(3, 10));
-        /// An IN with one value is an equality (1.2).
+        /// An IN with one value is an equality (1.2, `SelectStatement.RawStatement.prepare`).
         in_of_one_is_equality: bool = before(V2_0);
-        /// An IN with one value outside of the primary key is an equality (to 2.1).
+        /// An IN with one value outside of the primary key is an equality (to 2.1, `SelectStatement`).
         in_of_one_value_is_equality: bool = BEFORE_2_2;
         /// An IN with one value is an equality that an index can find (3.0 and later, `Relation.toRestriction`).
         in_of_one_uses_index: bool = Span::since_line(V3_0);
