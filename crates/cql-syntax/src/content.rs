@@ -105,8 +105,8 @@ fn of_cql2(text: &str) -> Subject {
 
 fn is_of_system(table: &TableName) -> bool {
     let keyspace = table.keyspace.as_deref().unwrap_or_default();
-    let has_data = |(of, name): &(&str, &str)| *of == keyspace && (name.is_empty() || *name == table.name);
-    is_system_keyspace(keyspace) && !WITH_DATA.iter().any(has_data)
+    is_system_keyspace(keyspace)
+        && !WITH_DATA.iter().any(|(of, name)| *of == keyspace && (name.is_empty() || *name == table.name))
 }
 
 /// Returns the tokens of a text about a subject with their contents. They cover the text to its last byte.

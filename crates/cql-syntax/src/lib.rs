@@ -1,4 +1,4 @@
-//! The syntax of CQL 3: cuts a text into tokens, and parses them into statements. This crate uses
+//! The syntax of CQL 3, and of CQL 2 ([`cql2`]): cuts a text into tokens, and parses them into statements. This crate uses
 //! neither the schema nor the database.
 //!
 //! ```text
@@ -13,6 +13,7 @@ mod content;
 #[cfg(test)]
 #[path = "../../../tests/support/corpus.rs"]
 mod corpus;
+pub mod cql2;
 mod definition;
 mod describe;
 mod display;

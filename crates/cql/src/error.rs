@@ -36,6 +36,14 @@ impl CqlError {
     }
 }
 
+/// Refuses a statement.
+///
+/// # Errors
+/// Always: `InvalidRequest` with this message.
+pub(crate) fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
+    Err(CqlError::invalid(why))
+}
+
 impl From<MeterError> for CqlError {
     fn from(error: MeterError) -> CqlError {
         CqlError::Failed(error.into())

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::select::Reach;
-use super::{CqlError, Execution, QueryOptions, QueryState, run};
+use super::{Execution, QueryOptions, QueryState, run};
+use crate::error::invalid;
 use base::model::{
     Bounds, Cell, CellKind, Change, Mutation, Predicate, RangeCommand, RangeTombstone, ReadCommand,
     SliceRange,
@@ -31,7 +32,7 @@ pub fn explain<'a>(
             Statement::Select(_) | Statement::Modify(_) | Statement::Batch(_) => {}
             _ => {
                 let why = "only SELECT, INSERT, UPDATE, DELETE and BATCH read or write cells";
-                return Err(CqlError::invalid(why));
+                return invalid(why);
             }
         }
         run::execute_prepared(&state, &prepared, options).await?;
@@ -140,12 +141,12 @@ impl Explained<'_> {
         if let Some(holder) = &command.super_column {
             lines.push((format!("in {}", hex(holder)), "(super column)".to_owned()));
         }
-        let named = |name: &Bytes| {
-            let meaning = table.map(|table| show::meaning(self.state.database.types(), table, name, None));
-            (show::framed(name, composite), meaning.unwrap_or_default())
-        };
         match &command.predicate {
-            Predicate::Names(names) => lines.extend(names.iter().map(named)),
+            Predicate::Names(names) => lines.extend(names.iter().map(|name| {
+                let meaning =
+                    table.map(|table| show::meaning(self.state.database.types(), table, name, None));
+                (show::framed(name, composite), meaning.unwrap_or_default())
+            })),
             Predicate::Range(range) if is_all(range) => {
                 lines.push((format!("{}all cells", way(range)), String::new()));
             }
@@ -238,10 +239,15 @@ fn aligned(lines: &[Line]) -> String {
     const WIDTH_MAX: usize = 72;
     let width = lines.iter().map(|(bytes, _)| bytes.len()).filter(|width| *width <= WIDTH_MAX).max();
     let width = width.unwrap_or_default();
-    let line = |(bytes, meaning): &Line| match meaning.is_empty() {
-        true => format!("  {bytes}\n"),
-        false if bytes.len() > width => format!("  {bytes}\n  {:width$}  {meaning}\n", ""),
-        false => format!("  {bytes:width$}  {meaning}\n"),
-    };
-    lines.iter().map(line).collect()
+    let mut text = String::new();
+    for (bytes, meaning) in lines {
+        text += &if meaning.is_empty() {
+            format!("  {bytes}\n")
+        } else if bytes.len() > width {
+            format!("  {bytes}\n  {:width$}  {meaning}\n", "")
+        } else {
+            format!("  {bytes:width$}  {meaning}\n")
+        };
+    }
+    text
 }

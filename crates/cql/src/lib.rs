@@ -4,6 +4,7 @@
 
 mod access;
 mod column_text;
+mod comma_list;
 pub mod cql2;
 pub mod define;
 mod describe;
@@ -17,6 +18,7 @@ pub mod modify;
 mod options;
 mod outcome;
 mod prepared;
+mod relation_text;
 pub mod remote;
 mod run;
 mod run_script;

@@ -43,11 +43,10 @@ fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerSp
         let column = def.column(&marker.name)?;
         Some(MarkerSpec { class: class_text(column), text: column_text(cf, &def, column) })
     });
-    let of_other = || {
+    of_column.unwrap_or_else(|| {
         let text = format!("ColumnSpecification{{name={}, type={class}}}", marker.name);
         MarkerSpec { class, text }
-    };
-    of_column.unwrap_or_else(of_other)
+    })
 }
 
 /// Returns the class of a marker. Since 2.1 the list for a single marker after IN is a frozen one.

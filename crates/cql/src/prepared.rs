@@ -8,6 +8,7 @@ use quick_cache::sync::Cache;
 use super::remote::RemoteStatements;
 use super::run::{self, Prepared};
 use super::{CqlError, QueryState};
+use crate::error::invalid;
 use crate::limits::PREPARED_STATEMENT_BYTES_MAX;
 use base::model::StatementId;
 use base::util::limits::PREPARED_BYTES_MAX;
@@ -69,10 +70,10 @@ impl PreparedStatements {
     ) -> Result<(StatementId, Arc<Prepared>), CqlError> {
         let size = text.len();
         if size > PREPARED_STATEMENT_BYTES_MAX {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Prepared statement of size {size} bytes is larger than allowed maximum of \
                  {PREPARED_STATEMENT_BYTES_MAX} bytes."
-            )));
+            ));
         }
         let id = id_of(state.keyspace, text);
         let kept = self.cache.get(&id);

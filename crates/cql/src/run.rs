@@ -15,6 +15,7 @@ use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::{AccessPath, Reach, SelectPlan};
 use super::values::Markers;
 use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, access};
+use crate::error::invalid;
 use base::compat::features::restrictions::MATERIALIZED_VIEWS;
 use base::compat::{Behaviour, Line, texts};
 use base::model::BoundValue;
@@ -339,9 +340,9 @@ async fn run_late(
         Statement::Describe(describe) => self::describe(state, describe, options),
         Statement::Use(keyspace) => access::use_keyspace(state, keyspace),
         Statement::Access(statement) => access::run(state, statement).await,
-        Statement::Refused(what) => Err(CqlError::invalid(format!(
+        Statement::Refused(what) => invalid(format!(
             "{what} is not supported: this server has no functions, aggregates, triggers or materialized views"
-        ))),
+        )),
         Statement::Truncate(_) => {
             let truncating = define(state, statement);
             meter::within(Some(RequestKind::Truncate), truncating).await
@@ -392,7 +393,7 @@ async fn execute_with_values(
     note_values(state.database, prepared, options);
     let (markers, values) = (prepared.markers.len(), options.values.len());
     if markers != values {
-        return Err(CqlError::invalid(wrong_count(state.behaviour, markers, values)));
+        return invalid(wrong_count(state.behaviour, markers, values));
     }
     execute(state, prepared, options).await
 }
@@ -401,9 +402,7 @@ async fn execute_with_values(
 pub fn check_batch_values(prepared: &Prepared, values: usize) -> Result<(), CqlError> {
     match prepared.markers.len() {
         markers if markers == values => Ok(()),
-        markers => Err(CqlError::invalid(format!(
-            "There were {markers} markers(?) in CQL but {values} bound variables"
-        ))),
+        markers => invalid(format!("There were {markers} markers(?) in CQL but {values} bound variables")),
     }
 }
 
@@ -428,9 +427,9 @@ pub fn execute_batch<'a>(
         let mut steps = Vec::with_capacity(planned.len());
         for (prepared, options) in &planned {
             let Plan::Modify(plan) = &prepared.plan else {
-                return Err(CqlError::invalid(
+                return invalid(
                     "Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.",
-                ));
+                );
             };
             steps.push(Step { plan, options });
         }

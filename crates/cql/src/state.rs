@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::values::TypeScope;
 use super::{CqlError, system};
+use crate::error::invalid;
 use base::compat::features::restrictions::MULTI_CELL_USER_TYPES;
 use base::compat::features::{ConsistencyLevel, Language, LaterFeature, ReportedVersion};
 use base::compat::{Behaviour, Line, texts};
@@ -129,7 +130,7 @@ impl<'a> QueryState<'a> {
         }
         let catalog = self.database.catalog();
         let Some(found) = catalog.keyspace(keyspace) else {
-            return Err(CqlError::invalid(texts::unknown_keyspace(self.behaviour, keyspace)));
+            return invalid(texts::unknown_keyspace(self.behaviour, keyspace));
         };
         let Some(cf) = found.column_families.get(&name.name) else {
             return Err(self.no_table(&name.name));

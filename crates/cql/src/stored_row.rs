@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{CqlError, QueryState};
 use base::compat::features::ConsistencyLevel;
 use base::marshal::{AbstractType, PACKAGE, STATIC_PREFIX, TypeRef, composite_parts, unreversed};
-use base::model::{Cell, CellKind, Predicate, RowColumns, SliceRange, SuperColumn};
+use base::model::{Cell, CellKind, Predicate, RowColumns, SliceRange};
 use base::schema::{CfDef, Layout, TableDef, show};
 use cql_syntax::TableName;
 
@@ -23,8 +23,9 @@ pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -
     );
     let sides = match &found {
         RowColumns::Cells(cells) => sides_of_cells(state, &table.cf, &table.def, cells),
-        RowColumns::Supers(supers) => {
-            let sides = |holder: &SuperColumn| {
+        RowColumns::Supers(supers) => supers
+            .iter()
+            .flat_map(|holder| {
                 let name = cli_text(&*table.cf.comparator, &holder.name, state);
                 let mut sides = vec![(
                     show::assigned(
@@ -40,9 +41,8 @@ pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -
                     (String::new(), format!("     {}", cell_text(state, &table.cf, cell, names)))
                 }));
                 sides
-            };
-            supers.iter().flat_map(sides).collect()
-        }
+            })
+            .collect(),
     };
     if sides.is_empty() {
         text.push_str("no cells\n");

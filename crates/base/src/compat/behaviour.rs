@@ -42,15 +42,16 @@ impl Behaviour {
     }
 
     const fn row(release: Release) -> Behaviour {
+        let line = Line::of(release);
         Behaviour {
             release,
-            cells: CellRules::of(release),
-            reads: ReadRules::of(release),
-            writes: WriteRules::of(release),
-            schema: SchemaRules::of(release),
-            logins: LoginRules::of(release),
-            wire: WireRules::of(release),
-            cql: CqlRules::of(release),
+            cells: CellRules::of(line),
+            reads: ReadRules::of(line),
+            writes: WriteRules::of(line),
+            schema: SchemaRules::of(line),
+            logins: LoginRules::of(line),
+            wire: WireRules::of(line),
+            cql: CqlRules::of(line),
         }
     }
 }

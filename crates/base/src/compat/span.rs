@@ -68,9 +68,9 @@ impl Span {
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// Returns whether a rule with this span holds in a release. The tables of rules read their values by this name.
-    pub(super) const fn at(self, release: Release) -> bool {
-        self.has(release)
+    /// Returns whether a rule with this span holds in a line. The tables of rules read their values by this name.
+    pub(super) const fn at(self, line: Line) -> bool {
+        self.has_line(line)
     }
 }
 
@@ -95,12 +95,12 @@ pub const fn only(release: Release) -> Span {
 pub struct Eras<T, const N: usize>(pub [(Release, T); N]);
 
 impl<T: Copy, const N: usize> Eras<T, N> {
-    /// Returns a release's value.
-    pub const fn at(&self, release: Release) -> T {
+    /// Returns a line's value.
+    pub const fn at(&self, line: Line) -> T {
         let mut found = self.0[0].1;
         let mut index = 1;
         while index < N {
-            if !Line::of(release).is_before(Line::of(self.0[index].0)) {
+            if !line.is_before(Line::of(self.0[index].0)) {
                 found = self.0[index].1;
             }
             index += 1;
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_value_holds_until_the_release_of_the_next_value() {
         let eras = Eras([(Release::V0_4, 'a'), (Release::V0_7, 'b'), (Release::V2_1, 'c')]);
-        let all: String = Release::ALL.into_iter().map(|release| eras.at(release)).collect();
+        let all: String = Release::ALL.into_iter().map(|release| eras.at(Line::of(release))).collect();
         assert_eq!(all, "aaaabbbbbbc");
     }
 }

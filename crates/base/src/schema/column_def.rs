@@ -40,6 +40,13 @@ pub struct IndexDef {
     pub options: Option<BTreeMap<String, String>>,
 }
 
+impl IndexDef {
+    /// Returns whether the index has an option.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.options.as_ref().is_some_and(|options| options.contains_key(name))
+    }
+}
+
 /// The definition of a column: its validator and its index.
 #[derive(Debug, Clone)]
 pub struct ColumnDef {

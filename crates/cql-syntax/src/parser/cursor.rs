@@ -297,12 +297,14 @@ impl<'t> Parser<'t> {
         self.failure(self.misfit_here(), &message)
     }
 
-    /// Returns the error that the statement should have ended.
-    pub fn not_at_end(&self) -> SyntaxError {
-        if self.kind(1) == TokenKind::End {
-            return self.mismatched("EOF", true);
+    /// Ends the statement: only semicolons may follow. Returns the error after which parsing continued, if there was one.
+    pub fn end(&mut self) -> Result<(), SyntaxError> {
+        while self.eat_symbol(";") {}
+        match (self.kind(0), self.kind(1)) {
+            (TokenKind::End, _) => self.fault.take().map_or(Ok(()), Err),
+            (_, TokenKind::End) => Err(self.mismatched("EOF", true)),
+            _ => Err(self.failure(self.misfit_here(), &format!("missing EOF at '{}'", self.shown(0)))),
         }
-        self.failure(self.misfit_here(), &format!("missing EOF at '{}'", self.shown(0)))
     }
 
     /// Returns the error that one or more items were expected.
@@ -394,9 +396,5 @@ impl<'t> Parser<'t> {
     /// Records an error after which parsing continues.
     pub fn put_off(&mut self, fault: SyntaxError) {
         self.fault = Some(fault);
-    }
-
-    pub fn take_fault(&mut self) -> Option<SyntaxError> {
-        self.fault.take()
     }
 }

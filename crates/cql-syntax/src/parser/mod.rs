@@ -16,7 +16,6 @@ pub use cursor::Parser;
 
 use std::collections::HashMap;
 
-use super::token::TokenKind;
 use super::{Parsed, Statement, TableName};
 use crate::SyntaxError;
 use base::compat::features::releases::NEWEST;
@@ -35,17 +34,9 @@ pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Pars
     parser.check_comment()?;
     parser.check_dollars()?;
     let statement = parser.statement()?;
-    while parser.eat_symbol(";") {}
-    if parser.kind(0) != TokenKind::End {
-        return Err(parser.not_at_end());
-    }
-    match parser.take_fault() {
-        Some(fault) => Err(fault),
-        None => {
-            let Parser { markers, unqualified, functions, before_views, before_feature, .. } = parser;
-            Ok(Parsed { statement, markers, unqualified, functions, before_views, before_feature })
-        }
-    }
+    parser.end()?;
+    let Parser { markers, unqualified, functions, before_views, before_feature, .. } = parser;
+    Ok(Parsed { statement, markers, unqualified, functions, before_views, before_feature })
 }
 
 /// Returns columns and whether each is descending. A repeated column keeps its first position and its last direction.

@@ -6,6 +6,7 @@ mod rows;
 mod users;
 
 use super::{CqlError, Execution, Outcome, QueryState, system};
+use crate::error::invalid;
 use base::compat::texts;
 use cql_syntax::AccessStatement;
 use db::{Permission, Resource, RoleKeeper, Roles};
@@ -66,10 +67,6 @@ fn unauthorized<T>(why: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::Unauthorized(why.into()))
 }
 
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
-}
-
 /// Executes a statement about users, roles or permissions. Statements about users use the messages of 2.1; statements
 /// about roles, which 2.2 added, use the messages of 2.2.
 pub fn run<'a>(state: &'a QueryState<'a>, statement: &'a AccessStatement) -> Execution<'a> {
@@ -97,10 +94,12 @@ pub fn run<'a>(state: &'a QueryState<'a>, statement: &'a AccessStatement) -> Exe
             AccessStatement::GrantRole { role, to } => roles::grant(&desk, role, to).await,
             AccessStatement::RevokeRole { role, from } => roles::revoke(&desk, role, from).await,
             AccessStatement::Grant { permission, resource, to } => {
-                permissions::change(&desk, permissions::Change::Grant, permission, resource, to).await
+                permissions::change(&desk, permissions::PermissionChange::Grant, permission, resource, to)
+                    .await
             }
             AccessStatement::Revoke { permission, resource, from } => {
-                permissions::change(&desk, permissions::Change::Revoke, permission, resource, from).await
+                permissions::change(&desk, permissions::PermissionChange::Revoke, permission, resource, from)
+                    .await
             }
             AccessStatement::ListPermissions { permission, resource, of, is_recursive } => {
                 permissions::list(&desk, permission, resource.as_ref(), of.as_deref(), *is_recursive)

@@ -8,7 +8,7 @@ use db::{Permission, PermissionSet, Resource, Roles};
 
 /// The change of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum PermissionChange {
     Grant,
     Revoke,
 }
@@ -75,13 +75,13 @@ fn user_exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
 /// Executes GRANT and REVOKE. The user must have the permission to be granted, and AUTHORIZE.
 pub async fn change(
     desk: &AccessRequest<'_>,
-    change: Change,
+    change: PermissionChange,
     permission: &str,
     resource: &cql_syntax::Resource,
     role: &str,
 ) -> Result<Outcome, CqlError> {
-    not_without_authorizer(desk, if change == Change::Grant { "GRANT" } else { "REVOKE" })?;
-    let edit = |roles: &mut Roles| {
+    not_without_authorizer(desk, if change == PermissionChange::Grant { "GRANT" } else { "REVOKE" })?;
+    desk.change(|roles| {
         user_exists(roles, role)?;
         let resource = found(desk, roles, resource)?;
         let permissions = named(permission, Some(&resource))?;
@@ -96,12 +96,12 @@ pub async fn change(
             }
         }
         match change {
-            Change::Grant => roles.grant(role, &resource, permissions),
-            Change::Revoke => roles.revoke(role, &resource, permissions),
+            PermissionChange::Grant => roles.grant(role, &resource, permissions),
+            PermissionChange::Revoke => roles.revoke(role, &resource, permissions),
         }
         Ok(())
-    };
-    desk.change(edit).await
+    })
+    .await
 }
 
 /// Executes LIST PERMISSIONS. Superusers see the permissions of all roles, other users the permissions of their own
@@ -140,8 +140,7 @@ pub fn list(
             granted.filter(|(on, _)| chain.as_ref().is_none_or(|chain| chain.contains(on)))
         {
             let shown = permissions.intersection(wanted);
-            let row = |one: Permission| [(*name).to_owned(), on.to_string(), one.name().to_owned()];
-            found.extend(shown.iter().map(row));
+            found.extend(shown.iter().map(|one| [(*name).to_owned(), on.to_string(), one.name().to_owned()]));
         }
     }
     Ok(rows::permissions(found, desk.state.behaviour.cql.permissions_name_roles))
@@ -149,6 +148,5 @@ pub fn list(
 
 /// Returns a resource, and its parents if `is_recursive` is set.
 fn chain(resource: Resource, is_recursive: bool) -> Vec<Resource> {
-    let next = |resource: &Resource| resource.parent().filter(|_| is_recursive);
-    std::iter::successors(Some(resource), next).collect()
+    std::iter::successors(Some(resource), |resource| resource.parent().filter(|_| is_recursive)).collect()
 }

@@ -35,7 +35,7 @@ pub async fn create(
     };
     check(&desk.keeper.now())?;
     let salted_hash = desk.hash(options.password.as_ref()).await?;
-    let edit = |roles: &mut Roles| {
+    desk.change(|roles| {
         check(roles)?;
         if !roles.contains(name) {
             let is_superuser = options.superuser.unwrap_or(false);
@@ -46,15 +46,15 @@ pub async fn create(
             roles.grant(desk.me, &made, made.applicable());
         }
         Ok(())
-    };
-    desk.change(edit).await
+    })
+    .await
 }
 
 pub async fn alter(desk: &AccessRequest<'_>, name: &str, options: &RoleOptions) -> Result<Outcome, CqlError> {
     let check = |roles: &Roles| may_alter(desk, roles, name, options);
     check(&desk.keeper.now())?;
     let hash = desk.hash(options.password.as_ref()).await?;
-    let edit = |roles: &mut Roles| {
+    desk.change(|roles| {
         check(roles)?;
         roles.edit(name, |role| {
             role.is_superuser = options.superuser.unwrap_or(role.is_superuser);
@@ -62,8 +62,8 @@ pub async fn alter(desk: &AccessRequest<'_>, name: &str, options: &RoleOptions) 
             role.salted_hash = hash.clone().or(role.salted_hash.take());
         });
         Ok(())
-    };
-    desk.change(edit).await
+    })
+    .await
 }
 
 fn may_alter(
@@ -105,7 +105,7 @@ fn may_alter(
 }
 
 pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
-    let edit = |roles: &mut Roles| {
+    desk.change(|roles| {
         desk.check(roles, Permission::Drop, &Resource::Role(name.to_owned()))?;
         if roles.is_superuser(name) && !roles.is_superuser(desk.me) {
             return unauthorized("Only superusers can drop a role with superuser status");
@@ -118,24 +118,24 @@ pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Resu
         }
         roles.remove(name);
         Ok(())
-    };
-    desk.change(edit).await
+    })
+    .await
 }
 
 pub async fn grant(desk: &AccessRequest<'_>, role: &str, to: &str) -> Result<Outcome, CqlError> {
-    let edit = |roles: &mut Roles| {
+    desk.change(|roles| {
         may_give(desk, roles, role, to)?;
         Ok(roles.join(to, role)?)
-    };
-    desk.change(edit).await
+    })
+    .await
 }
 
 pub async fn revoke(desk: &AccessRequest<'_>, role: &str, from: &str) -> Result<Outcome, CqlError> {
-    let edit = |roles: &mut Roles| {
+    desk.change(|roles| {
         may_give(desk, roles, role, from)?;
         Ok(roles.leave(from, role)?)
-    };
-    desk.change(edit).await
+    })
+    .await
 }
 
 fn may_give(desk: &AccessRequest<'_>, roles: &Roles, role: &str, other: &str) -> Result<(), CqlError> {

@@ -54,9 +54,11 @@ pub fn roles(rows: Vec<(&str, bool, bool)>) -> Outcome {
         spec("roles", "login", boolean_type()),
         spec("roles", "options", options),
     ];
-    let none = || Some(Bytes::from_static(&[0; 4]));
-    let row = |(name, is_super, login)| vec![text(name), boolean(is_super), boolean(login), none()];
-    answer(columns, rows.into_iter().map(row).collect())
+    let rows = rows.into_iter().map(|(name, is_super, login)| {
+        let no_options = Some(Bytes::from_static(&[0; 4]));
+        vec![text(name), boolean(is_super), boolean(login), no_options]
+    });
+    answer(columns, rows.collect())
 }
 
 /// Returns the result of LIST PERMISSIONS: username, resource, permission; with roles, their names come first. Like
@@ -68,8 +70,8 @@ pub fn permissions(rows: Vec<[String; 3]>, with_roles: bool) -> Outcome {
     let names = ["role", "username", "resource", "permission"];
     let skipped = usize::from(!with_roles);
     let columns = names[skipped..].iter().map(|name| spec("permissions", name, text_type())).collect();
-    let row = |[role, resource, permission]: [String; 3]| {
+    let rows = rows.into_iter().map(|[role, resource, permission]| {
         [&role, &role, &resource, &permission].map(|value| text(value))[skipped..].to_vec()
-    };
-    answer(columns, rows.into_iter().map(row).collect())
+    });
+    answer(columns, rows.collect())
 }

@@ -31,7 +31,7 @@ pub async fn create(
     // Hashing is expensive, so the permission is checked first.
     check(&desk.keeper.now())?;
     let salted_hash = desk.hash(password).await?;
-    let edit = |roles: &mut Roles| {
+    desk.change(|roles| {
         check(roles)?;
         if !roles.contains(name) {
             let salted_hash = salted_hash.clone();
@@ -40,8 +40,8 @@ pub async fn create(
             roles.grant(desk.me, &made, made.applicable());
         }
         Ok(())
-    };
-    desk.change(edit).await
+    })
+    .await
 }
 
 pub async fn alter(
@@ -73,19 +73,19 @@ pub async fn alter(
     };
     check(&desk.keeper.now())?;
     let hash = desk.hash(password).await?;
-    let edit = |roles: &mut Roles| {
+    desk.change(|roles| {
         check(roles)?;
         roles.edit(name, |role| {
             role.is_superuser = is_superuser.unwrap_or(role.is_superuser);
             role.salted_hash = hash.clone().or(role.salted_hash.take());
         });
         Ok(())
-    };
-    desk.change(edit).await
+    })
+    .await
 }
 
 pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
-    let edit = |roles: &mut Roles| {
+    desk.change(|roles| {
         if !roles.is_superuser(desk.me) {
             return unauthorized("Only superusers are allowed to perform DROP USER queries");
         }
@@ -97,14 +97,14 @@ pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Resu
         }
         roles.remove(name);
         Ok(())
-    };
-    desk.change(edit).await
+    })
+    .await
 }
 
 /// Executes LIST USERS, which every logged-in user may do.
 pub fn list(desk: &AccessRequest<'_>) -> Outcome {
     let roles = desk.keeper.now();
     let users = roles.iter().filter(|(_, role)| role.can_login);
-    let row = |name: &String| vec![rows::text(name), rows::boolean(roles.is_superuser(name))];
-    rows::users(users.map(|(name, _)| row(name)).collect())
+    let rows = users.map(|(name, _)| vec![rows::text(name), rows::boolean(roles.is_superuser(name))]);
+    rows::users(rows.collect())
 }

@@ -4,18 +4,20 @@ use bytes::Bytes;
 
 use super::lookup::{Family, check_name};
 use super::outcome::Cql2Outcome;
-use super::statement::{Change2, Changes, Command2, NewValue, Values};
+use super::values::Values;
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
+use cql_syntax::cql2::{Change2, Changes2, Command2, NewValue2};
 use db::{
     Access, ColumnOrSuper, CounterColumn, Deletion, MutationRequest, NewColumn, RowBatch, SlicePredicate,
 };
 
 pub async fn run(
     state: &QueryState<'_>,
-    changes: &Changes,
+    changes: &Changes2,
     values: Values<'_>,
 ) -> Result<Cql2Outcome, CqlError> {
     check_batch(changes)?;
@@ -43,21 +45,19 @@ pub async fn run(
 }
 
 /// Checks which attributes are set on the batch, and which on its statements.
-fn check_batch(changes: &Changes) -> Result<(), CqlError> {
+fn check_batch(changes: &Changes2) -> Result<(), CqlError> {
     if !changes.is_batch {
         return Ok(());
     }
     if changes.using.ttl_s.is_some() {
-        return Err(CqlError::invalid(texts::batch_with_ttl(CQL_2)));
+        return invalid(texts::batch_with_ttl(CQL_2));
     }
     for change in &changes.statements {
         if change.using.consistency.is_some() {
-            return Err(CqlError::invalid(
-                "Consistency level must be set on the BATCH, not individual statements",
-            ));
+            return invalid("Consistency level must be set on the BATCH, not individual statements");
         }
         if changes.using.timestamp.is_some() && change.using.timestamp.is_some() {
-            return Err(CqlError::invalid("Timestamp must be set either on BATCH or individual statements"));
+            return invalid("Timestamp must be set either on BATCH or individual statements");
         }
     }
     Ok(())
@@ -74,15 +74,15 @@ impl Writer<'_> {
     fn rows(&self) -> Result<Vec<RowBatch>, CqlError> {
         let alias = self.family.key_alias();
         if !self.change.key_name.as_ref().is_some_and(|name| name.is_key(&alias)) {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Expected key '{alias}' to be present in WHERE clause for '{}'",
                 self.family.cf.name
-            )));
+            ));
         }
         let mutations = match &self.change.what {
             Command2::Set(columns) => {
                 let columns = columns.iter().map(|(name, value)| {
-                    let name = name.bytes(self.family.comparator(), self.values)?;
+                    let name = self.values.bytes(name, self.family.comparator())?;
                     check_name(&name)?;
                     self.insert(name, value)
                 });
@@ -90,7 +90,7 @@ impl Writer<'_> {
             }
             Command2::Delete(names) => {
                 let names = names.iter().map(|name| {
-                    let name = name.bytes(self.family.comparator(), self.values)?;
+                    let name = self.values.bytes(name, self.family.comparator())?;
                     check_name(&name)?;
                     Ok(name)
                 });
@@ -98,25 +98,25 @@ impl Writer<'_> {
             }
         };
         let row = |key: Bytes| RowBatch { key, families: vec![(self.family.name(), mutations.clone())] };
-        let keys = self.change.keys.iter().map(|key| key.bytes(self.family.key_type(), self.values));
+        let keys = self.change.keys.iter().map(|key| self.values.bytes(key, self.family.key_type()));
         keys.map(|key| key.map(row)).collect()
     }
 
-    fn insert(&self, name: Bytes, value: &NewValue) -> Result<MutationRequest, CqlError> {
+    fn insert(&self, name: Bytes, value: &NewValue2) -> Result<MutationRequest, CqlError> {
         let insert = match value {
-            NewValue::Delta(delta) => ColumnOrSuper {
+            NewValue2::Delta(delta) => ColumnOrSuper {
                 counter: Some(Box::new(CounterColumn { name, delta: *delta })),
                 ..ColumnOrSuper::default()
             },
             // The value of a counter is not parsed, because it cannot be written.
-            NewValue::Value(_) if self.family.cf.is_counter() => {
-                return Err(CqlError::invalid(format!(
+            NewValue2::Value(_) if self.family.cf.is_counter() => {
+                return invalid(format!(
                     "invalid operation for commutative columnfamily {}",
                     self.family.cf.name
-                )));
+                ));
             }
-            NewValue::Value(value) => {
-                let value = value.bytes(self.family.value_type(&name), self.values)?;
+            NewValue2::Value(value) => {
+                let value = self.values.bytes(value, self.family.value_type(&name))?;
                 let ttl_s = self.change.using.ttl_s.filter(|ttl_s| *ttl_s != 0);
                 let column = NewColumn { name, value: Some(value), timestamp: Some(self.timestamp), ttl_s };
                 ColumnOrSuper { column: Some(column), ..ColumnOrSuper::default() }

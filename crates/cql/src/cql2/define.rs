@@ -5,11 +5,13 @@ use bytes::Bytes;
 use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
-use super::statement::{Term2, Values};
+use super::values::Values;
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::compat::texts;
 use base::schema::IndexKind;
 use cql_syntax::TableName;
+use cql_syntax::cql2::Term2;
 use db::{Access, KsRequest};
 
 pub async fn create_keyspace(
@@ -29,14 +31,14 @@ pub async fn create_keyspace(
                 request.durable_writes = Some(value.eq_ignore_ascii_case("true"));
             }
             _ => {
-                return Err(CqlError::invalid(format!(
+                return invalid(format!(
                     "\"{property}\" is not a valid keyword argument for CREATE KEYSPACE"
-                )));
+                ));
             }
         }
     }
     if request.strategy_class.is_empty() {
-        return Err(CqlError::invalid("missing required argument \"strategy_class\""));
+        return invalid("missing required argument \"strategy_class\"");
     }
     if state.database.catalog().keyspace(name).is_some() {
         return Err(CqlError::AlreadyExists {
@@ -65,18 +67,18 @@ pub async fn create_index(
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     if state.database.catalog().column_family(keyspace, &table.name).is_none() {
         state.database.describe(state.behaviour).check_named_keyspace(keyspace.as_bytes())?;
-        return Err(CqlError::invalid(format!("No such column family: {}", table.name)));
+        return invalid(format!("No such column family: {}", table.name));
     }
     let family = Family::find_to_change(state, table)?;
     state.check(Access::UpdateFamily { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
-    let column_name: Bytes = column.bytes(family.comparator(), values)?;
+    let column_name: Bytes = values.bytes(column, family.comparator())?;
     let mut request = properties::request_of(&family.cf);
     let Some(found) = request.columns.iter_mut().find(|column| column.name == column_name) else {
         let shown = family.comparator().to_text(&column_name);
-        return Err(CqlError::invalid(texts::unknown_indexed_column(state.behaviour, &shown)));
+        return invalid(texts::unknown_indexed_column(state.behaviour, &shown));
     };
     if found.index_kind.is_some() {
-        return Err(CqlError::invalid(texts::existing_index(state.behaviour)));
+        return invalid(texts::existing_index(state.behaviour));
     }
     found.index_kind = Some(IndexKind::Keys);
     found.index_name = name.map(str::to_owned);
@@ -103,7 +105,7 @@ pub async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcom
     drop(requests);
     drop(catalog);
     let Some(request) = found else {
-        return Err(CqlError::invalid(texts::unknown_index(state.behaviour, name, keyspace)));
+        return invalid(texts::unknown_index(state.behaviour, name, keyspace));
     };
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: request.name.as_bytes() })?;
     state.database.schema_changes(state.behaviour).update_column_family(request).await?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
@@ -34,10 +35,10 @@ impl<'a> Family<'a> {
         state.database.describe(state.behaviour).check_named_keyspace(keyspace.as_bytes())?;
         let catalog = state.database.catalog();
         let Some(cf) = catalog.column_family(keyspace, &table.name) else {
-            return Err(CqlError::invalid(texts::unknown_table(CQL_2, &table.name)));
+            return invalid(texts::unknown_table(CQL_2, &table.name));
         };
         if cf.subcomparator().is_some() {
-            return Err(CqlError::invalid("CQL 2 does not support super columns"));
+            return invalid("CQL 2 does not support super columns");
         }
         Ok(Family { cf: cf.clone(), state: *state })
     }
@@ -46,10 +47,10 @@ impl<'a> Family<'a> {
     pub fn find_to_change(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
         let family = Family::find(state, table)?;
         match family.cf.table {
-            Some(_) => Err(CqlError::invalid(format!(
+            Some(_) => invalid(format!(
                 "{} was created with CQL 3 and can only be changed with CQL 3",
                 family.cf.name
-            ))),
+            )),
             None => Ok(family),
         }
     }
@@ -103,11 +104,11 @@ impl<'a> Family<'a> {
 /// Checks whether a name is valid for a column.
 pub fn check_name(name: &[u8]) -> Result<(), CqlError> {
     if name.is_empty() {
-        return Err(CqlError::invalid("zero-length column name"));
+        return invalid("zero-length column name");
     }
     if name.len() > NAME_BYTES_MAX {
         let length = name.len();
-        return Err(CqlError::invalid(format!("column name is too long ({length} > {NAME_BYTES_MAX})")));
+        return invalid(format!("column name is too long ({length} > {NAME_BYTES_MAX})"));
     }
     Ok(())
 }

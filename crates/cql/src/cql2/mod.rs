@@ -4,26 +4,27 @@ mod change;
 mod define;
 mod lookup;
 mod outcome;
-mod parser;
 mod properties;
 mod select;
-mod statement;
 mod table;
 mod time_text;
+mod values;
 
 pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 pub use properties::request_of;
-use statement::{Statement2, Values};
+use values::Values;
 
 use super::journal_arguments::note_query;
 use super::system::SYSTEM;
 use super::{CqlError, Execution, QueryState};
+use crate::error::invalid;
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
 use base::util::meter;
 use base::util::meter::RequestKind;
 use bytes::Bytes;
 use cql_syntax::StatementTarget;
+use cql_syntax::cql2::{Statement2, parse};
 
 /// A parsed statement, which can be executed many times.
 #[derive(Debug, Clone)]
@@ -47,7 +48,7 @@ impl Prepared2 {
 
 /// Parses a statement.
 pub fn prepare(text: &str) -> Result<Prepared2, CqlError> {
-    let (statement, markers) = parser::parse(text)?;
+    let (statement, markers) = parse(text)?;
     Ok(Prepared2 { statement, markers })
 }
 
@@ -67,7 +68,7 @@ pub fn run<'a>(
 ) -> Execution<'a, Cql2Outcome> {
     Box::pin(async move {
         if prepared.markers != values.len() {
-            return Err(CqlError::invalid(texts::wrong_bound_count(CQL_2, prepared.markers, values.len())));
+            return invalid(texts::wrong_bound_count(CQL_2, prepared.markers, values.len()));
         }
         let values = Values { bound: values, state };
         match &prepared.statement {
@@ -80,7 +81,7 @@ pub fn run<'a>(
             Statement2::Use(name) => match state.database.catalog().keyspace(name) {
                 Some(_) => Ok(Cql2Outcome::Keyspace(name.clone())),
                 None if name == SYSTEM => Ok(Cql2Outcome::Keyspace(name.clone())),
-                None => Err(CqlError::invalid(texts::unknown_keyspace_of_use(CQL_2, name))),
+                None => invalid(texts::unknown_keyspace_of_use(CQL_2, name)),
             },
             Statement2::Truncate(table) => {
                 meter::within(Some(RequestKind::Truncate), table::truncate(state, table)).await

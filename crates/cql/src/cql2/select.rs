@@ -6,9 +6,11 @@ use bytes::Bytes;
 
 use super::lookup::{Family, check_name, short_name};
 use super::outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
-use super::statement::{Columns2, Relation2, Select2, Term2, Values};
+use super::values::Values;
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::model::{Cell, Row, RowColumns};
+use cql_syntax::cql2::{Columns2, Comparison2, Relation2, Select2, Term2};
 use db::{Access, ColumnParent, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate};
 
 /// The default maximum number of columns of each row, without FIRST.
@@ -48,7 +50,7 @@ pub async fn run(
 ) -> Result<Cql2Outcome, CqlError> {
     let family = Family::find(state, &select.table)?;
     state.check(Access::Read { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
-    let reader = Reader { state, family: &family, select, values };
+    let reader = Select2Reader { state, family: &family, select, values };
     let conditions = reader.conditions()?;
     let rows = reader.rows(&conditions).await?;
     if matches!(select.columns, Columns2::Count(_)) {
@@ -71,14 +73,14 @@ fn count(rows: usize) -> Cql2Result {
     }
 }
 
-struct Reader<'a> {
+struct Select2Reader<'a> {
     state: &'a QueryState<'a>,
     family: &'a Family<'a>,
     select: &'a Select2,
     values: Values<'a>,
 }
 
-impl Reader<'_> {
+impl Select2Reader<'_> {
     fn conditions(&self) -> Result<Where, CqlError> {
         let mut conditions = Where::default();
         let alias = self.family.key_alias();
@@ -92,17 +94,18 @@ impl Reader<'_> {
                     conditions.is_by_list = true;
                 }
                 Relation2::In { .. } => {
-                    return Err(CqlError::invalid("IN is only supported on the row key"));
+                    return invalid("IN is only supported on the row key");
                 }
                 Relation2::Compare { name, operator, value } if name.is_key(&alias) => {
                     self.add_key_condition(&mut conditions, *operator, value)?;
                 }
                 Relation2::Compare { name, operator, value } => {
-                    let column_name = name.bytes(self.family.comparator(), self.values);
+                    let column_name = self.values.bytes(name, self.family.comparator());
                     // A name that the comparator cannot parse is not indexed.
                     let column_name = column_name.map_err(|_| not_indexed())?;
-                    let value = value.bytes(self.family.value_type(&column_name), self.values)?;
-                    conditions.expressions.push(IndexExpression { column_name, operator: *operator, value });
+                    let value = self.values.bytes(value, self.family.value_type(&column_name))?;
+                    let operator = index_operator(*operator);
+                    conditions.expressions.push(IndexExpression { column_name, operator, value });
                 }
             }
         }
@@ -111,23 +114,23 @@ impl Reader<'_> {
     }
 
     fn key(&self, term: &Term2) -> Result<Bytes, CqlError> {
-        term.bytes(self.family.key_type(), self.values)
+        self.values.bytes(term, self.family.key_type())
     }
 
     fn add_key_condition(
         &self,
         conditions: &mut Where,
-        operator: IndexOperator,
+        operator: Comparison2,
         value: &Term2,
     ) -> Result<(), CqlError> {
         let key = self.key(value)?;
         match operator {
-            IndexOperator::Eq => conditions.add_key(key),
-            IndexOperator::Gt | IndexOperator::Gte => {
-                conditions.start = Some((key, operator == IndexOperator::Gte));
+            Comparison2::Eq => conditions.add_key(key),
+            Comparison2::Gt | Comparison2::Gte => {
+                conditions.start = Some((key, operator == Comparison2::Gte));
             }
-            IndexOperator::Lt | IndexOperator::Lte => {
-                conditions.finish = Some((key, operator == IndexOperator::Lte));
+            Comparison2::Lt | Comparison2::Lte => {
+                conditions.finish = Some((key, operator == Comparison2::Lte));
             }
         }
         Ok(())
@@ -135,16 +138,16 @@ impl Reader<'_> {
 
     fn check(&self, conditions: &Where) -> Result<(), CqlError> {
         if conditions.keys.len() > 1 && !conditions.is_by_list {
-            return Err(CqlError::invalid("You cannot use more than one KEY = in a SELECT"));
+            return invalid("You cannot use more than one KEY = in a SELECT");
         }
         if conditions.start.is_none() && conditions.finish.is_some() {
-            return Err(CqlError::invalid("Key range clauses must include a start key (i.e. KEY > term)"));
+            return invalid("Key range clauses must include a start key (i.e. KEY > term)");
         }
         if conditions.start.is_some() && conditions.is_by_key {
-            return Err(CqlError::invalid("You cannot combine key range and by-key clauses in a SELECT"));
+            return invalid("You cannot combine key range and by-key clauses in a SELECT");
         }
         if conditions.finish.is_some() && !conditions.expressions.is_empty() {
-            return Err(CqlError::invalid("You cannot combine key range and by-column clauses in a SELECT"));
+            return invalid("You cannot combine key range and by-column clauses in a SELECT");
         }
         let is_indexed = |expression: &IndexExpression| {
             let column = self.family.cf.column_metadata.get(&expression.column_name);
@@ -166,12 +169,12 @@ impl Reader<'_> {
         if finish.is_empty() || (ring.token(start), start) <= (ring.token(finish), finish) {
             return Ok(());
         }
-        Err(CqlError::invalid(if database.partitioner().class_name().ends_with("RandomPartitioner") {
+        invalid(if database.partitioner().class_name().ends_with("RandomPartitioner") {
             "Start key sorts after end key. This is not allowed; you probably should not specify end key at all, \
                  under RandomPartitioner"
         } else {
             "Start key must sort before (or equal to) finish key in your partitioner!"
-        }))
+        })
     }
 
     fn check_column_order(&self, start: &Bytes, finish: &Bytes) -> Result<(), CqlError> {
@@ -180,7 +183,7 @@ impl Reader<'_> {
         if start.is_empty() || finish.is_empty() || order.is_le() {
             return Ok(());
         }
-        Err(CqlError::invalid("range finish must come after start in traversal order"))
+        invalid("range finish must come after start in traversal order")
     }
 
     fn predicate(&self) -> Result<SlicePredicate, CqlError> {
@@ -190,7 +193,7 @@ impl Reader<'_> {
                 let alias = self.family.key_alias();
                 let names = names.iter().filter(|name| !name.is_key(&alias));
                 let names = names.map(|name| {
-                    let name = name.bytes(comparator, self.values)?;
+                    let name = self.values.bytes(name, comparator)?;
                     check_name(&name)?;
                     Ok(name)
                 });
@@ -198,10 +201,10 @@ impl Reader<'_> {
                 return Ok(SlicePredicate { column_names, slice_range: None });
             }
             Columns2::Range(start, finish) => {
-                (start.bytes(comparator, self.values)?, finish.bytes(comparator, self.values)?)
+                (self.values.bytes(start, comparator)?, self.values.bytes(finish, comparator)?)
             }
             Columns2::Count(Some(one)) => {
-                one.bytes(comparator, self.values)?;
+                self.values.bytes(one, comparator)?;
                 (Bytes::new(), Bytes::new())
             }
             Columns2::All | Columns2::Count(None) => (Bytes::new(), Bytes::new()),
@@ -366,7 +369,7 @@ impl Reader<'_> {
             if is_absent {
                 continue;
             }
-            let name = term.bytes(self.family.comparator(), self.values)?;
+            let name = self.values.bytes(term, self.family.comparator())?;
             self.note_type(&name, result);
             match by_name.get(&name) {
                 Some(cell) => columns.push(column_of(cell.clone())),
@@ -374,6 +377,16 @@ impl Reader<'_> {
             }
         }
         Ok(columns)
+    }
+}
+
+fn index_operator(comparison: Comparison2) -> IndexOperator {
+    match comparison {
+        Comparison2::Eq => IndexOperator::Eq,
+        Comparison2::Lt => IndexOperator::Lt,
+        Comparison2::Lte => IndexOperator::Lte,
+        Comparison2::Gt => IndexOperator::Gt,
+        Comparison2::Gte => IndexOperator::Gte,
     }
 }
 

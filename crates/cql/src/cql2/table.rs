@@ -5,11 +5,13 @@ use bytes::Bytes;
 use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
-use super::statement::{Alter2, CreateTable2, Term2, Values};
+use super::values::Values;
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::compat::texts;
 use base::marshal::BytesType;
 use cql_syntax::TableName;
+use cql_syntax::cql2::{Alter2, CreateTable2, Term2};
 use db::{Access, CfRequest, ColumnRequest};
 
 /// The default name of the row key.
@@ -29,10 +31,10 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql
     let mut keys = create.columns.iter().filter(|(_, _, is_key)| *is_key);
     let (key, others) = (keys.next(), keys.next());
     let Some((key_name, key_type, _)) = key else {
-        return Err(CqlError::invalid("You must specify a PRIMARY KEY"));
+        return invalid("You must specify a PRIMARY KEY");
     };
     if others.is_some() {
-        return Err(CqlError::invalid("You may only specify one PRIMARY KEY"));
+        return invalid("You may only specify one PRIMARY KEY");
     }
     request.key_validation_class = Some(properties::class_of(state, key_type)?);
     if let Term2::Text(name) = key_name
@@ -45,7 +47,7 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql
     let comparator = comparator.as_deref().unwrap_or(&BytesType);
     for (name, class, is_key) in &create.columns {
         if !is_key {
-            let name = name.bytes(comparator, Values::none(state))?;
+            let name = Values::none(state).bytes(name, comparator)?;
             request.columns.push(column(name, properties::class_of(state, class)?));
         }
     }
@@ -74,7 +76,7 @@ pub async fn alter(
     let family = Family::find_to_change(state, table)?;
     state.check(Access::UpdateFamily { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
     let mut request = properties::request_of(&family.cf);
-    let name_of = |term: &Term2| term.bytes(family.comparator(), Values::none(state));
+    let name_of = |term: &Term2| Values::none(state).bytes(term, family.comparator());
     let not_found = |term: &Term2| {
         let Term2::Text(name) = term else { return CqlError::invalid("a name cannot be bound here") };
         CqlError::invalid(format!("Column {name} was not found in table {}", family.cf.name))
@@ -93,9 +95,9 @@ pub async fn alter(
             let name = name_of(term)?;
             if request.columns.iter().any(|column| column.name == name) {
                 let Term2::Text(text) = term else { return Err(not_found(term)) };
-                return Err(CqlError::invalid(format!(
+                return invalid(format!(
                     "Invalid column name {text} because it conflicts with an existing column"
-                )));
+                ));
             }
             request.columns.push(column(name, properties::class_of(state, class)?));
         }

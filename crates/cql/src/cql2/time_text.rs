@@ -44,11 +44,11 @@ pub fn parse(text: &str, of: &dyn AbstractType, state: &QueryState<'_>) -> Optio
 
 /// Returns whether a text has the length of a UUID, and hyphens where a UUID has them.
 fn has_form_of_uuid(text: &str) -> bool {
-    let is_right = |(at, byte): (usize, u8)| match at {
-        8 | 13 | 18 | 23 => byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    };
-    text.len() == UUID_CHARS && text.bytes().enumerate().all(is_right)
+    text.len() == UUID_CHARS
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }
 
 fn not_a_time(text: &str, is_time_uuid: bool, state: &QueryState<'_>) -> CqlError {

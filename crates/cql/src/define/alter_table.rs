@@ -7,8 +7,9 @@ use bytes::Bytes;
 use super::compatible::{keeps_order, may_replace, takes_elements};
 use super::index::indexed_part;
 use super::modern::in_old_words;
-use super::names::{configuration, configured, invalid, keyspace_of, syntax};
+use super::names::{configuration, configured, keyspace_of, syntax};
 use super::{options, sizes, table_changed};
+use crate::error::invalid;
 use crate::values::TypeScope;
 use crate::{ChangeKind, CqlError, Outcome, QueryState};
 use base::compat::features::ReportedVersion;
@@ -41,7 +42,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
         let mut cf = CfDef::clone(&old);
         for step in steps {
             let table = TableDef::of(&cf, release);
-            cf = Change { old: &cf, table: &table, types }.made(step, &scope, state)?;
+            cf = TableChange { old: &cf, table: &table, types }.made(step, &scope, state)?;
         }
         sizes::check_table(&TableDef::of(&cf, release))?;
         keyspace.column_families.insert(name.name.clone(), Arc::new(cf.with_indexes()));
@@ -52,13 +53,13 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
 }
 
 /// The existing column family from which a changed one is made.
-struct Change<'a> {
+struct TableChange<'a> {
     old: &'a CfDef,
     table: &'a TableDef,
     types: &'a Types,
 }
 
-impl Change<'_> {
+impl TableChange<'_> {
     /// Returns the column family after one step of the statement.
     fn made(&self, step: &Alter, scope: &TypeScope<'_>, state: &QueryState<'_>) -> Result<CfDef, CqlError> {
         match step {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::modern::in_old_words;
-use super::names::{check_table, configuration, configured, invalid, keyspace_of};
+use super::names::{check_table, configuration, configured, keyspace_of};
 use super::{options, sizes, table_changed};
+use crate::error::invalid;
 use crate::values::TypeScope;
 use crate::{ChangeKind, CqlError, Outcome, QueryState};
 use base::compat::texts;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::names::{configuration, invalid, keyspace_of};
+use super::names::{configuration, keyspace_of};
 use super::table_changed;
+use crate::error::invalid;
 use crate::{ChangeKind, CqlError, Outcome, QueryState};
 use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, INDEXES_ON_STATIC_COLUMNS};
 use base::compat::texts;
@@ -157,10 +158,9 @@ fn indexed_type(create: &CreateIndex, column: &TableColumn, types: &Types) -> Re
 
 /// Returns the part of a column's type that is indexed: for a collection its elements, its keys, or both.
 pub fn indexed_part<'t>(cql_type: &'t CqlType, index: &IndexDef) -> &'t CqlType {
-    let is_by = |option| index.options.as_ref().is_some_and(|options| options.contains_key(option));
-    let by_keys = is_by(INDEX_KEYS);
+    let by_keys = index.has_option(INDEX_KEYS);
     match cql_type {
-        entries if is_by(INDEX_ENTRIES) => entries,
+        entries if index.has_option(INDEX_ENTRIES) => entries,
         CqlType::Map { key, is_frozen: false, .. } if by_keys => key,
         CqlType::Map { value: part, is_frozen: false, .. }
         | CqlType::List { element: part, is_frozen: false }
@@ -171,15 +171,14 @@ pub fn indexed_part<'t>(cql_type: &'t CqlType, index: &IndexDef) -> &'t CqlType 
 
 /// Checks that a map is not indexed in two ways, such as by its keys and by its values.
 fn check_other_half(create: &CreateIndex, column: &TableColumn, known: &IndexDef) -> Result<(), CqlError> {
-    let is_by = |option| known.options.as_ref().is_some_and(|options| options.contains_key(option));
     let part = match create.target {
         IndexTarget::Keys => "keys",
         IndexTarget::Entries => "entries",
         IndexTarget::Values | IndexTarget::Full => "values",
     };
-    let known_part = if is_by(INDEX_KEYS) {
+    let known_part = if known.has_option(INDEX_KEYS) {
         "keys"
-    } else if is_by(INDEX_ENTRIES) {
+    } else if known.has_option(INDEX_ENTRIES) {
         "entries"
     } else {
         "values"

@@ -18,6 +18,7 @@ pub use create_table::column_family;
 pub use modern::in_old_words;
 
 use super::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, SchemaChange};
+use crate::error::invalid;
 use cql_syntax::{CreateIndex, Statement};
 
 /// Makes the checks of a schema statement or TRUNCATE that the old servers make when they prepare it: the keyspace of its
@@ -57,7 +58,7 @@ pub async fn define(state: &QueryState<'_>, statement: &Statement) -> Result<Out
         }
         Statement::AlterType { name, alter } => user_type::alter(state, name, alter).await,
         Statement::DropType { name, if_exists } => user_type::drop_type(state, name, *if_exists).await,
-        _ => Err(CqlError::invalid("this statement changes no schema")),
+        _ => invalid("this statement changes no schema"),
     }
 }
 

@@ -14,7 +14,6 @@ pub fn in_old_words<'p>(reported: &ReportedVersion, properties: &'p Properties) 
     if !reported.has_properties_of_3_0() {
         return Cow::Borrowed(properties);
     }
-    let is_known = |(name, _): &&(String, PropertyValue)| !LATER.contains(&&**name);
     let old = |(name, value): &(String, PropertyValue)| {
         let value = match (&**name, value) {
             ("speculative_retry", PropertyValue::Text(text)) => PropertyValue::Text(speculative_retry(text)),
@@ -23,7 +22,9 @@ pub fn in_old_words<'p>(reported: &ReportedVersion, properties: &'p Properties) 
         };
         (name.clone(), value)
     };
-    Cow::Owned(Properties(properties.0.iter().filter(is_known).map(old).collect()))
+    Cow::Owned(Properties(
+        properties.0.iter().filter(|(name, _)| !LATER.contains(&&**name)).map(old).collect(),
+    ))
 }
 
 /// Translates `99p` to `99PERCENTILE`, and NEVER to NONE.

@@ -1,5 +1,6 @@
 //! Checks the names of keyspaces and tables, and which keyspaces may be changed.
 
+use crate::error::invalid;
 use crate::system::is_system;
 use crate::{CqlError, QueryState};
 use base::compat::features::releases::NEWEST;
@@ -15,10 +16,10 @@ fn is_word(name: &str) -> bool {
 /// Checks the name of a new keyspace.
 pub fn check_keyspace(name: &str) -> Result<(), CqlError> {
     if is_system(name) {
-        return Err(CqlError::invalid(texts::own_keyspace(NEWEST, name)));
+        return invalid(texts::own_keyspace(NEWEST, name));
     }
     if !is_word(name) {
-        return Err(CqlError::invalid(format!("\"{name}\" is not a valid keyspace name")));
+        return invalid(format!("\"{name}\" is not a valid keyspace name"));
     }
     too_long("Keyspace", name)
 }
@@ -26,18 +27,18 @@ pub fn check_keyspace(name: &str) -> Result<(), CqlError> {
 /// Checks the name of a new table.
 pub fn check_table(name: &str) -> Result<(), CqlError> {
     if !is_word(name) {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "\"{name}\" is not a valid column family name (must be alphanumeric character only: [0-9A-Za-z]+)"
-        )));
+        ));
     }
     too_long("Column family", name)
 }
 
 fn too_long(what: &str, name: &str) -> Result<(), CqlError> {
     if name.len() > SCHEMA_NAME_CHARS_MAX {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "{what} names shouldn't be more than {SCHEMA_NAME_CHARS_MAX} characters long (got \"{name}\")"
-        )));
+        ));
     }
     Ok(())
 }
@@ -69,8 +70,4 @@ pub fn configured<T>(found: Result<T, TypeError>) -> Result<T, CqlError> {
 
 pub fn configuration<T>(message: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::Configuration(message.into()))
-}
-
-pub fn invalid<T>(message: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(message))
 }

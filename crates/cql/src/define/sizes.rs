@@ -1,7 +1,7 @@
 //! Limits on the sizes of definitions.
 
-use super::names::invalid;
 use crate::CqlError;
+use crate::error::invalid;
 use crate::limits::TABLE_TYPES_TEXT_BYTES_MAX;
 use base::marshal::{CqlType, UserType};
 use base::schema::TableDef;

@@ -1,7 +1,8 @@
 //! DROP TABLE and TRUNCATE.
 
-use super::names::{invalid, keyspace_of};
+use super::names::keyspace_of;
 use super::table_changed;
+use crate::error::invalid;
 use crate::{ChangeKind, CqlError, Outcome, QueryState};
 use base::compat::texts;
 use cql_syntax::TableName;

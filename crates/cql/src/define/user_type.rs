@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::compatible::keeps_order;
-use super::names::{configured, invalid, keyspace_of};
+use super::names::{configured, keyspace_of};
 use super::renewal::{Renewal, Users};
 use super::{changed, sizes};
+use crate::error::invalid;
 use crate::limits::USER_TYPES_MAX;
 use crate::values::TypeScope;
 use crate::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState};
@@ -31,7 +32,7 @@ pub async fn create(
     if state.database.catalog().keyspace(keyspace).is_none() {
         return invalid(format!("Cannot add type in unknown keyspace {keyspace}"));
     }
-    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+    let is_made = state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, |_, keyspace| {
         if keyspace.user_types.contains_key(&name.name) {
             if if_not_exists {
                 return Ok(false);
@@ -53,8 +54,7 @@ pub async fn create(
         }
         keyspace.user_types.insert(name.name.clone(), Arc::new(user_type));
         Ok(true)
-    };
-    let is_made = state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
+    }).await?;
     Ok(if is_made { outcome(ChangeKind::Created, keyspace, &name.name) } else { Outcome::Void })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::marshal::{CqlType, UserType};
 use base::schema::{CfDef, ColumnDef, KeyspaceDef};
@@ -125,14 +126,11 @@ pub(super) fn named<'a>(
     kind: ElementKind,
     name: &str,
 ) -> Result<Vec<Element<'a>>, CqlError> {
-    let not_found =
-        |what: &str| Err(CqlError::invalid(format!("{what} '{name}' not found in '{}'", keyspace.name)));
+    let not_found = |what: &str| invalid(format!("{what} '{name}' not found in '{}'", keyspace.name));
     match kind {
         ElementKind::Table => match keyspace.column_families.get(name) {
             Some(cf) => Ok(of_table(keyspace, cf)),
-            None => {
-                Err(CqlError::invalid(format!("Table '{name}' not found in keyspace '{}'", keyspace.name)))
-            }
+            None => invalid(format!("Table '{name}' not found in keyspace '{}'", keyspace.name)),
         },
         ElementKind::Index => {
             let tables = keyspace.column_families.values();

@@ -126,8 +126,9 @@ impl<'a> DescribedKeyspaces<'a> {
     where
         'a: 'n,
     {
-        let none = || CqlError::invalid("No keyspace specified and no current keyspace");
-        named.or(self.state.keyspace).ok_or_else(none)
+        named
+            .or(self.state.keyspace)
+            .ok_or_else(|| CqlError::invalid("No keyspace specified and no current keyspace"))
     }
 
     fn keyspace(&self, name: &str) -> Result<&'a KeyspaceDef, CqlError> {

@@ -7,6 +7,7 @@
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use uuid::Uuid;
 
+use crate::error::invalid;
 use crate::{CqlError, QueryOptions, QueryState};
 
 const VERSION: u8 = 1;
@@ -49,13 +50,13 @@ impl Page {
 fn resumed(paging: &Bytes, schema: Uuid) -> Result<usize, CqlError> {
     let mut rest = paging.clone();
     if rest.len() != 1 + 16 + 8 || rest.get_u8() != VERSION {
-        return Err(CqlError::invalid("Invalid paging state."));
+        return invalid("Invalid paging state.");
     }
     if rest.split_to(16)[..] != schema.as_bytes()[..] {
-        return Err(CqlError::invalid(
+        return invalid(
             "The schema has changed since the previous page of the DESCRIBE statement result. Please retry the DESCRIBE \
              statement.",
-        ));
+        );
     }
     usize::try_from(rest.get_u64()).map_err(|_| CqlError::invalid("Invalid paging state."))
 }

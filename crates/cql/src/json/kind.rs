@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 /// A JSON value whose parts have not been parsed yet. Numbers are kept as text, so none is too large.
 #[derive(Debug)]
-pub(super) enum Kind<'j> {
+pub(super) enum JsonKind<'j> {
     Null,
     Boolean(bool),
     /// Digits with an optional sign.
@@ -16,45 +16,45 @@ pub(super) enum Kind<'j> {
     Object(&'j RawValue),
 }
 
-impl<'j> Kind<'j> {
-    pub fn of(json: &'j RawValue) -> Kind<'j> {
+impl<'j> JsonKind<'j> {
+    pub fn of(json: &'j RawValue) -> JsonKind<'j> {
         let text = json.get();
         match text.as_bytes().first() {
-            Some(b'"') => Kind::String(serde_json::from_str(text).unwrap_or_default()),
-            Some(b'[') => Kind::List(json),
-            Some(b'{') => Kind::Object(json),
-            Some(b't') => Kind::Boolean(true),
-            Some(b'f') => Kind::Boolean(false),
-            Some(b'n') | None => Kind::Null,
-            Some(_) if text.contains(['.', 'e', 'E']) => Kind::Fraction(text),
-            Some(_) => Kind::Integer(text),
+            Some(b'"') => JsonKind::String(serde_json::from_str(text).unwrap_or_default()),
+            Some(b'[') => JsonKind::List(json),
+            Some(b'{') => JsonKind::Object(json),
+            Some(b't') => JsonKind::Boolean(true),
+            Some(b'f') => JsonKind::Boolean(false),
+            Some(b'n') | None => JsonKind::Null,
+            Some(_) if text.contains(['.', 'e', 'E']) => JsonKind::Fraction(text),
+            Some(_) => JsonKind::Integer(text),
         }
     }
 
     /// Returns the name of the Java class, which messages contain.
     fn class(&self) -> &'static str {
         match self {
-            Kind::Null => "null",
-            Kind::Boolean(_) => "Boolean",
-            Kind::Integer(text) if text.parse::<i32>().is_ok() => "Integer",
-            Kind::Integer(text) if text.parse::<i64>().is_ok() => "Long",
-            Kind::Integer(_) => "BigInteger",
-            Kind::Fraction(_) => "Double",
-            Kind::String(_) => "String",
-            Kind::List(_) => "ArrayList",
-            Kind::Object(_) => "LinkedHashMap",
+            JsonKind::Null => "null",
+            JsonKind::Boolean(_) => "Boolean",
+            JsonKind::Integer(text) if text.parse::<i32>().is_ok() => "Integer",
+            JsonKind::Integer(text) if text.parse::<i64>().is_ok() => "Long",
+            JsonKind::Integer(_) => "BigInteger",
+            JsonKind::Fraction(_) => "Double",
+            JsonKind::String(_) => "String",
+            JsonKind::List(_) => "ArrayList",
+            JsonKind::Object(_) => "LinkedHashMap",
         }
     }
 
     /// Returns a constant as text, and lists and objects as they were written.
     pub fn text(&self) -> &str {
         match self {
-            Kind::Null => "null",
-            Kind::Boolean(true) => "true",
-            Kind::Boolean(false) => "false",
-            Kind::Integer(text) | Kind::Fraction(text) => text,
-            Kind::String(text) => text,
-            Kind::List(json) | Kind::Object(json) => json.get(),
+            JsonKind::Null => "null",
+            JsonKind::Boolean(true) => "true",
+            JsonKind::Boolean(false) => "false",
+            JsonKind::Integer(text) | JsonKind::Fraction(text) => text,
+            JsonKind::String(text) => text,
+            JsonKind::List(json) | JsonKind::Object(json) => json.get(),
         }
     }
 

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::names::name_of_key;
 use super::read::from_json;
+use crate::error::invalid;
 use crate::{CqlError, TypesOf};
 use base::model::BoundValue;
 use base::schema::TableDef;
@@ -59,15 +60,13 @@ pub fn decode_object(
         None => Ok(omitted.clone()),
         Some(json) => match from_json(cql_type, json, types) {
             Ok(bytes) => Ok(BoundValue::from(bytes)),
-            Err(why) => Err(CqlError::invalid(format!("Error decoding JSON value for {name}: {why}"))),
+            Err(why) => invalid(format!("Error decoding JSON value for {name}: {why}")),
         },
     };
     let values = def.columns().map(|column| value(&column.name, &column.cql_type));
     let values = values.collect::<Result<_, CqlError>>()?;
     match names.iter().find(|name| def.column(name).is_none()) {
-        Some(unknown) => {
-            Err(CqlError::invalid(format!("JSON values map contains unrecognized column: {unknown}")))
-        }
+        Some(unknown) => invalid(format!("JSON values map contains unrecognized column: {unknown}")),
         None => Ok(values),
     }
 }

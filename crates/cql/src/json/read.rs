@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-use super::kind::Kind;
+use super::kind::JsonKind;
 use super::names::name_of_key;
 use super::object::JsonObject;
 use crate::TypesOf;
@@ -15,36 +15,36 @@ use base::marshal::{
 
 /// Decodes a value; `None` is null. Collections have long lengths. The error is the message of the old servers.
 pub fn from_json(cql_type: &CqlType, json: &RawValue, types: TypesOf<'_>) -> Result<Option<Bytes>, String> {
-    let kind = Kind::of(json);
+    let kind = JsonKind::of(json);
     match kind {
-        Kind::Null => Ok(None),
+        JsonKind::Null => Ok(None),
         kind => value_of(cql_type, &kind, types).map(Some),
     }
 }
 
-fn value_of(cql_type: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+fn value_of(cql_type: &CqlType, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
     let is_whole = matches!(cql_type, CqlType::Native(_) | CqlType::Custom(_));
-    if let (Kind::String(text), false) = (kind, is_whole) {
+    if let (JsonKind::String(text), false) = (kind, is_whole) {
         // Keys of objects are strings, so a key with several parts is JSON inside a string.
         let inner: &RawValue =
             serde_json::from_str(text).map_err(|error| format!("Error decoding JSON string: {error}"))?;
-        let inner = Kind::of(inner);
+        let inner = JsonKind::of(inner);
         return match inner {
-            Kind::String(_) => of_parts(cql_type, &inner, types),
+            JsonKind::String(_) => of_parts(cql_type, &inner, types),
             inner => value_of(cql_type, &inner, types),
         };
     }
     match cql_type {
         CqlType::Native(native) => of_native(*native, kind, types),
         CqlType::Custom(_) => match kind {
-            Kind::String(text) => parsed(cql_type, text, types),
+            JsonKind::String(text) => parsed(cql_type, text, types),
             other => Err(other.unexpected("a string")),
         },
         _ => of_parts(cql_type, kind, types),
     }
 }
 
-fn of_parts(cql_type: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+fn of_parts(cql_type: &CqlType, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
     match cql_type {
         CqlType::List { element, .. } => {
             let elements = elements(element, "a list", "list", kind, types)?;
@@ -79,21 +79,20 @@ fn capitalized(message: &str) -> String {
         ("unable to ", "Unable to "),
         ("a  formatted", "a formatted"),
     ];
-    let changed = |text: String, (old, new): &(&str, &str)| text.replacen(old, new, 1);
-    CHANGED.iter().fold(message.to_owned(), changed)
+    CHANGED.iter().fold(message.to_owned(), |text, (old, new)| text.replacen(old, new, 1))
 }
 
-fn of_native(native: Native, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+fn of_native(native: Native, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
     let read = |text: &str| parsed(&CqlType::Native(native), text, types);
     let expected = native.row().expected;
     match (native.kind(), kind) {
-        (ValueKind::Text, Kind::String(text)) if native == Native::Ascii && !text.is_ascii() => {
+        (ValueKind::Text, JsonKind::String(text)) if native == Native::Ascii && !text.is_ascii() => {
             Err(format!("Invalid ASCII character in string literal: {text}"))
         }
-        (ValueKind::Text, Kind::String(text)) => Ok(Bytes::copy_from_slice(text.as_bytes())),
+        (ValueKind::Text, JsonKind::String(text)) => Ok(Bytes::copy_from_slice(text.as_bytes())),
         (ValueKind::Text, other) => Err(other.unexpected(expected)),
         (ValueKind::Blob, kind) => blob(kind),
-        (ValueKind::Boolean, Kind::Boolean(value)) => Ok(Bytes::copy_from_slice(&[u8::from(*value)])),
+        (ValueKind::Boolean, JsonKind::Boolean(value)) => Ok(Bytes::copy_from_slice(&[u8::from(*value)])),
         (ValueKind::Counter, _) => Err("a counter has no value that could be set".to_owned()),
         (ValueKind::Decimal | ValueKind::Varint, kind) => {
             let text = kind.text();
@@ -102,11 +101,15 @@ fn of_native(native: Native, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Byte
                 format!("Value '{text}' is not a valid representation of a {} value", native.name())
             })
         }
-        (_, Kind::String(text)) => read(text),
-        (ValueKind::Timestamp, Kind::Integer(text)) => read(text),
-        (ValueKind::Integer { bytes }, Kind::Integer(text)) if bytes < 4 || fits(text, bytes) => read(text),
-        (ValueKind::Integer { bytes: 1 | 2 }, Kind::Fraction(text)) => read(text),
-        (ValueKind::Float | ValueKind::Double, Kind::Integer(text) | Kind::Fraction(text)) => read(text),
+        (_, JsonKind::String(text)) => read(text),
+        (ValueKind::Timestamp, JsonKind::Integer(text)) => read(text),
+        (ValueKind::Integer { bytes }, JsonKind::Integer(text)) if bytes < 4 || fits(text, bytes) => {
+            read(text)
+        }
+        (ValueKind::Integer { bytes: 1 | 2 }, JsonKind::Fraction(text)) => read(text),
+        (ValueKind::Float | ValueKind::Double, JsonKind::Integer(text) | JsonKind::Fraction(text)) => {
+            read(text)
+        }
         (_, other) => Err(other.unexpected(expected)),
     }
 }
@@ -116,10 +119,10 @@ fn fits(number: &str, bytes: usize) -> bool {
     if bytes == 4 { number.parse::<i32>().is_ok() } else { number.parse::<i64>().is_ok() }
 }
 
-fn blob(kind: &Kind<'_>) -> Result<Bytes, String> {
+fn blob(kind: &JsonKind<'_>) -> Result<Bytes, String> {
     let text = kind.text();
     let invalid = |why: String| format!("Value '{text}' is not a valid blob representation: {why}");
-    let Kind::String(_) = kind else { return Err(invalid(kind.unexpected("a string"))) };
+    let JsonKind::String(_) = kind else { return Err(invalid(kind.unexpected("a string"))) };
     let Some(digits) = text.strip_prefix("0x") else {
         return Err(invalid(format!("String representation of blob is missing 0x prefix: {text}")));
     };
@@ -132,28 +135,28 @@ fn elements(
     element: &CqlType,
     expected: &str,
     what: &str,
-    kind: &Kind<'_>,
+    kind: &JsonKind<'_>,
     types: TypesOf<'_>,
 ) -> Result<Vec<Bytes>, String> {
-    let Kind::List(json) = kind else { return Err(kind.unexpected(expected)) };
-    let read = |json: &RawValue| {
-        from_json(element, json, types)?.ok_or_else(|| format!("Invalid null element in {what}"))
-    };
-    list(json)?.into_iter().map(read).collect()
+    let JsonKind::List(json) = kind else { return Err(kind.unexpected(expected)) };
+    list(json)?
+        .into_iter()
+        .map(|json| from_json(element, json, types)?.ok_or_else(|| format!("Invalid null element in {what}")))
+        .collect()
 }
 
 fn list(json: &RawValue) -> Result<Vec<&RawValue>, String> {
     serde_json::from_str(json.get()).map_err(|error| format!("Error decoding JSON string: {error}"))
 }
 
-fn object<'j>(kind: &Kind<'j>) -> Result<JsonObject<'j>, String> {
-    let Kind::Object(json) = kind else { return Err(kind.unexpected("a map")) };
+fn object<'j>(kind: &JsonKind<'j>) -> Result<JsonObject<'j>, String> {
+    let JsonKind::Object(json) = kind else { return Err(kind.unexpected("a map")) };
     serde_json::from_str(json.get()).map_err(|error| format!("Error decoding JSON string: {error}"))
 }
 
-fn of_map(key: &CqlType, value: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+fn of_map(key: &CqlType, value: &CqlType, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
     let read = |(name, json): (String, &RawValue)| {
-        let name = value_of(key, &Kind::String(name), types)?;
+        let name = value_of(key, &JsonKind::String(name), types)?;
         let value = from_json(value, json, types)?;
         Ok((name, value.ok_or_else(|| "Invalid null value in map".to_owned())?))
     };
@@ -167,8 +170,8 @@ fn of_map(key: &CqlType, value: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -
     Ok(map_to_bytes(&entries, CollectionForm::Long))
 }
 
-fn of_tuple(fields: &[CqlType], kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
-    let Kind::List(json) = kind else {
+fn of_tuple(fields: &[CqlType], kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+    let JsonKind::List(json) = kind else {
         return Err(kind.unexpected("a list representation of a tuple"));
     };
     let given = list(json)?;
@@ -182,7 +185,7 @@ fn of_tuple(fields: &[CqlType], kind: &Kind<'_>, types: TypesOf<'_>) -> Result<B
     Ok(tuple_to_bytes(&read.collect::<Result<Vec<_>, String>>()?))
 }
 
-fn of_user(user: &UserType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+fn of_user(user: &UserType, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
     let given = object(kind)?.0;
     let names: Vec<String> = given.iter().map(|(key, _)| name_of_key(key)).collect();
     if let Some(unknown) = names.iter().find(|name| user.place_of(name).is_none()) {

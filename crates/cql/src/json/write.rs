@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::names::key_of_name;
 use crate::TypesOf;
+use crate::comma_list::comma_list;
 use base::marshal::{
     AbstractType, BytesType, CollectionForm, CqlType, Native, ValueKind, at, list_from_bytes, map_from_bytes,
     timestamp_text, tuple_from_bytes,
@@ -32,8 +33,8 @@ fn blob(value: &[u8]) -> String {
 fn json_of(cql_type: &CqlType, value: &Bytes, types: TypesOf<'_>) -> Option<String> {
     let list = |element: &CqlType| {
         let elements = list_from_bytes(value, CollectionForm::Long)?;
-        let texts: Vec<String> = elements.iter().map(|value| to_json(element, Some(value), types)).collect();
-        Some(format!("[{}]", texts.join(", ")))
+        let texts = elements.iter().map(|value| to_json(element, Some(value), types));
+        Some(format!("[{}]", comma_list(texts)))
     };
     // Missing fields at the end are null.
     let fields = |of: Vec<&CqlType>| {
@@ -47,18 +48,17 @@ fn json_of(cql_type: &CqlType, value: &Bytes, types: TypesOf<'_>) -> Option<Stri
         CqlType::List { element, .. } | CqlType::Set { element, .. } => list(element),
         CqlType::Map { key, value: of, .. } => {
             let entries = map_from_bytes(value, CollectionForm::Long)?;
-            let text = |(k, v): &(Bytes, Bytes)| {
-                format!("{}: {}", key_json(key, k, types), to_json(of, Some(v), types))
-            };
-            Some(format!("{{{}}}", entries.iter().map(text).collect::<Vec<_>>().join(", ")))
+            let texts = entries
+                .iter()
+                .map(|(k, v)| format!("{}: {}", key_json(key, k, types), to_json(of, Some(v), types)));
+            Some(format!("{{{}}}", comma_list(texts)))
         }
         CqlType::Tuple(of) => Some(format!("[{}]", fields(of.iter().collect())?.join(", "))),
         CqlType::User { user, .. } => {
             let texts = fields(user.fields.iter().map(|(_, of)| of).collect())?;
             let named = user.fields.iter().zip(texts);
-            let texts: Vec<String> =
-                named.map(|((name, _), text)| format!("{}: {text}", column_key(name))).collect();
-            Some(format!("{{{}}}", texts.join(", ")))
+            let texts = named.map(|((name, _), text)| format!("{}: {text}", column_key(name)));
+            Some(format!("{{{}}}", comma_list(texts)))
         }
     }
 }

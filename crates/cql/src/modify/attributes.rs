@@ -1,6 +1,7 @@
 //! USING TIMESTAMP and TTL.
 
 use super::terms::Terms;
+use crate::error::invalid;
 use crate::values::{TypedTerm, Value};
 use crate::{CqlError, QueryOptions, QueryState};
 use base::marshal::{CqlType, Native};
@@ -46,7 +47,7 @@ impl Attributes {
                 bytes.map(i64::from_be_bytes).map_err(|_| CqlError::invalid("Invalid timestamp value"))
             }
             Value::Unset => Ok(now),
-            _ => Err(CqlError::invalid("Invalid null value of timestamp")),
+            _ => invalid("Invalid null value of timestamp"),
         }
     }
 
@@ -72,19 +73,17 @@ impl Attributes {
         let bytes = match ttl.value(options, database)? {
             Value::Single(bytes) => bytes,
             Value::Unset => return Ok(None),
-            _ => return Err(CqlError::invalid("Invalid null value of TTL")),
+            _ => return invalid("Invalid null value of TTL"),
         };
         // The old servers' message says "timestamp" here too.
         let bytes = <[u8; 4]>::try_from(&bytes[..]);
         let ttl_s =
             bytes.map(i32::from_be_bytes).map_err(|_| CqlError::invalid("Invalid timestamp value"))?;
         if ttl_s < 0 {
-            return Err(CqlError::invalid("A TTL must be greater or equal to 0"));
+            return invalid("A TTL must be greater or equal to 0");
         }
         if ttl_s > TTL_MAX_S {
-            return Err(CqlError::invalid(format!(
-                "ttl is too large. requested ({ttl_s}) maximum ({TTL_MAX_S})"
-            )));
+            return invalid(format!("ttl is too large. requested ({ttl_s}) maximum ({TTL_MAX_S})"));
         }
         Ok((ttl_s > 0).then_some(ttl_s))
     }

@@ -11,6 +11,7 @@ use super::conditional;
 use super::plan::{ModifyPlan, check_consistency};
 use super::step::Step;
 use super::terms::Terms;
+use crate::error::invalid;
 use crate::values::{Markers, TableOf};
 use crate::{CqlError, Outcome, QueryOptions, QueryState};
 use base::compat::rules::CqlRules;
@@ -44,10 +45,7 @@ impl BatchPlan {
                 let table = &first.table;
                 let catalog = state.database.catalog();
                 let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
-                    return Err(CqlError::invalid(texts::unknown_keyspace(
-                        state.behaviour,
-                        &table.cf.keyspace,
-                    )));
+                    return invalid(texts::unknown_keyspace(state.behaviour, &table.cf.keyspace));
                 };
                 let scope = state.type_scope(keyspace);
                 let mut terms = Terms { table, scope, markers };
@@ -55,7 +53,7 @@ impl BatchPlan {
             }
         };
         if batch.ttl.is_some() {
-            return Err(CqlError::invalid(texts::batch_with_ttl(state.behaviour)));
+            return invalid(texts::batch_with_ttl(state.behaviour));
         }
         let release = state.behaviour.release;
         let plans: Vec<&ModifyPlan> = statements.iter().collect();
@@ -65,9 +63,8 @@ impl BatchPlan {
 
     /// Returns the table that the batch changes, or `None` if it changes several tables or none.
     pub fn table(&self) -> Option<TableOf<'_>> {
-        let name = |plan: &ModifyPlan| (plan.table.cf.keyspace.clone(), plan.table.cf.name.clone());
         let first = self.statements.first()?;
-        let is_one = self.statements.iter().all(|plan| name(plan) == name(first));
+        let is_one = self.statements.iter().all(|plan| plan.changes_table_of(first));
         is_one.then(|| first.table())
     }
 
@@ -148,12 +145,12 @@ fn check_shape(
 ) -> Result<(), CqlError> {
     let has_conditions = plans.iter().any(|plan| plan.has_conditions());
     if has_timestamp && has_conditions {
-        return Err(CqlError::invalid("Cannot provide custom timestamp for conditional BATCH"));
+        return invalid("Cannot provide custom timestamp for conditional BATCH");
     }
     let rules = &Behaviour::of(release).cql;
     let is_timed = has_timestamp && !rules.counters_ignore_timestamps;
     if is_timed && kind == BatchKind::Counter {
-        return Err(CqlError::invalid("Cannot provide custom timestamp for counter BATCH"));
+        return invalid("Cannot provide custom timestamp for counter BATCH");
     }
     if rules.batch_keeps_counters_apart {
         check_counters_apart(kind, plans, rules)?;
@@ -161,29 +158,24 @@ fn check_shape(
     let is_counter = |plan: &ModifyPlan| counts(plan, rules);
     for plan in plans {
         if is_timed && is_counter(plan) {
-            return Err(CqlError::invalid("Cannot provide custom timestamp for a BATCH containing counters"));
+            return invalid("Cannot provide custom timestamp for a BATCH containing counters");
         }
         if has_timestamp && plan.attributes.has_timestamp() {
-            return Err(CqlError::invalid("Timestamp must be set either on BATCH or individual statements"));
+            return invalid("Timestamp must be set either on BATCH or individual statements");
         }
         if kind == BatchKind::Counter && !is_counter(plan) {
-            return Err(CqlError::invalid("Cannot include non-counter statement in a counter batch"));
+            return invalid("Cannot include non-counter statement in a counter batch");
         }
         if kind == BatchKind::Logged && is_counter(plan) {
-            return Err(CqlError::invalid("Cannot include a counter statement in a logged batch"));
+            return invalid("Cannot include a counter statement in a logged batch");
         }
     }
     let counters = plans.iter().filter(|plan| is_counter(plan)).count();
     if counters > 0 && counters < plans.len() {
-        return Err(CqlError::invalid("Counter and non-counter mutations cannot exist in the same batch"));
+        return invalid("Counter and non-counter mutations cannot exist in the same batch");
     }
-    let table = |plan: &ModifyPlan| (plan.table.cf.keyspace.clone(), plan.table.cf.name.clone());
-    let mut tables = plans.iter().map(|plan| table(plan));
-    if let Some(first) = tables.next()
-        && has_conditions
-        && tables.any(|other| other != first)
-    {
-        return Err(CqlError::invalid("Batch with conditions cannot span multiple tables"));
+    if has_conditions && plans.iter().any(|plan| !plan.changes_table_of(plans[0])) {
+        return invalid("Batch with conditions cannot span multiple tables");
     }
     Ok(())
 }
@@ -195,11 +187,11 @@ fn check_counters_apart(kind: BatchKind, plans: &[&ModifyPlan], rules: &CqlRules
     if plans.iter().all(|plan| counts(plan, rules) == is_of_counters) {
         return Ok(());
     }
-    Err(CqlError::invalid(if is_of_counters {
+    invalid(if is_of_counters {
         "Only counter mutations are allowed in COUNTER batches"
     } else {
         "Counter mutations are only allowed in COUNTER batches"
-    }))
+    })
 }
 
 /// Returns whether a statement counts as a counter update in a batch.

@@ -4,15 +4,16 @@ use std::collections::HashSet;
 
 use super::changed_keys::ChangedKeys;
 use super::keys::Keys;
-use super::kind::Kind;
-use super::operation::Operation;
+use super::kind::ModifyKind;
+use super::operation::ColumnOperation;
 use super::terms::Terms;
+use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::schema::{ColumnKind, TableColumn};
-use cql_syntax::{Assignment, Deletion, Operation as Assigned, Relation, Term};
+use cql_syntax::{Assignment, Deletion, Operation, Relation, Term};
 
 /// The parts of a statement after its terms are typed.
-pub(super) type Body = (Kind, ChangedKeys, Vec<Operation>);
+pub(super) type Body = (ModifyKind, ChangedKeys, Vec<ColumnOperation>);
 
 fn known<'t>(terms: &Terms<'t>, name: &str) -> Result<&'t TableColumn, CqlError> {
     let table = terms.table;
@@ -25,31 +26,29 @@ fn is_key(column: &TableColumn) -> bool {
 
 pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>) -> Result<Body, CqlError> {
     if terms.table.cf.is_counter() {
-        return Err(CqlError::invalid(
-            "INSERT statement are not allowed on counter tables, use UPDATE instead",
-        ));
+        return invalid("INSERT statement are not allowed on counter tables, use UPDATE instead");
     }
     if columns.len() != values.len() {
-        return Err(CqlError::invalid("Unmatched column names/values"));
+        return invalid("Unmatched column names/values");
     }
     if columns.is_empty() {
-        return Err(CqlError::invalid("No columns provided to INSERT"));
+        return invalid("No columns provided to INSERT");
     }
     let mut keys = Keys::new(&terms.table.def, false);
-    let mut operations: Vec<Operation> = Vec::with_capacity(columns.len());
+    let mut operations: Vec<ColumnOperation> = Vec::with_capacity(columns.len());
     let mut seen = HashSet::with_capacity(columns.len());
     for (name, term) in columns.iter().zip(values) {
         let column = known(terms, name)?;
         if !seen.insert(name) {
-            return Err(CqlError::invalid(format!("Multiple definitions found for column {name}")));
+            return invalid(format!("Multiple definitions found for column {name}"));
         }
         if is_key(column) {
             keys.set(column, terms.of_column(term, column)?)?;
         } else {
-            operations.push(Operation::set(term, column, terms)?);
+            operations.push(ColumnOperation::set(term, column, terms)?);
         }
     }
-    Ok((Kind::Insert, ChangedKeys::Listed(keys), operations))
+    Ok((ModifyKind::Insert, ChangedKeys::Listed(keys), operations))
 }
 
 pub(super) fn update(
@@ -62,19 +61,19 @@ pub(super) fn update(
     for assignment in assignments {
         let column = known(terms, &assignment.column)?;
         // Releases in which fields can be set check the key first.
-        let is_field = matches!(assignment.operation, Assigned::SetField { .. });
+        let is_field = matches!(assignment.operation, Operation::SetField { .. });
         let in_key = || CqlError::invalid(format!("PRIMARY KEY part {} found in SET part", column.name));
         if is_key(column) && is_field {
             return Err(in_key());
         }
-        let operation = Operation::assign(&assignment.operation, column, terms)?;
+        let operation = ColumnOperation::assign(&assignment.operation, column, terms)?;
         if is_key(column) {
             return Err(in_key());
         }
         operations.push(operation);
     }
-    let keys = ChangedKeys::of_where(state, Kind::Update, relations, terms)?;
-    Ok((Kind::Update, keys, operations))
+    let keys = ChangedKeys::of_where(state, ModifyKind::Update, relations, terms)?;
+    Ok((ModifyKind::Update, keys, operations))
 }
 
 pub(super) fn delete(
@@ -87,13 +86,13 @@ pub(super) fn delete(
     for deletion in deletions {
         let column = known(terms, &deletion.column)?;
         if is_key(column) {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Invalid identifier {} for deletion (should not be a PRIMARY KEY part)",
                 column.name
-            )));
+            ));
         }
-        operations.push(Operation::delete(deletion, column, terms)?);
+        operations.push(ColumnOperation::delete(deletion, column, terms)?);
     }
-    let keys = ChangedKeys::of_where(state, Kind::Delete, relations, terms)?;
-    Ok((Kind::Delete, keys, operations))
+    let keys = ChangedKeys::of_where(state, ModifyKind::Delete, relations, terms)?;
+    Ok((ModifyKind::Delete, keys, operations))
 }

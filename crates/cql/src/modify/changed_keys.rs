@@ -1,7 +1,7 @@
 //! The partitions and rows that a statement changes.
 
 use super::keys::Keys;
-use super::kind::Kind;
+use super::kind::ModifyKind;
 use super::terms::Terms;
 use crate::select::ChangedRows;
 use crate::{CqlError, QueryState};
@@ -21,7 +21,7 @@ impl ChangedKeys {
     /// Analyzes the WHERE clause of an UPDATE or DELETE.
     pub fn of_where(
         state: &QueryState<'_>,
-        kind: Kind,
+        kind: ModifyKind,
         relations: &[Relation],
         terms: &mut Terms<'_>,
     ) -> Result<ChangedKeys, CqlError> {

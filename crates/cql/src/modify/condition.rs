@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::current::{CurrentRow, Element, collection_bytes};
 use super::row_writer::index_of;
 use super::terms::Terms;
+use crate::error::invalid;
 use crate::values::{TypedTerm, Value};
 use crate::{CqlError, QueryOptions};
 use base::compat::features::releases::NEWEST;
@@ -60,7 +61,7 @@ pub(super) struct ConditionContext<'a> {
 impl ColumnCondition {
     pub fn new(condition: &Condition, terms: &mut Terms<'_>) -> Result<ColumnCondition, CqlError> {
         let Some(column) = terms.table.def.column(&condition.column) else {
-            return Err(CqlError::invalid(format!("Unknown identifier {}", condition.column)));
+            return invalid(format!("Unknown identifier {}", condition.column));
         };
         let column = column.clone();
         let part = match &condition.part {
@@ -103,19 +104,16 @@ impl ColumnCondition {
             }
         };
         if matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering) {
-            return Err(CqlError::invalid(format!(
-                "PRIMARY KEY column '{}' cannot have IF conditions",
-                column.name
-            )));
+            return invalid(format!("PRIMARY KEY column '{}' cannot have IF conditions", column.name));
         }
-        let is_slice = |operator: &Operator| !matches!(operator, Operator::Eq | Operator::Neq);
-        if of_values.has_durations()
-            && matches!(&wanted, Comparand::Compare(operator, _) if is_slice(operator))
+        if let Comparand::Compare(operator, _) = &wanted
+            && !matches!(operator, Operator::Eq | Operator::Neq)
+            && of_values.has_durations()
         {
-            return Err(CqlError::invalid(match &of_values {
+            return invalid(match &of_values {
                 CqlType::User { .. } => "Slice conditions are not supported on UDTs containing durations",
                 _ => "Slice conditions are not supported on durations",
-            }));
+            });
         }
         let types = terms.scope.types;
         let (values, names) = (of_values.type_ref(types), of_names.type_ref(types));
@@ -129,7 +127,7 @@ impl ColumnCondition {
     /// Checks whether a row meets the condition.
     pub fn holds(&self, row: &CurrentRow, testing: ConditionContext<'_>) -> Result<bool, CqlError> {
         let value = |term: &TypedTerm| match term.value(testing.options, testing.database)? {
-            Value::Unset => Err(CqlError::invalid("Invalid 'unset' value in condition")),
+            Value::Unset => invalid("Invalid 'unset' value in condition"),
             Value::Fields(fields) => Ok(Value::Single(tuple_to_bytes(&fields))),
             value => Ok(value),
         };
@@ -176,7 +174,7 @@ impl ColumnCondition {
                         .iter()
                         .any(|one| found.is_some_and(|found| comparator.compare(found, one).is_eq())))
                 }
-                _ => Err(CqlError::invalid("Invalid null list in IN condition")),
+                _ => invalid("Invalid null list in IN condition"),
             },
         }
     }
@@ -201,15 +199,15 @@ impl ColumnCondition {
     ) -> Result<Option<Bytes>, CqlError> {
         if matches!(self.column.cql_type, CqlType::List { .. }) {
             let Some(index) = index_of(key) else {
-                return Err(CqlError::invalid("Invalid null value for list element access"));
+                return invalid("Invalid null value for list element access");
             };
             let Ok(at) = usize::try_from(index) else {
-                return Err(CqlError::invalid(format!("Invalid negative list index {index}")));
+                return invalid(format!("Invalid negative list index {index}"));
             };
             return Ok(elements.get(at).map(|(_, value)| value.clone()));
         }
         let Value::Single(key) = key else {
-            return Err(CqlError::invalid("Invalid null value for map element access"));
+            return invalid("Invalid null value for map element access");
         };
         let names = marshal::at(&*self.names, release);
         let found = elements.iter().find(|(name, _)| names.compare(name, key).is_eq());
@@ -263,7 +261,7 @@ fn compared_element(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) ->
         CqlType::Set { .. } => "set",
         _ => "non-collection",
     };
-    Err(CqlError::invalid(format!("Invalid element access syntax for {what} column {}", column.name)))
+    invalid(format!("Invalid element access syntax for {what} column {}", column.name))
 }
 
 /// Returns the position of a field.
@@ -298,9 +296,9 @@ fn is_null(operator: Operator, is_null: bool) -> Result<bool, CqlError> {
     match operator {
         Operator::Eq => Ok(is_null),
         Operator::Neq => Ok(!is_null),
-        _ => Err(CqlError::invalid(format!(
+        _ => invalid(format!(
             "Invalid comparison with null for operator \"{}\"",
             operator_text(operator, NEWEST)
-        ))),
+        )),
     }
 }

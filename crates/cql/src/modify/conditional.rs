@@ -8,9 +8,10 @@ use bytes::Bytes;
 use super::attributes;
 use super::condition::{ColumnCondition, ConditionContext};
 use super::current::CurrentRow;
-use super::keys::Prefix;
 use super::row_test::RowTest;
 use super::step::Step;
+use crate::error::invalid;
+use crate::select::RowSet;
 use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, Table};
 use base::marshal;
 use base::marshal::{CqlType, Native};
@@ -20,7 +21,7 @@ use base::util::Release;
 
 /// All conditions on one row.
 struct ConditionalRow<'p> {
-    prefix: Prefix,
+    prefix: RowSet,
     test: ConditionalTest<'p>,
     /// The current row, read before the conditions are checked.
     row: Option<CurrentRow>,
@@ -34,14 +35,14 @@ enum ConditionalTest<'p> {
 }
 
 /// A request of one or more statements on one partition.
-struct Request<'p> {
+struct ConditionalRequest<'p> {
     table: &'p Table,
     key: Bytes,
     asked: Vec<ConditionalRow<'p>>,
     /// The indexes of rows in `asked`.
-    places: HashMap<Prefix, usize>,
+    places: HashMap<RowSet, usize>,
     /// The statements, each with the row that it changes.
-    steps: Vec<(Step<'p>, Prefix)>,
+    steps: Vec<(Step<'p>, RowSet)>,
 }
 
 /// Executes statements, some with conditions: all of them if all conditions hold, otherwise none. `options` has the
@@ -53,13 +54,13 @@ pub(super) async fn run(
     is_batch: bool,
 ) -> Result<Outcome, CqlError> {
     if !is_batch && !options.has_conditions {
-        return Err(CqlError::invalid(
+        return invalid(
             "Conditional updates are not supported by the protocol version in use. You need to upgrade to a driver using \
              the native protocol v2.",
-        ));
+        );
     }
     check_levels(options)?;
-    let Some(mut request) = Request::new(state, steps)? else { return Ok(Outcome::Void) };
+    let Some(mut request) = ConditionalRequest::new(state, steps)? else { return Ok(Outcome::Void) };
     let _turn = state.database.cas_turn(&request.key).await;
     for asked in &mut request.asked {
         let (key, prefix, level) = (&request.key, &asked.prefix, options.serial_consistency);
@@ -74,16 +75,14 @@ pub(super) async fn run(
 
 fn check_levels(options: &QueryOptions) -> Result<(), CqlError> {
     if options.consistency.is_serial() {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "{} is not supported as conditional update commit consistency. Use ANY if you mean \"make sure it is \
              accepted but I don't care how many replicas commit it for non-SERIAL reads\"",
             options.consistency
-        )));
+        ));
     }
     if !options.serial_consistency.is_serial() {
-        return Err(CqlError::invalid(
-            "Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL",
-        ));
+        return invalid("Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL");
     }
     Ok(())
 }
@@ -101,20 +100,18 @@ fn answer(table: &Table, is_applied: bool) -> ResultSet {
     }
 }
 
-impl<'p> Request<'p> {
+impl<'p> ConditionalRequest<'p> {
     /// Returns the request for these statements, or `None` if there are none.
-    fn new(state: &QueryState<'_>, steps: &[Step<'p>]) -> Result<Option<Request<'p>>, CqlError> {
-        let mut request: Option<Request<'p>> = None;
+    fn new(state: &QueryState<'_>, steps: &[Step<'p>]) -> Result<Option<ConditionalRequest<'p>>, CqlError> {
+        let mut request: Option<ConditionalRequest<'p>> = None;
         for step in steps {
             let Step { plan, options } = *step;
             let keys = plan.row_keys(state, options)?;
             plan.check_one_row()?;
             let [key] = &keys[..] else {
-                return Err(CqlError::invalid(
-                    "IN on the partition key is not supported with conditional updates",
-                ));
+                return invalid("IN on the partition key is not supported with conditional updates");
             };
-            let request = request.get_or_insert_with(|| Request {
+            let request = request.get_or_insert_with(|| ConditionalRequest {
                 table: &plan.table,
                 key: key.clone(),
                 asked: Vec::new(),
@@ -122,7 +119,7 @@ impl<'p> Request<'p> {
                 steps: Vec::new(),
             });
             if request.key != *key {
-                return Err(CqlError::invalid("Batch with conditions cannot span multiple partitions"));
+                return invalid("Batch with conditions cannot span multiple partitions");
             }
             let prefixes = plan.prefixes(state, options)?;
             // A DELETE of a range, which has no conditions of its own, can have no range or several.
@@ -135,7 +132,7 @@ impl<'p> Request<'p> {
     }
 
     /// Adds a statement's conditions on its row, and on the static columns.
-    fn ask(&mut self, prefix: &Prefix, step: Step<'p>) -> Result<(), CqlError> {
+    fn ask(&mut self, prefix: &RowSet, step: Step<'p>) -> Result<(), CqlError> {
         match &step.plan.test {
             RowTest::None => Ok(()),
             RowTest::Exists => self.ask_row(prefix, ConditionalTest::Exists),
@@ -150,12 +147,12 @@ impl<'p> Request<'p> {
                 if statics.is_empty() {
                     return Ok(());
                 }
-                self.ask_row(&Prefix::Static, ConditionalTest::Columns(statics))
+                self.ask_row(&RowSet::Static, ConditionalTest::Columns(statics))
             }
         }
     }
 
-    fn ask_row(&mut self, prefix: &Prefix, test: ConditionalTest<'p>) -> Result<(), CqlError> {
+    fn ask_row(&mut self, prefix: &RowSet, test: ConditionalTest<'p>) -> Result<(), CqlError> {
         let known = self.places.get(prefix).and_then(|place| self.asked.get_mut(*place));
         let Some(known) = known else {
             self.places.insert(prefix.clone(), self.asked.len());
@@ -168,12 +165,10 @@ impl<'p> Request<'p> {
             | (ConditionalTest::NotExists, ConditionalTest::NotExists) => {}
             (ConditionalTest::Exists, ConditionalTest::NotExists)
             | (ConditionalTest::NotExists, ConditionalTest::Exists) => {
-                return Err(CqlError::invalid(
-                    "Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row",
-                ));
+                return invalid("Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row");
             }
             _ => {
-                return Err(CqlError::invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row"));
+                return invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row");
             }
         }
         Ok(())
@@ -281,10 +276,10 @@ impl<'p> Request<'p> {
             let read = self.asked.iter().filter_map(|asked| Some((&asked.prefix, asked.row.as_ref()?)));
             read.filter(|(_, row)| row.exists())
         };
-        let shared = there().find(|(prefix, _)| **prefix == Prefix::Static).map(|(_, row)| row);
+        let shared = there().find(|(prefix, _)| **prefix == RowSet::Static).map(|(_, row)| row);
         let mut rows: Vec<(Vec<Bytes>, Option<&CurrentRow>)> = Vec::new();
         for (prefix, row) in there() {
-            if let Prefix::Row(clustering) = prefix {
+            if let RowSet::Row(clustering) = prefix {
                 rows.push((row.stored_clustering(def).unwrap_or_else(|| clustering.clone()), Some(row)));
             }
         }
@@ -298,10 +293,9 @@ impl<'p> Request<'p> {
             ColumnKind::Static => shared?.value(def, column),
             ColumnKind::Regular | ColumnKind::CompactValue => row?.value(def, column),
         };
-        let shown = |(clustering, row): (Vec<Bytes>, Option<&CurrentRow>)| {
-            columns.iter().map(|column| value(column, &clustering, row)).collect()
-        };
-        rows.into_iter().map(shown).collect()
+        rows.into_iter()
+            .map(|(clustering, row)| columns.iter().map(|column| value(column, &clustering, row)).collect())
+            .collect()
     }
 
     /// Compares rows in the order of their partition.

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::keys::Prefix;
 use super::row_writer::Lists;
+use crate::select::RowSet;
 use crate::{CqlError, QueryState, Table};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
@@ -64,13 +64,13 @@ pub(super) async fn read_lists(
     state: &QueryState<'_>,
     table: &Table,
     key: &Bytes,
-    prefix: &Prefix,
+    prefix: &RowSet,
     columns: &[&TableColumn],
     consistency: ConsistencyLevel,
 ) -> Result<Lists, CqlError> {
     let clustering = match prefix {
-        Prefix::Static | Prefix::Range { .. } => &[],
-        Prefix::Row(values) => &values[..],
+        RowSet::Static | RowSet::Range { .. } => &[],
+        RowSet::Row(values) => &values[..],
     };
     let mut lists = Lists::new();
     for column in columns {
@@ -92,27 +92,27 @@ impl CurrentRow {
         state: &QueryState<'_>,
         table: &Table,
         key: &Bytes,
-        prefix: &Prefix,
+        prefix: &RowSet,
         consistency: ConsistencyLevel,
     ) -> Result<CurrentRow, CqlError> {
         let def = &table.def;
         let reads_first = !state.has(CHANGES_OF_SEVERAL_ROWS);
         let declared = || def.others.values().map(|column| column.cell_name.clone()).collect();
         let (super_column, predicate) = match (def.layout, prefix) {
-            (_, Prefix::Range { start, finish }) => (None, between(start.clone(), finish.clone())),
-            (_, Prefix::Static) => (None, between(static_bound(def, 0), static_bound(def, 1))),
+            (_, RowSet::Range { start, finish }) => (None, between(start.clone(), finish.clone())),
+            (_, RowSet::Static) => (None, between(static_bound(def, 0), static_bound(def, 1))),
             (Layout::StaticCompact, _) => (None, Predicate::Names(declared())),
-            (Layout::Super, Prefix::Row(values)) => match &values[..] {
+            (Layout::Super, RowSet::Row(values)) => match &values[..] {
                 [super_column, name] => (Some(super_column.clone()), Predicate::Names(vec![name.clone()])),
                 [super_column] => (Some(super_column.clone()), Predicate::Names(declared())),
                 _ => (None, Predicate::Names(Vec::new())),
             },
-            (Layout::Dense, Prefix::Row(values))
+            (Layout::Dense, RowSet::Row(values))
                 if reads_first && values.iter().all(|value| value.is_empty()) =>
             {
                 (None, first_of(SliceRange::all()))
             }
-            (Layout::CompositeDense, Prefix::Row(values))
+            (Layout::CompositeDense, RowSet::Row(values))
                 if reads_first && values.len() < def.clustering.len() =>
             {
                 let (start, finish) = match values.is_empty() {
@@ -121,13 +121,13 @@ impl CurrentRow {
                 };
                 (None, first_of(SliceRange { start, finish, ..SliceRange::all() }))
             }
-            (Layout::Dense | Layout::CompositeDense, Prefix::Row(values)) => {
+            (Layout::Dense | Layout::CompositeDense, RowSet::Row(values)) => {
                 (None, Predicate::Names(vec![def.dense_name(values)]))
             }
-            (Layout::Sparse, Prefix::Row(values)) if values.is_empty() => {
+            (Layout::Sparse, RowSet::Row(values)) if values.is_empty() => {
                 (None, Predicate::Range(SliceRange::all()))
             }
-            (Layout::Sparse, Prefix::Row(values)) => {
+            (Layout::Sparse, RowSet::Row(values)) => {
                 (None, between(def.clustering_prefix(values, 0), def.clustering_prefix(values, 1)))
             }
         };

@@ -4,15 +4,16 @@ use bytes::Bytes;
 
 use super::changed_keys::ChangedKeys;
 use super::condition::ColumnCondition;
-use super::keys::{Keys, Prefix};
-use super::kind::Kind;
-use super::operation::Operation;
+use super::keys::Keys;
+use super::kind::ModifyKind;
+use super::operation::ColumnOperation;
 use super::plan::ModifyPlan;
 use super::row_test::RowTest;
-use crate::select::{ChangedRows, RowSet};
+use crate::error::invalid;
+use crate::select::{BoundValues, ChangedRows, RowSet, missing};
 use crate::{CqlError, QueryOptions, QueryState};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
-use base::schema::{ColumnKind, Layout, TableColumn};
+use base::schema::{Layout, TableColumn};
 
 const RANGE_OF_COLUMNS: &str = "Range deletions are not supported for specific columns";
 
@@ -23,7 +24,7 @@ impl ModifyPlan {
 
     /// Checks the WHERE clause as a whole, and that a conditional DELETE names one row or only static columns.
     pub(super) fn check_keys(&self, state: &QueryState<'_>) -> Result<(), CqlError> {
-        let is_conditional = self.kind == Kind::Delete && self.has_conditions();
+        let is_conditional = self.kind == ModifyKind::Delete && self.has_conditions();
         match &self.keys {
             ChangedKeys::Listed(keys) if is_conditional => self.check_whole_key(keys),
             ChangedKeys::Listed(keys) if state.has(CHANGES_OF_SEVERAL_ROWS) => self.check_inserted(keys),
@@ -38,21 +39,16 @@ impl ModifyPlan {
     /// Checks that an INSERT has a value for every column of the primary key, in the words of 3.0 and later.
     fn check_inserted(&self, keys: &Keys) -> Result<(), CqlError> {
         let def = &self.table.def;
-        let partition = def.partition_key.iter().filter(|key| !keys.has_partition_at(key.position));
-        let clustering = def.clustering.iter().filter(|key| !keys.has_clustering_at(key.position));
-        let listed = |columns: Vec<&TableColumn>| {
-            columns.iter().map(|column| &*column.name).collect::<Vec<_>>().join(", ")
-        };
-        let missing = listed(partition.collect());
-        if !missing.is_empty() {
-            return Err(CqlError::invalid(format!("Some partition key parts are missing: {missing}")));
+        let partition = missing(&def.partition_key, |at| keys.has_partition_at(at));
+        if !partition.is_empty() {
+            return invalid(format!("Some partition key parts are missing: {partition}"));
         }
         let may_lack_row = if keys.has_clustering() { def.is_compact() } else { self.is_static_only() };
-        let missing = listed(clustering.collect());
-        if missing.is_empty() || may_lack_row {
+        let clustering = missing(&def.clustering, |at| keys.has_clustering_at(at));
+        if clustering.is_empty() || may_lack_row {
             return Ok(());
         }
-        Err(CqlError::invalid(format!("Some clustering keys are missing: {missing}")))
+        invalid(format!("Some clustering keys are missing: {clustering}"))
     }
 
     fn check_whole_key(&self, keys: &Keys) -> Result<(), CqlError> {
@@ -68,10 +64,10 @@ impl ModifyPlan {
             }
             _ => ("PRIMARY", "conditions"),
         };
-        Err(CqlError::invalid(format!(
+        invalid(format!(
             "DELETE statements must restrict all {key} KEY columns with equality relations in order to use IF \
              {conditions}, but column '{name}' is not restricted"
-        )))
+        ))
     }
 
     fn check_conditional(&self, rows: &ChangedRows) -> Result<(), CqlError> {
@@ -83,13 +79,12 @@ impl ModifyPlan {
         }
         let all =
             "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to";
-        let is_static = |kind: ColumnKind| kind == ColumnKind::Static;
-        if self.operations.is_empty() || self.operations.iter().any(|one| !is_static(one.column.kind)) {
-            return Err(CqlError::invalid(format!("{all} delete non static columns")));
+        if self.operations.is_empty() || !self.operations.iter().all(ColumnOperation::is_static) {
+            return invalid(format!("{all} delete non static columns"));
         }
         match &self.test {
             RowTest::Columns(conditions) if !conditions.iter().all(ColumnCondition::is_static) => {
-                Err(CqlError::invalid(format!("{all} use IF condition on non static columns")))
+                invalid(format!("{all} use IF condition on non static columns"))
             }
             _ => Ok(()),
         }
@@ -103,8 +98,8 @@ impl ModifyPlan {
             (false, true) => "clustering key columns",
             (false, false) => return Ok(()),
         };
-        let changes = if self.kind == Kind::Delete { "deletions" } else { "updates" };
-        Err(CqlError::invalid(format!("IN on the {column} is not supported with conditional {changes}")))
+        let changes = if self.kind == ModifyKind::Delete { "deletions" } else { "updates" };
+        invalid(format!("IN on the {column} is not supported with conditional {changes}"))
     }
 
     /// Returns the keys of the partitions.
@@ -114,7 +109,7 @@ impl ModifyPlan {
         options: &QueryOptions,
     ) -> Result<Vec<Bytes>, CqlError> {
         match &self.keys {
-            ChangedKeys::Listed(keys) => keys.row_keys(&self.table.def, options, state.database),
+            ChangedKeys::Listed(keys) => keys.row_keys(&self.table.def, BoundValues::new(state, options)),
             ChangedKeys::Restricted(rows) => rows.row_keys(state, options),
         }
     }
@@ -124,36 +119,31 @@ impl ModifyPlan {
         &self,
         state: &QueryState<'_>,
         options: &QueryOptions,
-    ) -> Result<Vec<Prefix>, CqlError> {
+    ) -> Result<Vec<RowSet>, CqlError> {
         let rows = match &self.keys {
             ChangedKeys::Listed(keys) => return Ok(vec![self.prefix(keys, state, options)?]),
             ChangedKeys::Restricted(rows) => rows,
         };
         if self.is_static_only() {
-            return Ok(vec![Prefix::Static]);
+            return Ok(vec![RowSet::Static]);
         }
-        let is_of_columns = self.kind == Kind::Delete && !self.operations.is_empty();
+        let is_of_columns = self.kind == ModifyKind::Delete && !self.operations.is_empty();
         // Cassandra 3.11 refuses the range also where it can hold no row.
         if is_of_columns && rows.slices_clustering() {
-            return Err(CqlError::invalid(RANGE_OF_COLUMNS));
+            return invalid(RANGE_OF_COLUMNS);
         }
         let count = self.table.def.clustering.len();
-        let mut prefixes = Vec::new();
-        for set in rows.row_sets(state, options)? {
-            let is_row = matches!(&set, RowSet::Prefix(values) if values.len() == count)
-                && (self.kind == Kind::Update || rows.is_by_whole_key());
+        let sets = rows.row_sets(state, options)?;
+        for set in &sets {
+            let is_row = matches!(set, RowSet::Row(values) if values.len() == count)
+                && (self.kind == ModifyKind::Update || rows.is_by_whole_key());
             let is_partition = !rows.restricts_clustering();
-            let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
-            let is_of_statics = is_partition && self.operations.iter().all(is_static);
+            let is_of_statics = is_partition && self.operations.iter().all(ColumnOperation::is_static);
             if is_of_columns && !is_row && !is_of_statics {
-                return Err(CqlError::invalid(RANGE_OF_COLUMNS));
+                return invalid(RANGE_OF_COLUMNS);
             }
-            prefixes.push(match set {
-                RowSet::Prefix(values) => Prefix::Row(values),
-                RowSet::Range { start, finish } => Prefix::Range { start, finish },
-            });
         }
-        Ok(prefixes)
+        Ok(sets)
     }
 
     /// Returns the row prefix. A statement on static columns only needs no clustering values, and may have none unless it
@@ -163,22 +153,22 @@ impl ModifyPlan {
         keys: &Keys,
         state: &QueryState<'_>,
         options: &QueryOptions,
-    ) -> Result<Prefix, CqlError> {
+    ) -> Result<RowSet, CqlError> {
         let def = &self.table.def;
         if self.is_static_only() {
             if !keys.has_clustering() {
-                return Ok(Prefix::Static);
+                return Ok(RowSet::Static);
             }
             let given = def.clustering.iter().find(|column| keys.has_clustering_at(column.position));
-            if let Some(column) = given.filter(|_| self.kind != Kind::Insert) {
-                return Err(CqlError::invalid(format!(
+            if let Some(column) = given.filter(|_| self.kind != ModifyKind::Insert) {
+                return invalid(format!(
                     "Invalid restriction on clustering column {} since the {} statement modifies only static columns",
                     column.name,
                     self.kind.word()
-                )));
+                ));
             }
         }
-        let needs_all = self.kind != Kind::Delete && def.layout == Layout::Sparse;
-        Ok(Prefix::Row(keys.clustering(def, needs_all, options, state.database)?))
+        let needs_all = self.kind != ModifyKind::Delete && def.layout == Layout::Sparse;
+        Ok(RowSet::Row(keys.clustering(def, needs_all, BoundValues::new(state, options))?))
     }
 }

@@ -5,34 +5,21 @@ use std::collections::HashSet;
 use bytes::Bytes;
 
 use super::terms::Terms;
-use crate::values::{Combinations, TypedTerm, Value, term_text};
-use crate::{CqlError, QueryOptions, Table};
+use crate::error::invalid;
+use crate::relation_text::relation_text;
+use crate::select::{BoundValues, Operands, present};
+use crate::values::{Combinations, TypedTerm, Value, checked_row_key};
+use crate::{CqlError, Table};
 use base::compat::features::releases::NEWEST;
-use base::compat::texts;
-use base::schema::{ColumnKind, TableColumn, TableDef, row_key};
+use base::schema::{ColumnKind, TableColumn, TableDef};
 use base::util::Release;
-use cql_syntax::{InValues, Operator, Relation, operator_text};
-use db::Database;
-use db::limits::NAME_BYTES_MAX;
-
-/// The row, or rows, of a partition.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Prefix {
-    /// The static columns.
-    Static,
-    /// The row with these clustering values. With fewer values than clustering columns: all rows with this prefix.
-    Row(Vec<Bytes>),
-    /// The rows whose cells have names from `start` to `finish`, which a DELETE of 3.0 and later can have. An empty bound
-    /// is open.
-    Range { start: Bytes, finish: Bytes },
-}
+use cql_syntax::{Operator, Relation, operator_text};
 
 /// The restriction on one partition key column.
 #[derive(Debug)]
 enum Part {
     Eq(TypedTerm),
-    In(Vec<TypedTerm>),
-    InMarker(TypedTerm),
+    In(Operands),
 }
 
 /// The restrictions on the columns of the primary key.
@@ -84,7 +71,7 @@ impl Keys {
         if is_new {
             return Ok(());
         }
-        Err(CqlError::invalid(format!("Multiple definitions found for PRIMARY KEY part {}", column.name)))
+        invalid(format!("Multiple definitions found for PRIMARY KEY part {}", column.name))
     }
 
     /// Takes the restrictions from the WHERE clause of an UPDATE or DELETE.
@@ -99,42 +86,35 @@ impl Keys {
                 Relation::Column { column, operator, .. } => (column, Some(*operator)),
                 Relation::In { column, .. } => (column, None),
                 Relation::Columns { .. } | Relation::ColumnsIn { .. } => {
-                    return Err(CqlError::invalid(format!(
+                    return invalid(format!(
                         "Multi-column relations cannot be used in WHERE clauses for UPDATE and DELETE statements: {}",
-                        relation_text(relation)
-                    )));
+                        relation_text(relation, NEWEST)
+                    ));
                 }
                 Relation::Token { .. } => {
-                    return Err(CqlError::invalid(format!(
+                    return invalid(format!(
                         "The token function cannot be used in WHERE clauses for UPDATE and DELETE statements: {}",
-                        relation_text(relation)
-                    )));
+                        relation_text(relation, NEWEST)
+                    ));
                 }
             };
             let Some(column) = table.def.column(name) else {
-                return Err(CqlError::invalid(format!("Unknown key identifier {name}")));
+                return invalid(format!("Unknown key identifier {name}"));
             };
             if !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering) {
-                return Err(CqlError::invalid(format!("Non PRIMARY KEY {name} found in where clause")));
+                return invalid(format!("Non PRIMARY KEY {name} found in where clause"));
             }
             let part = match relation {
                 Relation::Column { value, operator: Operator::Eq, element: None, .. } => {
                     Part::Eq(terms.of_column(value, column)?)
                 }
-                Relation::In { values, .. } if column.kind == ColumnKind::PartitionKey => match values {
-                    InValues::Marker(at) => {
-                        Part::InMarker(terms.in_marker(*at, &column.name, column.cql_type.clone())?)
-                    }
-                    InValues::List(list) => {
-                        let typed = list.iter().map(|term| terms.of_column(term, column));
-                        Part::In(typed.collect::<Result<_, _>>()?)
-                    }
-                },
+                Relation::In { values, .. } if column.kind == ColumnKind::PartitionKey => {
+                    let spec = terms.spec(column.name.clone(), column.cql_type.clone());
+                    Part::In(Operands::of_column(values, &spec, &terms.scope, terms.markers)?)
+                }
                 _ => {
                     let operator = operator_word(operator, terms.scope.release);
-                    return Err(CqlError::invalid(format!(
-                        "Invalid operator {operator} for PRIMARY KEY part {name}"
-                    )));
+                    return invalid(format!("Invalid operator {operator} for PRIMARY KEY part {name}"));
                 }
             };
             self.put(column, part)?;
@@ -143,52 +123,25 @@ impl Keys {
     }
 
     /// Returns the keys of the partitions.
-    pub fn row_keys(
-        &self,
-        def: &TableDef,
-        options: &QueryOptions,
-        database: &Database,
-    ) -> Result<Vec<Bytes>, CqlError> {
-        if self.has_in_anywhere {
-            return self.all_row_keys(def, options, database);
-        }
-        let mut values = Vec::with_capacity(self.partition.len());
+    pub fn row_keys(&self, def: &TableDef, bound: BoundValues<'_>) -> Result<Vec<Bytes>, CqlError> {
+        let mut each = Combinations::default();
         for (at, (column, part)) in def.partition_key.iter().zip(&self.partition).enumerate() {
             let Some(part) = part else { return Err(missing(column)) };
-            let is_last = at + 1 == def.partition_key.len();
-            if let Part::Eq(term) = part {
-                values.push(key_value(term, column, options, database)?);
-                continue;
-            }
-            let several = part.values(column, options, database)?;
-            if is_last {
-                let each = Combinations::default().with(values.len(), values)?.with(1, several)?;
-                return each.iter().map(checked_key).collect();
-            }
-            let Ok([value]) = <[Bytes; 1]>::try_from(several) else {
-                return Err(CqlError::invalid(
-                    "IN is only supported on the last column of the partition key",
-                ));
+            let values = match part {
+                Part::Eq(term) => vec![key_value(term, column, bound)?],
+                Part::In(operands) => present(operands.column_values(bound)?, |_| null_in_key(column))?,
             };
-            values.push(value);
+            let may_be_several = self.has_in_anywhere || at + 1 == def.partition_key.len();
+            if values.len() != 1 && !may_be_several {
+                return invalid("IN is only supported on the last column of the partition key");
+            }
+            each = each.with(1, values)?;
         }
-        Ok(vec![checked_key(&values)?])
-    }
-
-    /// Returns the keys of all combinations of values, each once.
-    fn all_row_keys(
-        &self,
-        def: &TableDef,
-        options: &QueryOptions,
-        database: &Database,
-    ) -> Result<Vec<Bytes>, CqlError> {
-        let mut each = Combinations::default();
-        for (column, part) in def.partition_key.iter().zip(&self.partition) {
-            let Some(part) = part else { return Err(missing(column)) };
-            each = each.with(1, part.values(column, options, database)?)?;
+        if !self.has_in_anywhere {
+            return each.iter().map(checked_row_key).collect();
         }
         let mut known = HashSet::new();
-        each.iter().filter(|values| known.insert(*values)).map(checked_key).collect()
+        each.iter().filter(|values| known.insert(*values)).map(checked_row_key).collect()
     }
 
     /// Returns the row's clustering values that are given; `needs_all` requires all of them.
@@ -196,8 +149,7 @@ impl Keys {
         &self,
         def: &TableDef,
         needs_all: bool,
-        options: &QueryOptions,
-        database: &Database,
+        bound: BoundValues<'_>,
     ) -> Result<Vec<Bytes>, CqlError> {
         let mut values = Vec::with_capacity(self.clustering.len());
         let mut first_empty: Option<&TableColumn> = None;
@@ -206,19 +158,19 @@ impl Keys {
                 (None, _) if needs_all => return Err(missing(column)),
                 (None, _) => first_empty = first_empty.or(Some(column)),
                 (Some(_), Some(empty)) => {
-                    return Err(CqlError::invalid(format!(
+                    return invalid(format!(
                         "Missing PRIMARY KEY part {} since {} is set",
                         empty.name, column.name
-                    )));
+                    ));
                 }
-                (Some(term), None) => match term.value(options, database)? {
+                (Some(term), None) => match term.value(bound.options, bound.database)? {
                     Value::Single(value) => values.push(value),
                     Value::Unset => return Err(unset(column)),
                     _ => {
-                        return Err(CqlError::invalid(format!(
+                        return invalid(format!(
                             "Invalid null value for clustering key part {}",
                             column.name
-                        )));
+                        ));
                     }
                 },
             }
@@ -227,37 +179,16 @@ impl Keys {
     }
 }
 
-impl Part {
-    fn values(
-        &self,
-        column: &TableColumn,
-        options: &QueryOptions,
-        database: &Database,
-    ) -> Result<Vec<Bytes>, CqlError> {
-        let single = |term: &TypedTerm| key_value(term, column, options, database);
-        match self {
-            Part::Eq(term) => Ok(vec![single(term)?]),
-            Part::In(terms) => terms.iter().map(single).collect(),
-            Part::InMarker(term) => match term.value(options, database)? {
-                Value::List(values) => Ok(values),
-                Value::Unset => Err(unset(column)),
-                _ => Err(CqlError::invalid("Invalid null value for IN restriction")),
-            },
-        }
+fn key_value(term: &TypedTerm, column: &TableColumn, bound: BoundValues<'_>) -> Result<Bytes, CqlError> {
+    match term.value(bound.options, bound.database)? {
+        Value::Single(value) => Ok(value),
+        Value::Unset => Err(unset(column)),
+        _ => invalid(null_in_key(column)),
     }
 }
 
-fn key_value(
-    term: &TypedTerm,
-    column: &TableColumn,
-    options: &QueryOptions,
-    database: &Database,
-) -> Result<Bytes, CqlError> {
-    match term.value(options, database)? {
-        Value::Single(value) => Ok(value),
-        Value::Unset => Err(unset(column)),
-        _ => Err(CqlError::invalid(format!("Invalid null value for partition key part {}", column.name))),
-    }
+fn null_in_key(column: &TableColumn) -> String {
+    format!("Invalid null value for partition key part {}", column.name)
 }
 
 fn unset(column: &TableColumn) -> CqlError {
@@ -268,44 +199,7 @@ fn missing(column: &TableColumn) -> CqlError {
     CqlError::invalid(format!("Missing mandatory PRIMARY KEY part {}", column.name))
 }
 
-fn checked_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
-    let length = match values {
-        [value] => value.len(),
-        values => values.iter().map(|value| value.len() + 3).sum(),
-    };
-    if length == 0 {
-        return Err(CqlError::invalid(texts::empty_key(NEWEST)));
-    }
-    if length > NAME_BYTES_MAX {
-        return Err(CqlError::invalid(texts::long_key(NEWEST, length, NAME_BYTES_MAX)));
-    }
-    Ok(row_key(values))
-}
-
 /// Returns an operator as messages print it; `None` is IN.
 pub(super) fn operator_word(operator: Option<Operator>, release: Release) -> &'static str {
     operator.map_or("IN", |operator| operator_text(operator, release))
-}
-
-/// Returns a relation on several columns, or on their token, as messages print it.
-fn relation_text(relation: &Relation) -> String {
-    let list = |values: &InValues| match values {
-        InValues::Marker(_) => "?".to_owned(),
-        InValues::List(terms) => format!("({})", terms.iter().map(term_text).collect::<Vec<_>>().join(", ")),
-    };
-    let compared = |columns: &[String], operator: Operator, value| {
-        let sign = operator_text(operator, NEWEST);
-        format!("({}) {sign} {}", columns.join(", "), term_text(value))
-    };
-    match relation {
-        Relation::Columns { columns, operator, value } => compared(columns, *operator, value),
-        Relation::ColumnsIn { columns, values } => format!("({}) IN {}", columns.join(", "), list(values)),
-        Relation::Token { columns, operator, value } => {
-            format!("token{}", compared(columns, *operator, value))
-        }
-        Relation::Column { column, operator, value, .. } => {
-            format!("{column} {} {}", operator_text(*operator, NEWEST), term_text(value))
-        }
-        Relation::In { column, values } => format!("{column} IN {}", list(values)),
-    }
 }

@@ -2,19 +2,19 @@
 
 /// The kind of the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ModifyKind {
     Insert,
     Update,
     Delete,
 }
 
-impl Kind {
+impl ModifyKind {
     /// Returns the keyword, as messages have it.
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Insert => "INSERT",
-            Kind::Update => "UPDATE",
-            Kind::Delete => "DELETE",
+            ModifyKind::Insert => "INSERT",
+            ModifyKind::Update => "UPDATE",
+            ModifyKind::Delete => "DELETE",
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::terms::Terms;
 use crate::CqlError;
+use crate::error::invalid;
 use crate::values::{TypedTerm, term_text};
 use base::compat::Behaviour;
 use base::marshal::CqlType;
-use base::schema::TableColumn;
-use cql_syntax::{Deletion, Part, Term};
+use base::schema::{ColumnKind, TableColumn};
+use cql_syntax::{Deletion, Operation, Part, Term};
 
 /// The kind of an operation, by how it writes cells.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ pub(super) enum Action {
 
 /// An action on a column.
 #[derive(Debug)]
-pub(super) struct Operation {
+pub(super) struct ColumnOperation {
     pub column: TableColumn,
     pub action: Action,
 }
@@ -85,8 +86,19 @@ fn shape(cql_type: &CqlType) -> Shape<'_> {
     }
 }
 
-fn refused(operation: &str, what: &str, column: &TableColumn) -> CqlError {
-    CqlError::invalid(format!("Invalid operation ({operation}) for {what} column {}", column.name))
+/// Returns the error for an operation that a column does not support. `what` is the kind of the column.
+fn refused<T>(operation: &Operation, what: &str, column: &TableColumn) -> Result<T, CqlError> {
+    let name = &column.name;
+    let text = match operation {
+        Operation::Set(term) => format!("{name} = {}", term_text(term)),
+        Operation::SetElement { key, value } => format!("{name}[{}] = {}", term_text(key), term_text(value)),
+        Operation::SetField { field, value } => format!("{name}.{field} = {}", term_text(value)),
+        Operation::Add(term) => format!("{name} = {name} + {}", term_text(term)),
+        Operation::Subtract(term) => format!("{name} = {name} - {}", term_text(term)),
+        // The minus sign is Cassandra's.
+        Operation::Prepend(term) => format!("{name} = {} - {name}", term_text(term)),
+    };
+    invalid(format!("Invalid operation ({text}) for {what} column {name}"))
 }
 
 fn unknown_field(field: &str, column: &TableColumn) -> CqlError {
@@ -99,110 +111,105 @@ fn deleted_field(field: &str, column: &TableColumn) -> Result<usize, CqlError> {
         CqlType::User { user, is_frozen: false } => {
             user.place_of(field).ok_or_else(|| unknown_field(field, column))
         }
-        CqlType::User { .. } => Err(CqlError::invalid(format!(
-            "Frozen UDT column {} does not support field deletions",
-            column.name
-        ))),
-        _ => Err(CqlError::invalid(format!(
-            "Invalid field deletion operation for non-UDT column {}",
-            column.name
-        ))),
+        CqlType::User { .. } => {
+            invalid(format!("Frozen UDT column {} does not support field deletions", column.name))
+        }
+        _ => invalid(format!("Invalid field deletion operation for non-UDT column {}", column.name)),
     }
 }
 
-impl Operation {
+impl ColumnOperation {
     /// Analyzes `column = term`, also of an INSERT.
-    pub fn set(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<Operation, CqlError> {
+    pub fn set(
+        term: &Term,
+        column: &TableColumn,
+        terms: &mut Terms<'_>,
+    ) -> Result<ColumnOperation, CqlError> {
         let value = terms.of_column(term, column)?;
         if column.cql_type.is_counter() {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Cannot set the value of counter column {} (counters can only be incremented/decremented, not set)",
                 column.name
-            )));
+            ));
         }
-        Ok(Operation { column: column.clone(), action: Action::Set(value) })
+        Ok(ColumnOperation { column: column.clone(), action: Action::Set(value) })
     }
 
     /// Analyzes one assignment of an UPDATE.
     pub fn assign(
-        operation: &cql_syntax::Operation,
+        operation: &Operation,
         column: &TableColumn,
         terms: &mut Terms<'_>,
-    ) -> Result<Operation, CqlError> {
+    ) -> Result<ColumnOperation, CqlError> {
         let name = &column.name;
         let action = match operation {
-            cql_syntax::Operation::Set(term) => return Operation::set(term, column, terms),
-            cql_syntax::Operation::SetElement { key, value } => {
-                let text = || format!("{name}[{}] = {}", term_text(key), term_text(value));
-                match shape(&column.cql_type) {
-                    Shape::Counter | Shape::Value => return Err(refused(&text(), "non collection", column)),
-                    Shape::Frozen => return Err(refused(&text(), "frozen collection", column)),
-                    Shape::Set(_) => return Err(refused(&text(), "set", column)),
-                    Shape::List(element) => Action::SetIndex {
-                        index: terms.index(key, column)?,
-                        value: terms.element(value, column, element)?,
-                    },
-                    Shape::Map(of_keys, of_values) => Action::SetKey {
-                        key: terms.key(key, column, of_keys)?,
-                        value: terms.element(value, column, of_values)?,
-                    },
-                }
-            }
-            cql_syntax::Operation::SetField { field, value } => {
+            Operation::Set(term) => return ColumnOperation::set(term, column, terms),
+            Operation::SetElement { key, value } => match shape(&column.cql_type) {
+                Shape::Counter | Shape::Value => return refused(operation, "non collection", column),
+                Shape::Frozen => return refused(operation, "frozen collection", column),
+                Shape::Set(_) => return refused(operation, "set", column),
+                Shape::List(element) => Action::SetIndex {
+                    index: terms.index(key, column)?,
+                    value: terms.element(value, column, element)?,
+                },
+                Shape::Map(of_keys, of_values) => Action::SetKey {
+                    key: terms.key(key, column, of_keys)?,
+                    value: terms.element(value, column, of_values)?,
+                },
+            },
+            Operation::SetField { field, value } => {
                 let CqlType::User { user, is_frozen } = &column.cql_type else {
-                    let text = format!("{name}.{field} = {}", term_text(value));
-                    return Err(refused(&text, "non-UDT", column));
+                    return refused(operation, "non-UDT", column);
                 };
                 if *is_frozen {
-                    let text = format!("{name}.{field} = {}", term_text(value));
-                    return Err(refused(&text, "frozen UDT", column));
+                    return refused(operation, "frozen UDT", column);
                 }
                 let at = user.place_of(field).ok_or_else(|| unknown_field(field, column))?;
                 let of_field = user.fields[at].1.clone();
                 Action::SetField { at, value: terms.named(value, format!("{name}.{field}"), of_field)? }
             }
-            cql_syntax::Operation::Add(term) => {
+            Operation::Add(term) => {
                 let value = terms.of_column(term, column)?;
-                let text = || format!("{name} = {name} + {}", term_text(term));
                 match shape(&column.cql_type) {
-                    Shape::Value => return Err(refused(&text(), "non counter", column)),
+                    Shape::Value => return refused(operation, "non counter", column),
                     Shape::Counter => Action::Count { by: value, is_negative: false },
-                    Shape::Frozen => return Err(refused(&text(), "frozen collection", column)),
+                    Shape::Frozen => return refused(operation, "frozen collection", column),
                     Shape::List(_) => Action::Append(value),
                     Shape::Set(_) | Shape::Map(..) => Action::Put(value),
                 }
             }
-            cql_syntax::Operation::Subtract(term) => Self::subtract(term, column, terms)?,
-            cql_syntax::Operation::Prepend(term) => {
+            Operation::Subtract(term) => Self::subtract(operation, term, column, terms)?,
+            Operation::Prepend(term) => {
                 let value = terms.of_column(term, column)?;
-                // The minus sign in the message is Cassandra's.
-                let text = || format!("{name} = {} - {name}", term_text(term));
                 match (shape(&column.cql_type), &column.cql_type) {
                     (Shape::List(_), _) => Action::Prepend(value),
-                    (_, CqlType::List { .. }) => return Err(refused(&text(), "frozen list", column)),
-                    _ => return Err(refused(&text(), "non list", column)),
+                    (_, CqlType::List { .. }) => return refused(operation, "frozen list", column),
+                    _ => return refused(operation, "non list", column),
                 }
             }
         };
-        Ok(Operation { column: column.clone(), action })
+        Ok(ColumnOperation { column: column.clone(), action })
     }
 
-    fn subtract(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<Action, CqlError> {
-        let name = &column.name;
-        let text = || format!("{name} = {name} - {}", term_text(term));
+    fn subtract(
+        operation: &Operation,
+        term: &Term,
+        column: &TableColumn,
+        terms: &mut Terms<'_>,
+    ) -> Result<Action, CqlError> {
         match shape(&column.cql_type) {
-            Shape::Value => Err(refused(&text(), "non counter", column)),
+            Shape::Value => refused(operation, "non counter", column),
             Shape::Counter => Ok(Action::Count { by: terms.of_column(term, column)?, is_negative: true }),
-            Shape::Frozen => Err(refused(&text(), "frozen collection", column)),
+            Shape::Frozen => refused(operation, "frozen collection", column),
             Shape::List(_) => Ok(Action::Discard(terms.of_column(term, column)?)),
             Shape::Set(_) => Ok(Action::Remove(terms.of_column(term, column)?)),
             Shape::Map(..) if !Behaviour::of(terms.scope.release).cql.maps_lose_keys => {
                 terms.of_column(term, column)?;
-                Err(refused(&text(), "map", column))
+                refused(operation, "map", column)
             }
             Shape::Map(key, _) => {
                 let keys = CqlType::Set { element: Box::new(key.clone()), is_frozen: false };
-                Ok(Action::Remove(terms.named(term, name.clone(), keys)?))
+                Ok(Action::Remove(terms.named(term, column.name.clone(), keys)?))
             }
         }
     }
@@ -212,16 +219,15 @@ impl Operation {
         deletion: &Deletion,
         column: &TableColumn,
         terms: &mut Terms<'_>,
-    ) -> Result<Operation, CqlError> {
-        let refused = |what: &str| {
-            Err(CqlError::invalid(format!("Invalid deletion operation for {what} column {}", column.name)))
-        };
+    ) -> Result<ColumnOperation, CqlError> {
+        let refused =
+            |what: &str| invalid(format!("Invalid deletion operation for {what} column {}", column.name));
         let element = match &deletion.part {
             None => None,
             Some(Part::Element(element)) => Some(element),
             Some(Part::Field(field)) => {
                 let action = Action::DeleteField(deleted_field(field, column)?);
-                return Ok(Operation { column: column.clone(), action });
+                return Ok(ColumnOperation { column: column.clone(), action });
             }
         };
         let action = match (element, shape(&column.cql_type)) {
@@ -237,7 +243,11 @@ impl Operation {
                 Action::DeleteKey { key: terms.key(key, column, of_keys)?, null_text: "Invalid null map key" }
             }
         };
-        Ok(Operation { column: column.clone(), action })
+        Ok(ColumnOperation { column: column.clone(), action })
+    }
+
+    pub fn is_static(&self) -> bool {
+        self.column.kind == ColumnKind::Static
     }
 
     /// Whether the list must be read first.

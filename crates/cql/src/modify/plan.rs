@@ -11,14 +11,15 @@ use super::condition::ColumnCondition;
 use super::conditional;
 use super::current::read_lists;
 use super::json::JsonValues;
-use super::keys::Prefix;
-use super::kind::Kind;
-use super::operation::Operation;
+use super::kind::ModifyKind;
+use super::operation::ColumnOperation;
 use super::row_test::RowTest;
 use super::row_writer::{Lists, RowWriter, WriteContext};
 use super::step::Step;
 use super::terms::Terms;
+use crate::error::invalid;
 use crate::limits::CONDITIONS_MAX;
+use crate::select::RowSet;
 use crate::system::is_system;
 use crate::values::{Markers, TableOf, check_combinations};
 use crate::{CqlError, Outcome, QueryOptions, QueryState, Table};
@@ -33,10 +34,10 @@ use db::{Access, check_counter_level};
 #[derive(Debug)]
 pub struct ModifyPlan {
     pub(super) table: Table,
-    pub(super) kind: Kind,
+    pub(super) kind: ModifyKind,
     pub(super) attributes: Attributes,
     pub(super) keys: ChangedKeys,
-    pub(super) operations: Vec<Operation>,
+    pub(super) operations: Vec<ColumnOperation>,
     pub(super) test: RowTest,
     /// Whether it sets, or has conditions on, static columns; `has_regulars`: other columns.
     pub(super) has_statics: bool,
@@ -59,7 +60,7 @@ impl ModifyPlan {
         let table = state.table(&modify.table)?;
         let catalog = state.database.catalog();
         let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
-            return Err(CqlError::invalid(texts::unknown_table(state.behaviour, &modify.table.name)));
+            return invalid(texts::unknown_table(state.behaviour, &modify.table.name));
         };
         let scope = state.type_scope(keyspace);
         let mut terms = Terms { table: &table, scope, markers };
@@ -80,12 +81,12 @@ impl ModifyPlan {
             RowTest::Columns(conditions) => &conditions[..],
             _ => &[],
         };
-        let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
-        let has_statics = operations.iter().any(is_static) || tested.iter().any(ColumnCondition::is_static);
+        let has_statics = operations.iter().any(ColumnOperation::is_static)
+            || tested.iter().any(ColumnCondition::is_static);
         // A DELETE of whole rows leaves the static columns alone.
-        let deletes_rows = kind == Kind::Delete && operations.is_empty();
+        let deletes_rows = kind == ModifyKind::Delete && operations.is_empty();
         let has_regulars = deletes_rows
-            || !operations.iter().all(is_static)
+            || !operations.iter().all(ColumnOperation::is_static)
             || !tested.iter().all(ColumnCondition::is_static);
         let plan =
             ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars, json };
@@ -98,12 +99,18 @@ impl ModifyPlan {
         TableOf { keyspace: &self.table.cf.keyspace, name: &self.table.cf.name, def: &self.table.def }
     }
 
+    /// Whether both statements change the same table.
+    pub(super) fn changes_table_of(&self, other: &ModifyPlan) -> bool {
+        let [own, of_other] = [self, other].map(|plan| (&plan.table.cf.keyspace, &plan.table.cf.name));
+        own == of_other
+    }
+
     pub fn has_conditions(&self) -> bool {
         !matches!(self.test, RowTest::None)
     }
 
     pub fn is_deletion(&self) -> bool {
-        self.kind == Kind::Delete
+        self.kind == ModifyKind::Delete
     }
 
     pub fn is_counter(&self) -> bool {
@@ -121,10 +128,10 @@ impl ModifyPlan {
             return Ok(());
         }
         if self.attributes.has_timestamp() {
-            return Err(CqlError::invalid("Cannot provide custom timestamp for counter updates"));
+            return invalid("Cannot provide custom timestamp for counter updates");
         }
         if self.attributes.has_ttl() {
-            return Err(CqlError::invalid("Cannot provide custom TTL for counter updates"));
+            return invalid("Cannot provide custom TTL for counter updates");
         }
         Ok(())
     }
@@ -153,12 +160,13 @@ impl ModifyPlan {
         }
         check_consistency(options.consistency, &self.table.cf, state.behaviour)?;
         let rows = self.changes(state, options, now).await?;
-        let mutation = |(key, changes)| {
-            let families = vec![CfMutation { cf: self.table.cf.clone(), changes }];
-            Mutation { key, families }
-        };
         let mutations = rows.into_iter().filter(|(_, changes): &(_, Vec<_>)| !changes.is_empty());
-        let mutations = mutations.map(mutation).collect();
+        let mutations = mutations
+            .map(|(key, changes)| {
+                let families = vec![CfMutation { cf: self.table.cf.clone(), changes }];
+                Mutation { key, families }
+            })
+            .collect();
         let request = state.request(&self.table.cf.keyspace, options.consistency);
         request.writes().apply(mutations).await?;
         Ok(Outcome::Void)
@@ -196,7 +204,7 @@ impl ModifyPlan {
         state: &QueryState<'_>,
         options: &QueryOptions,
         key: &Bytes,
-        prefix: &Prefix,
+        prefix: &RowSet,
         now: i64,
     ) -> Result<Vec<Change>, CqlError> {
         let mut reading = Vec::new();
@@ -210,26 +218,22 @@ impl ModifyPlan {
         } else {
             let level = options.consistency;
             if matches!(level, ConsistencyLevel::Any | ConsistencyLevel::EachQuorum) {
-                return Err(CqlError::invalid(format!(
+                return invalid(format!(
                     "Write operation require a read but consistency {level} is not supported on reads"
-                )));
+                ));
             }
             read_lists(state, &self.table, key, prefix, &reading, level).await?
         };
         let is_counter = self.is_counter();
         let database = state.database;
         let is_counted =
-            is_counter && self.kind == Kind::Update && state.behaviour.cql.counters_ignore_timestamps;
+            is_counter && self.kind == ModifyKind::Update && state.behaviour.cql.counters_ignore_timestamps;
         let timestamp = match is_counted {
             true => attributes::servers_now(state),
             false => self.attributes.timestamp(now, options, database)?,
         };
         if timestamp == i64::MIN && state.behaviour.cql.smallest_timestamp_is_refused {
-            return Err(CqlError::invalid(format!(
-                "Out of bound timestamp, must be in [{}, {}]",
-                i64::MIN + 1,
-                i64::MAX
-            )));
+            return invalid(format!("Out of bound timestamp, must be in [{}, {}]", i64::MIN + 1, i64::MAX));
         }
         let ttl_s = if is_counter { None } else { self.attributes.ttl_s(state, options, &self.table.cf)? };
         let writing = WriteContext {
@@ -245,8 +249,8 @@ impl ModifyPlan {
         };
         let mut writer = RowWriter::new(writing, &lists, self.operations.len() + 1);
         match self.kind {
-            Kind::Delete => self.write_deletions(writing, &mut writer)?,
-            Kind::Insert | Kind::Update => self.write_row(writing, &mut writer)?,
+            ModifyKind::Delete => self.write_deletions(writing, &mut writer)?,
+            ModifyKind::Insert | ModifyKind::Update => self.write_row(writing, &mut writer)?,
         }
         Ok(writer.changes)
     }
@@ -255,10 +259,10 @@ impl ModifyPlan {
     fn write_row(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
         let def = &self.table.def;
         let clustering = match writing.prefix {
-            Prefix::Static | Prefix::Range { .. } => None,
-            Prefix::Row(values) => Some(values),
+            RowSet::Static | RowSet::Range { .. } => None,
+            RowSet::Row(values) => Some(values),
         };
-        let marks = self.kind == Kind::Insert
+        let marks = self.kind == ModifyKind::Insert
             || (Behaviour::of(writing.release).cql.update_marks_rows && !self.is_counter());
         if def.layout == Layout::Sparse && marks && clustering.is_some() {
             writer.write_marker()?;
@@ -268,22 +272,21 @@ impl ModifyPlan {
             Layout::Sparse | Layout::StaticCompact => None,
             Layout::CompositeDense => def.clustering.first().filter(|_| clustering.is_empty()),
             Layout::Dense | Layout::Super => {
-                let is_empty = |at: usize| clustering.get(at).is_none_or(Bytes::is_empty);
-                def.clustering.iter().find(|column| is_empty(column.position))
+                let mut columns = def.clustering.iter();
+                columns.find(|column| clustering.get(column.position).is_none_or(Bytes::is_empty))
             }
         };
         if let Some(column) = lacking {
-            return Err(CqlError::invalid(texts::missing_clustering(writing.line, &column.name)));
+            return invalid(texts::missing_clustering(writing.line, &column.name));
         }
         let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
             || def.layout == Layout::Super && def.clustering.len() > 1;
         if is_dense && self.operations.is_empty() {
             return match def.compact_value() {
                 None => writer.write_dense_row(),
-                Some(value) => Err(CqlError::invalid(format!(
-                    "Column {} is mandatory for this COMPACT STORAGE table",
-                    value.name
-                ))),
+                Some(value) => {
+                    invalid(format!("Column {} is mandatory for this COMPACT STORAGE table", value.name))
+                }
             };
         }
         self.operations.iter().try_for_each(|operation| writer.apply(operation))
@@ -296,8 +299,8 @@ impl ModifyPlan {
         }
         let may_lack_row = Behaviour::of(writing.release).cql.delete_may_lack_clustering;
         let lacking = match writing.prefix {
-            Prefix::Static | Prefix::Range { .. } => None,
-            Prefix::Row(values) => self.table.def.clustering.get(values.len()),
+            RowSet::Static | RowSet::Range { .. } => None,
+            RowSet::Row(values) => self.table.def.clustering.get(values.len()),
         };
         for operation in &self.operations {
             let name = &operation.column.name;
@@ -305,11 +308,7 @@ impl ModifyPlan {
                 None => writer.apply(operation)?,
                 Some(first) if first.position == 0 && may_lack_row => {}
                 Some(first) => {
-                    return Err(CqlError::invalid(texts::deleted_column_without_row(
-                        writing.release,
-                        &first.name,
-                        name,
-                    )));
+                    return invalid(texts::deleted_column_without_row(writing.release, &first.name, name));
                 }
             }
         }
@@ -327,7 +326,7 @@ pub(super) fn check_consistency(
         return Ok(check_counter_level(cf, level, behaviour)?);
     }
     if level.is_serial() {
-        return Err(CqlError::invalid("You must use conditional updates for serializable writes"));
+        return invalid("You must use conditional updates for serializable writes");
     }
     Ok(())
 }
@@ -341,21 +340,21 @@ fn row_test(
         return Ok(RowTest::None);
     }
     if terms.table.cf.is_counter() {
-        return Err(CqlError::invalid("Conditional updates are not supported on counter tables"));
+        return invalid("Conditional updates are not supported on counter tables");
     }
     if attributes.has_timestamp() {
-        return Err(CqlError::invalid("Cannot provide custom timestamp for conditional updates"));
+        return invalid("Cannot provide custom timestamp for conditional updates");
     }
     Ok(match conditions {
         Conditions::None => RowTest::None,
         Conditions::IfExists => RowTest::Exists,
         Conditions::IfNotExists => RowTest::NotExists,
         Conditions::If(list) if list.len() > CONDITIONS_MAX => {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "The statement has {} conditions, and at most {CONDITIONS_MAX} are allowed: use several statements in a \
                  batch",
                 list.len()
-            )));
+            ));
         }
         Conditions::If(list) => {
             let typed = list.iter().map(|condition| ColumnCondition::new(condition, terms));

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 
-use super::keys::Prefix;
-use super::operation::{Action, Operation};
+use super::operation::{Action, ColumnOperation};
+use crate::error::invalid;
+use crate::select::RowSet;
 use crate::values::{TypedTerm, Value, append_uuid, prepend_uuids};
 use crate::{CqlError, QueryOptions, Table};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
@@ -27,7 +28,7 @@ pub(super) struct WriteContext<'a> {
     pub database: &'a Database,
     pub release: Release,
     pub line: Line,
-    pub prefix: &'a Prefix,
+    pub prefix: &'a RowSet,
     pub timestamp: i64,
     pub ttl_s: Option<i32>,
     pub now_s: i32,
@@ -53,8 +54,8 @@ impl<'a> RowWriter<'a> {
 
     fn clustering(&self) -> &'a [Bytes] {
         match self.writing.prefix {
-            Prefix::Static | Prefix::Range { .. } => &[],
-            Prefix::Row(values) => values,
+            RowSet::Static | RowSet::Range { .. } => &[],
+            RowSet::Row(values) => values,
         }
     }
 
@@ -86,13 +87,13 @@ impl<'a> RowWriter<'a> {
 
     fn check_name(&self, name: &[u8]) -> Result<(), CqlError> {
         if name.is_empty() {
-            return Err(CqlError::invalid("Invalid empty value for clustering column of COMPACT TABLE"));
+            return invalid("Invalid empty value for clustering column of COMPACT TABLE");
         }
         if name.len() > NAME_BYTES_MAX {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "The sum of all clustering columns is too long ({} > {NAME_BYTES_MAX})",
                 name.len()
-            )));
+            ));
         }
         Ok(())
     }
@@ -104,7 +105,7 @@ impl<'a> RowWriter<'a> {
         let has_none = def.layout == Layout::Dense && self.clustering().iter().all(|name| name.is_empty());
         match def.clustering.first() {
             Some(column) if has_none && CHANGES_OF_SEVERAL_ROWS.is_in(self.writing.line) => {
-                Err(CqlError::invalid(format!("Invalid empty or null value for column {}", column.name)))
+                invalid(format!("Invalid empty or null value for column {}", column.name))
             }
             _ => Ok(has_none),
         }
@@ -150,12 +151,12 @@ impl<'a> RowWriter<'a> {
         let cf = &self.writing.table.cf;
         let index = cf.column_metadata.get(&column.cell_name).and_then(|column| column.index.as_ref());
         let Some(index) = index else { return Ok(()) };
-        Err(CqlError::invalid(format!(
+        invalid(format!(
             "Can't index column value of size {bytes} for index {} on {}.{}",
             index.name.as_deref().unwrap_or_default(),
             cf.keyspace,
             cf.name
-        )))
+        ))
     }
 
     /// Checks the length of an entry of a map, whose key and value become one name in an index on entries.
@@ -210,7 +211,7 @@ impl<'a> RowWriter<'a> {
         let clustering = self.clustering();
         let deletion = self.deletion(self.writing.timestamp);
         let change = match (def.layout, clustering) {
-            _ if let Prefix::Range { start, finish } = self.writing.prefix => {
+            _ if let RowSet::Range { start, finish } = self.writing.prefix => {
                 for bound in [start, finish].into_iter().filter(|bound| !bound.is_empty()) {
                     self.check_name(bound)?;
                 }
@@ -258,8 +259,8 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Applies an operation.
-    pub fn apply(&mut self, operation: &Operation) -> Result<(), CqlError> {
-        let Operation { column, action } = operation;
+    pub fn apply(&mut self, operation: &ColumnOperation) -> Result<(), CqlError> {
+        let ColumnOperation { column, action } = operation;
         match action {
             Action::Set(term) => {
                 let value = self.value(term)?;
@@ -399,8 +400,8 @@ impl<'a> RowWriter<'a> {
     fn key(&self, term: &TypedTerm, null_text: &str) -> Result<Bytes, CqlError> {
         match self.value(term)? {
             Value::Single(key) => Ok(key),
-            Value::Unset => Err(CqlError::invalid(null_text.replace("null", "unset"))),
-            _ => Err(CqlError::invalid(null_text)),
+            Value::Unset => invalid(null_text.replace("null", "unset")),
+            _ => invalid(null_text),
         }
     }
 
@@ -408,11 +409,11 @@ impl<'a> RowWriter<'a> {
     fn listed(&self, column: &TableColumn, index: Value, null_text: &str) -> Result<Bytes, CqlError> {
         let Some(index) = index_of(&index) else {
             let kind = if index == Value::Unset { "unset" } else { "null" };
-            return Err(CqlError::invalid(format!("Invalid {kind} value for list index")));
+            return invalid(format!("Invalid {kind} value for list index"));
         };
         let cells = self.lists.get(&column.cell_name).map_or(&[][..], Vec::as_slice);
         if cells.is_empty() && Behaviour::of(self.writing.release).cql.empty_lists_are_null {
-            return Err(CqlError::invalid(null_text));
+            return invalid(null_text);
         }
         let cell = usize::try_from(index).ok().and_then(|at| cells.get(at));
         cell.map(|cell| cell.name.clone()).ok_or_else(|| {
@@ -429,9 +430,9 @@ impl<'a> RowWriter<'a> {
         let by = by.ok_or_else(|| CqlError::invalid("Invalid null value for counter increment"))?;
         let delta = if is_negative { by.checked_neg() } else { Some(by) };
         let Some(delta) = delta else {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "The negation of {by} overflows supported counter precision (signed 8 bytes integer)"
-            )));
+            ));
         };
         let (super_column, name) = self.name(column, None)?;
         let cell = Cell::increment(name, delta, self.writing.timestamp);
@@ -455,10 +456,10 @@ pub(super) fn index_of(value: &Value) -> Option<i32> {
 /// Checks the length of an element. Old protocols write the lengths of elements with 16 bits.
 fn check_element(what: &str, element: &Bytes) -> Result<(), CqlError> {
     if element.len() > NAME_BYTES_MAX {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "{what} value is too long. {what} values are limited to {NAME_BYTES_MAX} bytes but {} bytes value provided",
             element.len()
-        )));
+        ));
     }
     Ok(())
 }

@@ -21,9 +21,14 @@ impl Terms<'_> {
 
     /// Types a value with a name of its own, such as `[ttl]`.
     pub fn named(&mut self, term: &Term, name: String, cql_type: CqlType) -> Result<TypedTerm, CqlError> {
-        let (keyspace, table) = (self.table.cf.keyspace.clone(), self.table.cf.name.clone());
-        let spec = ColumnSpec { keyspace, table, name, cql_type, is_field: false };
+        let spec = self.spec(name, cql_type);
         TypedTerm::new(term, &spec, &self.scope, self.markers)
+    }
+
+    /// Returns the specification of a value's receiver.
+    pub fn spec(&self, name: String, cql_type: CqlType) -> ColumnSpec {
+        let (keyspace, table) = (self.table.cf.keyspace.clone(), self.table.cf.name.clone());
+        ColumnSpec { keyspace, table, name, cql_type, is_field: false }
     }
 
     /// Types the one marker for all values of an IN.

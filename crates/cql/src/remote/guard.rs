@@ -3,13 +3,11 @@
 //! The cluster knows only one user, this server, which has all permissions there. So the permissions of the session's
 //! user are checked here, on the parsed statement.
 
-use std::sync::Arc;
-
 use super::statement::RemoteStatement;
+use crate::error::invalid;
 use crate::{CqlError, QueryState, system};
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
-use base::schema::CfDef;
 use cql_syntax::{Conditions, Modify, Parser, Statement, TableName};
 use db::{Access, is_reserved};
 use store::{RemoteCql, index_name};
@@ -71,7 +69,7 @@ fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'
 /// Checks whether clients with the permission may change the contents of a keyspace.
 fn check_changeable(state: &QueryState<'_>, keyspace: &str) -> Result<(), CqlError> {
     if is_reserved(state.database.store().capabilities(), keyspace) {
-        return Err(CqlError::invalid(texts::own_keyspace_in_cql(state.behaviour, keyspace)));
+        return invalid(texts::own_keyspace_in_cql(state.behaviour, keyspace));
     }
     Ok(())
 }
@@ -161,10 +159,10 @@ fn check_served_table(state: &QueryState<'_>, table: &TableName, how: &str) -> R
     let keyspace = state.keyspace_of(table.keyspace.as_deref())?;
     let catalog = state.database.catalog();
     match catalog.keyspace(keyspace).and_then(|found| found.column_families.get(&table.name)) {
-        Some(_) => Err(CqlError::invalid(format!(
+        Some(_) => invalid(format!(
             "{keyspace}.{} is a column family that a Thrift method created: it is {how}",
             table.name
-        ))),
+        )),
         None => Ok(()),
     }
 }
@@ -175,22 +173,19 @@ fn check_served_index(state: &QueryState<'_>, index: &TableName) -> Result<(), C
     let catalog = state.database.catalog();
     let mut families =
         catalog.keyspace(keyspace).into_iter().flat_map(|found| found.column_families.values());
-    let is_its = |cf: &&Arc<CfDef>| cf.indexed_columns().next().is_some() && index_name(cf) == index.name;
-    match families.find(is_its) {
-        Some(cf) => Err(CqlError::invalid(format!(
+    match families.find(|cf| cf.indexed_columns().next().is_some() && index_name(cf) == index.name) {
+        Some(cf) => invalid(format!(
             "{keyspace}.{} is the index of {}, a column family that a Thrift method created: it is changed with \
              system_update_column_family",
             index.name, cf.name
-        ))),
+        )),
         None => Ok(()),
     }
 }
 
 fn check_served_keyspace(state: &QueryState<'_>, keyspace: &str, how: &str) -> Result<(), CqlError> {
     match state.database.catalog().keyspace(keyspace) {
-        Some(_) => Err(CqlError::invalid(format!(
-            "{keyspace} is a keyspace that a Thrift method created: it is {how}"
-        ))),
+        Some(_) => invalid(format!("{keyspace} is a keyspace that a Thrift method created: it is {how}")),
         None => Ok(()),
     }
 }

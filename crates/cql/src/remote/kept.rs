@@ -6,6 +6,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::RemoteStatement;
+use crate::error::invalid;
 use crate::limits::PREPARED_STATEMENT_BYTES_MAX;
 use crate::{ColumnSpec, CqlError, unprepared};
 use base::model::StatementId;
@@ -23,13 +24,13 @@ pub struct RemotePrepared {
 
 /// Estimates the memory of a statement: its text and the parsed statement, and the columns of its markers.
 #[derive(Debug, Clone)]
-struct Weight;
+struct RemoteWeight;
 
 const BYTES_OF_A_STATEMENT: u64 = 1024;
 const BYTES_OF_A_MARKER: u64 = 256;
 const READ_PER_TEXT: u64 = 16;
 
-impl Weighter<StatementId, Arc<RemotePrepared>> for Weight {
+impl Weighter<StatementId, Arc<RemotePrepared>> for RemoteWeight {
     fn weight(&self, _id: &StatementId, prepared: &Arc<RemotePrepared>) -> u64 {
         let (text, markers) = (prepared.statement.text.len() as u64, prepared.markers.len() as u64);
         BYTES_OF_A_STATEMENT + READ_PER_TEXT * text + BYTES_OF_A_MARKER * markers
@@ -38,13 +39,13 @@ impl Weighter<StatementId, Arc<RemotePrepared>> for Weight {
 
 /// A cache of prepared statements with a memory limit; the least used statements are evicted first.
 pub struct RemoteStatements {
-    cache: Cache<StatementId, Arc<RemotePrepared>, Weight>,
+    cache: Cache<StatementId, Arc<RemotePrepared>, RemoteWeight>,
 }
 
 impl Default for RemoteStatements {
     fn default() -> RemoteStatements {
         let items = usize::try_from(PREPARED_BYTES_MAX / BYTES_OF_A_STATEMENT).unwrap_or(usize::MAX);
-        RemoteStatements { cache: Cache::with_weighter(items, PREPARED_BYTES_MAX, Weight) }
+        RemoteStatements { cache: Cache::with_weighter(items, PREPARED_BYTES_MAX, RemoteWeight) }
     }
 }
 
@@ -63,10 +64,10 @@ impl RemoteStatements {
 pub(super) fn check_length(text: &str) -> Result<(), CqlError> {
     let size = text.len();
     if size > PREPARED_STATEMENT_BYTES_MAX {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Prepared statement of size {size} bytes is larger than allowed maximum of \
              {PREPARED_STATEMENT_BYTES_MAX} bytes."
-        )));
+        ));
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use statement::{RemoteStatement, Route};
 use values::{column, result, sent_form};
 
 use super::{CqlError, Execution, Outcome, QueryOptions, QueryState, access};
+use crate::error::invalid;
 use base::compat::texts;
 use base::model::{BoundValue, StatementId};
 use cql_syntax::StatementTarget;
@@ -86,7 +87,7 @@ pub fn execute_prepared<'a>(
         check(state, remote, &prepared.statement).await?;
         let (markers, values) = (prepared.markers.len(), options.values.len());
         if markers != values {
-            return Err(CqlError::invalid(texts::wrong_bound_count(state.behaviour, markers, values)));
+            return invalid(texts::wrong_bound_count(state.behaviour, markers, values));
         }
         match &prepared.statement.route {
             Route::LocalStatement(_) => run_here(state, remote, &prepared.statement).await,
@@ -115,9 +116,7 @@ async fn check(
 fn bound(prepared: &RemotePrepared, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
     let value = |(marker, value): (&super::ColumnSpec, &BoundValue)| match value {
         BoundValue::Value(bytes) => sent_form(&marker.cql_type, bytes, options.collection_form),
-        BoundValue::Null | BoundValue::Unset => {
-            Err(CqlError::invalid(format!("the value of {} is missing", marker.name)))
-        }
+        BoundValue::Null | BoundValue::Unset => invalid(format!("the value of {} is missing", marker.name)),
     };
     prepared.markers.iter().zip(&options.values).map(value).collect()
 }

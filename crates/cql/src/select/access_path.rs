@@ -69,9 +69,9 @@ impl SelectPlan {
         Ok(Some(AccessPath {
             partitions,
             index,
-            is_reversed: execution.walk.is_reversed,
+            is_reversed: execution.walk.slices.is_reversed,
             filtered: extent.filtered().into_iter().map(str::to_owned).collect(),
-            sorts: execution.walk.keeps_clustering,
+            sorts: execution.walk.result.is_sorted,
             limit: (execution.limit < usize::MAX).then_some(execution.limit),
         }))
     }

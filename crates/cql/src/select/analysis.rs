@@ -1,15 +1,21 @@
-//! Turns relations into restrictions: checks each relation by itself and against the relations before it.
+//! Turns the relations of a WHERE clause into restrictions, one relation after another.
+//!
+//! Each relation goes through the same steps: its columns are looked up, checked, and its value is analyzed. It is checked
+//! against the relations before it either before its value is analyzed or after that, see
+//! [`WhereRules::merges_restrictions`]. `merging.rs` has this check.
 
 use std::collections::BTreeSet;
 
 use super::element_condition::ElementCondition;
-use super::messages::{NOT_ON_TOKEN, relation_text};
+use super::messages::NOT_ON_TOKEN;
 use super::operands::{Operand, Operands};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
+use crate::error::invalid;
+use crate::relation_text::relation_text;
 use crate::values::{Markers, TypeScope, TypedTerm};
 use crate::{ColumnSpec, CqlError, QueryState};
-use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, IN_ON_ANY_KEY_COLUMN};
-use base::compat::rules::CqlRules;
+use base::compat::features::restrictions::INDEXES_ON_ENTRIES;
+use base::compat::rules::WhereRules;
 use base::compat::texts;
 use base::marshal::CqlType;
 use base::schema::{ColumnKind, TableColumn};
@@ -20,43 +26,32 @@ use cql_syntax::{InValues, Operator, Relation, Select, Selection, Term, operator
 pub(super) struct Analysis<'a> {
     pub state: &'a QueryState<'a>,
     pub target: &'a Target,
-    pub select: &'a Select,
+    /// The statement, if it is a SELECT.
+    pub select: Option<&'a Select>,
     pub scope: TypeScope<'a>,
     pub found: Restrictions,
     /// Whether an index supports some relation; `has_clustering_index`: an index on a clustering column does.
     pub has_index: bool,
     pub has_clustering_index: bool,
-    /// Columns in the order of their first restriction.
-    pub restricted: Vec<TableColumn>,
     /// Names of the columns whose last relation is supported by an index.
     pub by_index: BTreeSet<String>,
-}
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
 }
 
 impl<'a> Analysis<'a> {
     pub fn new(
         state: &'a QueryState<'a>,
         target: &'a Target,
-        select: &'a Select,
+        select: Option<&'a Select>,
         scope: TypeScope<'a>,
     ) -> Analysis<'a> {
-        let found = Restrictions {
-            keys: target.def.partition_key.iter().map(|_| None).collect(),
-            clustering: vec![None; target.def.clustering.len()],
-            ..Restrictions::default()
-        };
         Analysis {
             state,
             target,
             select,
             scope,
-            found,
+            found: Restrictions::new(&target.def, WhereRules::of(state.line())),
             has_index: false,
             has_clustering_index: false,
-            restricted: Vec::new(),
             by_index: BTreeSet::new(),
         }
     }
@@ -65,41 +60,41 @@ impl<'a> Analysis<'a> {
         self.state.behaviour.release
     }
 
-    /// Returns the CQL rules of the release.
-    pub fn rules(&self) -> &'static CqlRules {
-        &self.state.behaviour.cql
+    pub fn rules(&self) -> WhereRules {
+        self.found.rules
     }
 
+    /// Adds a relation.
     pub fn take(&mut self, relation: &Relation, markers: &mut Markers) -> Result<(), CqlError> {
-        if self.state.has(IN_ON_ANY_KEY_COLUMN) {
-            return self.merge(relation, markers);
-        }
+        self.check_operator(relation)?;
         match relation {
-            Relation::Column { element: Some(_), .. } => {
-                invalid(format!("Unsupported relation: {}", relation_text(relation, self.release())))
-            }
-            Relation::Column { column, element: None, operator, value } => {
-                let column = self.entity(column, relation, Some(*operator))?;
-                self.column(&column, relation, *operator, value, markers)
+            Relation::Column { column, element, operator, value } => {
+                let columns = [self.entity(column, relation, Some(*operator))?];
+                let asked = match (element, operator) {
+                    (Some(key), _) => self.map_entry(&columns[0], key, *operator, value, markers)?,
+                    (None, Operator::Contains | Operator::ContainsKey) => {
+                        self.contains(&columns, relation, *operator, value, markers)?
+                    }
+                    (None, _) => self.comparison(&columns, relation, *operator, value, markers)?,
+                };
+                self.merge(&columns, relation, asked)
             }
             Relation::In { column, values } => {
-                let column = self.entity(column, relation, None)?;
-                self.column_in(&column, values, markers)
+                let columns = [self.entity(column, relation, self.operator_of_in(values))?];
+                let asked = self.one_of(&columns, relation, values, markers)?;
+                self.merge(&columns, relation, asked)
             }
             Relation::Columns { columns, operator, value } => {
                 let columns = self.entities(columns, relation, Some(*operator))?;
-                self.columns(&columns, relation, *operator, value, markers)
+                let asked = self.tuple_comparison(&columns, relation, *operator, value, markers)?;
+                self.merge(&columns, relation, asked)
             }
             Relation::ColumnsIn { columns, values } => {
-                let columns = self.entities(columns, relation, None)?;
-                self.check_tuple(&columns, relation, Operator::Eq)?;
-                let specs: Vec<ColumnSpec> = columns.iter().map(|column| self.target.spec(column)).collect();
-                let operands = Operands::of_columns(values, &specs, &self.scope, markers)?;
-                self.set_tuple(&columns, RestrictionKind::In(operands));
-                Ok(())
-            }
-            Relation::Token { columns, operator, value } if self.state.is_in_words_of_2_1() => {
-                columns.iter().try_for_each(|name| self.key_by_token(name, *operator, value, markers))
+                let columns = self.entities(columns, relation, self.operator_of_in(values))?;
+                self.check_tuple(&columns, relation)?;
+                let operands = Operands::of_columns(values, &self.specs(&columns), &self.scope, markers)?;
+                let is_equality = self.rules().in_of_one_uses_index && operands.is_single();
+                self.merge(&columns, relation, RestrictionKind::of_in(operands, is_equality))
             }
             Relation::Token { columns, operator, value } => {
                 self.token(columns, relation, *operator, value, markers)
@@ -107,7 +102,23 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Returns the column of a relation. `operator` is `None` for IN, which no index supports.
+    /// Refuses relations by their operator alone.
+    fn check_operator(&self, relation: &Relation) -> Result<(), CqlError> {
+        match relation {
+            Relation::Column { element: Some(_), .. } if !self.state.has(INDEXES_ON_ENTRIES) => {
+                invalid(format!("Unsupported relation: {}", self.text(relation)))
+            }
+            Relation::Column { operator: Operator::Neq, .. }
+            | Relation::Columns { operator: Operator::Neq, .. }
+                if self.rules().refuses_unequal_first =>
+            {
+                invalid(texts::unequal(self.state.line(), "", &self.text(relation)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the column of a relation. `operator` is `None` for an IN that no index supports.
     pub fn entity(
         &mut self,
         name: &str,
@@ -115,12 +126,11 @@ impl<'a> Analysis<'a> {
         operator: Option<Operator>,
     ) -> Result<TableColumn, CqlError> {
         let Some(column) = self.target.def.column(name) else {
-            let text = relation_text(relation, self.release());
-            let is_alias = self.is_alias(name) && !self.state.has(CHANGES_OF_SEVERAL_ROWS);
-            return invalid(match is_alias {
-                true => format!("Aliases aren't allowed in the where clause ('{text}')"),
-                false => texts::unknown_in_where(self.state.line(), name, &text),
-            });
+            let text = self.text(relation);
+            if self.rules().knows_aliases && self.is_alias(name) {
+                return invalid(format!("Aliases aren't allowed in the where clause ('{text}')"));
+            }
+            return invalid(texts::unknown_in_where(self.state.line(), name, &text));
         };
         let index = self.target.index(column);
         if index.zip(operator).is_some_and(|(index, operator)| index.supports(operator)) {
@@ -129,9 +139,6 @@ impl<'a> Analysis<'a> {
             self.by_index.insert(column.name.clone());
         } else {
             self.by_index.remove(&column.name);
-        }
-        if !self.restricted.iter().any(|known| known.name == column.name) {
-            self.restricted.push(column.clone());
         }
         Ok(column.clone())
     }
@@ -145,133 +152,96 @@ impl<'a> Analysis<'a> {
         names.iter().map(|name| self.entity(name, relation, operator)).collect()
     }
 
+    /// Returns the operator for which an index on the column of an IN must exist.
+    fn operator_of_in(&self, values: &InValues) -> Option<Operator> {
+        (self.rules().in_of_one_uses_index && has_one(values)).then_some(Operator::Eq)
+    }
+
     pub fn is_alias(&self, name: &str) -> bool {
-        match &self.select.selection {
-            Selection::Some(selected) => selected.iter().any(|one| one.alias.as_deref() == Some(name)),
-            Selection::All | Selection::Count { .. } => false,
+        match self.select.map(|select| &select.selection) {
+            Some(Selection::Some(selected)) => selected.iter().any(|one| one.alias.as_deref() == Some(name)),
+            Some(Selection::All | Selection::Count { .. }) | None => false,
         }
     }
 
-    pub fn existing(&self, column: &TableColumn) -> Option<&Restriction> {
-        match column.kind {
-            ColumnKind::PartitionKey => self.found.keys.get(column.position)?.as_ref(),
-            ColumnKind::Clustering => self.found.of_clustering_at(column.position),
-            _ => self.found.of_other(&column.name),
-        }
+    /// Returns a relation as messages print it.
+    pub fn text(&self, relation: &Relation) -> String {
+        relation_text(relation, self.release())
     }
 
-    fn existing_mut(&mut self, column: &TableColumn) -> Option<&mut Restriction> {
-        match column.kind {
-            ColumnKind::PartitionKey => self.found.keys.get_mut(column.position)?.as_mut(),
-            ColumnKind::Clustering => {
-                let at = (*self.found.clustering.get(column.position)?)?;
-                self.found.of_clustering.get_mut(at)
-            }
-            _ => {
-                let mut others = self.found.others.iter_mut();
-                others.find(|(name, _)| *name == column.name).map(|(_, restriction)| restriction)
-            }
-        }
+    fn specs(&self, columns: &[TableColumn]) -> Vec<ColumnSpec> {
+        columns.iter().map(|column| self.target.spec(column)).collect()
     }
 
-    /// Stores the first restriction of a column.
-    fn set(&mut self, column: &TableColumn, asked: RestrictionKind) -> Result<(), CqlError> {
-        let first = column.position;
-        let restriction = Restriction { first, width: 1, is_tuple: false, is_on_token: false, asked };
-        match column.kind {
-            ColumnKind::PartitionKey => {
-                if let Some(place) = self.found.keys.get_mut(first) {
-                    *place = Some(restriction);
-                }
-            }
-            ColumnKind::Clustering => self.set_clustering(restriction),
-            ColumnKind::CompactValue => return check_has_predicates(column),
-            ColumnKind::Static | ColumnKind::Regular => {
-                self.found.others.push((column.name.clone(), restriction));
-            }
-        }
-        Ok(())
-    }
-
-    pub fn set_clustering(&mut self, restriction: Restriction) {
-        let at = self.found.of_clustering.len();
-        for place in self.found.clustering.iter_mut().skip(restriction.first).take(restriction.width) {
-            *place = Some(at);
-        }
-        self.found.of_clustering.push(restriction);
-    }
-
-    fn set_tuple(&mut self, columns: &[TableColumn], asked: RestrictionKind) {
-        let first = columns.first().map_or(0, |column| column.position);
-        self.set_clustering(Restriction {
-            first,
-            width: columns.len(),
-            is_tuple: true,
-            is_on_token: false,
-            asked,
-        });
-    }
-
-    /// Adds a relation on one column.
-    fn column(
-        &mut self,
-        column: &TableColumn,
+    /// Analyzes a relation with `=`, `<`, `<=`, `>` or `>=` on one column.
+    fn comparison(
+        &self,
+        columns: &[TableColumn; 1],
         relation: &Relation,
         operator: Operator,
         value: &Term,
         markers: &mut Markers,
-    ) -> Result<(), CqlError> {
-        let name = &column.name;
-        check_has_predicates(column)?;
-        let is_contains = matches!(operator, Operator::Contains | Operator::ContainsKey);
-        if column.cql_type.is_multi_cell() && !is_contains {
-            return invalid(format!(
-                "Collection column '{name}' ({}) cannot be restricted by a '{}' relation",
-                self.scope.text(&column.cql_type),
-                operator_text(operator, self.release())
-            ));
+    ) -> Result<RestrictionKind, CqlError> {
+        let [column] = columns;
+        self.check_has_predicates(column)?;
+        self.check_is_one_value(column, operator_text(operator, self.release()))?;
+        if operator == Operator::Neq {
+            return invalid(texts::unequal(self.state.line(), &column.name, &self.text(relation)));
         }
-        let spec = self.target.spec(column);
-        match operator {
-            Operator::Eq => {
-                check_beside(self.existing(column), operator, name)?;
-                let operand = Operand::One(TypedTerm::new(value, &spec, &self.scope, markers)?);
-                self.set(column, RestrictionKind::Eq(operand))
-            }
-            Operator::Neq if self.state.is_in_words_of_2_1() => {
-                invalid(format!("Unsupported \"!=\" relation on column \"{name}\""))
-            }
-            Operator::Neq => {
-                invalid(format!("Unsupported \"!=\" relation: {}", relation_text(relation, self.release())))
-            }
-            Operator::Contains | Operator::ContainsKey => self.contains(column, operator, value, markers),
-            Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
-                check_beside(self.existing(column), operator, name)?;
-                match self.existing(column) {
-                    Some(existing) if existing.is_on_token => return invalid(NOT_ON_TOKEN),
-                    Some(existing) => {
-                        check_end(existing, operator, name)?;
-                        // A multi-column slice may begin at an earlier column.
-                        if existing.first != column.position {
-                            return invalid(not_alike(name, &relation_text(relation, self.release())));
-                        }
-                    }
-                    None => self.set(column, RestrictionKind::Slice(Slice::default()))?,
-                }
-                let operand = Operand::One(TypedTerm::new(value, &spec, &self.scope, markers)?);
-                let restriction = self.existing_mut(column);
-                set_end(restriction, operator, operand, name)
-            }
+        if operator != Operator::Eq {
+            self.check_may_be_sliced(column)?;
         }
+        self.check_fits_first(columns, relation)?;
+        let operand = Operand::One(TypedTerm::new(value, &self.target.spec(column), &self.scope, markers)?);
+        Ok(compared(operator, operand))
     }
 
-    fn contains(
-        &mut self,
+    /// Analyzes a condition on the value of a map's key.
+    fn map_entry(
+        &self,
         column: &TableColumn,
+        key: &Term,
         operator: Operator,
         value: &Term,
         markers: &mut Markers,
-    ) -> Result<(), CqlError> {
+    ) -> Result<RestrictionKind, CqlError> {
+        let name = &column.name;
+        let (of_keys, of_values) = match &column.cql_type {
+            CqlType::Map { key, value, is_frozen: false } => (key, value),
+            CqlType::Map { .. } => {
+                return invalid(format!(
+                    "Map-entry equality predicates on frozen map column {name} are not supported"
+                ));
+            }
+            CqlType::List { .. } => {
+                return invalid(format!(
+                    "Indexes on list entries ({name}[index] = value) are not currently supported."
+                ));
+            }
+            _ => return invalid(format!("Column {name} cannot be used as a map")),
+        };
+        if operator != Operator::Eq {
+            return invalid("Only EQ relations are supported on map entries");
+        }
+        let spec = self.target.spec_of(&format!("key({name})"), (**of_keys).clone());
+        let key = TypedTerm::new(key, &spec, &self.scope, markers)?;
+        let spec = self.target.spec_of(&format!("value({name})"), (**of_values).clone());
+        let value = TypedTerm::new(value, &spec, &self.scope, markers)?;
+        let value_type = (**of_values).clone();
+        Ok(RestrictionKind::Contains(vec![ElementCondition::Entry { key, value, value_type }]))
+    }
+
+    /// Analyzes CONTAINS and CONTAINS KEY.
+    fn contains(
+        &self,
+        columns: &[TableColumn; 1],
+        relation: &Relation,
+        operator: Operator,
+        value: &Term,
+        markers: &mut Markers,
+    ) -> Result<RestrictionKind, CqlError> {
+        let [column] = columns;
+        self.check_has_predicates(column)?;
         let name = &column.name;
         let is_key = operator == Operator::ContainsKey;
         let element = match (&column.cql_type, is_key) {
@@ -279,244 +249,169 @@ impl<'a> Analysis<'a> {
             (_, true) => return invalid(format!("Cannot use CONTAINS KEY on non-map column {name}")),
             (CqlType::List { element, .. } | CqlType::Set { element, .. }, _) => element,
             (CqlType::Map { value, .. }, _) => value,
-            _ => return invalid(format!("Cannot use CONTAINS relation on non collection column {name}")),
+            _ => return invalid(texts::contains_on_single_value(self.state.line(), name)),
         };
-        match self.existing(column).map(|existing| &existing.asked) {
-            Some(RestrictionKind::Contains(_)) => {}
-            Some(_) => {
-                return invalid(format!(
-                    "Collection column {name} can only be restricted by CONTAINS or CONTAINS KEY"
-                ));
-            }
-            None => self.set(column, RestrictionKind::Contains(Vec::new()))?,
-        }
+        self.check_fits_first(columns, relation)?;
         let part = if is_key { "key" } else { "value" };
         let spec = self.target.spec_of(&format!("{part}({name})"), (**element).clone());
         let term = TypedTerm::new(value, &spec, &self.scope, markers)?;
-        if let Some(Restriction { asked: RestrictionKind::Contains(elements), .. }) =
-            self.existing_mut(column)
-        {
-            elements.push(if is_key { ElementCondition::Key(term) } else { ElementCondition::Value(term) });
-        }
-        Ok(())
+        let condition = if is_key { ElementCondition::Key(term) } else { ElementCondition::Value(term) };
+        Ok(RestrictionKind::Contains(vec![condition]))
     }
 
-    fn column_in(
-        &mut self,
-        column: &TableColumn,
+    /// Analyzes an IN on one column.
+    fn one_of(
+        &self,
+        columns: &[TableColumn; 1],
+        relation: &Relation,
         values: &InValues,
         markers: &mut Markers,
-    ) -> Result<(), CqlError> {
-        let name = &column.name;
-        check_has_predicates(column)?;
-        if column.cql_type.is_multi_cell() {
-            return invalid(format!(
-                "Collection column '{name}' ({}) cannot be restricted by a 'IN' relation",
-                self.scope.text(&column.cql_type)
-            ));
+    ) -> Result<RestrictionKind, CqlError> {
+        let ([column], rules) = (columns, self.rules());
+        let is_of_key = matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering);
+        let has_values_outside_of_key = !is_of_key && !has_one(values);
+        let in_outside_of_key =
+            || format!("IN predicates on non-primary-key columns ({}) is not yet supported", column.name);
+        if has_values_outside_of_key && rules.refuses_in_of_values_first {
+            return invalid(in_outside_of_key());
         }
-        if self.existing(column).is_some() {
-            return invalid(format!(
-                "{name} cannot be restricted by more than one relation if it includes a IN"
-            ));
-        }
+        self.check_has_predicates(column)?;
+        self.check_is_one_value(column, "IN")?;
+        self.check_fits_first(columns, relation)?;
         let operands = Operands::of_column(values, &self.target.spec(column), &self.scope, markers)?;
-        let is_other = matches!(column.kind, ColumnKind::Static | ColumnKind::Regular);
-        // Cassandra treats an IN of one value as an equality here; 1.2 does so everywhere.
-        let is_equality = is_other || self.rules().in_of_one_is_equality && operands.is_single();
-        if is_other && !operands.is_single() {
-            return invalid(format!(
-                "IN predicates on non-primary-key columns ({name}) is not yet supported"
-            ));
+        if has_values_outside_of_key {
+            return invalid(in_outside_of_key());
         }
-        match (is_equality, operands) {
-            (true, Operands::Each(each)) => match each.into_iter().next() {
-                Some(operand) => self.set(column, RestrictionKind::Eq(operand)),
-                None => Ok(()),
-            },
-            (_, operands) => self.set(column, RestrictionKind::In(operands)),
-        }
+        let is_equality = rules.in_of_one_is_equality
+            || rules.in_of_one_uses_index
+            || !is_of_key && rules.in_of_one_value_is_equality;
+        let is_equality = is_equality && operands.is_single();
+        Ok(RestrictionKind::of_in(operands, is_equality))
     }
 
-    /// Checks that a column of a tuple is a clustering column, and follows the column before it in the primary key.
-    pub(super) fn check_tuple_column(
+    /// Analyzes a relation on several columns with `=`, `<`, `<=`, `>` or `>=`.
+    fn tuple_comparison(
         &self,
-        columns: &[TableColumn],
-        at: usize,
-        relation: &Relation,
-    ) -> Result<(), CqlError> {
-        let (column, text) = (&columns[at], || relation_text(relation, self.release()));
-        let name = &column.name;
-        if column.kind != ColumnKind::Clustering {
-            return invalid(texts::not_clustering(self.state.line(), name));
-        }
-        if columns[..at].iter().any(|before| before.name == *name) {
-            return invalid(format!("Column \"{name}\" appeared twice in a relation: {}", text()));
-        }
-        if at > 0 && column.position != columns[at - 1].position + 1 {
-            return invalid(format!(
-                "Clustering columns must appear in the PRIMARY KEY order in multi-column relations: {}",
-                text()
-            ));
-        }
-        Ok(())
-    }
-
-    /// Checks whether these columns may be restricted by one tuple.
-    fn check_tuple(
-        &self,
-        columns: &[TableColumn],
-        relation: &Relation,
-        operator: Operator,
-    ) -> Result<(), CqlError> {
-        let is_old = self.state.is_in_words_of_2_1();
-        for (at, column) in columns.iter().enumerate() {
-            let name = &column.name;
-            self.check_tuple_column(columns, at, relation)?;
-            match self.existing(column) {
-                Some(_) if operator == Operator::Eq => {
-                    let operator = match relation {
-                        Relation::ColumnsIn { .. } => "IN",
-                        _ => "=",
-                    };
-                    return invalid(format!(
-                        "Column \"{name}\" cannot be restricted by more than one relation if it is in an {operator} \
-                         relation"
-                    ));
-                }
-                Some(existing) if !existing.is_slice() => {
-                    return invalid(format!(
-                        "Column \"{name}\" cannot be restricted by an equality relation and an inequality relation"
-                    ));
-                }
-                Some(_) if is_old && !self.starts_alike(columns, at) => {
-                    return invalid(not_alike(name, &relation_text(relation, self.release())));
-                }
-                Some(existing) => check_end(existing, operator, name)?,
-                None => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks whether the existing slice of one of these columns begins at the first of them, as far as Cassandra 2.1
-    /// checks this.
-    fn starts_alike(&self, columns: &[TableColumn], at: usize) -> bool {
-        let place = |position: usize| self.found.clustering.get(position).copied().flatten();
-        let own = place(columns[at].position);
-        match at.checked_sub(1) {
-            Some(before) => place(columns[before].position) == own,
-            None => columns[at].position.checked_sub(1).is_none_or(|before| place(before) != own),
-        }
-    }
-
-    /// Adds a relation on several clustering columns.
-    fn columns(
-        &mut self,
         columns: &[TableColumn],
         relation: &Relation,
         operator: Operator,
         value: &Term,
         markers: &mut Markers,
+    ) -> Result<RestrictionKind, CqlError> {
+        self.check_tuple(columns, relation)?;
+        let is_refused = matches!(operator, Operator::Neq | Operator::Contains | Operator::ContainsKey);
+        let refusal = || {
+            let sign = operator_text(operator, self.release());
+            CqlError::invalid(texts::not_multi_column(self.state.line(), sign, &self.text(relation)))
+        };
+        if is_refused && !self.rules().merges_restrictions {
+            return Err(refusal());
+        }
+        let operand = Operand::tuple(value, &self.specs(columns), &self.scope, markers)?;
+        if is_refused { Err(refusal()) } else { Ok(compared(operator, operand)) }
+    }
+
+    /// Checks the columns of a tuple: they must be consecutive clustering columns.
+    fn check_tuple(&self, columns: &[TableColumn], relation: &Relation) -> Result<(), CqlError> {
+        for (at, column) in columns.iter().enumerate() {
+            let name = &column.name;
+            if column.kind != ColumnKind::Clustering {
+                return invalid(texts::not_clustering(self.state.line(), name));
+            }
+            if columns[..at].iter().any(|before| before.name == *name) {
+                return invalid(format!(
+                    "Column \"{name}\" appeared twice in a relation: {}",
+                    self.text(relation)
+                ));
+            }
+            if at > 0 && column.position != columns[at - 1].position + 1 {
+                return invalid(format!(
+                    "Clustering columns must appear in the PRIMARY KEY order in multi-column relations: {}",
+                    self.text(relation)
+                ));
+            }
+            self.check_fits_first(&columns[at..=at], relation)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that a column may be in WHERE.
+    fn check_has_predicates(&self, column: &TableColumn) -> Result<(), CqlError> {
+        if column.kind != ColumnKind::CompactValue || !self.rules().refuses_compact_values {
+            return Ok(());
+        }
+        invalid(format!(
+            "Predicates on the non-primary-key column ({}) of a COMPACT table are not yet supported",
+            column.name
+        ))
+    }
+
+    /// Checks that a column is stored in one cell.
+    fn check_is_one_value(&self, column: &TableColumn, operator: &str) -> Result<(), CqlError> {
+        if !column.cql_type.is_multi_cell() {
+            return Ok(());
+        }
+        let (name, of) = (&column.name, self.scope.text(&column.cql_type));
+        if column.cql_type.multi_cell_user_type().is_some() {
+            return invalid(format!(
+                "Non-frozen UDT column '{name}' ({of}) cannot be restricted by any relation"
+            ));
+        }
+        invalid(format!("Collection column '{name}' ({of}) cannot be restricted by a '{operator}' relation"))
+    }
+
+    /// Checks that a column may have inequalities.
+    fn check_may_be_sliced(&self, column: &TableColumn) -> Result<(), CqlError> {
+        if column.kind == ColumnKind::PartitionKey && self.rules().refuses_key_slices_first {
+            return invalid(NOT_ON_TOKEN);
+        }
+        if !column.cql_type.has_durations() {
+            return Ok(());
+        }
+        invalid(match &column.cql_type {
+            CqlType::Native(_) => "Slice restrictions are not supported on duration columns",
+            CqlType::Tuple(_) => "Slice restrictions are not supported on tuples containing durations",
+            CqlType::User { .. } => "Slice restrictions are not supported on UDTs containing durations",
+            _ => "Slice restrictions are not supported on collections containing durations",
+        })
+    }
+
+    /// Adds an analyzed relation to the restrictions of its columns.
+    fn merge(
+        &mut self,
+        columns: &[TableColumn],
+        relation: &Relation,
+        asked: RestrictionKind,
     ) -> Result<(), CqlError> {
-        self.check_tuple(columns, relation, operator)?;
-        let specs: Vec<ColumnSpec> = columns.iter().map(|column| self.target.spec(column)).collect();
-        let Some(first) = columns.first() else { return Ok(()) };
-        match operator {
-            Operator::Eq => {
-                let operand = Operand::tuple(value, &specs, &self.scope, markers)?;
-                self.set_tuple(columns, RestrictionKind::Eq(operand));
-                Ok(())
-            }
-            Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
-                let operand = Operand::tuple(value, &specs, &self.scope, markers)?;
-                match self.found.clustering.get(first.position).copied().flatten() {
-                    None => self.set_tuple(columns, RestrictionKind::Slice(Slice::default())),
-                    Some(at) => {
-                        // The wider of the two relations decides which columns are restricted.
-                        for place in self.found.clustering.iter_mut().skip(first.position).take(columns.len())
-                        {
-                            *place = Some(at);
-                        }
-                        if let Some(restriction) = self.found.of_clustering.get_mut(at) {
-                            restriction.width = restriction.width.max(columns.len());
-                            restriction.is_tuple = true;
-                        }
-                    }
-                }
-                let restriction = self.existing_mut(first);
-                set_end(restriction, operator, operand, &first.name)
-            }
-            Operator::Neq | Operator::Contains | Operator::ContainsKey => invalid(format!(
-                "Unsupported \"{}\" relation: {}",
-                operator_text(operator, self.release()),
-                relation_text(relation, self.release())
-            )),
+        let Some(column) = columns.first() else { return Ok(()) };
+        let is_tuple = matches!(relation, Relation::Columns { .. } | Relation::ColumnsIn { .. });
+        let (first, width) = (column.position, columns.len());
+        let new = Restriction { first, width, is_tuple, is_on_token: false, asked };
+        if self.rules().merges_restrictions {
+            self.check_fits(columns, relation)?;
         }
+        if column.kind == ColumnKind::Clustering {
+            self.check_after_slice(&new)?;
+        }
+        self.found.put(column, new);
+        Ok(())
     }
 }
 
-/// Checks whether an equality, or an end of a slice, may be combined with the existing restriction of the column.
-pub(super) fn check_beside(
-    existing: Option<&Restriction>,
-    operator: Operator,
-    name: &str,
-) -> Result<(), CqlError> {
-    match existing {
-        Some(_) if operator == Operator::Eq => {
-            invalid(format!("{name} cannot be restricted by more than one relation if it includes an Equal"))
-        }
-        Some(existing) if !existing.is_slice() => invalid(format!(
-            "Column \"{name}\" cannot be restricted by both an equality and an inequality relation"
-        )),
-        _ => Ok(()),
-    }
+fn has_one(values: &InValues) -> bool {
+    matches!(values, InValues::List(terms) if terms.len() == 1)
 }
 
-fn not_alike(name: &str, relation: &str) -> String {
-    format!(
-        "Column \"{name}\" cannot be restricted by two inequalities not starting with the same column: {relation}"
-    )
-}
-
-/// Checks that the slice does not have the end yet that an inequality sets.
-fn check_end(existing: &Restriction, operator: Operator, name: &str) -> Result<(), CqlError> {
-    let RestrictionKind::Slice(slice) = &existing.asked else { return Ok(()) };
+/// Returns the restriction of a comparison: an equality, or a slice with one end.
+pub(super) fn compared(operator: Operator, operand: Operand) -> RestrictionKind {
+    let is_inclusive = matches!(operator, Operator::Gte | Operator::Lte);
     match operator {
-        Operator::Gt | Operator::Gte if slice.lower.is_some() => {
-            invalid(format!("More than one restriction was found for the start bound on {name}"))
+        Operator::Gt | Operator::Gte => {
+            RestrictionKind::Slice(Slice { lower: Some(SliceEnd { operand, is_inclusive }), upper: None })
         }
-        Operator::Lt | Operator::Lte if slice.upper.is_some() => {
-            invalid(format!("More than one restriction was found for the end bound on {name}"))
+        Operator::Lt | Operator::Lte => {
+            RestrictionKind::Slice(Slice { lower: None, upper: Some(SliceEnd { operand, is_inclusive }) })
         }
-        _ => Ok(()),
+        _ => RestrictionKind::Eq(operand),
     }
-}
-
-/// Sets one end of a slice.
-pub(super) fn set_end(
-    restriction: Option<&mut Restriction>,
-    operator: Operator,
-    operand: Operand,
-    name: &str,
-) -> Result<(), CqlError> {
-    let Some(Restriction { asked: RestrictionKind::Slice(slice), .. }) = restriction else { return Ok(()) };
-    let is_lower = matches!(operator, Operator::Gt | Operator::Gte);
-    let (end, word) = if is_lower { (&mut slice.lower, "start") } else { (&mut slice.upper, "end") };
-    if end.is_some() {
-        return invalid(format!("More than one restriction was found for the {word} bound on {name}"));
-    }
-    *end = Some(SliceEnd { operand, is_inclusive: matches!(operator, Operator::Gte | Operator::Lte) });
-    Ok(())
-}
-
-/// Checks that a column may be in WHERE, before its value is looked at.
-fn check_has_predicates(column: &TableColumn) -> Result<(), CqlError> {
-    if column.kind != ColumnKind::CompactValue {
-        return Ok(());
-    }
-    invalid(format!(
-        "Predicates on the non-primary-key column ({}) of a COMPACT table are not yet supported",
-        column.name
-    ))
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::cell_slices::{CellSlices, SliceBuilder};
 use super::filter::{BoundEnd, present};
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
 use super::tuple_slices::{ColumnSlice, column_slices};
 use crate::CqlError;
@@ -34,23 +34,30 @@ pub(super) struct SuperSlice {
     pub slice: CellSlice,
 }
 
+impl SuperSlice {
+    /// Returns the super column, or the first one.
+    fn super_column(&self) -> &Bytes {
+        self.of.as_ref().unwrap_or(&self.slice.start)
+    }
+}
+
 /// The cells to read of each partition, in the comparator's order.
 #[derive(Debug, Clone)]
-pub(super) enum Reads {
+pub(super) enum CellReads {
     Names(Vec<Bytes>),
     /// Shared by the partitions.
     Cells(Arc<CellSlices>),
     Supers(Vec<SuperSlice>),
 }
 
-impl Reads {
+impl CellReads {
     /// Whether no cell can be read, because the bounds exclude each other.
     pub fn is_empty(&self) -> bool {
         match self {
             // The table may have only the columns of its key.
-            Reads::Names(_) => false,
-            Reads::Cells(slices) => slices.is_empty(),
-            Reads::Supers(slices) => slices.is_empty(),
+            CellReads::Names(_) => false,
+            CellReads::Cells(slices) => slices.is_empty(),
+            CellReads::Supers(slices) => slices.is_empty(),
         }
     }
 }
@@ -80,7 +87,7 @@ struct Prefixes<'a> {
 
 /// Slices of cells, and the restrictions that they do not cover.
 pub(super) struct SlicePlan<'a> {
-    pub reads: Reads,
+    pub reads: CellReads,
     pub rest: Vec<&'a Restriction>,
 }
 
@@ -89,8 +96,7 @@ pub(super) struct SlicePlan<'a> {
 pub(super) struct Slicing<'a> {
     pub target: &'a Target,
     pub restrictions: &'a Restrictions,
-    pub bound: Bound<'a>,
-    pub is_in_words_of_2_1: bool,
+    pub bound: BoundValues<'a>,
 }
 
 impl<'a> Slicing<'a> {
@@ -99,7 +105,7 @@ impl<'a> Slicing<'a> {
         let (def, restrictions) = (&*self.target.def, self.restrictions);
         if def.layout == Layout::StaticCompact {
             let names = def.others.values().map(|column| column.cell_name.clone()).collect();
-            return Ok(SlicePlan { reads: Reads::Names(names), rest: Vec::new() });
+            return Ok(SlicePlan { reads: CellReads::Names(names), rest: Vec::new() });
         }
         let prefixes = self.prefixes()?;
         let (mut start, mut finish) = (None, None);
@@ -110,7 +116,7 @@ impl<'a> Slicing<'a> {
             // The slices may read a few unwanted rows of a super column, so all rows are also checked one by one.
             let rest = restrictions.of_clustering.iter().collect();
             let supers = supers(&prefixes.each, def, &start, &finish, comparator);
-            return Ok(SlicePlan { reads: Reads::Supers(supers), rest });
+            return Ok(SlicePlan { reads: CellReads::Supers(supers), rest });
         }
         let rest = restrictions.of_clustering.iter().enumerate();
         let rest = rest.filter(|(at, _)| !prefixes.answered.contains(at)).map(|(_, rest)| rest).collect();
@@ -126,15 +132,16 @@ impl<'a> Slicing<'a> {
                 slices.push(&composite_slice(def, prefix, &start, &finish))?;
             }
         }
-        Ok(SlicePlan { reads: Reads::Cells(Arc::new(slices.sorted(comparator))), rest })
+        Ok(SlicePlan { reads: CellReads::Cells(Arc::new(slices.sorted(comparator))), rest })
     }
 
     /// Returns the slices of single columns for a slice of several columns whose directions differ, as 2.2 and later
     /// read it. Cassandra 2.1 reads it as one slice.
     fn mixed_slices(&self, prefixes: &Prefixes<'a>) -> Result<Option<Vec<ColumnSlice>>, CqlError> {
-        let Some((slice, restriction)) = prefixes.slice.filter(|_| self.restrictions.is_later) else {
+        let Some((slice, restriction)) = prefixes.slice else { return Ok(None) };
+        if !self.restrictions.rules.splits_mixed_slices {
             return Ok(None);
-        };
+        }
         let columns = self.target.def.clustering.iter().skip(restriction.first).take(restriction.width);
         let mut directions = columns.clone().map(|column| column.is_reversed);
         let first = directions.next();
@@ -144,11 +151,10 @@ impl<'a> Slicing<'a> {
         let types = self.bound.database.types();
         let comparators: Vec<TypeRef> = columns.map(|column| column.cql_type.type_ref(types)).collect();
         let (lower, upper) = (self.end(&slice.lower, restriction)?, self.end(&slice.upper, restriction)?);
-        let compare = |at: usize, a: &[u8], b: &[u8]| match comparators.get(at) {
+        Ok(Some(column_slices(lower.as_ref(), upper.as_ref(), &|at, a, b| match comparators.get(at) {
             Some(comparator) => marshal::at(&**comparator, NEWEST).compare(a, b),
             None => Ordering::Equal,
-        };
-        Ok(Some(column_slices(lower.as_ref(), upper.as_ref(), &compare)))
+        })))
     }
 
     /// Returns the cells of one of these slices, after the values of the columns before the restriction.
@@ -208,36 +214,31 @@ impl<'a> Slicing<'a> {
 
     /// Returns the message that the value at an index of a restriction may not be null.
     fn null_text(&self, restriction: &Restriction, at: usize) -> String {
-        let name = |at: usize| {
-            let column = self.target.def.clustering.get(restriction.first + at);
-            column.map_or("", |column| &*column.name)
-        };
-        let of_condition = || format!("Invalid null value in condition for column {}", name(at));
-        let of_part = |at| format!("Invalid null value for clustering key part {}", name(at));
-        let is_tuple = restriction.is_tuple;
+        let columns = self.target.def.clustering.iter().skip(restriction.first).take(restriction.width);
+        let names: Vec<&str> = columns.map(|column| &*column.name).collect();
+        let name = names.get(at).copied().unwrap_or_default();
+        let of_condition = format!("Invalid null value in condition for column {name}");
+        let of_part = format!("Invalid null value for clustering key part {name}");
+        let (rules, is_tuple) = (self.restrictions.rules, restriction.is_tuple);
         match &restriction.asked {
-            RestrictionKind::Eq(_) if self.restrictions.is_later && is_tuple => {
-                format!("Invalid null value for column {}", name(at))
+            RestrictionKind::Eq(_) if rules.merges_restrictions && is_tuple => {
+                format!("Invalid null value for column {name}")
             }
-            RestrictionKind::In(_) if self.restrictions.is_later && is_tuple => {
-                let names: Vec<&str> = (0..restriction.width).map(name).collect();
+            RestrictionKind::In(_) if rules.merges_restrictions && is_tuple => {
                 format!("Invalid null value in condition for columns: [{}]", names.join(", "))
             }
-            _ if self.restrictions.is_later => of_condition(),
-            _ if !self.is_in_words_of_2_1 => {
-                if restriction.is_tuple {
-                    of_condition()
-                } else {
-                    of_part(at)
-                }
+            _ if rules.merges_restrictions => of_condition,
+            _ if !rules.tells_names_from_slices && is_tuple => of_condition,
+            _ if !rules.tells_names_from_slices => of_part,
+            RestrictionKind::Eq(_) if self.is_of_names() => {
+                let first = names.first().copied().unwrap_or_default();
+                format!("Invalid null value for clustering key part {first}")
             }
-            // Cassandra 2.1 reads whole cell names by another path than slices.
-            RestrictionKind::Eq(_) if self.is_of_names() => of_part(0),
-            RestrictionKind::In(_) if self.is_of_names() && !restriction.is_tuple => of_part(at),
-            RestrictionKind::Slice(slice) if !restriction.is_tuple => {
+            RestrictionKind::In(_) if self.is_of_names() && !is_tuple => of_part,
+            RestrictionKind::Slice(slice) if !is_tuple => {
                 format!("Invalid null clustering key part {}", slice_text(slice))
             }
-            _ => of_condition(),
+            _ => of_condition,
         }
     }
 
@@ -245,8 +246,9 @@ impl<'a> Slicing<'a> {
     /// also contains the name of a column.
     fn is_of_names(&self) -> bool {
         let def = &self.target.def;
-        let is_whole = |at: usize| self.restrictions.of_clustering_at(at).is_some_and(|of| !of.is_slice());
-        def.layout != Layout::Sparse && (0..def.clustering.len()).all(is_whole)
+        def.layout != Layout::Sparse
+            && (0..def.clustering.len())
+                .all(|at| self.restrictions.of_clustering_at(at).is_some_and(|of| !of.is_slice()))
     }
 }
 
@@ -288,19 +290,16 @@ fn dense_slice(prefix: &[Bytes], start: &End, finish: &End, is_reversed: bool) -
         // No cell name is empty, and an empty end would be open.
         return (!value.is_empty()).then_some(slice);
     }
-    let first = |end: &End| end.as_ref().and_then(|end| end.values.first().cloned());
-    let is_exclusive = |end: &End| end.as_ref().is_some_and(|end| !end.is_inclusive);
     // No value is smaller than the empty value. As the lower end, an empty value is open.
     let upper = if is_reversed { start } else { finish };
-    if first(upper).is_some_and(|upper| upper.is_empty()) {
+    if upper.as_ref().and_then(|end| end.values.first()).is_some_and(Bytes::is_empty) {
         return None;
     }
-    Some(CellSlice {
-        start: first(start).unwrap_or_default(),
-        finish: first(finish).unwrap_or_default(),
-        skips_start: is_exclusive(start),
-        skips_finish: is_exclusive(finish),
-    })
+    let [(start, skips_start), (finish, skips_finish)] = [start, finish].map(|end| match end {
+        Some(end) => (end.values.first().cloned().unwrap_or_default(), !end.is_inclusive),
+        None => (Bytes::new(), false),
+    });
+    Some(CellSlice { start, finish, skips_start, skips_finish })
 }
 
 fn supers(
@@ -312,29 +311,23 @@ fn supers(
 ) -> Vec<SuperSlice> {
     let mut found = Vec::new();
     for prefix in prefixes.iter() {
-        let of_all = |slice| SuperSlice { of: None, slice };
-        match (prefix.split_first(), def.clustering.len()) {
+        let (of, slice) = match (prefix.split_first(), def.clustering.len()) {
             (None, _) => {
                 // A tuple's end is a super column, and all cells of that super column may be in the slice.
-                let open = |end: &End| {
+                let [start, finish] = [start, finish].map(|end| {
                     let end = end.clone()?;
                     Some(BoundEnd { is_inclusive: end.is_inclusive || end.values.len() > 1, ..end })
-                };
-                found.extend(dense_slice(&[], &open(start), &open(finish), is_reversed(def, 0)).map(of_all));
+                });
+                (None, dense_slice(&[], &start, &finish, is_reversed(def, 0)))
             }
             (Some((name, rest)), 2) => {
-                let inner = dense_slice(rest, start, finish, is_reversed(def, 1));
-                found.extend(inner.map(|slice| SuperSlice { of: Some(name.clone()), slice }));
+                (Some(name.clone()), dense_slice(rest, start, finish, is_reversed(def, 1)))
             }
-            (Some((name, _)), _) => {
-                found.extend(dense_slice(std::slice::from_ref(name), &None, &None, false).map(of_all));
-            }
-        }
+            (Some((name, _)), _) => (None, dense_slice(std::slice::from_ref(name), &None, &None, false)),
+        };
+        found.extend(slice.map(|slice| SuperSlice { of, slice }));
     }
-    found.sort_by(|a, b| {
-        let name = |slice: &SuperSlice| slice.of.clone().unwrap_or_else(|| slice.slice.start.clone());
-        comparator.compare(&name(a), &name(b))
-    });
+    found.sort_by(|a, b| comparator.compare(a.super_column(), b.super_column()));
     found.dedup();
     found
 }

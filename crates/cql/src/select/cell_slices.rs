@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::bounds::CellSlice;
 use crate::CqlError;
+use crate::error::invalid;
 use base::marshal::AbstractType;
 use base::util::meter;
 
@@ -54,7 +55,7 @@ impl SliceBuilder {
     pub fn push(&mut self, slice: &CellSlice) -> Result<(), CqlError> {
         let length = slice.start.len() + slice.finish.len();
         if length > NAMES_BYTES_MAX - self.names.len() {
-            return Err(CqlError::invalid("the values of the IN relations have more than 4 GiB together"));
+            return invalid("the values of the IN relations have more than 4 GiB together");
         }
         meter::charge(length + size_of::<SlicePlace>())?;
         self.names.reserve(length);

@@ -6,22 +6,27 @@ use std::collections::HashSet;
 use bytes::Bytes;
 
 use super::analysis::Analysis;
-use super::bounds::{CellSlice, Reads, Slicing, static_slice};
+use super::bounds::{CellReads, CellSlice, Slicing, static_slice};
 use super::keys::{Partitions, partitions};
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
+use crate::comma_list::comma_list;
+use crate::error::invalid;
 use crate::values::{Markers, TypeScope};
 use crate::{CqlError, QueryOptions, QueryState, Table};
 use base::marshal;
 use base::schema::{Layout, TableColumn};
-use cql_syntax::{Relation, Select, Selection, TableName};
+use cql_syntax::Relation;
 
-/// The rows of a partition that a statement changes.
+/// The row, or rows, of a partition that a statement changes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RowSet {
+    /// The static columns.
+    Static,
     /// The row with these clustering values, or all rows that begin with them if there are fewer values than columns.
-    Prefix(Vec<Bytes>),
-    /// The rows whose cells have names from `start` to `finish`. An empty bound is open.
+    Row(Vec<Bytes>),
+    /// The rows whose cells have names from `start` to `finish`, which a DELETE of 3.0 and later can have. An empty bound
+    /// is open.
     Range { start: Bytes, finish: Bytes },
 }
 
@@ -34,12 +39,10 @@ pub struct ChangedRows {
     statement: &'static str,
 }
 
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
-}
-
-fn listed<'c>(columns: impl Iterator<Item = &'c TableColumn>) -> String {
-    columns.map(|column| &*column.name).collect::<Vec<_>>().join(", ")
+/// Returns the names of the columns without a value, separated by commas.
+pub fn missing(columns: &[TableColumn], is_given: impl Fn(usize) -> bool) -> String {
+    let missing = columns.iter().filter(|column| !is_given(column.position));
+    comma_list(missing.map(|column| &*column.name))
 }
 
 impl ChangedRows {
@@ -53,26 +56,13 @@ impl ChangedRows {
         markers: &mut Markers,
     ) -> Result<ChangedRows, CqlError> {
         let (keyspace, name) = (table.cf.keyspace.clone(), table.cf.name.clone());
-        let named = TableName { keyspace: Some(keyspace.clone()), name: name.clone() };
         let target =
             Target { keyspace, name, def: table.def.clone(), cf: table.cf.clone(), is_system: false };
-        let select = Select {
-            table: named,
-            is_json: false,
-            is_distinct: false,
-            selection: Selection::All,
-            relations: Vec::new(),
-            group_by: Vec::new(),
-            order_by: Vec::new(),
-            per_partition_limit: None,
-            limit: None,
-            allow_filtering: false,
-        };
-        let mut analysis = Analysis::new(state, &target, &select, scope);
+        let mut analysis = Analysis::new(state, &target, None, scope);
         for relation in relations {
             analysis.take(relation, markers)?;
         }
-        let restrictions = Restrictions { is_later: true, ..analysis.found };
+        let restrictions = analysis.found;
         Ok(ChangedRows { target, restrictions, statement })
     }
 
@@ -84,14 +74,12 @@ impl ChangedRows {
                 "The token function cannot be used in WHERE clauses for {statement} statements"
             ));
         }
-        let missing = self
-            .missing(&self.target.def.partition_key, |at| found.keys.get(at).is_some_and(Option::is_some));
+        let missing =
+            missing(&self.target.def.partition_key, |at| found.keys.get(at).is_some_and(Option::is_some));
         if !missing.is_empty() {
             return invalid(format!("Some partition key parts are missing: {missing}"));
         }
-        let is_no_value =
-            |of: &Restriction| matches!(of.asked, RestrictionKind::Slice(_) | RestrictionKind::Contains(_));
-        if found.keys.iter().flatten().any(is_no_value) {
+        if found.keys.iter().flatten().any(|of| of.is_slice() || of.is_contains()) {
             return invalid(format!(
                 "Only EQ and IN relation are supported on the partition key (unless you use the token() function) for \
                  {statement} statements"
@@ -106,10 +94,8 @@ impl ChangedRows {
         if found.others.is_empty() {
             return Ok(());
         }
-        let mut names: Vec<&str> = found.others.iter().map(|(name, _)| &**name).collect();
-        names.sort_unstable();
         // The space at the end is Cassandra's.
-        invalid(format!("Non PRIMARY KEY columns found in where clause: {} ", names.join(", ")))
+        invalid(format!("Non PRIMARY KEY columns found in where clause: {} ", found.names_of_others()))
     }
 
     fn check_clustering(&self, is_static_only: bool) -> Result<(), CqlError> {
@@ -120,13 +106,13 @@ impl ChangedRows {
                 "Slice restrictions are not supported on the clustering columns in UPDATE statements",
             );
         }
-        if found.of_clustering.iter().any(|of| matches!(of.asked, RestrictionKind::Contains(_))) {
+        if found.of_clustering.iter().any(Restriction::is_contains) {
             return invalid(
                 "Clustering columns can only be restricted with CONTAINS with a secondary index or filtering",
             );
         }
         if is_update && (!def.is_compact() || !found.restricts_clustering()) {
-            let missing = self.missing(&def.clustering, |at| found.of_clustering_at(at).is_some());
+            let missing = missing(&def.clustering, |at| found.of_clustering_at(at).is_some());
             if missing.is_empty() || is_static_only {
                 return Ok(());
             }
@@ -138,21 +124,18 @@ impl ChangedRows {
         }
     }
 
-    fn missing(&self, columns: &[TableColumn], is_given: impl Fn(usize) -> bool) -> String {
-        listed(columns.iter().filter(|column| !is_given(column.position)))
-    }
-
     /// Whether every clustering column has an equality or IN of its own.
     pub fn is_by_whole_key(&self) -> bool {
         let found = &self.restrictions;
         let mut clustering = 0..self.target.def.clustering.len();
         // To Cassandra an equality of a tuple is a range.
-        let is_equality = |of: &Restriction| match of.asked {
-            RestrictionKind::Eq(_) => !of.is_tuple,
-            RestrictionKind::In(_) => true,
-            RestrictionKind::Slice(_) | RestrictionKind::Contains(_) => false,
-        };
-        clustering.all(|at| found.of_clustering_at(at).is_some_and(is_equality))
+        clustering.all(|at| {
+            found.of_clustering_at(at).is_some_and(|of| match of.asked {
+                RestrictionKind::Eq(_) => !of.is_tuple,
+                RestrictionKind::In(_) => true,
+                RestrictionKind::Slice(_) | RestrictionKind::Contains(_) => false,
+            })
+        })
     }
 
     /// Whether a column of the partition key has an IN.
@@ -177,7 +160,7 @@ impl ChangedRows {
 
     /// Returns the keys of the partitions.
     pub fn row_keys(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
-        let bound = Bound { options, database: state.database, line: state.line(), sees_new_indexes: false };
+        let bound = BoundValues::new(state, options);
         match partitions(&self.target, &self.restrictions, bound, state.behaviour)? {
             Partitions::Keys(keys) => Ok(keys),
             Partitions::Range(_) => Ok(Vec::new()),
@@ -190,17 +173,16 @@ impl ChangedRows {
         let slicing = Slicing {
             target: &self.target,
             restrictions: &self.restrictions,
-            bound: Bound { options, database: state.database, line: state.line(), sees_new_indexes: false },
-            is_in_words_of_2_1: false,
+            bound: BoundValues::new(state, options),
         };
         if !self.slices_clustering() {
             let prefixes = slicing.equalities()?;
             let mut known = HashSet::new();
             let new = prefixes.iter().filter(|values| known.insert(*values));
-            return Ok(new.map(|values| RowSet::Prefix(values.to_vec())).collect());
+            return Ok(new.map(|values| RowSet::Row(values.to_vec())).collect());
         }
         let comparator = marshal::at(&*self.target.cf.comparator, state.behaviour.release);
-        let Reads::Cells(slices) = slicing.sliced(comparator)?.reads else {
+        let CellReads::Cells(slices) = slicing.sliced(comparator)?.reads else {
             return invalid("a range of rows of a super column family cannot be deleted: delete single rows");
         };
         if def.layout == Layout::Dense && slices.iter().any(|slice| slice.skips_start || slice.skips_finish) {

@@ -1,384 +1,204 @@
-//! Checks a whole SELECT: its restrictions must fit the key, an index, ORDER BY and DISTINCT.
+//! Checks a WHERE clause as a whole: the restrictions must fit the key or an index, or be checked row by row with ALLOW
+//! FILTERING.
 
 use super::analysis::Analysis;
-use super::messages::{NEEDS_FILTERING, NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
-use super::restrictions::{RestrictionKind, Restrictions};
+use super::messages::NEEDS_FILTERING;
+use super::restrictions::{Restriction, Restrictions};
 use super::selection::Projection;
 use crate::CqlError;
-use crate::column_text::column_text;
-use base::compat::features::restrictions::{FILTERING_BY_VALUES, IN_ON_ANY_KEY_COLUMN};
-use base::compat::rules::{KEY_INDEX_NEEDS_OPEN_KEY, STRICT_BOUNDS_ARE_REFUSED};
+use crate::error::invalid;
+use base::compat::features::LaterFeature;
+use base::compat::features::restrictions::{
+    CHANGES_OF_SEVERAL_ROWS, FILTERING_BY_CLUSTERING, FILTERING_BY_PARTITION_KEY, FILTERING_BY_VALUES,
+};
 use base::compat::texts;
-use base::schema::{ColumnKind, Layout, TableColumn};
-use cql_syntax::{Operator, Relation, Selection, Selector};
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
-}
+use base::schema::Layout;
+use cql_syntax::Select;
 
 impl Analysis<'_> {
-    /// Runs the checks that need all relations, in the order of Cassandra 2.1.
-    pub fn finish(mut self, projection: &Projection) -> Result<Restrictions, CqlError> {
-        if self.state.has(IN_ON_ANY_KEY_COLUMN) {
-            return self.finish_as_later(projection);
-        }
-        self.partition_key()?;
-        if !self.found.uses_index {
-            self.restricted.retain(|column| column.kind != ColumnKind::PartitionKey);
-        }
-        let is_static_only = projection.is_static_only(&self.target.def);
+    /// Whether rows may be filtered by the columns of a feature.
+    pub fn may_filter(&self, feature: LaterFeature) -> bool {
+        self.select.is_some_and(|select| select.allow_filtering) && self.state.has(feature)
+    }
+
+    /// Runs the checks of a SELECT that need all relations.
+    pub fn finish(mut self, select: &Select, projection: &Projection) -> Result<Restrictions, CqlError> {
+        let (rules, def) = (self.rules(), &*self.target.def);
+        let filters_keys = self.check_partition_key(select)? || self.found.uses_index;
+        let is_static_only =
+            projection.is_static_only(def) && (rules.key_is_static || projection.has_static(def));
         if is_static_only && self.found.restricts_clustering() {
             return invalid("Cannot restrict clustering columns when selecting only static columns");
         }
-        self.clustering(projection)?;
-        if self.found.is_key_range && self.has_clustering_index {
-            self.found.uses_index = true;
+        let filters_clustering = self.check_clustering(projection)?;
+        self.found.uses_index |= self.found.is_key_range && self.has_clustering_index;
+        let covered = self.covered_by_slices(filters_clustering || self.found.uses_index);
+        let filtered = self.filtered_columns(filters_keys, &covered);
+        self.check_others(select, filtered)?;
+        if !self.found.is_key_range && rules.covered_columns_use_no_index {
+            let keys = def.partition_key.iter().map(|column| column.name.clone());
+            self.found.without_index = keys.chain(covered).collect();
         }
-        let left_to_slices = self.leave_to_slices();
-        if !self.restricted.is_empty() {
-            if !self.has_index && self.rules().conditions_need_index_first {
-                return invalid("No indexed columns present in by-columns clause with Equal operator");
-            }
-            self.found.uses_index = true;
+        if self.found.uses_index && self.found.is_key_in {
+            return invalid(
+                "Select on indexed columns and with IN clause for the PRIMARY KEY are not supported",
+            );
         }
-        if !self.found.is_key_range && KEY_INDEX_NEEDS_OPEN_KEY.has_line(self.state.line()) {
-            let keys = self.target.def.partition_key.iter().map(|column| column.name.clone());
-            self.found.without_index = keys.chain(left_to_slices).collect();
+        if self.found.uses_index && is_static_only && !self.state.has(FILTERING_BY_VALUES) {
+            return invalid("Queries using 2ndary indexes don't support selecting only static columns");
         }
-        if self.found.uses_index {
-            if self.found.is_key_in {
-                return invalid(
-                    "Select on indexed columns and with IN clause for the PRIMARY KEY are not supported",
-                );
-            }
-            if is_static_only {
-                return invalid("Queries using 2ndary indexes don't support selecting only static columns");
-            }
+        if select.is_distinct && rules.checks_distinct_first {
+            self.check_distinct_rows()?;
+            self.check_distinct(select, projection)?;
         }
-        if !self.select.order_by.is_empty() {
-            self.order()?;
+        if !select.order_by.is_empty() {
+            self.check_order(select)?;
         }
-        self.filtering()?;
-        self.strict_bounds()?;
-        if self.select.is_distinct {
-            self.distinct(projection)?;
+        self.check_filtering(select, filtered)?;
+        self.check_strict_bounds(select)?;
+        if select.is_distinct && !rules.checks_distinct_first {
+            self.check_distinct(select, projection)?;
         }
         Ok(self.found)
     }
 
-    fn partition_key(&mut self) -> Result<(), CqlError> {
-        if self.found.token.is_some() {
+    /// Checks the restrictions of the partition key. Returns whether rows are filtered by them.
+    fn check_partition_key(&mut self, select: &Select) -> Result<bool, CqlError> {
+        let in_order = self.rules().checks_columns_in_order;
+        if in_order {
+            self.check_key_in_order(select)?;
+        }
+        let keys = &self.found.keys;
+        let given = self.target.def.partition_key.iter().zip(keys);
+        let missing: Vec<&str> =
+            given.filter(|(_, restriction)| restriction.is_none()).map(|(column, _)| &*column.name).collect();
+        if missing.len() == keys.len() {
             self.found.is_key_range = true;
-            if self.found.keys.iter().any(Option::is_some) {
-                return invalid(TOKEN_OF_SOME);
-            }
-            return Ok(());
+            self.found.uses_index = self.found.token.is_none() && self.has_index;
+            return Ok(false);
         }
-        let count = self.found.keys.len();
-        let mut previous: Option<&TableColumn> = None;
-        let (mut is_open, mut is_on_token) = (false, false);
-        for (at, column) in self.target.def.partition_key.iter().enumerate() {
-            let name = &column.name;
-            let restriction = self.found.keys.get(at).and_then(Option::as_ref);
-            match restriction {
-                None if is_on_token => return invalid(TOKEN_OF_SOME),
-                None => {
-                    let follows = at > 0 && self.found.keys.get(at - 1).is_some_and(Option::is_some);
-                    self.found.is_key_range = true;
-                    if follows && self.has_index {
-                        self.found.uses_index = true;
-                        break;
-                    }
-                    if follows {
-                        return invalid(format!(
-                            "Partition key part {name} must be restricted since preceding part is"
-                        ));
-                    }
-                    is_open = true;
-                }
-                Some(_) if is_open => {
-                    if self.has_index {
-                        self.found.uses_index = true;
-                        break;
-                    }
-                    let before = previous.map_or_else(String::new, |column| self.key_text(column));
-                    return invalid(format!(
-                        "Partitioning column \"{name}\" cannot be restricted because the preceding column \
-                         (\"{before}\") is either not restricted or is restricted by a non-EQ relation"
-                    ));
-                }
-                Some(restriction) if restriction.is_on_token => {
-                    self.found.is_key_range = true;
-                    is_on_token = true;
-                }
-                Some(_) if is_on_token => return invalid(TOKEN_OF_SOME),
-                Some(restriction) if restriction.is_slice() => return invalid(NOT_ON_TOKEN),
-                Some(restriction) if restriction.is_in() => {
-                    if at + 1 != count {
-                        return invalid(format!(
-                            "Partition KEY part {name} cannot be restricted by IN relation (only the last part of the \
-                             partition key can)"
-                        ));
-                    }
-                    self.found.is_key_in = true;
-                }
-                Some(_) => {}
-            }
-            previous = Some(column);
+        let has_in = keys.iter().flatten().any(Restriction::is_in);
+        // To 2.1 the check of the order has refused slices.
+        let has_slice = !in_order && keys.iter().flatten().any(|of| of.is_slice() || of.is_contains());
+        let is_whole = missing.is_empty() && !has_slice;
+        self.found.is_key_in = has_in && (is_whole || !in_order);
+        if is_whole {
+            return Ok(false);
         }
-        if is_on_token { self.token_of_key() } else { Ok(()) }
+        if !self.has_index && !self.may_filter(FILTERING_BY_PARTITION_KEY) {
+            return invalid(texts::partial_key(self.state.line(), &missing.join(", ")));
+        }
+        if has_in && self.state.has(FILTERING_BY_PARTITION_KEY) {
+            return invalid("IN restrictions are not supported when the query involves filtering");
+        }
+        self.found.is_key_range = true;
+        self.found.uses_index = self.has_index;
+        Ok(true)
     }
 
-    /// Returns a key column as error messages print it: 2.1 prints the whole column definition, other releases the
-    /// name.
-    fn key_text(&self, column: &TableColumn) -> String {
-        if !self.state.is_in_words_of_2_1() {
-            return column.name.clone();
-        }
-        column_text(&self.target.cf, &self.target.def, column)
-    }
-
-    /// Merges the restrictions by token(a, b) on the key's columns into one. The token's arguments must be in the order
-    /// of the key.
-    fn token_of_key(&mut self) -> Result<(), CqlError> {
-        let key = &self.target.def.partition_key;
-        let written = self.select.relations.iter().filter_map(|relation| match relation {
-            Relation::Token { columns, .. } => Some(columns),
-            _ => None,
-        });
-        if written.flatten().zip(key.iter().cycle()).any(|(name, column)| *name != column.name) {
-            let columns: Vec<String> = key.iter().map(|column| self.key_text(column)).collect();
-            return invalid(format!(
-                "The token function arguments must be in the partition key order: {}",
-                columns.join(",")
-            ));
-        }
-        let mut of_token =
-            self.found.keys.iter_mut().filter(|of| of.as_ref().is_some_and(|of| of.is_on_token));
-        self.found.token = of_token.next().and_then(Option::take);
-        of_token.for_each(|of| *of = None);
-        Ok(())
-    }
-
-    fn clustering(&mut self, projection: &Projection) -> Result<(), CqlError> {
-        let columns = &self.target.def.clustering;
-        let mut is_open = false;
-        let mut previous: Option<(&TableColumn, Option<usize>)> = None;
-        for (at, column) in columns.iter().enumerate() {
-            let name = &column.name;
-            let place = self.found.clustering.get(at).copied().flatten();
-            let Some(restriction) = self.found.of_clustering_at(at) else {
-                is_open = true;
-                previous = Some((column, None));
-                continue;
-            };
-            if is_open {
-                if previous.is_some_and(|(_, before)| before == place) {
-                    previous = Some((column, place));
-                    continue;
-                }
-                if self.has_index {
-                    self.found.uses_index = true;
-                    return Ok(());
-                }
-                return Err(self.gap(name, previous));
-            }
-            match &restriction.asked {
-                RestrictionKind::Slice(_) => is_open = true,
-                RestrictionKind::In(_) => {
-                    if !restriction.is_tuple && at + 1 != columns.len() {
-                        return invalid(texts::in_before_last_clustering(self.release(), name));
-                    }
-                    if projection.has_collection(&self.target.def) {
-                        return invalid(texts::in_with_collection(self.release(), name));
-                    }
-                    is_open = restriction.is_tuple;
-                }
-                RestrictionKind::Contains(_) => {
-                    if !self.has_index {
-                        return invalid(format!(
-                            "Cannot restrict column \"{name}\" by a CONTAINS relation without a secondary index"
-                        ));
-                    }
-                    self.found.uses_index = true;
-                }
-                RestrictionKind::Eq(_) => {}
-            }
-            previous = Some((column, place));
-        }
-        Ok(())
-    }
-
-    /// Removes the clustering columns whose restrictions are covered by the slices, and returns their names. The other
-    /// restrictions are checked row by row.
-    fn leave_to_slices(&mut self) -> Vec<String> {
-        let (mut slice, mut left) = (None, Vec::new());
-        for (at, column) in self.target.def.clustering.iter().enumerate() {
-            let place = self.found.clustering.get(at).copied().flatten();
-            let Some(restriction) = self.found.of_clustering_at(at) else { return left };
-            if slice.is_some_and(|slice| Some(slice) != place) {
-                return left;
-            }
-            let is_by_index = self.found.uses_index && self.by_index.contains(&column.name);
-            if is_by_index || matches!(restriction.asked, RestrictionKind::Contains(_)) {
-                continue;
-            }
-            slice = place.filter(|_| restriction.is_slice());
-            self.restricted.retain(|restricted| restricted.name != column.name);
-            left.push(column.name.clone());
-        }
-        left
-    }
-
-    /// Returns the error for a clustering column that may not be restricted because of the column before it.
-    fn gap(&self, name: &str, previous: Option<(&TableColumn, Option<usize>)>) -> CqlError {
-        let Some((before, place)) = previous else { return CqlError::invalid("") };
-        let before = &before.name;
-        let restriction = place.and_then(|place| self.found.of_clustering.get(place));
-        let why = match restriction {
-            None => "is not restricted",
-            Some(restriction) if restriction.is_tuple && restriction.is_in() => {
-                "is restricted by an IN tuple notation"
-            }
-            Some(_) => "is restricted by a non-EQ relation",
+    /// Checks the restrictions of the clustering columns. Returns whether rows are filtered by them.
+    fn check_clustering(&mut self, projection: &Projection) -> Result<bool, CqlError> {
+        let is_filtered = if self.rules().checks_columns_in_order {
+            self.check_clustering_in_order(projection)?
+        } else {
+            self.check_clustering_by_kind(projection)?
         };
-        CqlError::invalid(texts::clustering_gap(self.release(), name, before, why))
+        self.found.uses_index |= is_filtered && self.has_index;
+        Ok(is_filtered)
     }
 
-    /// Checks ORDER BY, and finds out whether the rows are read in reverse.
-    pub fn order(&mut self) -> Result<(), CqlError> {
-        if self.found.uses_index {
-            return invalid("ORDER BY with 2ndary indexes is not supported.");
+    fn check_clustering_by_kind(&self, projection: &Projection) -> Result<bool, CqlError> {
+        let found = &self.found;
+        let may_filter = self.has_index || self.may_filter(FILTERING_BY_CLUSTERING);
+        if !self.has_index && !self.state.has(CHANGES_OF_SEVERAL_ROWS) {
+            self.check_slices()?;
         }
-        if self.found.is_key_range {
+        let has_contains = found.of_clustering.iter().any(Restriction::is_contains);
+        // With a slice 2.2 no longer knows that there is an IN before it.
+        let has_in = found.of_clustering.iter().any(Restriction::is_in)
+            && (self.state.has(FILTERING_BY_VALUES)
+                || !found.of_clustering.iter().any(Restriction::is_slice));
+        if has_in && !projection.is_count && projection.has_collection(&self.target.def) {
             return invalid(
-                "ORDER BY is only supported when the partition key is restricted by an EQ or an IN.",
+                "Cannot restrict clustering columns by IN relations when a collection is selected by the query",
             );
         }
-        self.order_is_selected()?;
-        let mut directions = Vec::new();
-        for (at, (name, is_descending)) in self.select.order_by.iter().enumerate() {
-            let Some(column) = self.target.def.column(name) else {
-                return invalid(match self.is_alias(name) {
-                    true => format!("Aliases are not allowed in order by clause ('{name}')"),
-                    false => format!("Order by on unknown column {name}"),
-                });
-            };
-            if column.kind != ColumnKind::Clustering {
-                return invalid(format!(
-                    "Order by is currently only supported on the clustered columns of the PRIMARY KEY, got {name}"
-                ));
-            }
-            if column.position != at {
-                return invalid(
-                    "Order by currently only support the ordering of columns following their declared order in the \
-                     PRIMARY KEY",
-                );
-            }
-            directions.push(*is_descending != column.is_reversed);
+        if has_contains && !may_filter {
+            return invalid(texts::contains_on_clustering(self.state.line()));
         }
-        self.found.is_reversed = directions.first().copied().unwrap_or(false);
-        if directions.iter().any(|direction| *direction != self.found.is_reversed) {
-            return invalid("Unsupported order by relation");
+        if !found.restricts_clustering() || !(found.has_gap() || has_contains) {
+            return Ok(false);
+        }
+        match found.gap(&self.target.def) {
+            Some(gap) if !may_filter => Err(gap),
+            _ => Ok(true),
+        }
+    }
+
+    /// Checks that no clustering column is restricted after a slice, as 2.2 does.
+    fn check_slices(&self) -> Result<(), CqlError> {
+        let mut slice: Option<&Restriction> = None;
+        for at in 0..self.found.clustering.len() {
+            let Some(restriction) = self.found.of_clustering_at(at) else { continue };
+            match slice {
+                _ if restriction.first != at => {}
+                Some(slice) => return Err(self.restricted_after_slice("Clustering", at, slice.first)),
+                None => slice = Some(restriction).filter(|restriction| restriction.is_slice()),
+            }
         }
         Ok(())
     }
 
-    /// Checks that the columns of ORDER BY are selected. Before 2.1 the rows of several partitions were sorted by the
-    /// values in the result, so only selected columns could be sorted by; CASSANDRA-4911 changed that.
-    fn order_is_selected(&self) -> Result<(), CqlError> {
-        let Selection::Some(selected) = &self.select.selection else { return Ok(()) };
-        if !self.found.is_key_in || !self.rules().order_needs_selected_columns {
-            return Ok(());
-        }
-        let is_selected = |name: &String| {
-            let mut selectors = selected.iter().map(|one| &one.selector);
-            selectors.any(|selector| matches!(selector, Selector::Column(column) if column == name))
+    /// Returns the number of columns whose conditions neither the keys nor the slices cover.
+    fn filtered_columns(&self, filters_keys: bool, covered: &[String]) -> usize {
+        let found = &self.found;
+        let of_keys = match &found.token {
+            Some(token) => token.width,
+            None => found.keys.iter().flatten().count(),
         };
-        // Unknown names are left to the next check.
-        let mut columns = self.select.order_by.iter().map(|(name, _)| name);
-        if columns.any(|name| self.target.def.column(name).is_some() && !is_selected(name)) {
-            return invalid("ORDER BY could not be used on columns missing in select clause.");
-        }
-        Ok(())
+        let of_clustering = found.clustering.iter().flatten().count() - covered.len();
+        (if filters_keys { of_keys } else { 0 }) + of_clustering + found.others.len()
     }
 
-    /// Checks the bounds of a range scan with a LIMIT. A slice of a dense table is read with both its ends, and the row
-    /// limit of a scan does not allow for those extra rows.
-    pub fn strict_bounds(&self) -> Result<(), CqlError> {
-        let is_old = STRICT_BOUNDS_ARE_REFUSED.has_line(self.state.line());
-        let is_dense = self.target.def.layout == Layout::Dense;
-        if !(is_old && is_dense && self.found.is_key_range && self.select.limit.is_some()) {
-            return Ok(());
-        }
-        for relation in &self.select.relations {
-            let Relation::Column { column, element: None, operator, value } = relation else { continue };
-            let operator = match operator {
-                Operator::Gt => Operator::Gte,
-                Operator::Lt => Operator::Lte,
-                _ => continue,
-            };
-            if self.target.def.column(column).is_none_or(|column| column.kind != ColumnKind::Clustering) {
-                continue;
+    /// Checks the restrictions of columns outside of the primary key, and to 2.1 all that need an index.
+    fn check_others(&mut self, select: &Select, filtered: usize) -> Result<(), CqlError> {
+        if self.rules().conditions_need_index {
+            if filtered > 0 && !self.has_index && self.state.behaviour.cql.conditions_need_index_first {
+                return invalid("No indexed columns present in by-columns clause with Equal operator");
             }
-            let (column, value) = (column.clone(), value.clone());
-            let loose = Relation::Column { column, element: None, operator, value };
-            return invalid(format!(
-                "The query requests a restriction of rows with a strict bound ({}) over a range of partitions. This is \
-                 not supported by the underlying storage engine for COMPACT tables if a LIMIT is provided. Please either \
-                 make the condition non strict ({}) or remove the user LIMIT",
-                relation_text(relation, self.release()),
-                relation_text(&loose, self.release())
-            ));
-        }
-        Ok(())
-    }
-
-    /// Checks whether the query would read more rows than it returns, which needs ALLOW FILTERING.
-    fn filtering(&self) -> Result<(), CqlError> {
-        if self.select.allow_filtering || !(self.found.is_key_range || self.found.uses_index) {
+            self.found.uses_index |= filtered > 0;
             return Ok(());
         }
-        let several = |asked: &RestrictionKind| matches!(asked, RestrictionKind::Contains(elements) if elements.len() > 1);
-        let is_multiple = match &self.restricted[..] {
-            // No index is used to find the rows.
-            [] => self.found.restricts_clustering(),
-            [one] => self.found.of_other(&one.name).is_some_and(|restriction| several(&restriction.asked)),
-            _ => true,
-        };
-        if is_multiple { invalid(NEEDS_FILTERING) } else { Ok(()) }
-    }
-
-    pub fn distinct(&self, projection: &Projection) -> Result<(), CqlError> {
-        let mut requested = projection.columns(&self.target.def);
-        if self.found.is_key_in {
-            // The columns of ORDER BY are read too, to sort the rows of several partitions.
-            requested
-                .extend(self.select.order_by.iter().filter_map(|(name, _)| self.target.def.column(name)));
-        }
-        // From 3.0 on, the columns of a compact table without clustering columns are static.
-        let are_all_static =
-            self.target.def.layout == Layout::StaticCompact && self.state.has(FILTERING_BY_VALUES);
-        let is_wrong = |column: &&&TableColumn| {
-            !are_all_static && !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Static)
-        };
-        if let Some(wrong) = requested.iter().find(is_wrong) {
-            return invalid(format!(
-                "SELECT DISTINCT queries must only request partition key columns and/or static columns (not {})",
-                wrong.name
-            ));
-        }
-        if !self.found.is_key_range {
+        if self.found.others.is_empty() {
             return Ok(());
         }
-        for column in &self.target.def.partition_key {
-            if !requested.iter().any(|requested| requested.name == column.name) {
-                return invalid(format!(
-                    "SELECT DISTINCT queries must request all the partition key columns (missing {})",
-                    column.name
-                ));
-            }
+        if self.has_index {
+            self.found.uses_index = true;
+            return Ok(());
         }
-        Ok(())
+        if self.may_filter(FILTERING_BY_VALUES) {
+            return Ok(());
+        }
+        // Before 3.0 rows of tables that Thrift clients declare column by column can be filtered.
+        let is_static_compact = self.target.def.layout == Layout::StaticCompact;
+        if self.state.has(FILTERING_BY_VALUES) || is_static_compact {
+            return if select.allow_filtering { Ok(()) } else { invalid(NEEDS_FILTERING) };
+        }
+        invalid(format!(
+            "Predicates on non-primary-key columns ({}) are not yet supported for non secondary index queries",
+            self.found.names_of_others()
+        ))
+    }
+
+    /// Checks whether the query would read more rows than it returns, which needs ALLOW FILTERING. `filtered` is the
+    /// number of columns whose conditions neither the keys nor the slices cover.
+    fn check_filtering(&self, select: &Select, filtered: usize) -> Result<(), CqlError> {
+        let found = &self.found;
+        if select.allow_filtering || !(found.is_key_range || found.uses_index) {
+            return Ok(());
+        }
+        let has_several = found.others.iter().any(|(_, of)| of.has_several_conditions());
+        let is_filtering = filtered > 1 || filtered == 0 && found.restricts_clustering() || has_several;
+        if is_filtering { invalid(NEEDS_FILTERING) } else { Ok(()) }
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::IndexedBy;
 use super::rows::ColumnCells;
 use crate::values::TypedTerm;
@@ -58,13 +58,14 @@ impl ElementCondition {
     /// Returns the condition with its values.
     pub fn bound(
         &self,
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         column: &TableColumn,
         release: Release,
     ) -> Result<WantedElement, CqlError> {
         let present = |term: &TypedTerm, what: &str| {
-            let text = || CqlError::invalid(format!("Unsupported null {what} column {}", column.name));
-            bound.bytes(term)?.ok_or_else(text)
+            bound
+                .bytes(term)?
+                .ok_or_else(|| CqlError::invalid(format!("Unsupported null {what} column {}", column.name)))
         };
         Ok(match self {
             ElementCondition::Value(term) => WantedElement::Value(present(term, "value for indexed")?),

@@ -5,10 +5,11 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::element_condition::WantedElement;
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, SliceEnd};
-use super::rows::{CellColumns, Place, Row};
+use super::rows::{CellColumns, TableRow, ValuePlace};
 use crate::CqlError;
+use crate::error::invalid;
 use base::compat::texts;
 use base::marshal;
 use base::marshal::{CqlType, Native, TypeRef};
@@ -18,7 +19,7 @@ use base::util::Release;
 /// A column that a condition restricts.
 #[derive(Debug)]
 struct FilteredColumn {
-    place: Place,
+    place: ValuePlace,
     comparator: TypeRef,
     is_reversed: bool,
     cql_type: CqlType,
@@ -35,7 +36,7 @@ enum FilterOperand {
 
 /// One condition on a row, with its values.
 #[derive(Debug)]
-pub(super) struct RowTest {
+pub(super) struct RowFilter {
     columns: Vec<FilteredColumn>,
     is_tuple: bool,
     wanted: FilterOperand,
@@ -46,12 +47,9 @@ pub(super) struct RowTest {
 ///
 /// # Errors
 /// `InvalidRequest` if a value is null; `null` returns the message for the value at an index.
-pub(super) fn present(
-    values: Vec<Option<Bytes>>,
-    null: impl Fn(usize) -> String,
-) -> Result<Vec<Bytes>, CqlError> {
-    let value = |(at, value): (usize, Option<Bytes>)| value.ok_or_else(|| CqlError::invalid(null(at)));
-    values.into_iter().enumerate().map(value).collect()
+pub fn present(values: Vec<Option<Bytes>>, null: impl Fn(usize) -> String) -> Result<Vec<Bytes>, CqlError> {
+    let values = values.into_iter().enumerate();
+    values.map(|(at, value)| value.ok_or_else(|| CqlError::invalid(null(at)))).collect()
 }
 
 /// An end of a slice with its values, one for each column.
@@ -65,7 +63,7 @@ impl BoundEnd {
     /// Returns the end of an execution, or `None` if it is open. Fails as `present` does.
     pub fn of(
         end: &Option<SliceEnd>,
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         null: impl Fn(usize) -> String,
     ) -> Result<Option<BoundEnd>, CqlError> {
         let Some(SliceEnd { operand, is_inclusive }) = end else { return Ok(None) };
@@ -79,28 +77,28 @@ pub(super) fn check_filter(restriction: &Restriction, columns: &[&TableColumn]) 
     let is_clustering = columns.first().is_some_and(|column| column.kind == ColumnKind::Clustering);
     match &restriction.asked {
         RestrictionKind::In(_) if is_clustering => {
-            Err(CqlError::invalid("IN restrictions are not supported on indexed columns"))
+            invalid("IN restrictions are not supported on indexed columns")
         }
         RestrictionKind::Slice(_) if restriction.is_tuple => {
-            Err(CqlError::invalid("Multi-column slice restrictions cannot be used for filtering."))
+            invalid("Multi-column slice restrictions cannot be used for filtering.")
         }
         _ => Ok(()),
     }
 }
 
-impl RowTest {
+impl RowFilter {
     pub fn new(
         cells: &CellColumns,
         columns: &[&TableColumn],
         restriction: &Restriction,
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         release: Release,
-    ) -> Result<RowTest, CqlError> {
+    ) -> Result<RowFilter, CqlError> {
         let types = bound.database.types();
         let name = |at: usize| columns.get(at).map_or("", |column| &column.name);
         let null = |at: usize| match cells.place(columns.get(at).copied().unwrap_or(columns[0])) {
-            Place::Key(_) => format!("Invalid null value for partition key part {}", name(at)),
-            Place::Clustering(_) => format!("Invalid null value for clustering key part {}", name(at)),
+            ValuePlace::Key(_) => format!("Invalid null value for partition key part {}", name(at)),
+            ValuePlace::Clustering(_) => format!("Invalid null value for clustering key part {}", name(at)),
             _ => texts::null_for_column(bound.line, name(at)),
         };
         let end = |end: &Option<SliceEnd>| BoundEnd::of(end, bound, null);
@@ -127,15 +125,15 @@ impl RowTest {
             cql_type: column.cql_type.clone(),
         });
         let columns = tested.collect();
-        Ok(RowTest { columns, is_tuple: restriction.is_tuple, wanted, release })
+        Ok(RowFilter { columns, is_tuple: restriction.is_tuple, wanted, release })
     }
 
     /// Whether it checks the column at a place.
-    pub fn is_on(&self, place: Place) -> bool {
+    pub fn is_on(&self, place: ValuePlace) -> bool {
         self.columns.iter().any(|column| column.place == place)
     }
 
-    pub fn holds(&self, row: &Row) -> bool {
+    pub fn holds(&self, row: &TableRow) -> bool {
         match &self.wanted {
             FilterOperand::Eq(values) => self.compare(row, values, false) == Some(Ordering::Equal),
             FilterOperand::In(each) => {
@@ -145,8 +143,9 @@ impl RowTest {
             FilterOperand::Contains(elements) => {
                 let Some(column) = self.columns.first() else { return true };
                 if let Some(value) = row.value(column.place) {
-                    let is_in = |one: &WantedElement| one.is_in_frozen(&column.cql_type, value);
-                    return elements.iter().all(|one| is_in(one).unwrap_or(false));
+                    return elements
+                        .iter()
+                        .all(|one| one.is_in_frozen(&column.cql_type, value) == Some(true));
                 }
                 let is_set = matches!(column.cql_type, CqlType::Set { .. });
                 let held = row.held(column.place);
@@ -157,7 +156,7 @@ impl RowTest {
 
     /// Checks whether the row is between two ends. Cassandra compares tuples in the order of the cells, and swaps the
     /// ends of the slice if the first column is reversed.
-    fn is_between(&self, row: &Row, lower: Option<&BoundEnd>, upper: Option<&BoundEnd>) -> bool {
+    fn is_between(&self, row: &TableRow, lower: Option<&BoundEnd>, upper: Option<&BoundEnd>) -> bool {
         let is_first_reversed = self.columns.first().is_some_and(|column| column.is_reversed);
         let is_turned = self.is_tuple && is_first_reversed;
         let (lower, upper) = if is_turned { (upper, lower) } else { (lower, upper) };
@@ -173,7 +172,7 @@ impl RowTest {
     }
 
     /// Compares a row's values with the given ones. Returns `None` if the row lacks one of them.
-    fn compare(&self, row: &Row, values: &[Bytes], in_cell_order: bool) -> Option<Ordering> {
+    fn compare(&self, row: &TableRow, values: &[Bytes], in_cell_order: bool) -> Option<Ordering> {
         for (column, value) in self.columns.iter().zip(values) {
             let own = row.value(column.place)?;
             let comparator = marshal::at(&*column.comparator, self.release);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::operands::Bound;
-use super::rows::{Place, Row};
+use super::operands::BoundValues;
+use super::result_rows::memory_of;
+use super::rows::TableRow;
 use super::selection::Projection;
-use super::walk::memory_of;
 use crate::CqlError;
 use crate::values::Tally;
 
@@ -15,8 +15,16 @@ use crate::values::Tally;
 #[derive(Debug)]
 struct Group {
     /// The first row: columns outside of aggregates have its values.
-    first: Row,
+    first: TableRow,
     tallies: Vec<Tally>,
+}
+
+impl Group {
+    /// Whether a row belongs to the group. Without GROUP BY all do.
+    fn has(&self, row: &TableRow, projection: &Projection) -> bool {
+        let places = projection.group_by.iter().flatten();
+        places.into_iter().all(|place| self.first.value(*place) == row.value(*place))
+    }
 }
 
 /// Combines rows into groups. The rows come in the order of the primary key, so the rows of a group are adjacent.
@@ -28,8 +36,8 @@ pub(super) struct Groups {
     pub memory: usize,
 }
 
-fn no_row() -> Row {
-    Row {
+fn no_row() -> TableRow {
+    TableRow {
         key: Bytes::new(),
         key_parts: Arc::default(),
         clustering: Vec::new(),
@@ -41,16 +49,12 @@ fn no_row() -> Row {
 impl Groups {
     pub fn add(
         &mut self,
-        row: &Row,
+        row: &TableRow,
         projection: &Projection,
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         now_s: i32,
     ) -> Result<(), CqlError> {
-        let is_same = |place: &Place, group: &Group| group.first.value(*place) == row.value(*place);
-        let has_begun = |group: &Group| {
-            projection.group_by.as_ref().is_none_or(|by| by.iter().all(|at| is_same(at, group)))
-        };
-        if !self.current.as_ref().is_some_and(has_begun) {
+        if !self.current.as_ref().is_some_and(|group| group.has(row, projection)) {
             self.close(projection, bound, now_s)?;
         }
         let group = self.current.get_or_insert_with(|| Group {
@@ -60,7 +64,7 @@ impl Groups {
         projection.tally(&mut group.tallies, row, bound, now_s)
     }
 
-    fn close(&mut self, projection: &Projection, bound: Bound<'_>, now_s: i32) -> Result<(), CqlError> {
+    fn close(&mut self, projection: &Projection, bound: BoundValues<'_>, now_s: i32) -> Result<(), CqlError> {
         let Some(group) = self.current.take() else { return Ok(()) };
         let values = projection.grouped(&group.first, group.tallies, bound, now_s)?;
         self.memory += size_of_val(&values) + memory_of(&values);
@@ -69,7 +73,12 @@ impl Groups {
     }
 
     /// Finishes the last group. Without GROUP BY there is a group even if there are no rows.
-    pub fn finish(&mut self, projection: &Projection, bound: Bound<'_>, now_s: i32) -> Result<(), CqlError> {
+    pub fn finish(
+        &mut self,
+        projection: &Projection,
+        bound: BoundValues<'_>,
+        now_s: i32,
+    ) -> Result<(), CqlError> {
         if projection.group_by.is_none() {
             let tallies = vec![Tally::default(); projection.aggregates.len()];
             self.current.get_or_insert_with(|| Group { first: no_row(), tallies });

@@ -3,9 +3,10 @@
 use bytes::Bytes;
 
 use super::filter::present;
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::{IndexedBy, Restriction, RestrictionKind};
 use crate::CqlError;
+use crate::error::invalid;
 use base::compat::texts;
 use base::schema::TableColumn;
 use base::util::Release;
@@ -15,17 +16,18 @@ use cql_syntax::{Operator, operator_text};
 pub(super) fn indexed_value(
     indexed: IndexedBy,
     restriction: &Restriction,
-    bound: Bound<'_>,
+    bound: BoundValues<'_>,
     column: &TableColumn,
     release: Release,
 ) -> Result<Option<Bytes>, CqlError> {
-    let null = |_| texts::null_for_column(bound.line, &column.name);
     if restriction.asked.is_unset(bound.options) {
-        return Err(CqlError::invalid(format!("Unsupported unset value for column {}", column.name)));
+        return invalid(format!("Unsupported unset value for column {}", column.name));
     }
     match &restriction.asked {
         RestrictionKind::Eq(operand) if indexed.supports(Operator::Eq) => {
-            Ok(present(operand.values(bound)?, null)?.into_iter().next())
+            Ok(present(operand.values(bound)?, |_| texts::null_for_column(bound.line, &column.name))?
+                .into_iter()
+                .next())
         }
         RestrictionKind::Contains(elements) if indexed != IndexedBy::Value => {
             let found = elements.iter().find(|one| one.is_found_by(indexed));

@@ -5,49 +5,68 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::filter::present;
-use super::operands::Bound;
+use super::operands::{BoundValues, Operand};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, SliceEnd, Target};
 use super::token::{token_before, token_of_value};
 use crate::CqlError;
-use crate::values::{Combinations, check_combinations};
-use base::compat::features::releases::NEWEST;
+use crate::values::{Combinations, checked_row_key};
 use base::compat::{Behaviour, texts};
 use base::marshal;
 use base::model::Bounds;
 use base::partitioner::TokenForm;
 use base::schema::row_key;
 use base::util::Release;
-use db::limits::NAME_BYTES_MAX;
+use db::RingOrder;
 
 /// A range of the ring: the bounds for the store, and the exact token limits that are checked afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TokenRange {
+pub(super) struct RingRange {
     pub bounds: Bounds,
-    /// The smallest token, and whether it is inclusive.
-    pub from: Option<(Vec<u8>, bool)>,
-    pub to: Option<(Vec<u8>, bool)>,
+    pub from: Option<TokenEnd>,
+    pub to: Option<TokenEnd>,
 }
 
-impl TokenRange {
-    pub fn all() -> TokenRange {
+/// An exact end of a range of the ring.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TokenEnd {
+    token: Vec<u8>,
+    is_inclusive: bool,
+}
+
+impl TokenEnd {
+    /// Returns the end of an execution, or `None` if it is open.
+    fn of(end: &Option<SliceEnd>, bound: BoundValues<'_>) -> Result<Option<TokenEnd>, CqlError> {
+        let Some(SliceEnd { operand, is_inclusive }) = end else { return Ok(None) };
+        Ok(Some(TokenEnd { token: token_of(operand, bound)?, is_inclusive: *is_inclusive }))
+    }
+}
+
+fn token_of(operand: &Operand, bound: BoundValues<'_>) -> Result<Vec<u8>, CqlError> {
+    let values = present(operand.values(bound)?, |_| "Invalid null token value".to_owned())?;
+    let value = values.into_iter().next().unwrap_or_default();
+    token_of_value(&**bound.database.partitioner(), &value)
+}
+
+impl RingRange {
+    pub fn all() -> RingRange {
         let bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
-        TokenRange { bounds, from: None, to: None }
+        RingRange { bounds, from: None, to: None }
     }
 
     pub fn holds(&self, token: &[u8]) -> bool {
-        let is_after = |(from, is_inclusive): &(Vec<u8>, bool)| match token.cmp(from) {
-            Ordering::Less => false,
-            Ordering::Equal => *is_inclusive,
-            Ordering::Greater => true,
-        };
-        self.from.as_ref().is_none_or(is_after) && !self.is_past(token)
+        let is_before = self.from.as_ref().is_some_and(|from| match token.cmp(&from.token) {
+            Ordering::Less => true,
+            Ordering::Equal => !from.is_inclusive,
+            Ordering::Greater => false,
+        });
+        !is_before && !self.is_past(token)
     }
 
     /// Checks whether a token comes after the whole range.
     pub fn is_past(&self, token: &[u8]) -> bool {
-        self.to.as_ref().is_some_and(|(to, is_inclusive)| match token.cmp(to) {
+        self.to.as_ref().is_some_and(|to| match token.cmp(&to.token) {
             Ordering::Less => false,
-            Ordering::Equal => !*is_inclusive,
+            Ordering::Equal => !to.is_inclusive,
             Ordering::Greater => true,
         })
     }
@@ -59,13 +78,22 @@ pub(super) enum Partitions {
     /// Single partitions, in this order.
     Keys(Vec<Bytes>),
     /// A scan. `None`: the range is empty.
-    Range(Option<TokenRange>),
+    Range(Option<RingRange>),
+}
+
+impl Partitions {
+    pub fn has(&self, key: &Bytes, ring: RingOrder<'_>) -> bool {
+        match self {
+            Partitions::Keys(keys) => keys.contains(key),
+            Partitions::Range(range) => range.as_ref().is_some_and(|range| range.holds(&ring.token(key))),
+        }
+    }
 }
 
 pub(super) fn partitions(
     target: &Target,
     restrictions: &Restrictions,
-    bound: Bound<'_>,
+    bound: BoundValues<'_>,
     behaviour: &Behaviour,
 ) -> Result<Partitions, CqlError> {
     if let Some(token) = &restrictions.token {
@@ -80,7 +108,7 @@ pub(super) fn partitions(
         return Ok(Partitions::Keys(keys));
     }
     if restrictions.is_key_range {
-        return Ok(Partitions::Range(Some(TokenRange::all())));
+        return Ok(Partitions::Range(Some(RingRange::all())));
     }
     keys(target, restrictions, bound, behaviour.release).map(Partitions::Keys)
 }
@@ -88,15 +116,14 @@ pub(super) fn partitions(
 fn keys(
     target: &Target,
     restrictions: &Restrictions,
-    bound: Bound<'_>,
+    bound: BoundValues<'_>,
     release: Release,
 ) -> Result<Vec<Bytes>, CqlError> {
     let is_sorted = Behaviour::of(release).cql.in_keys_are_sorted;
     let columns = &target.def.partition_key;
     let mut values_of_columns = Vec::with_capacity(columns.len());
     for (column, restriction) in columns.iter().zip(&restrictions.keys) {
-        let of = if restrictions.is_later { "in condition for column" } else { "for partition key part" };
-        let null = |_| format!("Invalid null value {of} {}", column.name);
+        let null = |_| texts::null_in_partition_key(bound.line, &column.name);
         let mut values = match restriction.as_ref().map(|restriction| &restriction.asked) {
             Some(RestrictionKind::Eq(operand)) => present(operand.values(bound)?, null)?,
             Some(RestrictionKind::In(operands)) => present(operands.column_values(bound)?, null)?,
@@ -112,95 +139,64 @@ fn keys(
         }
         values_of_columns.push(values);
     }
-    let each = each_key(values_of_columns)?;
-    if restrictions.uses_index {
-        // Real servers read ranges then, in which no empty key is.
-        return Ok(each.into_iter().filter(|key| !key.is_empty()).collect());
-    }
-    each.into_iter().map(checked).collect()
-}
-
-/// Returns the row keys of all combinations of the columns' values.
-fn each_key(mut values_of_columns: Vec<Vec<Bytes>>) -> Result<Vec<Bytes>, CqlError> {
-    if values_of_columns.len() == 1 {
-        let values = values_of_columns.pop().unwrap_or_default();
-        check_combinations(values.len(), 1)?;
-        return Ok(values);
-    }
     let mut each = Combinations::default();
     for values in values_of_columns {
         each = each.with(1, values)?;
     }
-    Ok(each.iter().map(row_key).collect())
-}
-
-fn checked(key: Bytes) -> Result<Bytes, CqlError> {
-    if key.is_empty() {
-        return Err(CqlError::invalid(texts::empty_key(NEWEST)));
+    if restrictions.uses_index {
+        // Real servers read ranges then, in which no empty key is.
+        return Ok(each.iter().map(row_key).filter(|key| !key.is_empty()).collect());
     }
-    if key.len() > NAME_BYTES_MAX {
-        return Err(CqlError::invalid(texts::long_key(NEWEST, key.len(), NAME_BYTES_MAX)));
-    }
-    Ok(key)
+    each.iter().map(checked_row_key).collect()
 }
 
 /// Returns the range of the ring for a restriction on the token, or `None` if it is empty. The partitioner's minimum
 /// token is an open bound, even with `=` in the relation.
 fn token_range(
     restriction: &Restriction,
-    bound: Bound<'_>,
+    bound: BoundValues<'_>,
     behaviour: &Behaviour,
-) -> Result<Option<TokenRange>, CqlError> {
+) -> Result<Option<RingRange>, CqlError> {
     let partitioner = bound.database.partitioner();
     let minimum = partitioner.minimum_token(behaviour.release);
-    let token = |operand: &super::operands::Operand| -> Result<Vec<u8>, CqlError> {
-        let values = present(operand.values(bound)?, |_| "Invalid null token value".to_owned())?;
-        let value = values.into_iter().next().unwrap_or_default();
-        token_of_value(&**partitioner, &value)
-    };
-    let end = |end: &Option<SliceEnd>| -> Result<Option<(Vec<u8>, bool)>, CqlError> {
-        let Some(end) = end else { return Ok(None) };
-        Ok(Some((token(&end.operand)?, end.is_inclusive)))
-    };
     let (from, to) = match &restriction.asked {
         RestrictionKind::Eq(operand) => {
-            let token = token(operand)?;
-            (Some((token.clone(), true)), Some((token, true)))
+            let end = TokenEnd { token: token_of(operand, bound)?, is_inclusive: true };
+            (Some(end.clone()), Some(end))
         }
-        RestrictionKind::Slice(slice) => (end(&slice.lower)?, end(&slice.upper)?),
+        RestrictionKind::Slice(slice) => {
+            (TokenEnd::of(&slice.lower, bound)?, TokenEnd::of(&slice.upper, bound)?)
+        }
         RestrictionKind::In(_) | RestrictionKind::Contains(_) => (None, None),
     };
-    let is_bound = |end: &(Vec<u8>, bool)| end.0 != minimum;
-    let (from, to) = (from.filter(is_bound), to.filter(is_bound));
-    if let (Some((start, starts_with)), Some((finish, ends_with))) = (&from, &to) {
-        let is_empty = match start.cmp(finish) {
+    let [from, to] = [from, to].map(|end| end.filter(|end| end.token != minimum));
+    if let (Some(from), Some(to)) = (&from, &to) {
+        let is_empty = match from.token.cmp(&to.token) {
             Ordering::Less => false,
-            Ordering::Equal => !(*starts_with && *ends_with),
+            Ordering::Equal => !(from.is_inclusive && to.is_inclusive),
             Ordering::Greater => true,
         };
         if is_empty {
             return Ok(None);
         }
     }
-    let end = to.as_ref().map_or(minimum, |(token, _)| token.clone());
-    let open = Bounds::KeyToToken { start: Bytes::new(), end: to.as_ref().map(|(token, _)| token.clone()) };
+    let last = to.as_ref().map(|to| to.token.clone());
+    let end = last.clone().unwrap_or(minimum);
+    let open = Bounds::KeyToToken { start: Bytes::new(), end: last.clone() };
     let bounds = match &from {
         None => open,
-        Some((start, false)) => Bounds::Tokens { start: start.clone(), end },
-        Some((start, true)) => match partitioner.token_form() {
-            TokenForm::Fixed(_) => match token_before(start) {
+        Some(TokenEnd { token, is_inclusive: false }) => Bounds::Tokens { start: token.clone(), end },
+        Some(TokenEnd { token, is_inclusive: true }) => match partitioner.token_form() {
+            TokenForm::Fixed(_) => match token_before(token) {
                 Some(start) => Bounds::Tokens { start, end },
                 None => open,
             },
             // The start can be imprecise here: rows before it are skipped one by one.
-            TokenForm::IsKey | TokenForm::Variable => match partitioner.key_of_token(start) {
-                Some(key) => Bounds::KeyToToken {
-                    start: Bytes::from(key),
-                    end: to.as_ref().map(|(token, _)| token.clone()),
-                },
+            TokenForm::IsKey | TokenForm::Variable => match partitioner.key_of_token(token) {
+                Some(key) => Bounds::KeyToToken { start: Bytes::from(key), end: last },
                 None => open,
             },
         },
     };
-    Ok(Some(TokenRange { bounds, from, to }))
+    Ok(Some(RingRange { bounds, from, to }))
 }

@@ -1,8 +1,4 @@
-//! Relations as error messages quote them.
-
-use crate::values::term_text;
-use base::util::Release;
-use cql_syntax::{InValues, Operator, Relation, operator_text};
+//! Messages of several checks, in the words of the old servers.
 
 pub(super) const NEEDS_FILTERING: &str = "Cannot execute this query as it might involve data filtering and thus may have \
      unpredictable performance. If you want to execute this query despite the performance unpredictability, use ALLOW \
@@ -13,40 +9,3 @@ pub(super) const NOT_ON_TOKEN: &str =
 
 pub(super) const TOKEN_OF_SOME: &str =
     "The token() function must be applied to all partition key components or none of them";
-
-/// Returns the text of a relation, in the style of the release.
-pub(super) fn relation_text(relation: &Relation, release: Release) -> String {
-    let sign = |operator: &Operator| operator_text(*operator, release);
-    let tuple = |columns: &[String]| format!("({})", columns.join(", "));
-    match relation {
-        Relation::Column { column, element: None, operator, value } => {
-            format!("{column} {} {}", sign(operator), term_text(value))
-        }
-        Relation::Column { column, element: Some(element), operator, value } => {
-            format!("{column}[{}] {} {}", term_text(element), sign(operator), term_text(value))
-        }
-        Relation::In { column, values } => format!("{column} IN {}", values_text(values)),
-        Relation::Columns { columns, operator, value } => {
-            format!("{} {} {}", tuple(columns), sign(operator), term_text(value))
-        }
-        Relation::ColumnsIn { columns, values } => {
-            let values = match values {
-                InValues::List(terms) => tuple(&terms.iter().map(term_text).collect::<Vec<_>>()),
-                InValues::Marker(_) => "?".to_owned(),
-            };
-            format!("{} IN {values}", tuple(columns))
-        }
-        Relation::Token { columns, operator, value } => {
-            format!("token{} {} {}", tuple(columns), sign(operator), term_text(value))
-        }
-    }
-}
-
-fn values_text(values: &InValues) -> String {
-    match values {
-        InValues::List(terms) => {
-            format!("[{}]", terms.iter().map(term_text).collect::<Vec<_>>().join(", "))
-        }
-        InValues::Marker(_) => "?".to_owned(),
-    }
-}

@@ -2,8 +2,10 @@
 
 use bytes::Bytes;
 
+use crate::comma_list::comma_list;
+use crate::error::invalid;
 use crate::values::{Markers, TypeScope, TypedTerm, Value, check_combinations, exact_list, term_text};
-use crate::{ColumnSpec, CqlError, QueryOptions};
+use crate::{ColumnSpec, CqlError, QueryOptions, QueryState};
 use base::compat::Line;
 use base::marshal::{CqlType, tuple_from_bytes};
 use cql_syntax::{InValues, Term};
@@ -11,7 +13,7 @@ use db::Database;
 
 /// The bound values of one execution, and the database whose types they have.
 #[derive(Clone, Copy)]
-pub(super) struct Bound<'a> {
+pub struct BoundValues<'a> {
     pub options: &'a QueryOptions,
     pub database: &'a Database,
     /// The release whose words errors have.
@@ -20,7 +22,12 @@ pub(super) struct Bound<'a> {
     pub sees_new_indexes: bool,
 }
 
-impl Bound<'_> {
+impl<'a> BoundValues<'a> {
+    pub fn new(state: &QueryState<'a>, options: &'a QueryOptions) -> BoundValues<'a> {
+        let (database, line) = (state.database, state.line());
+        BoundValues { options, database, line, sees_new_indexes: state.sees_new_indexes }
+    }
+
     /// Returns a term's bytes; `None` is null. Every term of a restriction must have a value.
     pub fn bytes(&self, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
         term.set_bytes(self.options, self.database, || format!("column {}", term.receiver()))
@@ -29,7 +36,7 @@ impl Bound<'_> {
 
 /// Values for some columns, one for each.
 #[derive(Debug)]
-pub(super) enum Operand {
+pub enum Operand {
     /// The value of one column.
     One(TypedTerm),
     Each(Box<[TypedTerm]>),
@@ -50,12 +57,12 @@ impl Operand {
             return Ok(Operand::Whole(Box::new(whole), columns.len()));
         };
         if terms.len() != columns.len() {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Expected {} elements in value tuple, but got {}: {}",
                 columns.len(),
                 terms.len(),
                 term_text(term)
-            )));
+            ));
         }
         let each =
             terms.iter().zip(columns).map(|(term, column)| TypedTerm::new(term, column, scope, markers));
@@ -66,12 +73,12 @@ impl Operand {
     pub fn noted_text(&self) -> String {
         match self {
             Operand::One(term) => term.noted_text(),
-            Operand::Each(terms) => terms.iter().map(TypedTerm::noted_text).collect::<Vec<_>>().join(", "),
+            Operand::Each(terms) => comma_list(terms.iter().map(TypedTerm::noted_text)),
             Operand::Whole(term, _) => term.noted_text(),
         }
     }
 
-    pub fn values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
             Operand::One(term) => Ok(vec![bound.bytes(term)?]),
             Operand::Each(terms) => terms.iter().map(|term| bound.bytes(term)).collect(),
@@ -101,11 +108,11 @@ fn tuple_spec(columns: &[ColumnSpec]) -> ColumnSpec {
 /// Splits a tuple's bytes into its fields. Missing fields at the end are null.
 fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>, CqlError> {
     let Some(mut fields) = tuple_from_bytes(bytes) else {
-        return Err(CqlError::invalid("Not enough bytes to read a field of a tuple"));
+        return invalid("Not enough bytes to read a field of a tuple");
     };
     if fields.len() > width {
         let text = format!("Expected {width} elements in value tuple, but got {}", fields.len());
-        return Err(CqlError::invalid(text));
+        return invalid(text);
     }
     fields.resize(width, None);
     Ok(fields)
@@ -113,7 +120,7 @@ fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>, CqlErr
 
 /// The right side of IN.
 #[derive(Debug)]
-pub(super) enum Operands {
+pub enum Operands {
     Each(Vec<Operand>),
     /// A list bound to one marker. For several columns it is a list of tuples with this number of fields.
     Whole(TypedTerm, Option<usize>),
@@ -130,8 +137,9 @@ impl Operands {
         match values {
             InValues::List(terms) => {
                 check_combinations(terms.len(), 1)?;
-                let one = |term| TypedTerm::new(term, column, scope, markers).map(Operand::One);
-                Ok(Operands::Each(exact_list(terms.iter().map(one))?))
+                Ok(Operands::Each(exact_list(
+                    terms.iter().map(|term| TypedTerm::new(term, column, scope, markers).map(Operand::One)),
+                )?))
             }
             InValues::Marker(at) => {
                 let list = list_spec(column, format!("in({})", column.name));
@@ -168,21 +176,18 @@ impl Operands {
     }
 
     /// Returns the values for the only column.
-    pub fn column_values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub fn column_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
-            Operands::Each(each) => {
-                let value = |operand: &Operand| match operand {
-                    Operand::One(term) => bound.bytes(term),
-                    other => Ok(other.values(bound)?.into_iter().next().flatten()),
-                };
-                exact_list(each.iter().map(value))
-            }
+            Operands::Each(each) => exact_list(each.iter().map(|operand| match operand {
+                Operand::One(term) => bound.bytes(term),
+                other => Ok(other.values(bound)?.into_iter().next().flatten()),
+            })),
             Operands::Whole(term, _) => Ok(elements(term, bound)?.into_iter().map(Some).collect()),
         }
     }
 
     /// Returns the values of all tuples, one tuple after the other.
-    pub fn joined_values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub fn joined_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
             Operands::Whole(_, None) => self.column_values(bound),
             Operands::Each(each) if matches!(each[..], [Operand::One(_), ..]) => self.column_values(bound),
@@ -190,7 +195,7 @@ impl Operands {
         }
     }
 
-    pub fn values(&self, bound: Bound<'_>) -> Result<Vec<Vec<Option<Bytes>>>, CqlError> {
+    pub fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Vec<Option<Bytes>>>, CqlError> {
         match self {
             Operands::Each(each) => each.iter().map(|operand| operand.values(bound)).collect(),
             Operands::Whole(term, width) => {
@@ -205,14 +210,14 @@ impl Operands {
 }
 
 /// Returns the elements of a list that is bound to the marker after IN.
-fn elements(term: &TypedTerm, bound: Bound<'_>) -> Result<Vec<Bytes>, CqlError> {
+fn elements(term: &TypedTerm, bound: BoundValues<'_>) -> Result<Vec<Bytes>, CqlError> {
     match term.value(bound.options, bound.database)? {
         Value::List(elements) => {
             check_combinations(elements.len(), 1)?;
             Ok(elements)
         }
-        Value::Unset => Err(CqlError::invalid(format!("Invalid unset value for column {}", term.receiver()))),
-        _ => Err(CqlError::invalid("Invalid null value for IN restriction")),
+        Value::Unset => invalid(format!("Invalid unset value for column {}", term.receiver())),
+        _ => invalid("Invalid null value for IN restriction"),
     }
 }
 

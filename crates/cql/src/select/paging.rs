@@ -13,7 +13,7 @@ const VERSION: u8 = 2;
 
 /// The last cell that was read of a partition. `super_column` is empty in tables without super columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Position {
+pub(super) struct CellPosition {
     pub super_column: Bytes,
     pub name: Bytes,
 }
@@ -22,7 +22,7 @@ pub(super) struct Position {
 pub(super) struct PagingState {
     pub key: Bytes,
     /// `None`: the partition was read to its end.
-    pub position: Option<Position>,
+    pub position: Option<CellPosition>,
     /// Rows that LIMIT still allows.
     pub rows_left: u64,
     /// Rows of this partition that were returned so far, for PER PARTITION LIMIT.
@@ -60,7 +60,7 @@ impl PagingState {
         let of_partition = usize::try_from(take(&mut rest, 8)?.get_u64()).ok()?;
         let position = match take(&mut rest, 1)?[0] {
             0 => None,
-            1 => Some(Position { super_column: take_bytes(&mut rest)?, name: take_bytes(&mut rest)? }),
+            1 => Some(CellPosition { super_column: take_bytes(&mut rest)?, name: take_bytes(&mut rest)? }),
             _ => return None,
         };
         let is_whole = version[0] == VERSION && rest.is_empty() && !key.is_empty();
@@ -91,7 +91,7 @@ mod tests {
             names in prop::option::of((prop::collection::vec(any::<u8>(), 0..5), prop::collection::vec(any::<u8>(), 1..5))),
             rows_left in any::<u64>(),
         ) {
-            let position = names.map(|(super_column, name)| Position { super_column: super_column.into(), name: name.into() });
+            let position = names.map(|(super_column, name)| CellPosition { super_column: super_column.into(), name: name.into() });
             let state = PagingState { key: key.into(), position, rows_left, of_partition: 7 };
             prop_assert_eq!(PagingState::decode(&state.encode()).unwrap(), state.clone());
             let bytes = state.encode();

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::bounds::{CellSlice, Reads, SuperSlice, static_slice};
+use super::bounds::{CellReads, CellSlice, SuperSlice, static_slice};
 use super::cell_slices::CellSlices;
 use super::page_memory::PageMemory;
-use super::paging::Position;
+use super::paging::CellPosition;
 use super::restrictions::Clustering;
-use super::rows::{Columns, Grouped, Grouping, Row};
-use super::run::SliceCursor;
+use super::rows::{Columns, Grouped, Grouping, TableRow};
+use super::slice_cursor::SliceCursor;
 use super::walk::Walk;
 use crate::CqlError;
 use base::marshal;
@@ -39,7 +39,7 @@ struct Partition {
     /// Whether a row other than the static one was found.
     has_rows: bool,
     first_page: Option<FirstPage>,
-    resume: Option<Position>,
+    resume: Option<CellPosition>,
 }
 
 impl Walk<'_> {
@@ -47,15 +47,19 @@ impl Walk<'_> {
     /// the same as the first page that `partition` would read.
     pub(super) fn scanned(&self) -> (Predicate, usize, bool) {
         let of_slice = |slice: &CellSlice, count: usize| {
-            (SliceCursor::new(slice, self.is_reversed).predicate(self.is_reversed, count), count, true)
+            (
+                SliceCursor::new(slice, self.slices.is_reversed).predicate(self.slices.is_reversed, count),
+                count,
+                true,
+            )
         };
-        match &self.reads {
-            Reads::Names(names) => (Predicate::Names(names.clone()), usize::MAX, true),
-            Reads::Cells(slices) => match slices.get(0) {
+        match &self.slices.reads {
+            CellReads::Names(names) => (Predicate::Names(names.clone()), usize::MAX, true),
+            CellReads::Cells(slices) => match slices.get(0) {
                 Some(slice) => of_slice(&slice, self.page_cells()),
                 None => of_slice(&CellSlice::default(), 1),
             },
-            Reads::Supers(slices) => match &slices[..] {
+            CellReads::Supers(slices) => match &slices[..] {
                 [SuperSlice { of: None, slice }] => of_slice(slice, SUPERS_PER_PAGE),
                 _ => {
                     let all = SliceRange { count: 1, ..SliceRange::all() };
@@ -67,8 +71,8 @@ impl Walk<'_> {
 
     /// Whether the first slice also reads the static cells.
     fn reads_statics_along(&self) -> bool {
-        let Reads::Cells(slices) = &self.reads else { return false };
-        !self.is_reversed && slices.get(0).is_some_and(|slice| slice.start.is_empty())
+        let CellReads::Cells(slices) = &self.slices.reads else { return false };
+        !self.slices.is_reversed && slices.get(0).is_some_and(|slice| slice.start.is_empty())
     }
 
     /// Reads a partition's rows, starting at a position.
@@ -76,68 +80,55 @@ impl Walk<'_> {
         &mut self,
         key: Bytes,
         first_page: Option<FirstPage>,
-        resume: Option<Position>,
+        resume: Option<CellPosition>,
     ) -> Result<(), CqlError> {
-        let Some(parts) = row_key_parts(&key, self.cells.def.partition_key.len()) else {
+        let Some(parts) = row_key_parts(&key, self.source.columns.def.partition_key.len()) else {
             return Ok(());
         };
         let mut partition =
             Partition { key, key_parts: parts.into(), statics: None, has_rows: false, first_page, resume };
-        if !self.needs_statics {
-            partition.statics = Some(Arc::new(self.cells.blank()));
+        if !self.slices.needs_statics {
+            partition.statics = Some(Arc::new(self.source.columns.blank()));
         } else if !self.reads_statics_along() || partition.resume.is_some() {
             partition.statics = Some(Arc::new(self.read_statics(&partition.key).await?));
         }
         meter::yield_if_due(ROW_WORK).await?;
-        let before = self.mark();
-        match self.reads.clone() {
-            Reads::Names(names) => self.names(&mut partition, names).await?,
-            Reads::Cells(slices) => self.slices(&mut partition, slices).await?,
-            Reads::Supers(slices) => self.supers(&mut partition, slices).await?,
+        let before = self.result.mark();
+        match self.slices.reads.clone() {
+            CellReads::Names(names) => self.names(&mut partition, names).await?,
+            CellReads::Cells(slices) => self.slices(&mut partition, slices).await?,
+            CellReads::Supers(slices) => self.supers(&mut partition, slices).await?,
         }
         let statics = partition.statics.clone().unwrap_or_default();
         let has_statics = statics.iter().any(Option::is_some);
-        if self.shows_bare_statics
+        if self.slices.shows_bare_statics
             && has_statics
             && !partition.has_rows
             && partition.resume.is_none()
-            && !self.is_full()
+            && !self.counter.is_full()
         {
-            let clustering = vec![None; self.cells.def.clustering.len()];
-            self.take(&partition, clustering, self.cells.blank(), None)?;
+            let clustering = vec![None; self.source.columns.def.clustering.len()];
+            self.take(&partition, clustering, self.source.columns.blank(), None)?;
         }
-        self.holds_only_answers(before);
+        self.result.release_pages(before);
         Ok(())
     }
 
-    async fn read(
-        &self,
-        key: &Bytes,
-        super_column: Option<Bytes>,
-        predicate: Predicate,
-    ) -> Result<RowColumns, CqlError> {
-        Ok(self.request().reads().read_cells(&self.cf, key.clone(), super_column, predicate).await?)
-    }
-
-    fn comparator(&self) -> &dyn AbstractType {
-        marshal::at(&*self.cf.comparator, self.state.behaviour.release)
-    }
-
     async fn read_statics(&self, key: &Bytes) -> Result<Columns, CqlError> {
-        let mut grouping = Grouping::new(self.cells, false, true);
-        if let Some(slice) = static_slice(&self.cells.def) {
-            let mut run = SliceCursor::new(&slice, false);
+        let mut grouping = Grouping::new(self.source.columns, false, true);
+        if let Some(slice) = static_slice(&self.source.columns.def) {
+            let mut cursor = SliceCursor::new(&slice, false);
             let count = self.page_cells();
             loop {
-                let page = cells(self.read(key, None, run.predicate(false, count)).await?);
+                let page = cells(self.source.read(key, None, cursor.predicate(false, count)).await?);
                 let is_last = page.len() < count;
                 let last = page.last().map(|cell| cell.name.clone());
                 for cell in page {
-                    if Some(&cell.name) != run.skips[0].as_ref() {
+                    if Some(&cell.name) != cursor.skips[0].as_ref() {
                         grouping.push(cell);
                     }
                 }
-                if !run.turns_page(last, is_last) {
+                if !cursor.turns_page(last, is_last) {
                     break;
                 }
             }
@@ -149,9 +140,9 @@ impl Walk<'_> {
         let before = meter::mark();
         let columns = match partition.first_page.take() {
             Some(first) => first.columns,
-            None => self.read(&partition.key, None, Predicate::Names(names)).await?,
+            None => self.source.read(&partition.key, None, Predicate::Names(names)).await?,
         };
-        let mut grouping = Grouping::new(self.cells, false, false);
+        let mut grouping = Grouping::new(self.source.columns, false, false);
         for cell in cells(columns) {
             grouping.push(cell);
         }
@@ -164,23 +155,24 @@ impl Walk<'_> {
     }
 
     async fn slices(&mut self, partition: &mut Partition, slices: Arc<CellSlices>) -> Result<(), CqlError> {
-        let mut grouping = Grouping::new(self.cells, self.is_reversed, partition.statics.is_none());
+        let mut grouping =
+            Grouping::new(self.source.columns, self.slices.is_reversed, partition.statics.is_none());
         for at in 0..slices.len() {
-            let at = if self.is_reversed { slices.len() - 1 - at } else { at };
+            let at = if self.slices.is_reversed { slices.len() - 1 - at } else { at };
             let Some(slice) = slices.get(at) else { continue };
-            let mut run = SliceCursor::new(&slice, self.is_reversed);
+            let mut cursor = SliceCursor::new(&slice, self.slices.is_reversed);
             if let Some(position) = &partition.resume {
-                let (comparator, is_reversed) = (self.comparator(), self.is_reversed);
+                let (comparator, is_reversed) = (self.source.comparator(), self.slices.is_reversed);
                 let order = move |a: &[u8], b: &[u8]| {
                     let order = comparator.compare(a, b);
                     if is_reversed { order.reverse() } else { order }
                 };
-                match run.after(&position.name, &order) {
-                    Some(rest) => run = rest,
+                match cursor.after(&position.name, &order) {
+                    Some(rest) => cursor = rest,
                     None => continue,
                 }
             }
-            if self.slice(partition, &mut grouping, run).await? {
+            if self.slice(partition, &mut grouping, cursor).await? {
                 return Ok(());
             }
         }
@@ -196,7 +188,7 @@ impl Walk<'_> {
         &mut self,
         partition: &mut Partition,
         grouping: &mut Grouping<'_>,
-        mut run: SliceCursor,
+        mut cursor: SliceCursor,
     ) -> Result<bool, CqlError> {
         let (mut memory, mut of_row) = (PageMemory::default(), 0);
         loop {
@@ -205,8 +197,8 @@ impl Walk<'_> {
                 Some(first) => (cells(first.columns), first.count),
                 None => {
                     let count = self.page_cells();
-                    let predicate = run.predicate(self.is_reversed, count);
-                    (cells(self.read(&partition.key, None, predicate).await?), count)
+                    let predicate = cursor.predicate(self.slices.is_reversed, count);
+                    (cells(self.source.read(&partition.key, None, predicate).await?), count)
                 }
             };
             memory.turn(before.since());
@@ -214,14 +206,12 @@ impl Walk<'_> {
             let is_last = page.len() < count;
             let last = page.last().map(|cell| cell.name.clone());
             for cell in page {
-                let comparator = self.comparator();
-                let is_skipped = |name: &Bytes| comparator.compare(&cell.name, name).is_eq();
-                if run.skips.iter().flatten().any(is_skipped) {
+                if cursor.is_skipped(&cell.name, self.source.comparator()) {
                     continue;
                 }
                 let of_cell = cell.memory();
                 let mut row = grouping.push(cell);
-                if self.is_distinct && row.is_none() {
+                if self.slices.is_distinct && row.is_none() {
                     // The first cell already shows that the row exists.
                     row = grouping.finish();
                 }
@@ -235,7 +225,7 @@ impl Walk<'_> {
                     return Ok(true);
                 }
             }
-            if !run.turns_page(last, is_last) {
+            if !cursor.turns_page(last, is_last) {
                 break;
             }
         }
@@ -266,14 +256,14 @@ impl Walk<'_> {
         partition: &mut Partition,
         mut slices: Vec<SuperSlice>,
     ) -> Result<(), CqlError> {
-        if self.is_reversed {
+        if self.slices.is_reversed {
             slices.reverse();
         }
         for slice in slices {
-            let run = SliceCursor::new(&slice.slice, self.is_reversed);
+            let cursor = SliceCursor::new(&slice.slice, self.slices.is_reversed);
             let is_full = match slice.of {
-                Some(name) => self.in_super(partition, name, run).await?,
-                None => self.over_supers(partition, run).await?,
+                Some(name) => self.in_super(partition, name, cursor).await?,
+                None => self.over_supers(partition, cursor).await?,
             };
             if is_full {
                 return Ok(());
@@ -284,7 +274,7 @@ impl Walk<'_> {
 
     fn order(&self, comparator: &dyn AbstractType, a: &[u8], b: &[u8]) -> Ordering {
         let order = comparator.compare(a, b);
-        if self.is_reversed { order.reverse() } else { order }
+        if self.slices.is_reversed { order.reverse() } else { order }
     }
 
     /// Reads the cells of one super column. Each cell is a row.
@@ -292,18 +282,17 @@ impl Walk<'_> {
         &mut self,
         partition: &mut Partition,
         name: Bytes,
-        mut run: SliceCursor,
+        mut cursor: SliceCursor,
     ) -> Result<bool, CqlError> {
-        let cf = self.cf.clone();
+        let cf = self.source.cf.clone();
         let Some(subcomparator) = cf.subcomparator() else { return Ok(false) };
-        let subcomparator = marshal::at(&**subcomparator, self.state.behaviour.release);
+        let subcomparator = marshal::at(&**subcomparator, self.source.state.behaviour.release);
         if let Some(position) = partition.resume.clone() {
-            match self.order(self.comparator(), &name, &position.super_column) {
+            match self.order(self.source.comparator(), &name, &position.super_column) {
                 Ordering::Less => return Ok(false),
                 Ordering::Equal => {
-                    let order = |a: &[u8], b: &[u8]| self.order(subcomparator, a, b);
-                    match run.after(&position.name, &order) {
-                        Some(rest) => run = rest,
+                    match cursor.after(&position.name, &|a, b| self.order(subcomparator, a, b)) {
+                        Some(rest) => cursor = rest,
                         None => return Ok(false),
                     }
                 }
@@ -312,23 +301,20 @@ impl Walk<'_> {
         }
         let count = self.page_cells();
         loop {
-            let predicate = run.predicate(self.is_reversed, count);
-            let before = self.mark();
-            let mut page = cells(self.read(&partition.key, Some(name.clone()), predicate).await?);
+            let predicate = cursor.predicate(self.slices.is_reversed, count);
+            let before = self.result.mark();
+            let mut page = cells(self.source.read(&partition.key, Some(name.clone()), predicate).await?);
             meter::yield_if_due(page.len()).await?;
             let is_last = page.len() < count;
             let last = page.last().map(|cell| cell.name.clone());
-            let is_skipped = |cell: &Cell| {
-                run.skips.iter().flatten().any(|name| subcomparator.compare(&cell.name, name).is_eq())
-            };
-            page.retain(|cell| !is_skipped(cell));
+            page.retain(|cell| !cursor.is_skipped(&cell.name, subcomparator));
             let column =
                 SuperColumn { name: name.clone(), deletion: base::model::DeletionTime::LIVE, cells: page };
             if self.take_super(partition, column)? {
                 return Ok(true);
             }
-            self.holds_only_answers(before);
-            if !run.turns_page(last, is_last) {
+            self.result.release_pages(before);
+            if !cursor.turns_page(last, is_last) {
                 return Ok(false);
             }
         }
@@ -338,36 +324,38 @@ impl Walk<'_> {
     async fn over_supers(
         &mut self,
         partition: &mut Partition,
-        mut run: SliceCursor,
+        mut cursor: SliceCursor,
     ) -> Result<bool, CqlError> {
         if let Some(position) = partition.resume.clone() {
-            let is_before = !run.from.is_empty()
-                && self.order(self.comparator(), &position.super_column, &run.from).is_lt();
-            if !run.to.is_empty() && self.order(self.comparator(), &position.super_column, &run.to).is_gt() {
+            let is_before = !cursor.from.is_empty()
+                && self.order(self.source.comparator(), &position.super_column, &cursor.from).is_lt();
+            if !cursor.to.is_empty()
+                && self.order(self.source.comparator(), &position.super_column, &cursor.to).is_gt()
+            {
                 return Ok(false);
             }
             if !is_before {
-                run.from = position.super_column.clone();
+                cursor.from = position.super_column.clone();
             }
         }
         loop {
-            let before = self.mark();
+            let before = self.result.mark();
             let is_counted = partition.first_page.is_none();
             let (columns, count) = match partition.first_page.take() {
                 Some(first) => (first.columns, first.count),
                 None => {
-                    let predicate = run.predicate(self.is_reversed, SUPERS_PER_PAGE);
-                    (self.read(&partition.key, None, predicate).await?, SUPERS_PER_PAGE)
+                    let predicate = cursor.predicate(self.slices.is_reversed, SUPERS_PER_PAGE);
+                    (self.source.read(&partition.key, None, predicate).await?, SUPERS_PER_PAGE)
                 }
             };
             let RowColumns::Supers(page) = columns else { return Ok(false) };
             let is_last = page.len() < count;
             let last = page.last().map(|column| column.name.clone());
             for mut column in page {
-                if run.skips.iter().flatten().any(|name| *name == column.name) {
+                if cursor.skips.iter().flatten().any(|name| *name == column.name) {
                     continue;
                 }
-                if self.is_reversed && self.cells.def.clustering.len() > 1 {
+                if self.slices.is_reversed && self.source.columns.def.clustering.len() > 1 {
                     column.cells.reverse();
                 }
                 if is_counted {
@@ -379,9 +367,9 @@ impl Walk<'_> {
                     return Ok(true);
                 }
             }
-            self.holds_only_answers(before);
+            self.result.release_pages(before);
             meter::yield_if_due(SUPERS_PER_PAGE).await?;
-            if !run.turns_page(last, is_last) {
+            if !cursor.turns_page(last, is_last) {
                 return Ok(false);
             }
         }
@@ -393,17 +381,16 @@ impl Walk<'_> {
         if column.name != position.super_column {
             return;
         }
-        if self.cells.def.clustering.len() == 1 {
+        if self.source.columns.def.clustering.len() == 1 {
             column.cells.clear();
-        } else if let Some(subcomparator) = self.cf.subcomparator() {
-            let subcomparator = marshal::at(&**subcomparator, self.state.behaviour.release);
+        } else if let Some(subcomparator) = self.source.subcomparator() {
             column.cells.retain(|cell| self.order(subcomparator, &cell.name, &position.name).is_gt());
         }
     }
 
     fn take_super(&mut self, partition: &mut Partition, column: SuperColumn) -> Result<bool, CqlError> {
         let name = column.name.clone();
-        for row in Grouping::new(self.cells, false, false).of_super(column) {
+        for row in Grouping::new(self.source.columns, false, false).of_super(column) {
             if self.take_grouped(partition, row, Some(name.clone()))? {
                 return Ok(true);
             }
@@ -419,23 +406,25 @@ impl Walk<'_> {
         super_column: Option<Bytes>,
     ) -> Result<bool, CqlError> {
         partition.has_rows = true;
-        let name = match self.cells.def.layout {
+        let name = match self.source.columns.def.layout {
             Layout::StaticCompact => None,
             Layout::Sparse if row.clustering.is_empty() => None,
             // A bound after all cells of the row.
             Layout::Sparse => {
                 let values: Vec<Bytes> = row.clustering.iter().flatten().cloned().collect();
-                let end = if self.is_reversed { 0xFF } else { 1 };
-                Some(self.cells.def.clustering_prefix(&values, end))
+                let end = if self.slices.is_reversed { 0xFF } else { 1 };
+                Some(self.source.columns.def.clustering_prefix(&values, end))
             }
             Layout::Dense | Layout::CompositeDense | Layout::Super => Some(row.last_name),
         };
         let super_column = super_column.unwrap_or_default();
-        let position = name.map(|name| Position { super_column, name });
-        let position = if self.is_distinct { None } else { position };
+        let position = name.map(|name| CellPosition { super_column, name });
+        let position = if self.slices.is_distinct { None } else { position };
         self.take(partition, row.clustering, row.columns, position)?;
         // DISTINCT needs only one row of each partition.
-        Ok(self.is_full() || self.is_distinct || self.is_partition_full(&partition.key))
+        Ok(self.counter.is_full()
+            || self.slices.is_distinct
+            || self.counter.is_partition_full(&partition.key))
     }
 
     fn take(
@@ -443,9 +432,9 @@ impl Walk<'_> {
         partition: &Partition,
         clustering: Clustering,
         columns: Columns,
-        position: Option<Position>,
+        position: Option<CellPosition>,
     ) -> Result<(), CqlError> {
-        let row = Row {
+        let row = TableRow {
             key: partition.key.clone(),
             key_parts: partition.key_parts.clone(),
             clustering,

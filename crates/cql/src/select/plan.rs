@@ -5,22 +5,25 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::analysis::Analysis;
-use super::bounds::{Reads, Slicing};
-use super::filter::{RowTest, check_filter};
-use super::groups::Groups;
+use super::bounds::{CellReads, Slicing};
+use super::cell_source::CellSource;
+use super::filter::{RowFilter, check_filter};
 use super::index_lookup::{indexed_value, unsupported};
 use super::keys::{Partitions, partitions};
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::paging::PagingState;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
+use super::result_rows::{ResultRow, ResultRows};
+use super::row_counter::RowCounter;
 use super::rows::CellColumns;
 use super::selection::Projection;
-use super::walk::{ByIndex, ResultRow, Walk};
+use super::walk::{ByIndex, PartitionReads, Walk};
+use crate::error::invalid;
 use crate::values::{Markers, TableOf, TypedTerm};
 use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, system};
 use base::compat::Behaviour;
 use base::marshal;
-use base::marshal::{CqlType, Native};
+use base::marshal::{CqlType, Native, TypeRef};
 use base::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
 use base::util::Release;
 use cql_syntax::{Select, Term};
@@ -76,21 +79,21 @@ impl SelectPlan {
         let per_partition_limit = number(&select.per_partition_limit, "[per_partition_limit]")?;
         let limit = number(&select.limit, "[limit]")?;
         if per_partition_limit.is_some() && select.is_distinct {
-            return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries"));
+            return invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries");
         }
         if per_partition_limit.is_some() && projection.group_by.is_some() {
-            return Err(CqlError::invalid("PER PARTITION LIMIT is not supported together with GROUP BY"));
+            return invalid("PER PARTITION LIMIT is not supported together with GROUP BY");
         }
         if per_partition_limit.is_some() && (projection.is_count || projection.is_grouped()) {
-            return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
+            return invalid("PER PARTITION LIMIT is not allowed with aggregate queries.");
         }
-        let mut analysis = Analysis::new(state, &target, select, scope);
+        let mut analysis = Analysis::new(state, &target, Some(select), scope);
         for relation in &select.relations {
             analysis.take(relation, markers)?;
         }
-        let restrictions = Box::new(analysis.finish(&projection)?);
-        let position = |(name, _): &(String, bool)| target.def.column(name).map(|column| column.position);
-        let order_by = select.order_by.iter().filter_map(position).collect();
+        let restrictions = Box::new(analysis.finish(select, &projection)?);
+        let order_by = select.order_by.iter().filter_map(|(name, _)| target.def.column(name));
+        let order_by = order_by.map(|column| column.position).collect();
         let is_distinct = select.is_distinct;
         Ok(SelectPlan {
             target,
@@ -144,7 +147,7 @@ impl SelectPlan {
         let mut execution = self.begin(state, options)?;
         if let Some(Start { partitions, index, resume }) = execution.start.take() {
             if self.target.is_system {
-                let wanted = self.wanted(&partitions, bound_of(state, options))?;
+                let wanted = self.wanted(&partitions, BoundValues::new(state, options))?;
                 execution.walk.system_rows(&wanted, partitions, resume)?;
             } else {
                 execution.walk.run(partitions, index, resume).await?;
@@ -162,7 +165,7 @@ impl SelectPlan {
         let release = state.behaviour.release;
         let cf = &self.target.cf;
         self.check(state, options)?;
-        let bound = bound_of(state, options);
+        let bound = BoundValues::new(state, options);
         let per_partition = match &self.per_partition_limit {
             Some(term) => limit_of(term, bound)?,
             None => usize::MAX,
@@ -177,12 +180,7 @@ impl SelectPlan {
         if let Some(resume) = &resume {
             limit = limit.min(usize::try_from(resume.rows_left).unwrap_or(usize::MAX));
         }
-        let slicing = Slicing {
-            target: &self.target,
-            restrictions: &self.restrictions,
-            bound,
-            is_in_words_of_2_1: state.is_in_words_of_2_1(),
-        };
+        let slicing = Slicing { target: &self.target, restrictions: &self.restrictions, bound };
         let sliced = slicing.sliced(marshal::at(&*cf.comparator, release))?;
         // Where the slices are empty, real servers read nothing and check no more. Otherwise they look for an index before
         // they look at the keys.
@@ -190,18 +188,21 @@ impl SelectPlan {
         let tests = || if is_empty { Ok(Vec::new()) } else { self.tests(&sliced.rest, bound, release) };
         let index = if is_empty { None } else { self.index(cf, &sliced.rest, bound, release)? };
         let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
-        if is_whole && self.restrictions.is_later {
-            // 2.2 and later read the rows of an aggregate in pages.
+        if is_whole && self.restrictions.rules.pages_aggregates {
             self.sorted_page_size(options.page_size, &partitions, usize::MAX)?;
         }
         let page_size = self.sorted_page_size(page_size, &partitions, limit)?;
         let tests = tests()?;
-        let walk = self.walk(state, bound, sliced.reads, tests, index.as_ref());
         // With GROUP BY or aggregates, the limit counts whole groups, not rows.
         let rows = if self.projection.is_grouped() { usize::MAX } else { limit };
-        let want = page_size.map_or(rows, |page| rows.min(page.max(1)));
-        let of_partition = resume.as_ref().map(|resume| (resume.key.clone(), resume.of_partition));
-        let walk = Walk { want, per_partition, of_partition, ..walk };
+        let of_page = page_size.map_or(rows, |page| rows.min(page.max(1)));
+        let counter = RowCounter::new(of_page, per_partition, resume.as_ref());
+        let slices = self.partition_reads(state, sliced.reads, index.as_ref());
+        let (columns, now_s) = (&self.cells, state.database.now_s());
+        let (keyspace, consistency, cf) = (&*self.target.keyspace, options.consistency, cf.clone());
+        let source = CellSource { state, keyspace, consistency, cf, columns };
+        let result = ResultRows::new(&self.projection, bound, now_s, self.sorts());
+        let walk = Walk { source, slices, tests, counter, result };
         let start = (limit > 0).then_some(Start { partitions, index, resume });
         Ok(Execution { walk, start, limit, is_paged: page_size.is_some() })
     }
@@ -220,14 +221,18 @@ impl SelectPlan {
         if keys.len().saturating_mul(limit) <= size {
             return Ok(None);
         }
-        Err(CqlError::invalid(
+        invalid(
             "Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either remove the \
              ORDER BY or the IN and sort client side, or disable paging for this query",
-        ))
+        )
     }
 
     /// Returns which rows of the system tables need to be generated.
-    fn wanted(&self, partitions: &Partitions, bound: Bound<'_>) -> Result<system::RequestedTables, CqlError> {
+    fn wanted(
+        &self,
+        partitions: &Partitions,
+        bound: BoundValues<'_>,
+    ) -> Result<system::RequestedTables, CqlError> {
         let keys = match partitions {
             Partitions::Keys(keys) => Some(keys.clone()),
             Partitions::Range(_) => None,
@@ -256,14 +261,12 @@ impl SelectPlan {
         Ok(request.reads().check_consistency()?)
     }
 
-    fn walk<'a>(
-        &'a self,
-        state: &'a QueryState<'a>,
-        bound: Bound<'a>,
-        reads: Reads,
-        tests: Vec<RowTest>,
+    fn partition_reads(
+        &self,
+        state: &QueryState<'_>,
+        reads: CellReads,
         index: Option<&ByIndex>,
-    ) -> Walk<'a> {
+    ) -> PartitionReads {
         let def = &self.target.def;
         let has_statics = def.static_columns().next().is_some();
         // An index on a partition key column or on a static column finds partitions; other indexes find rows.
@@ -275,84 +278,50 @@ impl SelectPlan {
             self.projection.has_static(def) || !state.behaviour.cql.bare_statics_need_selection;
         let shows_bare_statics =
             has_statics && selects_statics && !self.restrictions.restricts_clustering() && !is_by_rows;
-        let is_static =
-            |name: &str| def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static);
-        let restricts_static = self.restrictions.others.iter().any(|(name, _)| is_static(name));
-        Walk {
-            state,
-            keyspace: &self.target.keyspace,
-            bound,
-            cf: self.target.cf.clone(),
-            cells: &self.cells,
-            projection: &self.projection,
+        let restricts_static =
+            self.restrictions.others.iter().any(|(name, _)| {
+                def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static)
+            });
+        PartitionReads {
             reads,
-            tests,
             is_reversed: self.restrictions.is_reversed,
             is_distinct: self.is_distinct,
             needs_statics: shows_bare_statics || restricts_static || self.projection.has_static(def),
             shows_bare_statics,
-            keeps_clustering: self.sorts(),
-            now_s: state.database.now_s(),
-            want: usize::MAX,
-            count: 0,
-            answered: Vec::new(),
-            answered_bytes: 0,
-            answered_memory: 0,
-            groups: Groups::default(),
-            per_partition: usize::MAX,
-            of_partition: None,
-            last: None,
         }
     }
 
     /// Builds the result from the rows that were read.
     fn end(&self, execution: Execution<'_>) -> Result<Outcome, CqlError> {
-        let Execution { mut walk, limit, is_paged, .. } = execution;
+        let Execution { walk: Walk { source, counter, mut result, .. }, limit, is_paged, .. } = execution;
+        let bound = result.bound;
         if self.projection.is_grouped() {
-            walk.groups.finish(&self.projection, walk.bound, walk.now_s)?;
-            let mut rows = walk.groups.answered;
+            result.groups.finish(&self.projection, bound, result.now_s)?;
+            let mut rows = result.groups.answered;
             rows.truncate(limit);
-            return Ok(Outcome::Rows(ResultSet {
-                columns: self.projection.specs.clone(),
-                rows,
-                paging_state: None,
-            }));
+            return Ok(self.outcome(rows, None));
         }
-        let of_partition = walk.of_partition.take().map_or(0, |(_, count)| count);
-        let bound = walk.bound;
-        let (count, last) = (walk.count, walk.last);
-        let goes_on = is_paged && count >= walk.want && limit > count;
-        let mut rows = walk.answered;
+        let taken = counter.taken;
+        let mut rows = result.rows;
         if self.sorts() {
-            self.sort(&mut rows, walk.bound, walk.state.behaviour.release);
+            self.sort(&mut rows, bound, source.state.behaviour.release);
             rows.truncate(limit);
         }
-        let rows_left = u64::try_from(limit - count.min(limit)).unwrap_or(u64::MAX);
-        let next = last.filter(|_| goes_on).map(|(key, position)| PagingState {
-            key,
-            position,
-            rows_left,
-            of_partition,
-        });
-        self.result(rows, count, next, bound)
-    }
-
-    fn result(
-        &self,
-        rows: Vec<ResultRow>,
-        count: usize,
-        next: Option<PagingState>,
-        bound: Bound<'_>,
-    ) -> Result<Outcome, CqlError> {
+        let goes_on = is_paged && counter.is_full() && limit > taken;
+        let next = if goes_on { counter.next_page(limit - taken) } else { None };
         let rows = if self.projection.is_count {
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            let count = i64::try_from(taken).unwrap_or(i64::MAX);
             let values = vec![Some(Bytes::copy_from_slice(&count.to_be_bytes()))];
             vec![self.projection.result_values(values, bound)]
         } else {
             rows.into_iter().map(|row| row.values).collect()
         };
+        Ok(self.outcome(rows, next))
+    }
+
+    fn outcome(&self, rows: Vec<Vec<Option<Bytes>>>, next: Option<PagingState>) -> Outcome {
         let paging_state = next.map(|next| next.encode());
-        Ok(Outcome::Rows(ResultSet { columns: self.projection.specs.clone(), rows, paging_state }))
+        Outcome::Rows(ResultSet { columns: self.projection.specs.clone(), rows, paging_state })
     }
 
     /// Whether the rows of several partitions are sorted together.
@@ -362,31 +331,31 @@ impl SelectPlan {
 
     /// Sorts rows by the ORDER BY columns. In descending order everything is reversed, including the order of equal
     /// rows.
-    fn sort(&self, rows: &mut [ResultRow], bound: Bound<'_>, release: Release) {
+    fn sort(&self, rows: &mut [ResultRow], bound: BoundValues<'_>, release: Release) {
         let types = bound.database.types();
-        let column = |at: &usize| {
-            let column = self.target.def.clustering.get(*at)?;
-            Some((*at, column.cql_type.type_ref(types), column.is_reversed))
-        };
-        let columns: Vec<_> = self.order_by.iter().filter_map(column).collect();
+        let columns = self.order_by.iter().filter_map(|at| self.target.def.clustering.get(*at));
+        let columns: Vec<(&TableColumn, TypeRef)> =
+            columns.map(|column| (column, column.cql_type.type_ref(types))).collect();
         rows.sort_by(|a, b| {
-            let value = |row: &ResultRow, at: usize| row.clustering.get(at).cloned().flatten();
-            let mut orders =
-                columns.iter().map(|(at, cql_type, is_reversed)| match (value(a, *at), value(b, *at)) {
-                    (Some(a), Some(b)) => {
-                        let order = marshal::at(&**cql_type, release).compare(&a, &b);
-                        if *is_reversed { order.reverse() } else { order }
-                    }
+            for (column, cql_type) in &columns {
+                let [a, b] = [a, b].map(|row| row.clustering.get(column.position).and_then(Option::as_ref));
+                let order = match (a, b) {
+                    (Some(a), Some(b)) => marshal::at(&**cql_type, release).compare(a, b),
                     (a, b) => a.is_some().cmp(&b.is_some()),
-                });
-            orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+                };
+                if order.is_ne() {
+                    let is_turned = column.is_reversed && a.is_some() && b.is_some();
+                    return if is_turned { order.reverse() } else { order };
+                }
+            }
+            Ordering::Equal
         });
         if self.restrictions.is_reversed {
             rows.reverse();
         }
     }
 
-    fn limit(&self, bound: Bound<'_>, release: Release) -> Result<usize, CqlError> {
+    fn limit(&self, bound: BoundValues<'_>, release: Release) -> Result<usize, CqlError> {
         let Some(term) = &self.limit else {
             return Ok(Behaviour::of(release).cql.default_limit.unwrap_or(usize::MAX));
         };
@@ -429,9 +398,9 @@ impl SelectPlan {
     fn tests(
         &self,
         rest: &[&Restriction],
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         release: Release,
-    ) -> Result<Vec<RowTest>, CqlError> {
+    ) -> Result<Vec<RowFilter>, CqlError> {
         let mut tests = Vec::new();
         for (columns, restriction) in self.restricted() {
             let is_open = match columns.first().map(|column| column.kind) {
@@ -444,11 +413,11 @@ impl SelectPlan {
             // Slices of super columns cover these restrictions, and the rows are only checked again.
             let is_covered = self.target.is_system
                 || self.target.def.layout == Layout::Super && !self.restrictions.has_gap();
-            if is_open && self.restrictions.is_later && !is_covered {
+            if is_open && self.restrictions.rules.limits_filters && !is_covered {
                 check_filter(restriction, &columns)?;
             }
             if is_open {
-                tests.push(RowTest::new(&self.cells, &columns, restriction, bound, release)?);
+                tests.push(RowFilter::new(&self.cells, &columns, restriction, bound, release)?);
             }
         }
         Ok(tests)
@@ -460,7 +429,7 @@ impl SelectPlan {
         &self,
         cf: &CfDef,
         rest: &[&Restriction],
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         release: Release,
     ) -> Result<Option<ByIndex>, CqlError> {
         if !self.restrictions.uses_index {
@@ -483,35 +452,31 @@ impl SelectPlan {
                 return Ok(Some(ByIndex { column: column.cell_name.clone(), value }));
             }
         }
-        if is_supported || self.restrictions.is_later {
+        if is_supported || !self.restrictions.rules.conditions_need_index {
             return Ok(None);
         }
         // An invalid value is reported first.
         self.tests(rest, bound, release)?;
-        Err(CqlError::invalid(format!(
+        invalid(format!(
             "No secondary indexes on the restricted columns support the provided operators: {}",
             others.join(", ")
-        )))
+        ))
     }
 }
 
-fn bound_of<'a>(state: &QueryState<'a>, options: &'a QueryOptions) -> Bound<'a> {
-    Bound { options, database: state.database, line: state.line(), sees_new_indexes: state.sees_new_indexes }
-}
-
-fn limit_of(term: &TypedTerm, bound: Bound<'_>) -> Result<usize, CqlError> {
+fn limit_of(term: &TypedTerm, bound: BoundValues<'_>) -> Result<usize, CqlError> {
     if term.is_unset(bound.options) {
         return Ok(usize::MAX);
     }
     let Some(bytes) = bound.bytes(term)? else {
-        return Err(CqlError::invalid("Invalid null value of limit"));
+        return invalid("Invalid null value of limit");
     };
     let Ok(bytes) = <[u8; 4]>::try_from(&bytes[..]) else {
-        return Err(CqlError::invalid("Invalid limit value"));
+        return invalid("Invalid limit value");
     };
     match usize::try_from(i32::from_be_bytes(bytes)) {
         Ok(limit) if limit > 0 => Ok(limit),
-        _ => Err(CqlError::invalid("LIMIT must be strictly positive")),
+        _ => invalid("LIMIT must be strictly positive"),
     }
 }
 

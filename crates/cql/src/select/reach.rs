@@ -1,10 +1,11 @@
 //! The reach of a SELECT: the limits of its reads, and reads that a data model should avoid.
 
-use super::bounds::Reads;
+use super::bounds::CellReads;
 use super::keys::Partitions;
 use super::plan::{Execution, SelectPlan, Start};
 use super::restrictions::{Restriction, RestrictionKind};
 use super::walk::CELLS_PER_PAGE;
+use crate::comma_list::comma_list;
 use crate::{CqlError, QueryOptions, QueryState};
 use base::schema::{ColumnKind, TableColumn, name_text};
 
@@ -57,35 +58,38 @@ impl Extent<'_> {
     /// after they are read or because the limit counts groups.
     fn stop(&self) -> Option<usize> {
         let walk = &self.execution.walk;
-        (walk.tests.is_empty() && walk.want < usize::MAX).then_some(walk.want)
+        walk.counter.limit().filter(|_| walk.tests.is_empty())
     }
 
     /// Returns the number of rows that a partition has at most in the slices of the statement.
     fn rows_of_partition(&self) -> Option<usize> {
         let walk = &self.execution.walk;
         let restrictions = &self.plan.restrictions;
-        let is_given = |at: usize| {
+        let mut clustering = 0..self.plan.target.def.clustering.len();
+        let are_given = clustering.all(|at| {
             let restriction = restrictions.of_clustering_at(at);
             restriction.is_some_and(|of| matches!(of.asked, RestrictionKind::Eq(_) | RestrictionKind::In(_)))
-        };
-        let slices = match &walk.reads {
-            Reads::Names(_) => 1,
-            Reads::Cells(slices) => slices.len(),
-            Reads::Supers(slices) => slices.len(),
+        });
+        let slices = match &walk.slices.reads {
+            CellReads::Names(_) => 1,
+            CellReads::Cells(slices) => slices.len(),
+            CellReads::Supers(slices) => slices.len(),
         };
         let per_partition =
-            Some(walk.per_partition).filter(|rows| walk.tests.is_empty() && *rows < usize::MAX);
-        match (0..self.plan.target.def.clustering.len()).all(is_given) {
-            _ if walk.is_distinct => Some(1),
-            true => Some(slices.min(per_partition.unwrap_or(slices))),
-            false => per_partition,
+            Some(walk.counter.per_partition).filter(|rows| walk.tests.is_empty() && *rows < usize::MAX);
+        if walk.slices.is_distinct {
+            Some(1)
+        } else if are_given {
+            Some(slices.min(per_partition.unwrap_or(slices)))
+        } else {
+            per_partition
         }
     }
 
     fn rows(&self, partitions: Option<usize>) -> Option<usize> {
         let of_all = |rows: usize| partitions.map(|partitions| partitions.saturating_mul(rows));
         match (self.rows_of_partition(), self.stop()) {
-            (of_one, Some(stop)) if self.execution.walk.keeps_clustering => {
+            (of_one, Some(stop)) if self.execution.walk.result.is_sorted => {
                 of_all(of_one.map_or(stop, |rows| rows.min(stop)))
             }
             (of_one, Some(stop)) => Some(of_one.and_then(of_all).map_or(stop, |rows| rows.min(stop))),
@@ -101,10 +105,10 @@ impl Extent<'_> {
         if def.others.values().filter(kinds).any(|column| column.cql_type.is_multi_cell()) {
             return None;
         }
-        Some(match &self.execution.walk.reads {
+        Some(match &self.execution.walk.slices.reads {
             _ if is_static => def.static_columns().count(),
-            Reads::Names(names) => names.len(),
-            Reads::Cells(_) | Reads::Supers(_) => self.plan.cells.cells_per_row(),
+            CellReads::Names(names) => names.len(),
+            CellReads::Cells(_) | CellReads::Supers(_) => self.plan.cells.cells_per_row(),
         })
     }
 
@@ -113,12 +117,13 @@ impl Extent<'_> {
         // Static cells are read with the rows or before them, or both.
         let statics = self.cells_of(true)?.saturating_mul(2).saturating_mul(partitions);
         let walk = &self.execution.walk;
-        if walk.is_distinct {
+        if walk.slices.is_distinct {
             // The first cell of a partition shows that it has a row.
             return Some(partitions.saturating_mul(2).saturating_add(statics));
         }
         let rows = self.rows(Some(partitions))?.saturating_mul(of_row);
-        let ends = if walk.keeps_clustering || walk.per_partition < usize::MAX { partitions } else { 1 };
+        let ends =
+            if walk.result.is_sorted || walk.counter.per_partition < usize::MAX { partitions } else { 1 };
         let more = if self.may_have_more_rows() { self.cells_past_last_row(of_row, rows) } else { 0 };
         let more = (more + self.cells_for_excluded_ends()).saturating_mul(ends);
         Some(rows.saturating_add(statics).saturating_add(more))
@@ -127,7 +132,7 @@ impl Extent<'_> {
     /// Returns the number of cells that are read because slices exclude an end: the end itself takes the place of the cell
     /// that shows that the last row is complete, so one more page of two cells is read.
     fn cells_for_excluded_ends(&self) -> usize {
-        let Reads::Cells(slices) = &self.execution.walk.reads else { return 0 };
+        let CellReads::Cells(slices) = &self.execution.walk.slices.reads else { return 0 };
         if slices.iter().any(|slice| slice.skips_start || slice.skips_finish) { 2 } else { 0 }
     }
 
@@ -142,8 +147,9 @@ impl Extent<'_> {
     /// row is complete. If the rows do not fit into one page, a whole page may be read for the last row.
     fn cells_past_last_row(&self, of_row: usize, cells: usize) -> usize {
         let walk = &self.execution.walk;
-        let page = walk.want.saturating_add(1).saturating_mul(of_row).min(CELLS_PER_PAGE);
-        if walk.per_partition == usize::MAX && cells + of_row <= page {
+        let limit = walk.counter.limit().unwrap_or(usize::MAX);
+        let page = limit.saturating_add(1).saturating_mul(of_row).min(CELLS_PER_PAGE);
+        if walk.counter.per_partition == usize::MAX && cells + of_row <= page {
             return of_row;
         }
         // Each page begins with the last cell of the page before.
@@ -178,7 +184,7 @@ impl Extent<'_> {
     fn several_partitions(&self) -> Option<String> {
         let Partitions::Keys(keys) = &self.start.partitions else { return None };
         let count = keys.len();
-        if self.execution.walk.keeps_clustering {
+        if self.execution.walk.result.is_sorted {
             return Some(format!("it reads rows of {count} partitions and sorts them in memory"));
         }
         (count > 1).then(|| format!("it reads {count} partitions, one after another"))
@@ -187,14 +193,12 @@ impl Extent<'_> {
     /// Returns the columns whose values are checked after a row is read.
     pub fn filtered(&self) -> Vec<&str> {
         let tests = &self.execution.walk.tests;
-        let is_indexed = |column: &TableColumn| {
-            self.start.index.as_ref().is_some_and(|index| index.column == column.cell_name)
-        };
-        let is_tested = |column: &&TableColumn| {
+        let indexed = self.start.index.as_ref().map(|index| &index.column);
+        let tested = self.plan.target.def.columns().filter(|column| {
             let place = self.plan.cells.place(column);
-            tests.iter().any(|test| test.is_on(place)) && !is_indexed(column)
-        };
-        self.plan.target.def.columns().filter(is_tested).map(|column| &*column.name).collect()
+            tests.iter().any(|test| test.is_on(place)) && indexed != Some(&column.cell_name)
+        });
+        tested.map(|column| &*column.name).collect()
     }
 
     fn filter(&self) -> Option<String> {
@@ -225,7 +229,7 @@ impl Extent<'_> {
     }
 
     fn direction(&self) -> Option<String> {
-        if !self.execution.walk.is_reversed {
+        if !self.execution.walk.slices.is_reversed {
             return None;
         }
         let column = |column: &TableColumn| {
@@ -253,5 +257,5 @@ impl Extent<'_> {
 
 /// Returns names as a list, with quotes if CQL needs them.
 fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    names.into_iter().map(name_text).collect::<Vec<_>>().join(", ")
+    comma_list(names.into_iter().map(name_text))
 }

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use super::element_condition::ElementCondition;
 use super::operands::{Operand, Operands};
 use crate::{ColumnSpec, CqlError, QueryOptions};
-use base::schema::{CfDef, TableColumn, TableDef};
+use base::compat::rules::WhereRules;
+use base::schema::{CfDef, ColumnKind, TableColumn, TableDef};
 use cql_syntax::Operator;
 use db::{INDEX_ENTRIES, INDEX_KEYS};
 
@@ -41,11 +42,10 @@ impl Target {
     pub fn index(&self, column: &TableColumn) -> Option<IndexedBy> {
         let definition = self.cf.column_metadata.get(&column.cell_name)?;
         let index = definition.index.as_ref()?;
-        let is_by = |option| index.options.as_ref().is_some_and(|options| options.contains_key(option));
         Some(match column.cql_type.is_multi_cell() {
             false => IndexedBy::Value,
-            true if is_by(INDEX_KEYS) => IndexedBy::Keys,
-            true if is_by(INDEX_ENTRIES) => IndexedBy::Entries,
+            true if index.has_option(INDEX_KEYS) => IndexedBy::Keys,
+            true if index.has_option(INDEX_ENTRIES) => IndexedBy::Entries,
             true => IndexedBy::Elements,
         })
     }
@@ -95,6 +95,14 @@ pub(super) enum RestrictionKind {
 }
 
 impl RestrictionKind {
+    /// Returns the restriction of an IN; `is_equality`: its only value is an equality.
+    pub fn of_in(operands: Operands, is_equality: bool) -> RestrictionKind {
+        match operands {
+            Operands::Each(mut each) if is_equality && each.len() == 1 => RestrictionKind::Eq(each.remove(0)),
+            operands => RestrictionKind::In(operands),
+        }
+    }
+
     /// Whether the value of an equality, or an element of CONTAINS, is bound as unset.
     pub fn is_unset(&self, options: &QueryOptions) -> bool {
         match self {
@@ -129,11 +137,38 @@ impl Restriction {
     pub fn is_in(&self) -> bool {
         matches!(self.asked, RestrictionKind::In(_))
     }
+
+    pub fn is_contains(&self) -> bool {
+        matches!(self.asked, RestrictionKind::Contains(_))
+    }
+
+    /// Whether it has more than one condition on the elements of a collection.
+    pub fn has_several_conditions(&self) -> bool {
+        matches!(&self.asked, RestrictionKind::Contains(elements) if elements.len() > 1)
+    }
+
+    /// Adds an end of a slice, or conditions on elements, of a later relation that fits to this restriction.
+    pub fn add(&mut self, new: Restriction) {
+        self.width = self.width.max(new.width);
+        self.is_tuple |= new.is_tuple;
+        match (&mut self.asked, new.asked) {
+            (RestrictionKind::Slice(slice), RestrictionKind::Slice(Slice { lower, upper })) => {
+                debug_assert!(lower.is_none() || slice.lower.is_none());
+                debug_assert!(upper.is_none() || slice.upper.is_none());
+                slice.lower = slice.lower.take().or(lower);
+                slice.upper = slice.upper.take().or(upper);
+            }
+            (RestrictionKind::Contains(elements), RestrictionKind::Contains(more)) => elements.extend(more),
+            (asked, new) => debug_assert!(false, "{new:?} does not fit to {asked:?}"),
+        }
+    }
 }
 
 /// All restrictions of WHERE and ORDER BY, checked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Restrictions {
+    /// The rules of the release by which they were checked.
+    pub rules: WhereRules,
     /// The restriction of each partition key column.
     pub keys: Vec<Option<Restriction>>,
     /// The restriction of the partition key's token.
@@ -150,11 +185,71 @@ pub(super) struct Restrictions {
     /// Names of primary key columns whose indexes are not used, because keys and slices cover their restrictions.
     pub without_index: Vec<String>,
     pub is_reversed: bool,
-    /// Whether the relations were merged as 2.2 and later do. Null values and filters have other messages then.
-    pub is_later: bool,
 }
 
 impl Restrictions {
+    /// Returns no restrictions.
+    pub fn new(def: &TableDef, rules: WhereRules) -> Restrictions {
+        Restrictions {
+            rules,
+            keys: def.partition_key.iter().map(|_| None).collect(),
+            token: None,
+            clustering: vec![None; def.clustering.len()],
+            of_clustering: Vec::new(),
+            others: Vec::new(),
+            is_key_range: false,
+            is_key_in: false,
+            uses_index: false,
+            without_index: Vec::new(),
+            is_reversed: false,
+        }
+    }
+
+    /// Returns the restriction of a column.
+    pub fn of(&self, column: &TableColumn) -> Option<&Restriction> {
+        match column.kind {
+            ColumnKind::PartitionKey => self.keys.get(column.position)?.as_ref(),
+            ColumnKind::Clustering => self.of_clustering_at(column.position),
+            _ => self.others.iter().find(|(known, _)| *known == column.name).map(|(_, of)| of),
+        }
+    }
+
+    /// Adds a restriction that fits to those of its columns. `column` is its first one.
+    pub fn put(&mut self, column: &TableColumn, new: Restriction) {
+        match column.kind {
+            ColumnKind::PartitionKey => match self.keys.get_mut(column.position) {
+                Some(Some(existing)) => existing.add(new),
+                Some(place) => *place = Some(new),
+                None => {}
+            },
+            ColumnKind::Clustering => self.put_clustering(new),
+            ColumnKind::Static | ColumnKind::Regular | ColumnKind::CompactValue => {
+                match self.others.iter_mut().find(|(known, _)| *known == column.name) {
+                    Some((_, existing)) => existing.add(new),
+                    None => self.others.push((column.name.clone(), new)),
+                }
+            }
+        }
+    }
+
+    fn put_clustering(&mut self, new: Restriction) {
+        let (first, width) = (new.first, new.width);
+        let existing = self.clustering.get(first).copied().flatten();
+        let at = existing.unwrap_or(self.of_clustering.len());
+        match self.of_clustering.get_mut(at) {
+            Some(existing) => existing.add(new),
+            None => self.of_clustering.push(new),
+        }
+        self.clustering.iter_mut().skip(first).take(width).for_each(|place| *place = Some(at));
+    }
+
+    /// Returns the names of the restricted columns outside of the primary key, sorted.
+    pub fn names_of_others(&self) -> String {
+        let mut names: Vec<&str> = self.others.iter().map(|(name, _)| &**name).collect();
+        names.sort_unstable();
+        names.join(", ")
+    }
+
     pub fn restricts_clustering(&self) -> bool {
         self.clustering.iter().any(Option::is_some)
     }
@@ -190,10 +285,6 @@ impl Restrictions {
     pub fn of_clustering_at(&self, position: usize) -> Option<&Restriction> {
         let at = (*self.clustering.get(position)?)?;
         self.of_clustering.get(at)
-    }
-
-    pub fn of_other(&self, name: &str) -> Option<&Restriction> {
-        self.others.iter().find(|(known, _)| known == name).map(|(_, restriction)| restriction)
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) type Columns = Vec<Option<ColumnCells>>;
 
 /// The place of a value in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ValuePlace {
     Key(usize),
     Clustering(usize),
     Static(usize),
@@ -32,7 +32,7 @@ pub(super) enum Place {
 
 /// A row of a table.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct TableRow {
     pub key: Bytes,
     pub key_parts: Arc<[Bytes]>,
     pub clustering: Clustering,
@@ -40,22 +40,22 @@ pub(super) struct Row {
     pub columns: Columns,
 }
 
-impl Row {
+impl TableRow {
     /// Returns the cells of a static or regular column.
-    pub fn held(&self, place: Place) -> Option<&ColumnCells> {
+    pub fn held(&self, place: ValuePlace) -> Option<&ColumnCells> {
         match place {
-            Place::Static(at) => self.statics.get(at)?.as_ref(),
-            Place::Regular(at) => self.columns.get(at)?.as_ref(),
-            Place::Key(_) | Place::Clustering(_) => None,
+            ValuePlace::Static(at) => self.statics.get(at)?.as_ref(),
+            ValuePlace::Regular(at) => self.columns.get(at)?.as_ref(),
+            ValuePlace::Key(_) | ValuePlace::Clustering(_) => None,
         }
     }
 
     /// Returns the value of a column that is not a multi-cell collection.
-    pub fn value(&self, place: Place) -> Option<&Bytes> {
+    pub fn value(&self, place: ValuePlace) -> Option<&Bytes> {
         match place {
-            Place::Key(at) => self.key_parts.get(at),
-            Place::Clustering(at) => self.clustering.get(at)?.as_ref(),
-            Place::Static(_) | Place::Regular(_) => match self.held(place)? {
+            ValuePlace::Key(at) => self.key_parts.get(at),
+            ValuePlace::Clustering(at) => self.clustering.get(at)?.as_ref(),
+            ValuePlace::Static(_) | ValuePlace::Regular(_) => match self.held(place)? {
                 ColumnCells::One(cell) => Some(&cell.value),
                 ColumnCells::Many(_) => None,
             },
@@ -90,11 +90,11 @@ impl CellColumns {
     /// Returns whether cells with these clustering values are of one row. Different bytes can be equal values: the
     /// decimals 1.0 and 1.00.
     fn is_one_row(&self, one: &Clustering, other: &Clustering) -> bool {
-        let is_equal = |((one, other), of): ((&Option<Bytes>, &Option<Bytes>), &TypeRef)| match (one, other) {
-            (Some(one), Some(other)) => one == other || of.compare(one, other).is_eq(),
-            (one, other) => one == other,
-        };
-        one == other || one.iter().zip(other).zip(&self.clustering).all(is_equal)
+        one == other
+            || one.iter().zip(other).zip(&self.clustering).all(|((one, other), of)| match (one, other) {
+                (Some(one), Some(other)) => one == other || of.compare(one, other).is_eq(),
+                (one, other) => one == other,
+            })
     }
 
     pub fn blank(&self) -> Columns {
@@ -102,13 +102,13 @@ impl CellColumns {
     }
 
     /// Returns the place of a column's value.
-    pub fn place(&self, column: &TableColumn) -> Place {
+    pub fn place(&self, column: &TableColumn) -> ValuePlace {
         let at = self.known.get(&column.cell_name).map(|(at, ..)| *at).unwrap_or_default();
         match column.kind {
-            ColumnKind::PartitionKey => Place::Key(column.position),
-            ColumnKind::Clustering => Place::Clustering(column.position),
-            ColumnKind::Static => Place::Static(at),
-            ColumnKind::Regular | ColumnKind::CompactValue => Place::Regular(at),
+            ColumnKind::PartitionKey => ValuePlace::Key(column.position),
+            ColumnKind::Clustering => ValuePlace::Clustering(column.position),
+            ColumnKind::Static => ValuePlace::Static(at),
+            ColumnKind::Regular | ColumnKind::CompactValue => ValuePlace::Regular(at),
         }
     }
 

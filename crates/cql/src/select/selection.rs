@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::operands::Bound;
+use super::operands::BoundValues;
 use super::restrictions::Target;
-use super::rows::{CellColumns, ColumnCells, Place, Row};
+use super::rows::{CellColumns, ColumnCells, TableRow, ValuePlace};
+use crate::error::invalid;
 use crate::json::{column_key, to_json};
 use crate::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
 use crate::values::{Aggregate, Function, ResolvedFunction, Tally, find_function};
@@ -24,9 +25,9 @@ use cql_syntax::{Operator, Relation, Select, Selection, Selector};
 /// The source of one column of the result.
 #[derive(Debug)]
 enum ProjectedColumn {
-    Column(Place, CqlType),
-    WriteTime(Place),
-    Ttl(Place),
+    Column(ValuePlace, CqlType),
+    WriteTime(ValuePlace),
+    Ttl(ValuePlace),
     Call(ResolvedFunction, Vec<ProjectedColumn>),
     /// The result of an aggregate, by its index.
     Aggregate(usize),
@@ -44,7 +45,7 @@ pub(super) struct AggregateColumn {
 /// The inputs of a result's values other than the row.
 #[derive(Clone, Copy)]
 struct ValueContext<'a> {
-    bound: Bound<'a>,
+    bound: BoundValues<'a>,
     now_s: i32,
     release: Release,
     /// The results of the aggregates.
@@ -63,14 +64,10 @@ pub(super) struct Projection {
     pub is_count: bool,
     pub aggregates: Vec<AggregateColumn>,
     /// The places of the values by which rows are grouped.
-    pub group_by: Option<Vec<Place>>,
+    pub group_by: Option<Vec<ValuePlace>>,
     /// For `SELECT JSON`, the key and type of each column in the JSON value.
     json: Option<Vec<(String, CqlType)>>,
     release: Release,
-}
-
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
 }
 
 impl Projection {
@@ -105,11 +102,10 @@ impl Projection {
         match &select.selection {
             Selection::All => {
                 let columns = || target.def.columns();
-                let pick = |column: &TableColumn| {
-                    ProjectedColumn::Column(cells.place(column), column.cql_type.clone())
-                };
                 let specs = columns().map(|column| target.spec(column)).collect();
-                let picks = columns().map(pick).collect();
+                let picks = columns()
+                    .map(|column| ProjectedColumn::Column(cells.place(column), column.cql_type.clone()))
+                    .collect();
                 Ok(simple(specs, picks, false))
             }
             Selection::Count { alias } => {
@@ -152,10 +148,9 @@ impl Projection {
 
     /// Returns the table's columns that are needed.
     pub fn columns<'t>(&self, def: &'t TableDef) -> Vec<&'t TableColumn> {
-        let is_requested = |column: &&TableColumn| {
-            self.requested.as_ref().is_none_or(|requested| requested.contains(&column.name))
-        };
-        def.columns().filter(is_requested).collect()
+        def.columns()
+            .filter(|column| self.requested.as_ref().is_none_or(|requested| requested.contains(&column.name)))
+            .collect()
     }
 
     pub fn has_collection(&self, def: &TableDef) -> bool {
@@ -178,8 +173,7 @@ impl Projection {
 
     /// Combines all columns into the one column of `SELECT JSON`.
     fn into_json(self, target: &Target) -> Projection {
-        let keyed = |spec: &ColumnSpec| (column_key(&spec.name), spec.cql_type.clone());
-        let json = self.specs.iter().map(keyed).collect();
+        let json = self.specs.iter().map(|spec| (column_key(&spec.name), spec.cql_type.clone())).collect();
         let specs = Arc::new([target.spec_of("[json]", CqlType::Native(Native::Text))]);
         Projection { specs, json: Some(json), ..self }
     }
@@ -190,23 +184,29 @@ impl Projection {
     }
 
     /// Returns the result's values for a row.
-    pub fn values(&self, row: &Row, bound: Bound<'_>, now_s: i32) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub fn values(
+        &self,
+        row: &TableRow,
+        bound: BoundValues<'_>,
+        now_s: i32,
+    ) -> Result<Vec<Option<Bytes>>, CqlError> {
         self.seen(row, ValueContext { bound, now_s, release: self.release, aggregated: &[] })
     }
 
-    fn seen(&self, row: &Row, sight: ValueContext<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    fn seen(&self, row: &TableRow, sight: ValueContext<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         let values = self.picks.iter().map(|pick| pick.value(row, sight)).collect::<Result<_, CqlError>>()?;
         Ok(self.result_values(values, sight.bound))
     }
 
     /// Returns the values of a result row; for `SELECT JSON` combines them into one.
-    pub fn result_values(&self, values: Vec<Option<Bytes>>, bound: Bound<'_>) -> Vec<Option<Bytes>> {
+    pub fn result_values(&self, values: Vec<Option<Bytes>>, bound: BoundValues<'_>) -> Vec<Option<Bytes>> {
         let Some(json) = &self.json else { return values };
         let types = TypesOf { types: bound.database.types(), release: self.release };
-        let text = |((key, cql_type), value): (&(String, CqlType), &Option<Bytes>)| {
-            format!("{key}: {}", to_json(cql_type, value.as_ref(), types))
-        };
-        let texts: Vec<String> = json.iter().zip(&values).map(text).collect();
+        let texts: Vec<String> = json
+            .iter()
+            .zip(&values)
+            .map(|((key, cql_type), value)| format!("{key}: {}", to_json(cql_type, value.as_ref(), types)))
+            .collect();
         vec![Some(Bytes::from(format!("{{{}}}", texts.join(", "))))]
     }
 
@@ -214,8 +214,8 @@ impl Projection {
     pub fn tally(
         &self,
         tallies: &mut [Tally],
-        row: &Row,
-        bound: Bound<'_>,
+        row: &TableRow,
+        bound: BoundValues<'_>,
         now_s: i32,
     ) -> Result<(), CqlError> {
         let sight = ValueContext { bound, now_s, release: self.release, aggregated: &[] };
@@ -233,9 +233,9 @@ impl Projection {
     /// Returns the result's values for a group.
     pub fn grouped(
         &self,
-        first: &Row,
+        first: &TableRow,
         tallies: Vec<Tally>,
-        bound: Bound<'_>,
+        bound: BoundValues<'_>,
         now_s: i32,
     ) -> Result<Vec<Option<Bytes>>, CqlError> {
         let results = self.aggregates.iter().zip(tallies).map(|(of, tally)| of.aggregate.result(tally));
@@ -282,14 +282,17 @@ fn types_of<'s>(state: &'s QueryState<'_>) -> TypesOf<'s> {
 
 /// Returns the places of the GROUP BY columns. They must be in the order of the primary key; columns that are
 /// restricted by `=` may be left out.
-fn group_by(target: &Target, cells: &CellColumns, select: &Select) -> Result<Option<Vec<Place>>, CqlError> {
+fn group_by(
+    target: &Target,
+    cells: &CellColumns,
+    select: &Select,
+) -> Result<Option<Vec<ValuePlace>>, CqlError> {
     if select.group_by.is_empty() {
         return Ok(None);
     }
     let def = &target.def;
     let is_fixed = |name: &str| {
-        let is_equal = |relation: &Relation| matches!(relation, Relation::Column { column, element: None, operator: Operator::Eq, .. } if column == name);
-        select.relations.iter().any(is_equal)
+        select.relations.iter().any(|relation| matches!(relation, Relation::Column { column, element: None, operator: Operator::Eq, .. } if column == name))
     };
     let mut keys = def.partition_key.iter().chain(&def.clustering);
     let mut places = Vec::with_capacity(select.group_by.len());
@@ -318,11 +321,9 @@ fn group_by(target: &Target, cells: &CellColumns, select: &Select) -> Result<Opt
         places.push(cells.place(column));
         last = Some(column);
     }
-    let rest = last.filter(|column| column.kind == ColumnKind::PartitionKey);
-    let is_part = |last: &TableColumn| {
-        def.partition_key.iter().any(|key| key.position > last.position && !is_fixed(&key.name))
-    };
-    if rest.is_some_and(is_part) {
+    if let Some(last) = last.filter(|column| column.kind == ColumnKind::PartitionKey)
+        && def.partition_key.iter().any(|key| key.position > last.position && !is_fixed(&key.name))
+    {
         return invalid("Group by is not supported on only a part of the partition key");
     }
     Ok(Some(places))
@@ -467,7 +468,7 @@ impl<'a> ProjectionBuilder<'a> {
     }
 
     /// Returns the place of a column whose cell has a timestamp.
-    fn cell(&mut self, name: &str, function: &str) -> Result<Place, CqlError> {
+    fn cell(&mut self, name: &str, function: &str) -> Result<ValuePlace, CqlError> {
         let column = self.column(name)?;
         match column.kind {
             ColumnKind::PartitionKey | ColumnKind::Clustering => {
@@ -487,8 +488,8 @@ impl<'a> ProjectionBuilder<'a> {
 }
 
 impl ProjectedColumn {
-    fn value(&self, row: &Row, sight: ValueContext<'_>) -> Result<Option<Bytes>, CqlError> {
-        let cell = |place: Place| match row.held(place) {
+    fn value(&self, row: &TableRow, sight: ValueContext<'_>) -> Result<Option<Bytes>, CqlError> {
+        let cell = |place: ValuePlace| match row.held(place) {
             Some(ColumnCells::One(cell)) => Some(cell),
             _ => None,
         };

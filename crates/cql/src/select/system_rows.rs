@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::keys::Partitions;
-use super::paging::{PagingState, Position};
-use super::rows::{ColumnCells, Row};
+use super::paging::{CellPosition, PagingState};
+use super::rows::{ColumnCells, TableRow};
 use super::walk::Walk;
 use crate::system::{RequestedTables, SystemRow};
 use crate::{CqlError, system};
@@ -22,29 +22,25 @@ impl Walk<'_> {
         partitions: Partitions,
         resume: Option<PagingState>,
     ) -> Result<(), CqlError> {
-        let is_meant = |key: &Bytes| match &partitions {
-            Partitions::Keys(keys) => keys.contains(key),
-            Partitions::Range(None) => false,
-            Partitions::Range(Some(range)) => range.holds(&self.state.database.ring_order().token(key)),
-        };
-        let mut rows = system::rows(self.state, &self.cf, wanted);
-        if self.is_reversed {
+        let ring = self.source.state.database.ring_order();
+        let mut rows = system::rows(self.source.state, &self.source.cf, wanted);
+        if self.slices.is_reversed {
             rows.reverse();
         }
         if let Some(resume) = &resume {
             self.skip(&mut rows, resume);
         }
         let rows = rows.into_iter().map(|row| self.system_row(row.values));
-        let rows: Vec<Row> = rows.filter(|row| is_meant(&row.key)).collect();
+        let rows: Vec<TableRow> = rows.filter(|row| partitions.has(&row.key, ring)).collect();
         let mut before = None;
         for row in rows {
-            if self.is_full() {
+            if self.counter.is_full() {
                 break;
             }
-            if self.is_distinct && before.as_ref() == Some(&row.key) {
+            if self.slices.is_distinct && before.as_ref() == Some(&row.key) {
                 continue;
             }
-            let position = if self.is_distinct { None } else { self.position(&row) };
+            let position = if self.slices.is_distinct { None } else { self.position(&row) };
             self.answer(&row, position)?;
             before = Some(row.key);
         }
@@ -52,38 +48,38 @@ impl Walk<'_> {
     }
 
     /// Returns the position of a row in its partition.
-    fn position(&self, row: &Row) -> Option<Position> {
+    fn position(&self, row: &TableRow) -> Option<CellPosition> {
         let clustering: Vec<Bytes> = row.clustering.iter().cloned().map(Option::unwrap_or_default).collect();
-        let name = self.cells.def.clustering_prefix(&clustering, 0);
-        (!name.is_empty()).then(|| Position { super_column: Bytes::new(), name })
+        let name = self.source.columns.def.clustering_prefix(&clustering, 0);
+        (!name.is_empty()).then(|| CellPosition { super_column: Bytes::new(), name })
     }
 
     /// Drops the rows that earlier pages have returned. The rows are in the order of their positions, or in reverse.
     fn skip(&self, rows: &mut Vec<SystemRow>, resume: &PagingState) {
-        let ring = self.state.database.ring_order().position(&resume.key);
+        let ring = self.source.state.database.ring_order().position(&resume.key);
         let clustering: Option<Vec<Bytes>> = resume.position.as_ref().map(|position| {
             let parts = components(&position.name).unwrap_or_default();
             let parts = parts.into_iter().map(Bytes::copy_from_slice).collect();
-            system::sorting(&self.cells.def, parts)
+            system::sorting(&self.source.columns.def, parts)
         });
         rows.retain(|row| {
             let order = match (row.place.0.cmp(&ring), &clustering) {
                 (std::cmp::Ordering::Equal, Some(clustering)) => row.place.1.cmp(clustering),
                 (order, _) => order,
             };
-            if self.is_reversed { order.is_lt() } else { order.is_gt() }
+            if self.slices.is_reversed { order.is_lt() } else { order.is_gt() }
         });
     }
 
-    fn system_row(&self, values: Vec<Option<Bytes>>) -> Row {
-        let def = &self.cells.def;
+    fn system_row(&self, values: Vec<Option<Bytes>>) -> TableRow {
+        let def = &self.source.columns.def;
         let mut values = values.into_iter();
         let key_parts: Arc<[Bytes]> =
             values.by_ref().take(def.partition_key.len()).map(Option::unwrap_or_default).collect();
         let clustering = values.by_ref().take(def.clustering.len()).collect();
         let held =
             |value: Option<Bytes>| value.map(|value| ColumnCells::One(Cell::live(Bytes::new(), value, 0)));
-        Row {
+        TableRow {
             key: row_key(&key_parts),
             key_parts,
             clustering,

@@ -1,6 +1,7 @@
 //! Tokens as CQL values: the result of `token()` and the values that it is compared with.
 
 use crate::CqlError;
+use crate::error::invalid;
 use base::partitioner::{Partitioner, TokenForm};
 
 /// Returns a token in its stored form for its CQL value.
@@ -11,7 +12,7 @@ pub(super) fn token_of_value(partitioner: &dyn Partitioner, value: &[u8]) -> Res
         return Ok(token);
     }
     let Some(number) = decimal_of(value) else {
-        return Err(CqlError::invalid("Invalid token for this partitioner"));
+        return invalid("Invalid token for this partitioner");
     };
     partitioner.parse_token(&number).map_err(|error| CqlError::invalid(error.to_string()))
 }

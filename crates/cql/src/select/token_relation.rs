@@ -1,56 +1,19 @@
 //! Relations on the token of the partition key.
 
-use super::analysis::{Analysis, check_beside, set_end};
-use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
+use super::analysis::{Analysis, compared};
+use super::merging::misfit_of_ends;
+use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME};
 use super::operands::Operand;
-use super::restrictions::{Restriction, RestrictionKind, Slice};
+use super::restrictions::{Restriction, RestrictionKind};
 use crate::CqlError;
+use crate::error::invalid;
 use crate::values::{Markers, TypedTerm, token_type};
-use base::schema::ColumnKind;
+use base::compat::texts;
+use base::schema::{ColumnKind, TableColumn};
 use cql_syntax::{Operator, Relation, Term, operator_text};
 
-fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
-    Err(CqlError::invalid(why))
-}
-
 impl Analysis<'_> {
-    /// Adds the restriction of one column in token(a, b). Cassandra 2.1 treats such a relation as one relation per
-    /// column, and only checks at the end whether they fit together.
-    pub fn key_by_token(
-        &mut self,
-        name: &str,
-        operator: Operator,
-        value: &Term,
-        markers: &mut Markers,
-    ) -> Result<(), CqlError> {
-        let relation = Relation::Token { columns: vec![name.to_owned()], operator, value: value.clone() };
-        let column = self.entity(name, &relation, None)?;
-        if column.kind != ColumnKind::PartitionKey {
-            return invalid(format!(
-                "The token() function is only supported on the partition key, found on {name}"
-            ));
-        }
-        if !is_of_tokens(operator) {
-            return invalid(format!("Unsupported \"!=\" relation on column \"{name}\""));
-        }
-        let existing = self.existing(&column);
-        check_beside(existing, operator, name)?;
-        if existing.is_some_and(|existing| !existing.is_on_token) {
-            return invalid(NOT_ON_TOKEN);
-        }
-        let operand = self.token_operand(value, markers)?;
-        let Some(place) = self.found.keys.get_mut(column.position) else { return Ok(()) };
-        restrict(place, column.position, 1, operator, operand, name)
-    }
-
-    /// Analyzes the value that a token is compared with.
-    fn token_operand(&self, value: &Term, markers: &mut Markers) -> Result<Operand, CqlError> {
-        let token = token_type(self.state.database.partitioner().class_name());
-        let spec = self.target.spec_of("partition key token", token);
-        Ok(Operand::One(TypedTerm::new(value, &spec, &self.scope, markers)?))
-    }
-
-    /// Adds a relation on the token, as 2.2 does.
+    /// Adds a relation on the token.
     pub fn token(
         &mut self,
         names: &[String],
@@ -59,13 +22,11 @@ impl Analysis<'_> {
         value: &Term,
         markers: &mut Markers,
     ) -> Result<(), CqlError> {
-        let columns = self.entities(names, relation, None)?;
-        if let Some(other) = columns.iter().find(|column| column.kind != ColumnKind::PartitionKey) {
-            return invalid(format!(
-                "The token() function is only supported on the partition key, found on {}",
-                other.name
-            ));
+        if self.rules().splits_token_relations {
+            return names.iter().try_for_each(|name| self.token_of_column(name, operator, value, markers));
         }
+        let columns = self.entities(names, relation, None)?;
+        columns.iter().try_for_each(check_is_key)?;
         let key = &self.target.def.partition_key;
         if !key.iter().all(|part| columns.iter().any(|column| column.name == part.name)) {
             return invalid(TOKEN_OF_SOME);
@@ -80,17 +41,63 @@ impl Analysis<'_> {
             ));
         }
         if !is_of_tokens(operator) {
-            let text = relation_text(relation, self.release());
             return invalid(format!(
-                "Unsupported \"{}\" relation: {text}",
-                operator_text(operator, self.release())
+                "Unsupported \"{}\" relation: {}",
+                operator_text(operator, self.release()),
+                self.text(relation)
             ));
         }
-        let name = columns.first().map(|column| column.name.clone()).unwrap_or_default();
-        check_beside(self.found.token.as_ref(), operator, &name)?;
-        let operand = self.token_operand(value, markers)?;
-        restrict(&mut self.found.token, 0, columns.len(), operator, operand, &name)
+        let existing = self.found.token.as_ref();
+        let name = columns.first().map_or("", |column| &column.name);
+        self.check_fits_token(existing, relation, name)?;
+        let asked = compared(operator, self.token_operand(value, markers)?);
+        let width = columns.len();
+        let new = Restriction { first: 0, width, is_tuple: false, is_on_token: true, asked };
+        restrict(&mut self.found.token, new, relation, name)
     }
+
+    /// Adds the restriction of one column in token(a, b). Cassandra 2.1 treats such a relation as one relation per
+    /// column, and only checks at the end whether they fit together.
+    fn token_of_column(
+        &mut self,
+        name: &str,
+        operator: Operator,
+        value: &Term,
+        markers: &mut Markers,
+    ) -> Result<(), CqlError> {
+        let relation = Relation::Token { columns: vec![name.to_owned()], operator, value: value.clone() };
+        let column = self.entity(name, &relation, None)?;
+        check_is_key(&column)?;
+        if !is_of_tokens(operator) {
+            return invalid(texts::unequal(self.state.line(), name, &self.text(&relation)));
+        }
+        let existing = self.found.of(&column);
+        self.check_fits_token(existing, &relation, name)?;
+        if existing.is_some_and(|existing| !existing.is_on_token) {
+            return invalid(NOT_ON_TOKEN);
+        }
+        let asked = compared(operator, self.token_operand(value, markers)?);
+        let first = column.position;
+        let new = Restriction { first, width: 1, is_tuple: false, is_on_token: true, asked };
+        match self.found.keys.get_mut(first) {
+            Some(place) => restrict(place, new, &relation, name),
+            None => Ok(()),
+        }
+    }
+
+    /// Analyzes the value that a token is compared with.
+    fn token_operand(&self, value: &Term, markers: &mut Markers) -> Result<Operand, CqlError> {
+        let token = token_type(self.state.database.partitioner().class_name());
+        let spec = self.target.spec_of("partition key token", token);
+        Ok(Operand::One(TypedTerm::new(value, &spec, &self.scope, markers)?))
+    }
+}
+
+fn check_is_key(column: &TableColumn) -> Result<(), CqlError> {
+    if column.kind == ColumnKind::PartitionKey {
+        return Ok(());
+    }
+    invalid(format!("The token() function is only supported on the partition key, found on {}", column.name))
 }
 
 /// Checks whether tokens can be compared with this operator.
@@ -101,17 +108,18 @@ fn is_of_tokens(operator: Operator) -> bool {
 /// Restricts a token by an equality, or sets one end of its slice.
 fn restrict(
     place: &mut Option<Restriction>,
-    first: usize,
-    width: usize,
-    operator: Operator,
-    operand: Operand,
+    new: Restriction,
+    relation: &Relation,
     name: &str,
 ) -> Result<(), CqlError> {
-    let of_token = |asked| Restriction { first, width, is_tuple: false, is_on_token: true, asked };
-    if operator == Operator::Eq {
-        *place = Some(of_token(RestrictionKind::Eq(operand)));
-        return Ok(());
+    if let Some(Restriction { asked: RestrictionKind::Slice(slice), .. }) = place
+        && let Some(misfit) = misfit_of_ends(slice, relation, name)
+    {
+        return invalid(misfit);
     }
-    let restriction = place.get_or_insert_with(|| of_token(RestrictionKind::Slice(Slice::default())));
-    set_end(Some(restriction), operator, operand, name)
+    match place {
+        Some(existing) => existing.add(new),
+        None => *place = Some(new),
+    }
+    Ok(())
 }

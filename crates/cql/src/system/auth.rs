@@ -19,8 +19,7 @@ pub fn rows(state: &QueryState<'_>, table: &str) -> Vec<Row> {
         }),
         "roles" => each(&roles, |name, role| vec![role_row(name, role)]),
         "role_members" => each(&roles, |name, role| {
-            let row = |of: &String| Row::default().text("role", of).text("member", name);
-            role.member_of.iter().map(row).collect()
+            role.member_of.iter().map(|of| Row::default().text("role", of).text("member", name)).collect()
         }),
         "permissions" => permissions(&roles, "username"),
         "role_permissions" => permissions(&roles, "role"),

@@ -21,7 +21,7 @@ use bytes::Bytes;
 
 use super::QueryState;
 use base::marshal::{CqlType, Native};
-use base::schema::{CfDef, KeyspaceDef, TableColumn, TableDef};
+use base::schema::{CfDef, KeyspaceDef, TableDef};
 use row::Row;
 
 pub use definitions::{definition, keyspaces};
@@ -105,13 +105,14 @@ fn placed(state: &QueryState<'_>, def: &TableDef, mut row: Row) -> SystemRow {
 /// first. System tables have no other clustering types.
 pub fn sorting(def: &TableDef, clustering: Vec<Bytes>) -> Vec<Bytes> {
     let values = def.clustering.iter().zip(clustering);
-    let sorting = |(column, value): (&TableColumn, Bytes)| match (&column.cql_type, &value[..]) {
-        (CqlType::Native(Native::Timeuuid), [l0, l1, l2, l3, m0, m1, h0, h1, rest @ ..]) => {
-            [&[h0 & 0x0f, *h1, *m0, *m1, *l0, *l1, *l2, *l3][..], rest].concat().into()
-        }
-        _ => value,
-    };
-    values.map(sorting).collect()
+    values
+        .map(|(column, value)| match (&column.cql_type, &value[..]) {
+            (CqlType::Native(Native::Timeuuid), [l0, l1, l2, l3, m0, m1, h0, h1, rest @ ..]) => {
+                [&[h0 & 0x0f, *h1, *m0, *m1, *l0, *l1, *l2, *l3][..], rest].concat().into()
+            }
+            _ => value,
+        })
+        .collect()
 }
 
 /// Calls `take` for each keyspace in the schema tables, with the system keyspaces first.

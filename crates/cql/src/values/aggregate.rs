@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::number::Number;
+use crate::error::invalid;
 use crate::{CqlError, TypesOf};
 use base::marshal::{CqlType, NATIVES, Native, TypeRef, at};
 
@@ -53,7 +54,7 @@ impl Aggregate {
         let name = name.to_ascii_lowercase();
         let found = NAMES.iter().find(|(known, _)| *known == name);
         let Some((_, work)) = found else {
-            return Err(CqlError::invalid(format!("Unknown function '{name}'")));
+            return invalid(format!("Unknown function '{name}'"));
         };
         let takes = |native: Native| match work {
             Work::Count => true,
@@ -75,10 +76,10 @@ impl Aggregate {
                     let returns = if *work == Work::Count { "bigint" } else { native.name() };
                     format!("system.{name} : ({}) -> {returns}", native.name())
                 };
-                Err(CqlError::invalid(format!(
+                invalid(format!(
                     "Invalid call to function {name}, none of its type signatures match (known type signatures: {})",
                     natives.map(signature).collect::<Vec<_>>().join(", ")
-                )))
+                ))
             }
         }
     }

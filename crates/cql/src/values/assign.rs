@@ -4,6 +4,7 @@
 use super::field_literals::field_parts;
 use super::function::{Function, accepts};
 use super::{TypeScope, constant, term_text};
+use crate::error::invalid;
 use crate::{ColumnSpec, CqlError};
 use base::marshal::CqlType;
 use base::schema::TableDef;
@@ -91,20 +92,20 @@ impl Cast<'_> {
     pub fn check(&self, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> Result<(), CqlError> {
         let cast = scope.resolve(self.cql_type)?;
         if !fits(self.term, &cast, scope, receiver) {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Cannot cast value {} to type {}",
                 term_text(self.term),
                 scope.text(&cast)
-            )));
+            ));
         }
         if !accepts(&receiver.cql_type, &cast) {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Cannot assign value ({}){} to {} of type {}",
                 scope.text(&cast),
                 term_text(self.term),
                 scope.receiver_text(receiver),
                 scope.text(&receiver.cql_type)
-            )));
+            ));
         }
         Ok(())
     }

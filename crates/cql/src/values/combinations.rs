@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use crate::CqlError;
+use crate::error::invalid;
 use crate::limits::IN_COMBINATIONS_MAX;
 use base::util::meter;
 
@@ -18,9 +19,9 @@ pub fn check_combinations(one: usize, other: usize) -> Result<(), CqlError> {
         (count, 1) | (1, count) => format!("{count} values"),
         _ => format!("{one} x {other} combinations of values"),
     };
-    Err(CqlError::invalid(format!(
+    invalid(format!(
         "the IN relations have {found}, the limit is {IN_COMBINATIONS_MAX}: use several statements"
-    )))
+    ))
 }
 
 /// Lists of values, all of the same length. Their values follow each other in one list, since there may be

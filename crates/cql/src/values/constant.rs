@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::TypeScope;
+use crate::error::invalid;
 use crate::{ColumnSpec, CqlError};
 use base::compat::{Behaviour, texts};
 use base::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
@@ -74,23 +75,23 @@ pub(super) fn bytes_of(
     let cql_type = &receiver.cql_type;
     if !fits(kind, cql_type, scope) {
         let column = receiver.name.to_string();
-        return Err(CqlError::invalid(texts::wrong_constant(
+        return invalid(texts::wrong_constant(
             scope.release,
             kind_name(kind),
             text,
             &column,
             &cql_type.to_string(),
-        )));
+        ));
     }
     let is_moment = matches!(cql_type, CqlType::Native(Native::Timestamp | Native::OldTimestamp));
     if is_moment && text.eq_ignore_ascii_case("now") {
         return Ok(None);
     }
     if is_moment && kind == ConstantKind::Integer && text.parse::<i64>().is_err() {
-        return Err(CqlError::invalid(texts::too_long_date(scope.release, text)));
+        return invalid(texts::too_long_date(scope.release, text));
     }
     if is_moment && !is_date_of(text, scope.release) {
-        return Err(CqlError::invalid(format!("unable to coerce '{text}' to a  formatted date (long)")));
+        return invalid(format!("unable to coerce '{text}' to a  formatted date (long)"));
     }
     let class = cql_type.type_ref(scope.types);
     let class = at(&*class, scope.release);
@@ -104,7 +105,7 @@ pub(super) fn bytes_of(
     let other = text.chars().find(|character| !character.is_ascii());
     match (parsed, other) {
         (Err(error), Some(other)) if *cql_type == CqlType::Native(Native::Ascii) => {
-            Err(CqlError::invalid(texts::not_ascii(scope.release, &error.0, other.len_utf16())))
+            invalid(texts::not_ascii(scope.release, &error.0, other.len_utf16()))
         }
         (parsed, _) => {
             parsed.map(|bytes| Some(Bytes::from(bytes))).map_err(|error| CqlError::invalid(error.0))

@@ -1,5 +1,6 @@
 //! Writes values as CQL literals.
 
+use crate::comma_list::comma_list;
 use bytes::Bytes;
 
 use base::compat::features::releases::NEWEST;
@@ -24,10 +25,9 @@ fn quoted(text: &str) -> String {
 }
 
 fn text_of(cql_type: &CqlType, value: &Bytes) -> Option<String> {
-    let joined = |texts: Vec<String>| texts.join(", ");
     let list = |element: &CqlType| {
         let elements = list_from_bytes(value, CollectionForm::Long)?;
-        Some(joined(elements.iter().map(|value| to_cql_text(element, value)).collect()))
+        Some(comma_list(elements.iter().map(|value| to_cql_text(element, value))))
     };
     let fields = |types: Vec<&CqlType>| {
         let fields = tuple_from_bytes(value)?;
@@ -44,15 +44,16 @@ fn text_of(cql_type: &CqlType, value: &Bytes) -> Option<String> {
         CqlType::Set { element, .. } => Some(format!("{{{}}}", list(element)?)),
         CqlType::Map { key, value: of, .. } => {
             let entries = map_from_bytes(value, CollectionForm::Long)?;
-            let text = |(k, v): &(Bytes, Bytes)| format!("{}: {}", to_cql_text(key, k), to_cql_text(of, v));
-            Some(format!("{{{}}}", joined(entries.iter().map(text).collect())))
+            let entries = entries.iter();
+            let texts = entries.map(|(k, v)| format!("{}: {}", to_cql_text(key, k), to_cql_text(of, v)));
+            Some(format!("{{{}}}", comma_list(texts)))
         }
-        CqlType::Tuple(types) => Some(format!("({})", joined(fields(types.iter().collect())?))),
+        CqlType::Tuple(types) => Some(format!("({})", comma_list(fields(types.iter().collect())?))),
         CqlType::User { user, .. } => {
             let texts = fields(user.fields.iter().map(|(_, of)| of).collect())?;
             let named = user.fields.iter().zip(texts);
-            let texts = named.map(|((name, _), text)| format!("{}: {text}", name_text(name))).collect();
-            Some(format!("{{{}}}", joined(texts)))
+            let texts = named.map(|((name, _), text)| format!("{}: {text}", name_text(name)));
+            Some(format!("{{{}}}", comma_list(texts)))
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::typed_term::{Node, TypedTerm, part_of, refused};
 use super::{Markers, TypeScope, assign};
+use crate::error::invalid;
 use crate::{ColumnSpec, CqlError};
 use base::marshal::CqlType;
 use cql_syntax::Term;
@@ -31,25 +32,24 @@ pub(super) fn tuple_node(
     let parts = field_parts(receiver).filter(|_| !receiver.cql_type.is_multi_cell());
     let Some(parts) = parts else { return Err(refused("tuple type", receiver, scope)) };
     if fields.len() > parts.len() {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Invalid tuple literal for {}: too many elements. Type {} expects {} but got {}",
             receiver.name,
             scope.text(&receiver.cql_type),
             parts.len(),
             fields.len()
-        )));
+        ));
     }
-    let typed = |(at, (term, part)): (usize, (&Term, &ColumnSpec))| {
+    let fields = fields.iter().zip(&parts).enumerate().map(|(at, (term, part))| {
         if !assign::fits(term, &part.cql_type, scope, part) {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Invalid tuple literal for {}: component {at} is not of type {}",
                 receiver.name,
                 scope.text(&part.cql_type)
-            )));
+            ));
         }
         TypedTerm::new(term, part, scope, markers)
-    };
-    let fields = fields.iter().zip(&parts).enumerate().map(typed);
+    });
     Ok(Node::Fields(fields.collect::<Result<_, CqlError>>()?))
 }
 
@@ -61,11 +61,11 @@ pub(super) fn user_node(
     markers: &mut Markers,
 ) -> Result<Node, CqlError> {
     let CqlType::User { user, .. } = &receiver.cql_type else {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Invalid user type literal for {} of type {}",
             scope.receiver_text(receiver),
             scope.text(&receiver.cql_type)
-        )));
+        ));
     };
     let mut given: HashMap<&str, &Term> = HashMap::with_capacity(fields.len());
     for (name, term) in fields {
@@ -77,19 +77,16 @@ pub(super) fn user_node(
         // A missing field is null.
         let given = given.get(&**name).copied().unwrap_or(&Term::Null);
         if !assign::fits(given, cql_type, scope, &part) {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Invalid user type literal for {}: field {name} is not of type {}",
                 scope.receiver_text(receiver),
                 scope.text(cql_type)
-            )));
+            ));
         }
         typed.push(TypedTerm::new(given, &part, scope, markers)?);
     }
     if let Some((unknown, _)) = fields.iter().find(|(name, _)| user.place_of(name).is_none()) {
-        return Err(CqlError::invalid(format!(
-            "Unknown field '{unknown}' in value of user defined type {}",
-            user.name
-        )));
+        return invalid(format!("Unknown field '{unknown}' in value of user defined type {}", user.name));
     }
     Ok(Node::Fields(typed))
 }

@@ -3,7 +3,9 @@
 use bytes::Bytes;
 
 use super::cast;
-use super::function_table::{FUNCTIONS, FunctionCall, FunctionRow, Run, as_blob, cast_value, to_json_text};
+use super::function_table::{EvaluatedCall, FUNCTIONS, FunctionRow, Run, as_blob, cast_value, to_json_text};
+use crate::comma_list::comma_list;
+use crate::error::invalid;
 use crate::json::from_json;
 use crate::{CqlError, Table, TypesOf};
 use base::compat::features::is_function_of_2_2;
@@ -110,7 +112,7 @@ impl Function {
                 let (arguments, returns) = (vec![of.clone()], to.clone());
                 Ok(Function { name, arguments, returns, run: cast_value, is_new: true })
             }
-            _ => Err(CqlError::invalid(format!("{of} cannot be cast to {to}"))),
+            _ => invalid(format!("{of} cannot be cast to {to}")),
         }
     }
 
@@ -132,11 +134,11 @@ impl Function {
         if given == self.arguments.len() {
             return Ok(());
         }
-        Err(CqlError::invalid(format!(
+        invalid(format!(
             "Invalid number of arguments in call to function {}: {} required but {given} provided",
             self.name,
             self.arguments.len()
-        )))
+        ))
     }
 
     /// Returns the error that an argument has another type.
@@ -175,8 +177,7 @@ pub(super) fn chosen(
     if functions.len() <= 1 {
         return Ok(functions.into_iter().next());
     }
-    let signatures =
-        |of: &[&Function]| of.iter().map(|function| function.signature()).collect::<Vec<_>>().join(", ");
+    let signatures = |of: &[&Function]| comma_list(of.iter().map(|function| function.signature()));
     let name = functions.first().map_or("", |function| &function.name);
     let same_count: Vec<&Function> =
         functions.iter().filter(|function| function.arguments.len() == count).collect();
@@ -187,15 +188,15 @@ pub(super) fn chosen(
     let possible: Vec<&Function> = same_count.into_iter().filter(|function| all(function, false)).collect();
     match &possible[..] {
         [one] => Ok(Some((*one).clone())),
-        [] => Err(CqlError::invalid(format!(
+        [] => invalid(format!(
             "Invalid call to function {name}, none of its type signatures match (known type signatures: {})",
             signatures(&functions.iter().collect::<Vec<_>>())
-        ))),
-        several => Err(CqlError::invalid(format!(
+        )),
+        several => invalid(format!(
             "Ambiguous call to function {name} (can be matched by following signatures: {}): use type casts to \
              disambiguate",
             signatures(several)
-        ))),
+        )),
     }
 }
 
@@ -225,9 +226,7 @@ pub fn find_function(
             return Ok(Function::to_json(of).resolved(database.types()));
         }
         "fromjson" => {
-            return Err(CqlError::invalid(
-                "fromJson() cannot be used in the selection clause of a SELECT statement",
-            ));
+            return invalid("fromJson() cannot be used in the selection clause of a SELECT statement");
         }
         _ => {}
     }
@@ -238,7 +237,7 @@ pub fn find_function(
         None => (false, false),
     };
     let Some(function) = chosen(functions, arguments.len(), fit)? else {
-        return Err(CqlError::invalid(format!("Unknown function '{name}'")));
+        return invalid(format!("Unknown function '{name}'"));
     };
     function.check_count(arguments.len())?;
     for (at, ((shown, given), expected)) in arguments.iter().zip(&function.arguments).enumerate() {
@@ -286,12 +285,12 @@ impl ResolvedFunction {
     /// Returns bytes that are a value of the return type; others are refused.
     fn checked(&self, value: Bytes) -> Result<Bytes, CqlError> {
         if at(&*self.class, NEWEST).validate(&value).is_err() {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "In call to function {}, value 0x{} is not a valid binary representation for type {}",
                 self.function.name,
                 BytesType.to_text(&value),
                 self.function.returns
-            )));
+            ));
         }
         Ok(value)
     }
@@ -304,12 +303,12 @@ impl ResolvedFunction {
         release: Release,
     ) -> Result<Option<Bytes>, CqlError> {
         let types = TypesOf { types: database.types(), release };
-        (self.function.run)(&FunctionCall { function: self, args, database, types })
+        (self.function.run)(&EvaluatedCall { function: self, args, database, types })
     }
 }
 
 /// `fromJson`.
-fn from_json_text(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn from_json_text(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
     let Some(json) = call.value() else { return Ok(None) };
     let text = String::from_utf8_lossy(json);
     let json: &serde_json::value::RawValue = serde_json::from_str(&text)
@@ -318,15 +317,15 @@ fn from_json_text(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
 }
 
 /// `token`; null if a part of the key is null.
-fn token(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn token(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
     let Some(key) = call.args.iter().cloned().collect::<Option<Vec<Bytes>>>() else { return Ok(None) };
     let partitioner = call.database.partitioner();
     let (tokens, returns) = (token_type(partitioner.class_name()), call.function.return_type());
     // In a term, tokens have been taken for what receives them.
     if !accepts(returns, &tokens) {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Type error: cannot assign result of function token (type {tokens}) to a value of type {returns}"
-        )));
+        ));
     }
     let mut token = Vec::new();
     partitioner.token(&row_key(&key), &mut token);
@@ -336,6 +335,6 @@ fn token(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
 }
 
 /// `blobAsInt` and the like: the same bytes, if they are a value of the type.
-fn of_blob(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn of_blob(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
     call.args.first().cloned().flatten().map(|value| call.function.checked(value)).transpose()
 }

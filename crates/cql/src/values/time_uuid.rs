@@ -60,11 +60,12 @@ pub fn append_uuid(database: &Database) -> [u8; 16] {
 
 /// Returns the names of `count` prepended list elements, in their order. They are smaller than all earlier ones.
 pub fn prepend_uuids(database: &Database, count: usize) -> Vec<[u8; 16]> {
-    let mirrored = |_| {
-        let micros = MIRROR_MICROS.wrapping_mul(2).wrapping_sub(database.next_micros());
-        of_micros(micros, *CLOCK_AND_NODE)
-    };
-    let mut uuids: Vec<[u8; 16]> = (0..count).map(mirrored).collect();
+    let mut uuids: Vec<[u8; 16]> = (0..count)
+        .map(|_| {
+            let micros = MIRROR_MICROS.wrapping_mul(2).wrapping_sub(database.next_micros());
+            of_micros(micros, *CLOCK_AND_NODE)
+        })
+        .collect();
     uuids.reverse();
     uuids
 }

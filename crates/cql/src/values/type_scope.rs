@@ -1,6 +1,7 @@
 //! Resolves the names of types.
 
 use crate::column_text::column_text;
+use crate::error::invalid;
 use crate::{ColumnSpec, CqlError};
 use base::compat::Behaviour;
 use base::compat::features::releases::NEWEST;
@@ -56,7 +57,7 @@ impl<'a> TypeScope<'a> {
     pub fn resolve(&self, name: &TypeName) -> Result<CqlType, CqlError> {
         let found = self.resolve_in(name, false, 0)?;
         match found.size().excess() {
-            Some(excess) => Err(CqlError::invalid(format!("Type {} {excess}", type_text(name)))),
+            Some(excess) => invalid(format!("Type {} {excess}", type_text(name))),
             None => Ok(found),
         }
     }
@@ -64,7 +65,7 @@ impl<'a> TypeScope<'a> {
     /// Resolves a type at a nesting depth. `is_frozen`: it is inside of `frozen<>`, which freezes all nested types too.
     fn resolve_in(&self, name: &TypeName, is_frozen: bool, depth: usize) -> Result<CqlType, CqlError> {
         if depth > TYPE_NESTING_MAX {
-            return Err(CqlError::invalid("types are nested too deep"));
+            return invalid("types are nested too deep");
         }
         match name {
             TypeName::Named { keyspace, name } => self.named(keyspace.as_deref(), name, is_frozen),
@@ -96,7 +97,7 @@ impl<'a> TypeScope<'a> {
                 let field = |field| {
                     let found = self.resolve_in(field, true, depth + 1)?;
                     if found.is_counter() {
-                        return Err(CqlError::invalid("Counters are not allowed inside tuples"));
+                        return invalid("Counters are not allowed inside tuples");
                     }
                     Ok(found)
                 };
@@ -108,9 +109,9 @@ impl<'a> TypeScope<'a> {
                     && Native::named(name).is_some()
                     && !self.keyspace.user_types.contains_key(name)
                 {
-                    return Err(CqlError::invalid(format!(
+                    return invalid(format!(
                         "frozen<> is only allowed on collections, tuples, and user-defined types (got {name})"
-                    )));
+                    ));
                 }
                 self.resolve_in(inner, true, depth + 1)
             }
@@ -135,17 +136,14 @@ impl<'a> TypeScope<'a> {
                 CqlType::User { .. } if self.has_multi_cell_user_types => "UDTs",
                 _ => "collections",
             };
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Non-frozen {what} are not allowed inside collections: {}",
                 type_text(of)
-            )));
+            ));
         }
         let found = self.resolve_in(element, is_frozen, depth + 1)?;
         if found.is_counter() {
-            return Err(CqlError::invalid(format!(
-                "Counters are not allowed inside collections: {}",
-                type_text(of)
-            )));
+            return invalid(format!("Counters are not allowed inside collections: {}", type_text(of)));
         }
         Ok(found)
     }
@@ -165,11 +163,11 @@ impl<'a> TypeScope<'a> {
         if let Some(keyspace) = keyspace
             && keyspace != self.keyspace.name
         {
-            return Err(CqlError::invalid(format!(
+            return invalid(format!(
                 "Statement on keyspace {} cannot refer to a user type in keyspace {keyspace}; user types can only be \
                  used in the keyspace they are defined in",
                 self.keyspace.name
-            )));
+            ));
         }
         self.users(name, is_frozen)
     }
@@ -177,15 +175,13 @@ impl<'a> TypeScope<'a> {
     /// Resolves the name of a user-defined type of the keyspace.
     fn users(&self, name: &str, is_frozen: bool) -> Result<CqlType, CqlError> {
         let Some(found) = self.keyspace.user_types.get(name) else {
-            return Err(CqlError::invalid(format!("Unknown type {}.{name}", self.keyspace.name)));
+            return invalid(format!("Unknown type {}.{name}", self.keyspace.name));
         };
         if !is_frozen && self.has_multi_cell_user_types {
             return Ok(CqlType::User { user: found.clone(), is_frozen: false });
         }
         if !is_frozen {
-            return Err(CqlError::invalid(
-                "Non-frozen User-Defined types are not supported, please use frozen<>",
-            ));
+            return invalid("Non-frozen User-Defined types are not supported, please use frozen<>");
         }
         Ok(CqlType::frozen_user(found.clone()))
     }

@@ -6,6 +6,7 @@ use super::assign::{self, Cast};
 use super::field_literals::{tuple_node, user_node};
 use super::function::{ResolvedFunction, chosen};
 use super::{Markers, TypeScope, Value, constant, exact_list};
+use crate::error::invalid;
 use crate::limits::CQL_ELEMENT_BYTES_MAX;
 use crate::{ColumnSpec, CqlError, QueryOptions};
 use base::compat::features::releases::NEWEST;
@@ -21,12 +22,12 @@ use db::Database;
 
 /// A term that has been checked against its receiver.
 #[derive(Debug, Clone)]
-pub struct TypedTerm(Content);
+pub struct TypedTerm(TermContent);
 
 /// The content of a term. A long list has a hundred thousand constants, so they are stored without their type, and short
 /// ones in place.
 #[derive(Debug, Clone)]
-enum Content {
+enum TermContent {
     Short { bytes: [u8; SHORT_BYTES], length: u8 },
     Long(Box<Bytes>),
     Evaluated(Box<EvaluatedTerm>),
@@ -88,7 +89,7 @@ impl TypedTerm {
                 None => Node::Now,
             },
             Term::Null if receiver.cql_type.is_counter() => {
-                return Err(CqlError::invalid("Invalid null value for counter increment/decrement"));
+                return invalid("Invalid null value for counter increment/decrement");
             }
             Term::Null => Node::Null,
             Term::Marker(at) => {
@@ -121,9 +122,9 @@ impl TypedTerm {
                 place.copy_from_slice(&bytes);
                 #[expect(clippy::cast_possible_truncation, reason = "at most SHORT_BYTES")]
                 let length = bytes.len() as u8;
-                TypedTerm(Content::Short { bytes: short, length })
+                TypedTerm(TermContent::Short { bytes: short, length })
             }
-            None => TypedTerm(Content::Long(Box::new(bytes))),
+            None => TypedTerm(TermContent::Long(Box::new(bytes))),
         }
     }
 
@@ -139,24 +140,26 @@ impl TypedTerm {
         let evaluated = EvaluatedTerm { cql_type: cql_type.clone(), held, release: scope.release, node };
         match evaluated.folded() {
             Some(bytes) => TypedTerm::constant(bytes),
-            None => TypedTerm(Content::Evaluated(Box::new(evaluated))),
+            None => TypedTerm(TermContent::Evaluated(Box::new(evaluated))),
         }
     }
 
     /// Returns its structure; `None` for a constant.
     fn node(&self) -> Option<&Node> {
         match &self.0 {
-            Content::Evaluated(term) => Some(&term.node),
-            Content::Short { .. } | Content::Long(_) => None,
+            TermContent::Evaluated(term) => Some(&term.node),
+            TermContent::Short { .. } | TermContent::Long(_) => None,
         }
     }
 
     /// Returns the bytes of a constant.
     fn constant_bytes(&self) -> Option<Bytes> {
         match &self.0 {
-            Content::Short { bytes, length } => bytes.get(..usize::from(*length)).map(Bytes::copy_from_slice),
-            Content::Long(bytes) => Some(Bytes::clone(bytes)),
-            Content::Evaluated(_) => None,
+            TermContent::Short { bytes, length } => {
+                bytes.get(..usize::from(*length)).map(Bytes::copy_from_slice)
+            }
+            TermContent::Long(bytes) => Some(Bytes::clone(bytes)),
+            TermContent::Evaluated(_) => None,
         }
     }
 
@@ -202,8 +205,8 @@ impl TypedTerm {
     /// Returns its value in one execution.
     pub fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value, CqlError> {
         match &self.0 {
-            Content::Evaluated(term) => term.value(options, database),
-            Content::Short { .. } | Content::Long(_) => {
+            TermContent::Evaluated(term) => term.value(options, database),
+            TermContent::Short { .. } | TermContent::Long(_) => {
                 Ok(self.constant_bytes().map_or(Value::Null, Value::Single))
             }
         }
@@ -222,7 +225,7 @@ impl TypedTerm {
         what: impl Fn() -> String,
     ) -> Result<Option<Bytes>, CqlError> {
         match self.value(options, database)? {
-            Value::Unset => Err(CqlError::invalid(format!("Invalid unset value for {}", what()))),
+            Value::Unset => invalid(format!("Invalid unset value for {}", what())),
             value => Ok(value.into_bytes()),
         }
     }
@@ -265,12 +268,12 @@ impl EvaluatedTerm {
             Node::Elements(elements) => {
                 self.elements(elements.iter().map(TypedTerm::constant_bytes).collect::<Option<_>>()?)
             }
-            Node::Entries(entries) => {
-                let bytes = |(key, value): &(TypedTerm, TypedTerm)| {
-                    Some((key.constant_bytes()?, value.constant_bytes()?))
-                };
-                self.entries(entries.iter().map(bytes).collect::<Option<_>>()?)
-            }
+            Node::Entries(entries) => self.entries(
+                entries
+                    .iter()
+                    .map(|(key, value)| Some((key.constant_bytes()?, value.constant_bytes()?)))
+                    .collect::<Option<_>>()?,
+            ),
             _ => return None,
         };
         value.ok()?.into_bytes()
@@ -291,23 +294,22 @@ impl EvaluatedTerm {
                 Some(BoundValue::Value(bytes)) => self.bound(bytes, class, options.collection_form),
                 Some(BoundValue::Null) => Ok(Value::Null),
                 Some(BoundValue::Unset) => Ok(Value::Unset),
-                None => Err(CqlError::invalid(texts::wrong_value_count(NEWEST))),
+                None => invalid(texts::wrong_value_count(NEWEST)),
             },
-            Node::Elements(elements) => {
-                let bytes = |element: &TypedTerm| held(element.bytes(options, database)?);
-                self.elements(exact_list(elements.iter().map(bytes))?)
-            }
+            Node::Elements(elements) => self.elements(exact_list(
+                elements.iter().map(|element| held(element.bytes(options, database)?)),
+            )?),
             Node::Entries(entries) => {
-                let bytes = |(key, value): &(TypedTerm, TypedTerm)| {
+                self.entries(exact_list::<_, CqlError>(entries.iter().map(|(key, value)| {
                     Ok((held(key.bytes(options, database)?)?, held(value.bytes(options, database)?)?))
-                };
-                self.entries(exact_list::<_, CqlError>(entries.iter().map(bytes))?)
+                }))?)
             }
             Node::Fields(fields) => {
-                let bytes = |(at, field): (usize, &TypedTerm)| {
-                    field.set_bytes(options, database, || self.field_text(at))
-                };
-                let fields = fields.iter().enumerate().map(bytes).collect::<Result<Vec<_>, CqlError>>()?;
+                let fields = fields
+                    .iter()
+                    .enumerate()
+                    .map(|(at, field)| field.set_bytes(options, database, || self.field_text(at)))
+                    .collect::<Result<Vec<_>, CqlError>>()?;
                 Ok(match self.cql_type.is_multi_cell() {
                     true => Value::Fields(fields),
                     false => Value::Single(tuple_to_bytes(&fields)),
@@ -415,10 +417,10 @@ impl EvaluatedTerm {
         if bytes.len() <= CQL_ELEMENT_BYTES_MAX || !self.cql_type.is_multi_cell() {
             return Ok(());
         }
-        Err(CqlError::invalid(format!(
+        invalid(format!(
             "{one} is too long. {many} are limited to {CQL_ELEMENT_BYTES_MAX} bytes but {} bytes {given} provided",
             bytes.len()
-        )))
+        ))
     }
 }
 
@@ -462,22 +464,22 @@ fn held_term(
     markers: &mut Markers,
 ) -> Result<TypedTerm, CqlError> {
     if !assign::fits(term, &part.cql_type, scope, part) {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Invalid {literal} literal for {}: {what} {} is not of type {}",
             receiver.name,
             super::term_text(term),
             scope.text(&part.cql_type)
-        )));
+        ));
     }
     let typed = TypedTerm::new(term, part, scope, markers)?;
     if typed.has_markers() {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Invalid {literal} literal for {}: bind variables are not supported inside collection literals",
             receiver.name
-        )));
+        ));
     }
     if typed.is_null() {
-        return Err(CqlError::invalid("null is not supported inside collections"));
+        return invalid("null is not supported inside collections");
     }
     Ok(typed)
 }
@@ -492,8 +494,9 @@ fn list_node(
         return Err(refused("list", receiver, scope));
     };
     let part = value_of(receiver, element);
-    let typed = |term| held_term("list", "value", term, receiver, &part, scope, markers);
-    Ok(Node::Elements(exact_list(elements.iter().map(typed))?))
+    Ok(Node::Elements(exact_list(
+        elements.iter().map(|term| held_term("list", "value", term, receiver, &part, scope, markers)),
+    )?))
 }
 
 fn set_node(
@@ -509,8 +512,9 @@ fn set_node(
         _ => return Err(refused("set", receiver, scope)),
     };
     let part = value_of(receiver, element);
-    let typed = |term| held_term("set", "value", term, receiver, &part, scope, markers);
-    Ok(Node::Elements(exact_list(elements.iter().map(typed))?))
+    Ok(Node::Elements(exact_list(
+        elements.iter().map(|term| held_term("set", "value", term, receiver, &part, scope, markers)),
+    )?))
 }
 
 fn map_node(
@@ -524,11 +528,10 @@ fn map_node(
     };
     let key_part = part_of(receiver, format!("key({})", receiver.name), key);
     let value_part = value_of(receiver, value);
-    let typed = |(key, value): &(Term, Term)| {
+    Ok(Node::Entries(exact_list::<_, CqlError>(entries.iter().map(|(key, value)| {
         let key = held_term("map", "key", key, receiver, &key_part, scope, markers)?;
         Ok((key, held_term("map", "value", value, receiver, &value_part, scope, markers)?))
-    };
-    Ok(Node::Entries(exact_list::<_, CqlError>(entries.iter().map(typed))?))
+    }))?))
 }
 
 fn call_node(
@@ -538,9 +541,7 @@ fn call_node(
     markers: &mut Markers,
 ) -> Result<Node, CqlError> {
     if name.eq_ignore_ascii_case("toJson") {
-        return Err(CqlError::invalid(
-            "toJson() may only be used within the selection clause of SELECT statements",
-        ));
+        return invalid("toJson() may only be used within the selection clause of SELECT statements");
     }
     let functions = assign::functions_of(keyspace.as_deref(), name, receiver, scope);
     let fit = |at: usize, expected: &CqlType| match arguments.get(at) {
@@ -551,16 +552,16 @@ fn call_node(
         None => (false, false),
     };
     let Some(function) = chosen(functions, arguments.len(), fit)? else {
-        return Err(CqlError::invalid(format!("Unknown CQL3 function {name} called")));
+        return invalid(format!("Unknown CQL3 function {name} called"));
     };
     if !super::accepts(&receiver.cql_type, function.return_type()) {
-        return Err(CqlError::invalid(format!(
+        return invalid(format!(
             "Type error: cannot assign result of function {} (type {}) to {} (type {})",
             function.name(),
             scope.text(function.return_type()),
             scope.receiver_text(receiver),
             scope.text(&receiver.cql_type)
-        )));
+        ));
     }
     function.check_count(arguments.len())?;
     let mut typed = Vec::with_capacity(arguments.len());

@@ -20,8 +20,7 @@ impl LaterFeature {
     }
 }
 
-/// `IN` on any column of the primary key (CASSANDRA-6981). With it, relations are merged in the order and words of the
-/// class `StatementRestrictions`.
+/// `IN` on any column of the primary key (CASSANDRA-6981).
 pub const IN_ON_ANY_KEY_COLUMN: LaterFeature = LaterFeature::since(2, 2);
 /// Indexes on the entries of maps (CASSANDRA-8473).
 pub const INDEXES_ON_ENTRIES: LaterFeature = LaterFeature::since(2, 2);

@@ -4,13 +4,6 @@ use super::rules;
 use crate::compat::span::{Eras, Span, before, since};
 use crate::util::Release::{V0_3, V2_0, V2_1};
 
-/// A SELECT with a LIMIT over partitions of a dense table must not have strict bounds (2.0 and 2.1). This rule depends
-/// on the reported version: servers that report 2.2 do not have it.
-pub const STRICT_BOUNDS_ARE_REFUSED: Span = Span::between(V2_0, V2_1);
-/// An index on a part of the partition key supports no conditions if the whole partition key is specified (2.1). This rule
-/// depends on the reported version.
-pub const KEY_INDEX_NEEDS_OPEN_KEY: Span = Span::between(V2_1, V2_1);
-
 rules! {
     /// Rules of CQL 3 statements.
     pub struct CqlRules {
@@ -24,8 +17,6 @@ rules! {
         has_distinct: bool = since(V2_0);
         /// SELECT refuses Super column families (to 1.2).
         select_refuses_super: bool = before(V2_0);
-        /// An IN with one value is an equality everywhere (1.2); later, only on columns outside of the primary key.
-        in_of_one_is_equality: bool = before(V2_0);
         /// The partition keys of an IN are sorted and read once each (2.1); before, they are read as listed.
         in_keys_are_sorted: bool = since(V2_1);
         /// ORDER BY over several partitions requires its columns in the selection (before 2.1, CASSANDRA-4911).

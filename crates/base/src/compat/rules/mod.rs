@@ -8,18 +8,20 @@ mod cql;
 mod logins;
 mod reads;
 mod schema;
+mod where_clause;
 mod wire;
 mod writes;
 
 pub use cells::{CellRules, SuperCount, TimestampOrder, ValueTie};
-pub use cql::{CqlRules, KEY_INDEX_NEEDS_OPEN_KEY, STRICT_BOUNDS_ARE_REFUSED};
+pub use cql::CqlRules;
 pub use logins::LoginRules;
 pub use reads::{CountBy, ReadRules};
 pub use schema::{KeyAlias, SchemaRules};
+pub use where_clause::WhereRules;
 pub use wire::WireRules;
 pub use writes::WriteRules;
 
-/// Defines a struct with a field for each rule, and `of`, which returns the rules of a release.
+/// Defines a struct with a field for each rule, and `of`, which returns the rules of a line of releases.
 macro_rules! rules {
     (
         $(#[$about:meta])*
@@ -34,9 +36,9 @@ macro_rules! rules {
         }
 
         impl $name {
-            /// Returns the rules of a release.
-            pub(in crate::compat) const fn of(release: $crate::util::Release) -> $name {
-                $name { $( $rule: $releases.at(release), )* }
+            /// Returns the rules of a line of releases.
+            pub const fn of(line: $crate::compat::Line) -> $name {
+                $name { $( $rule: $releases.at(line), )* }
             }
         }
     };

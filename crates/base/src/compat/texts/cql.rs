@@ -112,10 +112,37 @@ texts! {
         V3_0: "SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns."
     }
 
-    /// An operator of one column in a condition on several columns (`MultiColumnRelation`).
-    not_multi_column(operator: &str) {
-        "{operator} cannot be used for Multi-column relations";
+    /// An operator of one column in a condition on several columns (`SelectStatement`, later `MultiColumnRelation`).
+    not_multi_column(operator: &str, relation: &str) {
+        "Unsupported \"{operator}\" relation: {relation}";
+        V2_2: "{operator} cannot be used for Multi-column relations";
         V3_0: "{operator} cannot be used for multi-column relations"
+    }
+
+    /// `!=` in WHERE (`SelectStatement`, later `Relation`).
+    unequal(column: &str, relation: &str) {
+        "Unsupported \"!=\" relation: {relation}";
+        V2_1: "Unsupported \"!=\" relation on column \"{column}\"";
+        V2_2: "Unsupported \"!=\" relation: {relation}"
+    }
+
+    /// CONTAINS on a column that is not a collection (`SelectStatement`, later `SingleColumnRelation`).
+    contains_on_single_value(column: &str) {
+        "Cannot use CONTAINS relation on non collection column {column}";
+        V2_2: "Cannot use CONTAINS on non-collection column {column}"
+    }
+
+    /// CONTAINS with another kind of relation on the same column (`SelectStatement`, later
+    /// `SingleColumnRestriction.ContainsRestriction`).
+    only_contains(column: &str) {
+        "Collection column {column} can only be restricted by CONTAINS or CONTAINS KEY";
+        V2_2: "Collection column {column} can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality"
+    }
+
+    /// Null in WHERE for a column of the partition key (`SelectStatement`, later `SingleColumnRestriction`).
+    null_in_partition_key(column: &str) {
+        "Invalid null value for partition key part {column}";
+        V2_2: "Invalid null value in condition for column {column}"
     }
 
     /// A condition on several columns, one of which is not a clustering column (`MultiColumnRelation`).

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::bounds::CellSlice;
+use base::marshal::AbstractType;
 use base::model::{Predicate, SliceRange};
 
 /// A slice in the direction of the read.
@@ -36,6 +37,11 @@ impl SliceCursor {
             self.skips[0] = Some(name.clone());
         }
         Some(self)
+    }
+
+    /// Whether a name is one of the excluded ends.
+    pub fn is_skipped(&self, name: &Bytes, comparator: &dyn AbstractType) -> bool {
+        self.skips.iter().flatten().any(|skipped| comparator.compare(name, skipped).is_eq())
     }
 
     /// Moves the start behind the last name of a page. Returns false if nothing follows.

@@ -1,13 +1,7 @@
 //! Parsed statements of CQL 2.
 
-use bytes::Bytes;
-
-use super::time_text;
-use crate::{CqlError, QueryState};
+use crate::{StatementTarget, TableName};
 use base::compat::features::ConsistencyLevel;
-use base::marshal::AbstractType;
-use cql_syntax::{StatementTarget, TableName};
-use db::IndexOperator;
 
 /// A name or a value, which is converted by its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,35 +10,7 @@ pub enum Term2 {
     Marker(usize),
 }
 
-/// The context that terms need to become bytes: the values of a statement's markers, and the session's state.
-#[derive(Clone, Copy)]
-pub struct Values<'a> {
-    pub bound: &'a [Bytes],
-    pub state: &'a QueryState<'a>,
-}
-
-impl<'a> Values<'a> {
-    /// Returns the values of a statement that cannot have markers.
-    pub fn none(state: &'a QueryState<'a>) -> Values<'a> {
-        Values { bound: &[], state }
-    }
-}
-
 impl Term2 {
-    /// Returns the term's bytes in a type.
-    pub fn bytes(&self, of: &dyn AbstractType, values: Values<'_>) -> Result<Bytes, CqlError> {
-        match self {
-            Term2::Text(text) => time_text::parse(text, of, values.state).unwrap_or_else(|| {
-                of.parse_text(text).map(Bytes::from).map_err(|error| CqlError::invalid(error.0))
-            }),
-            Term2::Marker(at) => {
-                let value = values.bound.get(*at).cloned().unwrap_or_default();
-                of.validate(&value).map_err(|error| CqlError::invalid(error.0))?;
-                Ok(value)
-            }
-        }
-    }
-
     /// Whether it is the name of the row key.
     pub fn is_key(&self, alias: &str) -> bool {
         matches!(self, Term2::Text(text) if text.eq_ignore_ascii_case(alias))
@@ -55,7 +21,7 @@ impl Term2 {
 pub enum Statement2 {
     Select(Select2),
     /// INSERT, UPDATE, DELETE or a batch of them.
-    Change(Changes),
+    Change(Changes2),
     Use(String),
     Truncate(TableName),
     CreateKeyspace {
@@ -132,9 +98,19 @@ pub enum Columns2 {
     Names(Vec<Term2>),
 }
 
+/// The operators of relations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison2 {
+    Eq,
+    Lt,
+    Lte,
+    Gt,
+    Gte,
+}
+
 #[derive(Debug, Clone)]
 pub enum Relation2 {
-    Compare { name: Term2, operator: IndexOperator, value: Term2 },
+    Compare { name: Term2, operator: Comparison2, value: Term2 },
     In { name: Term2, values: Vec<Term2> },
 }
 
@@ -146,7 +122,7 @@ pub struct Using2 {
 }
 
 #[derive(Debug, Clone)]
-pub struct Changes {
+pub struct Changes2 {
     pub using: Using2,
     pub statements: Vec<Change2>,
     pub is_batch: bool,
@@ -164,13 +140,13 @@ pub struct Change2 {
 
 #[derive(Debug, Clone)]
 pub enum Command2 {
-    Set(Vec<(Term2, NewValue)>),
+    Set(Vec<(Term2, NewValue2)>),
     /// If empty, the whole row is deleted.
     Delete(Vec<Term2>),
 }
 
 #[derive(Debug, Clone)]
-pub enum NewValue {
+pub enum NewValue2 {
     Value(Term2),
     /// The amount that is added to a counter.
     Delta(i64),

@@ -1,0 +1,28 @@
+//! Row keys, made of the values of the partition key's columns.
+
+use bytes::Bytes;
+
+use crate::CqlError;
+use crate::error::invalid;
+use base::compat::features::releases::NEWEST;
+use base::compat::texts;
+use base::schema::row_key;
+use db::limits::NAME_BYTES_MAX;
+
+/// Returns the row key of these values, one for each column.
+///
+/// # Errors
+/// If the key is empty or too long. Its length is checked before it is made.
+pub fn checked_row_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
+    let length = match values {
+        [value] => value.len(),
+        values => values.iter().map(|value| value.len() + 3).sum(),
+    };
+    if length == 0 {
+        return invalid(texts::empty_key(NEWEST));
+    }
+    if length > NAME_BYTES_MAX {
+        return invalid(texts::long_key(NEWEST, length, NAME_BYTES_MAX));
+    }
+    Ok(row_key(values))
+}
