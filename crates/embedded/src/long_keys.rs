@@ -16,6 +16,8 @@
 //! found without reading pointers, since its address is computed from the key. Pointers are kept when the entries they
 //! lead to have been removed.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 use std::ops::Bound;
 
 use bytes::Bytes;
@@ -47,12 +49,13 @@ pub fn place(key: Vec<u8>) -> Place {
     let mut pointers = Vec::new();
     let mut space: Vec<u8> = Vec::new();
     let mut rest = &key[..];
-    while rest.len() >= CHUNK {
-        let pointer = [&space[..], &rest[..CHUNK]].concat();
-        space = address(&space, &rest[..CHUNK]);
+    while let Some((chunk, behind)) = rest.split_at_checked(CHUNK) {
+        let pointer = [&space[..], chunk].concat();
+        space = address(&space, chunk);
         pointers.push((!pointers.is_empty(), pointer));
-        rest = &rest[CHUNK..];
+        rest = behind;
     }
+    debug_assert!(rest.len() < CHUNK, "the key would be too long for a table");
     Place { key: [&space[..], rest].concat(), pointers }
 }
 
@@ -62,7 +65,7 @@ fn address(space: &[u8], chunk: &[u8]) -> Vec<u8> {
     hash.update([u8::try_from(space.len()).unwrap_or(0)]);
     hash.update(space);
     hash.update(chunk);
-    hash.finalize()[..ADDRESS].to_vec()
+    hash.finalize().split_at(ADDRESS).0.to_vec()
 }
 
 /// The whole key of an entry: of an ordinary entry, or joined from its chunks.
@@ -84,7 +87,7 @@ impl WholeKey {
     pub fn tail(&self, at: usize) -> Bytes {
         match self {
             WholeKey::Ordinary(key) => key.slice(at.min(key.len())..),
-            WholeKey::Joined(key) => Bytes::copy_from_slice(&key[at.min(key.len())..]),
+            WholeKey::Joined(key) => Bytes::copy_from_slice(key.get(at..).unwrap_or_default()),
         }
     }
 }
@@ -151,8 +154,8 @@ impl<'a> Entries<'a> {
     /// Follows a pointer of the current space.
     fn follow(&mut self, tree_key: &[u8]) {
         let Some(space) = self.spaces.last() else { return };
-        let chunk = &tree_key[space.address..];
-        let next = address(&tree_key[..space.address], chunk);
+        let Some((own, chunk)) = tree_key.split_at_checked(space.address) else { return };
+        let next = address(own, chunk);
         let prefix = [&space.prefix[..], chunk].concat();
         let rest_of = |bound: &Option<Vec<u8>>| {
             bound.as_ref().and_then(|bound| bound.strip_prefix(chunk).map(<[u8]>::to_vec))
@@ -164,7 +167,7 @@ impl<'a> Entries<'a> {
 
 /// Returns a bound within a space, cut to the length of the longest key in a tree.
 fn within(address: &[u8], bound: &[u8]) -> Vec<u8> {
-    [address, &bound[..bound.len().min(CHUNK)]].concat()
+    [address, bound.get(..CHUNK).unwrap_or(bound)].concat()
 }
 
 fn is_empty_range(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
@@ -194,12 +197,13 @@ impl Iterator for Entries<'_> {
                 self.follow(&key);
                 continue;
             }
-            let whole = if space.address == 0 {
-                WholeKey::Ordinary(key)
-            } else {
-                WholeKey::Joined([&space.prefix[..], &key[space.address..]].concat())
-            };
-            return Some(Ok((whole, value)));
+            if space.address == 0 {
+                return Some(Ok((WholeKey::Ordinary(key), value)));
+            }
+            let whole =
+                key.get(space.address..).map(|rest| WholeKey::Joined([&space.prefix[..], rest].concat()));
+            let short = || StoreError::Corrupt("an entry with a long key has no address".to_owned());
+            return Some(whole.ok_or_else(short).map(|whole| (whole, value)));
         }
     }
 }
