@@ -73,6 +73,7 @@ impl DeletionQueue {
 
     /// Adds a deletion to the queue, in the batch that stores it.
     pub fn add(&self, batch: &mut WriteBatch, due_s: i64, family: u32, marker: &[u8]) {
+        debug_assert!(family != 0, "the sweeper would look for an entry of the queue in a column family");
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         // A negative second would sort after all others.
         let place = [due_s.max(0).to_be_bytes(), number.to_be_bytes()].concat();
@@ -101,6 +102,7 @@ impl DeletionQueue {
             due.push(QueuedDeletion { place, family: BigEndian::read_u32(&value), marker: value.slice(4..) });
             Ok(due.len() < most)
         })?;
+        debug_assert!(due.is_sorted_by(|a, b| a.place < b.place), "a deletion would wait behind later ones");
         Ok(due)
     }
 

@@ -59,6 +59,10 @@ impl Queue {
         if may_be_long && (self.is_long_next || self.jobs.is_empty()) {
             self.is_long_next = false;
             self.long_running += 1;
+            debug_assert!(
+                self.long_running <= self.long_running_max,
+                "long jobs would delay all short reads"
+            );
             return self.long_jobs.pop_front().map(|job| (job, Length::Long));
         }
         self.is_long_next = true;
@@ -109,6 +113,7 @@ impl DiskThreads {
 
     fn start(&self, job: Job, length: Length) -> Result<(), StoreError> {
         let mut queue = self.shared.queue.lock();
+        debug_assert!(queue.idle <= queue.threads, "a job would wait for a thread that does not exist");
         if queue.idle < queue.jobs.len() + queue.long_jobs.len() + 1 && queue.threads < self.threads_max {
             let shared = self.shared.clone();
             let spawned = std::thread::Builder::new().name("disk".to_owned()).spawn(move || serve(&shared));

@@ -437,11 +437,13 @@ fn open_log(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<(Comm
     let replayed = replay_newest(&*setup.disk, &directory, &contents, |row| {
         memory.apply(std::iter::once(row));
     })?;
+    assert!(replayed.end.segment >= first, "the log would continue before its first segment {first}");
     let set_last = |last| manifest.change(|contents| contents.log = Some(LogSpan { first, last }));
     if replayed.end.segment < last {
         set_last(replayed.end.segment)?;
     }
     let log = CommitLog::open(setup.disk.clone(), &directory, &replayed, first)?;
+    assert!(log.number() >= replayed.end.segment, "new records would precede those that were replayed");
     if log.number() > replayed.end.segment {
         set_last(log.number())?;
     }

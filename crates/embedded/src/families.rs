@@ -73,6 +73,10 @@ impl FamilySet {
     }
 
     fn insert(&mut self, name: FamilyName, family: Arc<Family>) {
+        debug_assert!(
+            id_in(family.tables.load().number) == family.id,
+            "column family {name} would use the tables of another one"
+        );
         self.by_id.insert(family.id, family.clone());
         match self.by_name.get_mut(&name.keyspace) {
             Some(named) => drop(named.insert(name.name, family)),

@@ -95,6 +95,10 @@ impl Flush {
     /// Writes the rows of one generation to its tables.
     fn write(&self, tables: &Tables, rows: &Rows) -> Result<(), StoreError> {
         let rows = rows.all();
+        debug_assert!(
+            rows.is_sorted_by(|(a, _), (b, _)| a < b),
+            "a row of the memtable would be lost in its table"
+        );
         let values = rows.iter().flat_map(|(_, entries)| entries.iter().filter_map(|(_, value)| value));
         let newest = values.map(|value| value::loses_to_later_than(value.as_slice())).max();
         // This must precede the tables: writes newer than `newest` do not read them.
@@ -118,7 +122,10 @@ impl Flush {
     fn write_long(&self, tables: &Tables, mut entries: Vec<LongEntry>) -> Result<(), StoreError> {
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
         // Several keys with a common chunk have each added a pointer for it.
-        entries.dedup_by(|(a, _), (b, _)| a == b);
+        entries.dedup_by(|(a, value), (b, other)| {
+            debug_assert!(a != b || value == other, "one of two entries with the same key would be lost");
+            a == b
+        });
         let mut writer = tables.long_or_create(&self.space)?.write(&self.space)?;
         for (key, value) in entries {
             match value {
@@ -157,6 +164,10 @@ impl Output<'_> {
         }
         // A pointer sorts like the keys that it replaces.
         let Place { key, pointers, .. } = long_keys::place(std::mem::take(whole));
+        debug_assert!(
+            pointers.first().is_some_and(|(is_long, _)| !is_long),
+            "no key would lead to the entry"
+        );
         self.long.push((key, value.map(PackedValue::to_bytes)));
         for (is_long, pointer) in pointers {
             let pointed = Bytes::from(value::encode_pointer());

@@ -107,8 +107,9 @@ impl ReadPath {
         id: &RowId,
         row: &RowPrefix,
         source: &RowSource<'_>,
-        _: &HeldRows<'_>,
+        rows: &HeldRows<'_>,
     ) -> Result<Arc<CachedRow>, StoreError> {
+        debug_assert!(self.locks.are_held(rows, &id.key), "the cached row would lack a concurrent write");
         if let Some(cached) = self.row_cache.get(id) {
             return Ok(cached);
         }

@@ -143,6 +143,7 @@ impl RowPrefixes<'_> {
                 (None, Some(memory)) => memory,
                 (None, None) => return Ok(None),
             };
+            debug_assert!(row.end() > self.low, "a scan would return a row twice");
             self.low = row.end();
             if self.has_entries(&row)? {
                 return Ok(Some(row));

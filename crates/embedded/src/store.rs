@@ -158,6 +158,7 @@ impl EmbeddedStore {
                 return Ok(found);
             };
             place = next;
+            debug_assert!(piece.rows.len() < command.max_rows, "a scan would continue behind its last row");
             Arc::make_mut(&mut command).max_rows -= piece.rows.len();
             found.extend(piece.rows);
         }

@@ -126,6 +126,12 @@ impl Writer<'_, '_> {
         let cf = change.cf.clone();
         let read = &*self.path.read;
         let RowLocation { family, tables, id, cached: in_cache, must_wait } = found;
+        debug_assert!(id.key == key, "the changes would be reconciled with another row");
+        debug_assert!(
+            family.definition.load().name == cf.name,
+            "the changes would go to another column family"
+        );
+        debug_assert!(read.locks.are_held(self.rows, key), "a concurrent write of the row would be lost");
         let resolved = resolve(change, self.behaviour);
         let row = match &in_cache {
             Some(cached) => Cow::Borrowed(cached.prefix()),
@@ -405,6 +411,10 @@ impl RowChanges<'_> {
             _ => (None, None, false),
         };
         let merged = old.map_or(deletion, |old| old.merged(deletion));
+        debug_assert!(
+            merged.marked_for_delete_at >= deletion.marked_for_delete_at,
+            "cells that were deleted would come back"
+        );
         if old == Some(merged) {
             return Ok(());
         }

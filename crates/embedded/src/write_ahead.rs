@@ -197,6 +197,10 @@ impl WriteAhead {
         );
         let full = self.log.as_ref().map(|log| log.switch_to(next)).transpose()?;
         self.memory.freeze();
+        debug_assert!(
+            self.memory.active_bytes() == 0,
+            "the next segment would not have the rows of its memtable"
+        );
         Ok(full)
     }
 

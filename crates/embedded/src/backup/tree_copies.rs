@@ -171,6 +171,7 @@ impl TreeCopy {
             disk.remove_file(&path).map_err(|error| io_error(&path, &error))?;
         }
         self.tables.retain(|number, _| is_listed.contains(number));
+        assert!(self.tables.len() == is_listed.len(), "the backup of {} would lack tables", self.name.owner);
         let list = format!("v{}", version.number);
         self.version = Some(version.number);
         for (name, bytes) in [(&list[..], &version.list), ("current", &version.current)] {

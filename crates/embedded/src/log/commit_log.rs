@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::mark::{LogKey, Position};
+use super::mark::{LogKey, MARK, Position};
 use super::record::SealedRecord;
 use super::replay::{Replayed, segments_of};
 use super::segment::{Segment, open_cut, path_of};
@@ -64,6 +64,7 @@ impl CommitLog {
         let end = replayed.end;
         let file = open_cut(&*disk, directory, end);
         let file = file.map_err(|error| io_error(&path_of(directory, end.segment), &error))?;
+        assert!(replayed.record_end <= end, "new records would overwrite a part of the last one");
         let segment = if let Some(key) = replayed.key {
             Segment::at(end, file, key)
         } else {
@@ -111,7 +112,9 @@ impl CommitLog {
         let appended = current.segment.append(record);
         appended.map_err(|error| io_error(&path_of(&self.directory, current.segment.number), &error))?;
         let Segment { number, length, .. } = current.segment;
-        current.record_end = Position { segment: number, offset: length };
+        let end = Position { segment: number, offset: length };
+        debug_assert!(end > current.record_end, "a sync would not wait for this record");
+        current.record_end = end;
         self.bytes.fetch_add(length - before, Ordering::Relaxed);
         Ok(())
     }
@@ -164,6 +167,7 @@ impl CommitLog {
             // there.
             if current.segment.append_mark(durable).is_ok() {
                 current.marked = durable;
+                assert!(current.segment.length == before + MARK as u64, "a replay would end before the mark");
                 self.bytes.fetch_add(current.segment.length - before, Ordering::Relaxed);
             }
         }

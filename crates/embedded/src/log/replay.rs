@@ -111,10 +111,12 @@ impl Replayed {
         each: &mut impl FnMut(RowRecord<'_>) -> Result<(), StoreError>,
     ) -> Result<usize, StoreError> {
         let mut at = segment.head.length();
+        assert!(segment.head.number >= self.end.segment, "writes would be replayed in another order");
         self.key = segment.head.key;
         self.end.segment = segment.head.number;
         self.end.offset = at as u64;
         while let Some((end, item)) = segment.item_at(at)? {
+            debug_assert!(end > at, "a replay would never end");
             self.end.offset = end as u64;
             match item {
                 Item::Record(payload) => {

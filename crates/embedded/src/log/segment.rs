@@ -84,6 +84,7 @@ impl Segment {
 
     /// Returns a segment to append to a file from this position on.
     pub fn at(end: Position, file: Arc<dyn DiskFile>, key: LogKey) -> Segment {
+        assert!(end.offset == 0 || end.offset >= SEGMENT_HEAD as u64, "records would overwrite the head");
         Segment {
             number: end.segment,
             key,
@@ -102,6 +103,7 @@ impl Segment {
         let head = SegmentHead { number: self.number, before, key: Some(self.key) };
         self.file.write_at(&head.to_bytes(), 0)?;
         self.length = SEGMENT_HEAD as u64;
+        debug_assert!(head.length() == SEGMENT_HEAD, "the first record would not begin behind the head");
         Ok(())
     }
 

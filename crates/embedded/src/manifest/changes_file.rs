@@ -45,12 +45,26 @@ pub enum LineForm {
 pub fn encode_change(before: &Contents, after: &Contents) -> Result<Vec<u8>, String> {
     let mut text =
         serde_json::to_vec(&Document::of_change(before, after)).map_err(|error| error.to_string())?;
+    assert!(
+        !text.contains(&b'\n') && !text.contains(&0),
+        "a change would be taken for several, or for a torn one"
+    );
     let length = (HEAD + text.len() + 1).next_multiple_of(SECTOR);
     text.resize(length - HEAD - 1, b' ');
     text.push(b'\n');
     let line = [head(length, &text).into_bytes(), text].concat();
     assert!(line.len() == length, "a line of {} bytes says that it has {length}", line.len());
+    debug_assert!(
+        is_read_back(&line, before, after),
+        "a start would read another change than the one that was made"
+    );
     Ok(line)
+}
+
+/// Returns whether a line leads from one state to the other.
+fn is_read_back(line: &[u8], before: &Contents, after: &Contents) -> bool {
+    let mut read = before.clone();
+    apply_changes(line, LineForm::Sectors, &mut read) == Ok(true) && read == *after
 }
 
 /// Applies the changes of a file to `contents`. Returns whether the last line is complete. The error names the damaged

@@ -33,7 +33,13 @@ pub struct NamedChanges {
 pub fn encode(contents: &Contents, changes: Option<u64>) -> Result<Vec<u8>, String> {
     let document = Document::of_all(contents, changes);
     let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
-    Ok(format!("{MAGIC}{}\n{text}", sums_of(MAGIC, &text)).into_bytes())
+    let bytes = format!("{MAGIC}{}\n{text}", sums_of(MAGIC, &text)).into_bytes();
+    debug_assert!(
+        decode(&bytes)
+            .is_ok_and(|(read, named)| read == *contents && named.map(|named| named.number) == changes),
+        "a start would read another manifest than the one that was written"
+    );
+    Ok(bytes)
 }
 
 /// Returns the rest of the first line: length and checksum of the document.

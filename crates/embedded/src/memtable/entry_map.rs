@@ -101,6 +101,7 @@ impl EntryMap {
             );
             self.chunks.insert(at + 1, Arc::new(upper));
         }
+        debug_assert!(self.is_ordered_at(at), "an entry would not be found");
         (place, after.cast_signed() - before.cast_signed())
     }
 
@@ -139,6 +140,13 @@ impl EntryMap {
             Chunks::Many(list) => list.partition_point(|chunk| chunk.key(0) <= key).max(1) - 1,
             Chunks::None | Chunks::One(_) => 0,
         }
+    }
+
+    /// Returns whether the keys of the chunks before, at and after an index ascend, for assertions.
+    fn is_ordered_at(&self, at: usize) -> bool {
+        let near =
+            self.chunks().get(at.saturating_sub(1)..self.chunks().len().min(at + 3)).unwrap_or_default();
+        near.is_sorted_by(|a, b| a.key(a.len() - 1) < b.key(0))
     }
 
     /// Returns the value of a key, or `Some(None)` if it is a removal.

@@ -110,6 +110,10 @@ impl Memory {
             at = group.end;
         }
         merged.extend_from_slice(&earlier[at..]);
+        debug_assert!(
+            at <= earlier.len() && merged.len() < earlier.len(),
+            "a memtable was merged twice or lost"
+        );
         let merged = Frozen::from(merged);
         let mut frozen = self.frozen.write();
         if Arc::ptr_eq(&frozen, &earlier) {

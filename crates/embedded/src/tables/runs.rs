@@ -61,6 +61,11 @@ pub struct RunHistory {
 }
 
 impl Run {
+    /// Returns whether its tables ascend without overlaps, for assertions.
+    fn is_sorted(&self) -> bool {
+        self.tables.is_sorted_by(|a, b| largest(a) <= smallest(b))
+    }
+
     /// Returns the table that has a key if any of the run has it.
     fn table_of(&self, key: &[u8]) -> Option<&Table> {
         let at = self.tables.partition_point(|table| largest(table) < key);
@@ -190,6 +195,7 @@ impl RunHistory {
     pub fn at(&self, sequence: SeqNo) -> Arc<Runs> {
         let copies = self.copies.load();
         let at = copies.partition_point(|copy| copy.from <= sequence);
+        debug_assert!(at > 0, "the tables that a reader sees were removed");
         copies[at.saturating_sub(1)].runs.clone()
     }
 
@@ -213,6 +219,7 @@ impl RunHistory {
             copies.last().is_none_or(|last| last.from <= from),
             "readers would find earlier runs of a tree before later ones"
         );
+        debug_assert!(runs.0.iter().all(Run::is_sorted), "a binary search of a run would miss tables");
         copies.push(Copy { from, runs: Arc::new(runs) });
         retired.push(self.copies.swap(Arc::new(copies)));
         true

@@ -191,6 +191,7 @@ impl TableSpace {
             self.sequence.fetch_max(highest + 1);
             self.visible.fetch_max(highest + 1);
             self.snapshots.advance();
+            assert!(self.sequence.get() > highest, "older entries would win over those that are written now");
         }
         let tree = Arc::new(Tree::new(tree, name, self.options.disk.clone(), self.files.clone()));
         let mut trees = self.trees.lock();
