@@ -61,6 +61,7 @@ impl<'a, T: Named, I: Iterator<Item = Result<T, StoreError>>> Regrouped<'a, T, I
     }
 
     fn load_group(&mut self) -> Result<(), StoreError> {
+        debug_assert!(self.group.is_empty(), "the rest of a group would come behind the next one");
         let Some(first) = self.source.next() else { return Ok(()) };
         let first = first?;
         let group = group_prefix(self.stored, self.prefix, first.name());
