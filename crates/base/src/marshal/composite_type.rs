@@ -175,7 +175,7 @@ impl AbstractType for CompositeType {
             let component = match component {
                 Ok(component) => component,
                 Err(cut @ ComponentError::End) => {
-                    inner.validate(&rest[2..])?;
+                    inner.validate(rest.get(2..).unwrap_or_default())?;
                     return Err(cut.text(at));
                 }
                 Err(cut) => return Err(cut.text(at)),

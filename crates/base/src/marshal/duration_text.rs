@@ -65,16 +65,18 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
         None => unit_parts(rest).ok_or_else(unreadable)?,
     };
     let mut sum = Duration { months: 0, days: 0, nanos: 0 };
-    let mut last: Option<usize> = None;
+    let mut last: Option<(usize, &str)> = None;
     for (count, at) in parts {
-        let (_, name, of) = UNITS[at];
-        if last == Some(at) {
-            return Err(format!("Invalid duration. The {name} are specified multiple times"));
+        let (_, name, of) = *UNITS.get(at).ok_or_else(unreadable)?;
+        match last {
+            Some((before, _)) if before == at => {
+                return Err(format!("Invalid duration. The {name} are specified multiple times"));
+            }
+            Some((before, earlier)) if before > at => {
+                return Err(format!("Invalid duration. The {earlier} should be after {name}"));
+            }
+            _ => last = Some((at, name)),
         }
-        if let Some(before) = last.filter(|before| *before > at) {
-            return Err(format!("Invalid duration. The {} should be after {name}", UNITS[before].1));
-        }
-        last = Some(at);
         // The sign is applied before the range check: i32::MIN has no positive counterpart.
         let count = if is_negative { i64::try_from(count).map(|count| -count) } else { i64::try_from(count) };
         let too_large =

@@ -201,7 +201,7 @@ impl AbstractType for &'static NumberType {
 
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         match self.rank(name) {
-            Some(rank) => out.extend_from_slice(&rank.to_be_bytes()[8 - self.width..]),
+            Some(rank) => out.extend_from_slice(rank.to_be_bytes().split_at(8 - self.width).1),
             None => out.extend_from_slice(name),
         }
     }
@@ -218,7 +218,7 @@ impl AbstractType for &'static NumberType {
             Form::Float if rank & sign != 0 => rank ^ sign,
             Form::Float => !rank & (sign | (sign - 1)),
         };
-        Some(bits.to_be_bytes()[8 - self.width..].to_vec())
+        Some(bits.to_be_bytes().split_at(8 - self.width).1.to_vec())
     }
 
     fn ordered_is_name(&self) -> bool {

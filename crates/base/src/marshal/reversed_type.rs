@@ -76,7 +76,7 @@ impl AbstractType for ReversedType {
         self.inner.of.ordered(name, &mut ordered);
         let from = out.len();
         push_escaped(&ordered, out);
-        out[from..].iter_mut().for_each(|byte| *byte = !*byte);
+        out.iter_mut().skip(from).for_each(|byte| *byte = !*byte);
     }
 
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {

@@ -91,7 +91,8 @@ impl Parser<'_> {
     /// Skips a symbol if it comes next, and returns whether it does.
     fn takes(&mut self, sign: &str) -> bool {
         self.blanks();
-        let is_next = self.text.as_bytes()[self.at..].starts_with(sign.as_bytes());
+        let rest = self.text.as_bytes().get(self.at..);
+        let is_next = rest.is_some_and(|rest| rest.starts_with(sign.as_bytes()));
         if is_next {
             self.at += sign.len();
         }
