@@ -169,7 +169,15 @@ impl<'a> LevelRanges<'a> {
         let is_before = |bound: &Bytes| !bound.is_empty() && self.comparator.compare(bound, name).is_lt();
         let begun = &self.ranges[..self.ranges.partition_point(|range| !is_after(&range.start))];
         let over = furthest.partition_point(|at| is_before(&self.ranges[*at].finish));
-        begun.get(over..).unwrap_or_default()
+        let around = begun.get(over..).unwrap_or_default();
+        let covering = |ranges: &[RangeTombstone]| {
+            ranges.iter().filter(|range| range.covers(name, self.comparator)).count()
+        };
+        debug_assert!(
+            self.ranges.len() > 64 || covering(around) == covering(self.ranges),
+            "a cell that was deleted would come back"
+        );
+        around
     }
 
     /// Returns the deletion of a name of this level: all tombstones that cover it, merged. The rule of the read may

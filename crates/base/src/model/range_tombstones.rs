@@ -79,6 +79,10 @@ impl<'a> RangeTombstones<'a> {
         for tombstone in tombstones {
             ranges.add(tombstone);
         }
+        debug_assert!(
+            ranges.ranges.is_sorted_by(|one, next| ranges.compare(one.finish, next.start).is_le()),
+            "ranges overlap, and a search would find one of them"
+        );
         ranges
     }
 

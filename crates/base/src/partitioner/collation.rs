@@ -112,6 +112,10 @@ fn add_singles(table: &mut HashMap<char, Vec<Element>>) {
 /// Adds accented letters: the element of the letter, then the element of the accent.
 fn add_accented(table: &mut HashMap<char, Vec<Element>>) {
     for (accent, plain, accented) in ACCENTED {
+        assert!(
+            plain.chars().count() == accented.chars().count(),
+            "a letter of {accented} would not be sorted"
+        );
         for (plain, accented) in plain.chars().zip(accented.chars()) {
             let elements =
                 [plain, accent].iter().filter_map(|part| table.get(part)).flatten().copied().collect();
@@ -124,6 +128,7 @@ fn add_accented(table: &mut HashMap<char, Vec<Element>>) {
 fn add_doubles(table: &mut HashMap<char, Vec<Element>>) {
     for (double, letters, tertiaries) in DOUBLE {
         let plain = letters.chars().filter_map(|letter| table.get(&letter)).flatten().copied();
+        assert!(letters.chars().count() == tertiaries.len(), "{double} would be sorted as one letter");
         let elements =
             plain.zip(tertiaries).map(|(letter, tertiary)| Element { tertiary, ..letter }).collect();
         table.insert(double, elements);

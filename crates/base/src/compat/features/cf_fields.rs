@@ -161,6 +161,7 @@ pub const CF_FIELDS: &[CfField] = &[
 impl CfField {
     /// Returns the value that a release shows for the field if it is not set.
     pub fn default(&self, release: Release) -> FieldDefault {
+        debug_assert!(self.defaults.is_sorted_by(|(one, _), (next, _)| one < next), "{}", self.name);
         let mut since = self.defaults.iter().rev();
         since.find(|(first, _)| *first <= release).map_or(Absent, |(_, default)| *default)
     }
