@@ -57,13 +57,12 @@ impl CollectionType {
         let plain = format!("{PACKAGE}{}({})", kind.class(), names.join(","));
         let class_name = if is_frozen { format!("{PACKAGE}FrozenType({plain})") } else { plain };
         let held: Vec<Inner> = held.iter().cloned().map(Inner::new).collect();
-        let view = |release| CollectionType {
+        let views = views::each(|release| CollectionType {
             class_name: class_name.clone(),
             kind,
             held: held.iter().map(|held| held.at(release)).collect(),
             views: Vec::new(),
-        };
-        let views = views::each(view);
+        });
         CollectionType { class_name, kind, held, views }
     }
 

@@ -142,13 +142,12 @@ impl CompositeType {
         let names: Vec<&str> = components.iter().map(|component| component.class_name()).collect();
         let class_name = format!("{PACKAGE}CompositeType({})", names.join(","));
         let components: Vec<Inner> = components.iter().cloned().map(Inner::new).collect();
-        let view = |release| CompositeType {
+        let views = views::each(|release| CompositeType {
             class_name: class_name.clone(),
             components: components.iter().map(|component| component.at(release)).collect(),
             takes_static: release >= Release::V2_0,
             views: Vec::new(),
-        };
-        let views = views::each(view);
+        });
         CompositeType { class_name, components, takes_static: true, views }
     }
 
@@ -268,8 +267,8 @@ impl AbstractType for CompositeType {
         let mut read = if is_static { STATIC_PREFIX.to_vec() } else { Vec::with_capacity(bound.len()) };
         let mut left = self.components.len();
         while !rest.is_empty() {
-            let not_enough = |_| MarshalError("Not enough bytes".to_owned());
-            let component = next_component(&mut rest, 0).map_err(not_enough)?;
+            let component =
+                next_component(&mut rest, 0).map_err(|_| MarshalError("Not enough bytes".to_owned()))?;
             left = left.checked_sub(1).ok_or_else(too_many)?;
             let end = if rest.is_empty() { component.end } else { 0 };
             push_component(component.value, end, &mut read);

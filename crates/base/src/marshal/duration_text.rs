@@ -156,10 +156,10 @@ fn iso_alternative(text: &str) -> Option<Vec<(u64, usize)>> {
     let (date, time) = text.split_once('T')?;
     let widths = |text: &str, separator: char, widths: [usize; 3]| {
         let fields: Vec<&str> = text.split(separator).collect();
-        let is_good = |(field, width): (&&str, &usize)| {
-            field.len() == *width && field.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        let are_good = fields.len() == 3 && fields.iter().zip(&widths).all(is_good);
+        let are_good = fields.len() == 3
+            && fields.iter().zip(&widths).all(|(field, width): (&&str, &usize)| {
+                field.len() == *width && field.bytes().all(|byte| byte.is_ascii_digit())
+            });
         are_good.then(|| fields.iter().filter_map(|field| field.parse::<u64>().ok()).collect::<Vec<_>>())
     };
     let counts = [widths(date, '-', [4, 2, 2])?, widths(time, ':', [2, 2, 2])?].concat();

@@ -35,13 +35,12 @@ impl DynamicCompositeType {
         let alias = |(alias, of): (&u8, &TypeRef)| format!("{}=>{}", char::from(*alias), of.class_name());
         let listed: Vec<String> = aliases.iter().map(alias).collect();
         let class_name = format!("{PACKAGE}DynamicCompositeType({})", listed.join(","));
-        let view = |release| DynamicCompositeType {
+        let views = views::each(|release| DynamicCompositeType {
             class_name: class_name.clone(),
             aliases: aliases.clone(),
             release: Some(release),
             views: Vec::new(),
-        };
-        let views = views::each(view);
+        });
         DynamicCompositeType { class_name, aliases, release: None, views }
     }
 
@@ -199,8 +198,7 @@ impl AbstractType for DynamicCompositeType {
     /// The order is exact unless the release orders one of the types differently from how it is stored. Without aliases
     /// a header can specify any type, so all types are checked.
     fn stored_order(&self) -> StoredOrder {
-        let is_exact = |of: &TypeRef| self.view(of).stored_order() == StoredOrder::Exact;
-        let is_known = self.aliases.values().all(is_exact);
+        let is_known = self.aliases.values().all(|of| self.view(of).stored_order() == StoredOrder::Exact);
         let has_own_orders = self.release.is_some_and(|release| {
             TYPES
                 .class_names()

@@ -31,13 +31,12 @@ impl ReversedType {
     }
 
     fn with_views(class_name: String, inner: Inner, is_component: bool) -> ReversedType {
-        let view = |release| ReversedType {
+        let views = views::each(|release| ReversedType {
             class_name: class_name.clone(),
             inner: inner.at(release),
             is_component,
             views: Vec::new(),
-        };
-        let views = views::each(view);
+        });
         ReversedType { class_name, inner, is_component, views }
     }
 

@@ -131,8 +131,8 @@ impl AbstractType for TimeUUIDType {
         if let Some(order) = empty_first(left, right) {
             return Ok(order);
         }
-        let too_short = || MarshalError(self.length_error(left.len().min(right.len())));
-        let order = compare_times(left, right).ok_or_else(too_short)?;
+        let order = compare_times(left, right)
+            .ok_or_else(|| MarshalError(self.length_error(left.len().min(right.len()))))?;
         Ok(order.then_with(|| self.compare_ties(left, right)))
     }
 

@@ -103,11 +103,10 @@ impl<'a> RangeTombstoneRule<'a> {
 
     /// Returns the bound that makes a tombstone ignored if it has it at the name, and others cover the name.
     pub(super) fn ignored_bound(&self, name: &[u8], comparator: &dyn AbstractType) -> Option<Bound> {
-        let is_name = |other: &[u8]| comparator.compare(other, name).is_eq();
         match self {
             RangeTombstoneRule::Greatest => None,
             RangeTombstoneRule::FromBelow { except } => {
-                (!except.is_some_and(is_name)).then_some(Bound::Start)
+                (!except.is_some_and(|other| comparator.compare(other, name).is_eq())).then_some(Bound::Start)
             }
             RangeTombstoneRule::FromAbove => Some(Bound::Finish),
             RangeTombstoneRule::Searched { except } => {

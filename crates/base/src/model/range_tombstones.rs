@@ -71,10 +71,9 @@ impl<'a> RangeTombstones<'a> {
         let mut tombstones: Vec<TombstonePart<'a>> = deletions.map(TombstonePart::of).chain(whole).collect();
         tombstones.retain(|run| ranges.compare(run.start, run.finish).is_le());
         tombstones.sort_by(|one, other| {
-            let by_place = || {
+            one.timestamp.cmp(&other.timestamp).then_with(|| {
                 ranges.compare(one.start, other.start).then_with(|| ranges.compare(one.finish, other.finish))
-            };
-            one.timestamp.cmp(&other.timestamp).then_with(by_place)
+            })
         });
         for tombstone in tombstones {
             ranges.add(tombstone);

@@ -73,8 +73,7 @@ impl Partitioner for OrderPreservingPartitioner {
 
     /// Returns sixteen letters and digits.
     fn random_token(&self, dice: u128) -> Vec<u8> {
-        let letter = |byte: u8| RANDOM_LETTERS[usize::from(byte) % RANDOM_LETTERS.len()];
-        dice.to_be_bytes().map(letter).to_vec()
+        dice.to_be_bytes().map(|byte| RANDOM_LETTERS[usize::from(byte) % RANDOM_LETTERS.len()]).to_vec()
     }
 }
 

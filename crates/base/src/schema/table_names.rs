@@ -91,7 +91,6 @@ impl TableDef {
     /// Returns the row and the column of a cell's name. `None` if the table has no such names, and for Super tables,
     /// whose cells have two names.
     pub fn place_of(&self, name: &Bytes) -> Option<CellPlace> {
-        let part = |part: &[u8]| name.slice_ref(part);
         match self.layout {
             Layout::StaticCompact => Some(CellPlace {
                 is_static: false,
@@ -106,7 +105,7 @@ impl TableDef {
                 element: None,
             }),
             Layout::CompositeDense => {
-                let clustering = components(name)?.into_iter().map(part).collect();
+                let clustering = components(name)?.into_iter().map(|part| name.slice_ref(part)).collect();
                 Some(CellPlace { is_static: false, clustering, column: None, element: None })
             }
             Layout::Sparse => self.sparse_place_of(name),

@@ -84,8 +84,8 @@ impl<K: Ord, V> SharedMap<K, V> {
         {
             return (0, Ok(place));
         }
-        let is_before = |chunk: &Chunk<K, V>| chunk.last().is_some_and(|(last, _)| last.borrow() < key);
-        let at = self.chunks.partition_point(is_before);
+        let at =
+            self.chunks.partition_point(|chunk| chunk.last().is_some_and(|(last, _)| last.borrow() < key));
         (at, self.chunks.get(at).map_or(Err(0), in_chunk))
     }
 
