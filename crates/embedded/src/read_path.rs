@@ -69,8 +69,7 @@ impl ReadPath {
         if may_wait.is_none() && is_long(command) {
             return Ok(None);
         }
-        let read = |row: &RowSource<'_>| read(row, command);
-        self.read_row(&id, &self.prefix_of(key), &tables, read, may_wait)
+        self.read_row(&id, &self.prefix_of(key), &tables, |row| read(row, command), may_wait)
     }
 
     /// Reads a row that is not in the cache, and loads it into the cache if it was used recently.

@@ -217,10 +217,10 @@ impl EmbeddedStore {
         };
         let outcome = match outcome {
             Ok(WriteOutcome::MustWait(mutations)) => {
-                let write = move |engine: &Engine, may_wait: &BlockingPermit| {
+                self.waiting_for(Length::Short, move |engine: &Engine, may_wait: &BlockingPermit| {
                     engine.write(mutations, behaviour, Some(may_wait))
-                };
-                self.waiting_for(Length::Short, write).await
+                })
+                .await
             }
             outcome => outcome,
         };

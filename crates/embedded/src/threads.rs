@@ -31,16 +31,15 @@ impl Worker {
         health: Arc<Health>,
         mut work: impl FnMut() -> Next + Send + 'static,
     ) -> Result<Worker, StoreError> {
-        let run = move || {
-            while !health.is_closed() {
-                if let Next::Rest(longest) = work() {
-                    std::thread::park_timeout(longest);
-                }
-            }
-        };
         let handle = std::thread::Builder::new()
             .name(name.to_owned())
-            .spawn(run)
+            .spawn(move || {
+                while !health.is_closed() {
+                    if let Next::Rest(longest) = work() {
+                        std::thread::park_timeout(longest);
+                    }
+                }
+            })
             .map_err(|error| StoreError::Io(format!("cannot start the {name} thread: {error}")))?;
         Ok(Worker { name, thread: handle.thread().clone(), handle: Mutex::new(Some(handle)) })
     }

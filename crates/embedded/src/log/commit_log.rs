@@ -55,11 +55,10 @@ impl CommitLog {
         // on.
         disk.sync_directory(directory).map_err(|error| io_error(directory, &error))?;
         // A killed process may have left segments that it had not synced. A sync of later records must include them.
-        let open_earlier = |number| {
+        let earlier = (first..replayed.end.segment).map(|number| {
             let path = path_of(directory, number);
             disk.open(&path).map_err(|error| io_error(&path, &error))
-        };
-        let earlier = (first..replayed.end.segment).map(open_earlier);
+        });
         let mut unsynced = earlier.collect::<Result<Vec<_>, _>>()?;
         let end = replayed.end;
         let file = open_cut(&*disk, directory, end);

@@ -128,8 +128,7 @@ impl Tables {
         if key.len() < long_keys::CHUNK {
             return self.main().map_or(Ok(None), |tree| tree.get(snapshot, key));
         }
-        let place = |tree: &Tree| tree.get(snapshot, &long_keys::place(key.to_vec()).key);
-        self.long().map_or(Ok(None), place)
+        self.long().map_or(Ok(None), |tree| tree.get(snapshot, &long_keys::place(key.to_vec()).key))
     }
 
     /// Returns the trees that exist, with the names of their directories.

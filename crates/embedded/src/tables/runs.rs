@@ -146,10 +146,10 @@ impl Runs {
             Some(Box::new(tables.flat_map(move |at| runs.0[number].tables[at].range(bounds.clone()))))
         };
         let merged = Merger::new(self.0.iter().enumerate().filter_map(of_run).collect());
-        let is_value = |entry: &lsm_tree::Result<InternalValue>| {
-            entry.as_ref().map_or(true, |entry| !entry.is_tombstone())
-        };
-        Box::new(MvccStream::new(merged).filter(is_value))
+        Box::new(
+            MvccStream::new(merged)
+                .filter(|entry| entry.as_ref().map_or(true, |entry| !entry.is_tombstone())),
+        )
     }
 
     #[cfg(test)]
