@@ -105,8 +105,7 @@ impl Conversation {
         let effect = words.as_ref().map(|words| words.effect);
         // Preparing changes nothing.
         let effect = if method.starts_with("prepare_") { Some(Effect::Session) } else { effect };
-        let used = |words: StatementWords| (words.keyspace, words.table);
-        let (of_statement, table) = words.map(used).unwrap_or_default();
+        let (of_statement, table) = words.map(|words| (words.keyspace, words.table)).unwrap_or_default();
         Call {
             interface: Interface::Thrift(generation.unwrap_or(ApiGeneration::AfterSetKeyspace)),
             keyspace: place.keyspace.or(of_statement).or_else(|| self.keyspace.clone()),

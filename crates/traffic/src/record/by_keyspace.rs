@@ -240,8 +240,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin> Routed<'_, C> {
             }
             self.links.insert(address.clone(), link);
         }
-        let lost = || io::Error::from(io::ErrorKind::NotConnected);
-        Ok(self.links.get_mut(address).ok_or_else(lost)?)
+        Ok(self.links.get_mut(address).ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?)
     }
 }
 

@@ -45,13 +45,13 @@ impl Filter {
     }
 
     fn has_call(&self, call: &Call) -> bool {
-        let is_method = |wanted: &String| wanted.eq_ignore_ascii_case(&call.method);
         let family = call.family.as_deref().unwrap_or_default();
         let is_family = |wanted: &String| match wanted.split_once('.') {
             Some((keyspace, name)) => call.keyspace.as_deref() == Some(keyspace) && name == family,
             None => wanted == family,
         };
-        (self.methods.is_empty() || self.methods.iter().any(is_method))
+        (self.methods.is_empty()
+            || self.methods.iter().any(|wanted| wanted.eq_ignore_ascii_case(&call.method)))
             && (self.families.is_empty() || self.families.iter().any(is_family))
     }
 
