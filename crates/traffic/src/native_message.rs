@@ -5,13 +5,12 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use wire::native::{ProtocolVersion, RequestCode, ResponseCode};
 
-const FROM_SERVER: u8 = 0x80;
-const TRACING: u8 = 0x02;
-const CUSTOM_PAYLOAD: u8 = 0x04;
-const WARNING: u8 = 0x08;
-const TRACE_ID_BYTES: usize = 16;
+use crate::native_head::NativeHead;
+use wire::native::{ProtocolVersion, RequestCode, ResponseCode, flag};
+
+/// The length of the id of a trace, with which a traced reply begins.
+pub const TRACE_ID_BYTES: usize = 16;
 
 /// The kind of RESULT that answers PREPARE.
 const RESULT_PREPARED: i32 = 4;
@@ -41,30 +40,21 @@ pub enum Statement<'a> {
 impl<'a> NativeMessage<'a> {
     /// Returns the parts of a whole frame; `None` if the bytes are not one.
     pub fn read(frame: &'a [u8]) -> Option<NativeMessage<'a>> {
-        let (first, flags) = (*frame.first()?, *frame.get(1)?);
-        let version = ProtocolVersion::of_number(first & !FROM_SERVER)?;
-        let header = version.header_bytes();
-        let stream = match version.header_bytes() {
-            8 => i16::from(frame.get(2)?.cast_signed()),
-            _ => i16::from_be_bytes(*frame.get(2..)?.first_chunk()?),
-        };
-        let opcode = *frame.get(header - 5)?;
-        let length = u32::from_be_bytes(*frame.get(header - 4..)?.first_chunk()?);
-        let whole = frame.get(header..)?;
-        if whole.len() != usize::try_from(length).ok()? {
+        let head = NativeHead::read(frame).ok()??;
+        let NativeHead { version, is_from_server: is_reply, flags, stream, opcode, .. } = head;
+        if frame.len() != head.frame_bytes() {
             return None;
         }
-        let is_reply = first & FROM_SERVER != 0;
-        let mut fields = Fields { rest: whole };
-        if is_reply && flags & TRACING != 0 {
+        let mut fields = Fields { rest: frame.get(version.header_bytes()..)? };
+        if is_reply && flags & flag::TRACING != 0 {
             fields.take(TRACE_ID_BYTES)?;
         }
-        if is_reply && version >= ProtocolVersion::V4 && flags & WARNING != 0 {
+        if is_reply && version >= ProtocolVersion::V4 && flags & flag::WARNING != 0 {
             for _ in 0..fields.u16()? {
                 fields.short_bytes()?;
             }
         }
-        if version >= ProtocolVersion::V4 && flags & CUSTOM_PAYLOAD != 0 {
+        if version >= ProtocolVersion::V4 && flags & flag::CUSTOM_PAYLOAD != 0 {
             for _ in 0..fields.u16()? {
                 fields.short_bytes()?;
                 fields.value()?;

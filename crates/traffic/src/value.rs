@@ -26,6 +26,7 @@ pub type Fields = BTreeMap<i16, Value>;
 
 /// A Thrift value of any type.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names are those of Thrift's types")]
 pub enum Value {
     Bool(bool),
     Byte(i8),
@@ -44,18 +45,25 @@ pub enum Value {
 /// Why a value cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
+    /// The bytes are not of a value.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// More values than the limit allows.
     #[error("the message has more than {TRAFFIC_VALUES_MAX} values")]
     TooMany,
     #[error("{bytes} bytes follow the end of the message")]
-    Trailing { bytes: usize },
+    /// More follows a whole message.
+    Trailing {
+        /// The number of bytes.
+        bytes: usize,
+    },
     /// JSON that is not of a value.
     #[error("{0}")]
     Json(String),
 }
 
 impl Value {
+    /// Returns the type of the value.
     pub fn ttype(&self) -> TType {
         match self {
             Value::Bool(_) => TType::Bool,

@@ -30,10 +30,12 @@ pub struct Conversation {
 }
 
 impl Conversation {
+    /// Begins with the first message of a connection.
     pub fn new(protocol: Protocol) -> Conversation {
         Conversation { protocol, keyspace: None, generation: None, prepared: HashMap::new() }
     }
 
+    /// Returns the protocol of the connection.
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
@@ -51,9 +53,8 @@ impl Conversation {
     pub fn request(&mut self, message: &Bytes, prepared: &PreparedTexts) -> Result<Call, CallError> {
         match self.protocol {
             Protocol::Thrift { is_framed } => {
-                let transport = if is_framed { Transport::Framed } else { Transport::Unframed };
                 let decoded = ThriftMessage::read(message)?;
-                Ok(self.thrift_call(decoded, message.clone(), transport))
+                Ok(self.thrift_call(decoded, message.clone(), Protocol::transport(is_framed)))
             }
             Protocol::Native => Ok(self.native_call(NativeRequest::read(message)?, prepared)),
         }

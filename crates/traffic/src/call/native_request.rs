@@ -10,22 +10,22 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 use super::{CallError, NativeFrame};
 use base::model::BoundValue;
-use wire::native::{BodyReader, ProtocolVersion, RequestCode};
+use wire::native::{BodyReader, ProtocolVersion, RequestCode, flag};
 
 /// The flags of a statement's parameters.
-mod flag {
+mod parameter_flag {
     pub const VALUES: u32 = 0x01;
     pub const PAGE_SIZE: u32 = 0x04;
     pub const PAGING_STATE: u32 = 0x08;
     pub const NAMES: u32 = 0x40;
 }
-/// The flag of a frame whose body begins with a custom payload.
-const CUSTOM_PAYLOAD: u8 = 0x04;
 
 /// A request, decoded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NativeRequest {
+    /// The frame of the request.
     pub frame: NativeFrame,
+    /// The opcode.
     pub code: RequestCode,
     /// The options of STARTUP. Empty for other requests.
     pub options: BTreeMap<String, String>,
@@ -40,12 +40,16 @@ pub struct NativeRequest {
 /// A statement of a request, with its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NativeStatement {
+    /// The text, or the id that stands for it.
     pub text: StatementText,
+    /// The values that are bound to it.
     pub values: Vec<BoundValue>,
 }
 
+/// A statement in a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StatementText {
+    /// The text.
     Text(String),
     /// The id of a prepared statement.
     Prepared(Part),
@@ -54,6 +58,7 @@ pub enum StatementText {
 /// Bytes of a body that other servers have other ones for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
+    /// The bytes without their length.
     pub bytes: Bytes,
     /// The position in the body, with the length field before the bytes.
     range: Range<usize>,
@@ -80,7 +85,7 @@ impl NativeRequest {
             frame,
         };
         let mut body = Body::of(&request.frame);
-        if request.frame.flags & CUSTOM_PAYLOAD != 0 {
+        if request.frame.flags & flag::CUSTOM_PAYLOAD != 0 {
             body.reader.skip_payload()?;
         }
         match code {
@@ -126,13 +131,14 @@ impl NativeRequest {
             ProtocolVersion::V5 => body.reader.u32()?,
             _ => body.reader.u8()?.into(),
         };
+        let has = |flag: u32| flags & flag != 0;
         let values =
-            if flags & flag::VALUES == 0 { Vec::new() } else { body.values(flags & flag::NAMES != 0)? };
+            if has(parameter_flag::VALUES) { body.values(has(parameter_flag::NAMES))? } else { Vec::new() };
         self.statements.push(NativeStatement { text, values });
-        if flags & flag::PAGE_SIZE != 0 {
+        if has(parameter_flag::PAGE_SIZE) {
             body.reader.i32()?;
         }
-        if flags & flag::PAGING_STATE != 0 {
+        if has(parameter_flag::PAGING_STATE) {
             self.paging_state = body.part()?;
         }
         Ok(())

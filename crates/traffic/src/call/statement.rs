@@ -12,19 +12,16 @@ use super::Effect;
 pub struct StatementWords {
     /// The first word in capitals: `SELECT`. Empty if the text has none.
     pub verb: String,
+    /// The effect, by the first word.
     pub effect: Effect,
+    /// The keyspace, if the statement names it before the table.
     pub keyspace: Option<String>,
     /// The table; `None` if the statement has none or several.
     pub table: Option<String>,
-    /// Functions that return another value each time: `now`, `uuid`.
-    pub is_random: bool,
 }
 
-/// Functions whose values are new each time.
-const RANDOM_FUNCTIONS: [&str; 6] =
-    ["now", "uuid", "currenttimestamp", "currentdate", "currenttimeuuid", "currenttime"];
-
 impl StatementWords {
+    /// Describes a statement.
     pub fn of(text: &str) -> StatementWords {
         let words: Vec<Token> = tokens_of_any(text).filter(|token| token.kind != TokenKind::Hidden).collect();
         let verb = words.first().map(|token| token.raw(text).to_ascii_uppercase()).unwrap_or_default();
@@ -34,12 +31,8 @@ impl StatementWords {
             | "REVOKE" => Effect::Write,
             _ => Effect::Session,
         };
-        let is_random = words.windows(2).any(|pair| {
-            pair[1].raw(text) == "("
-                && RANDOM_FUNCTIONS.iter().any(|name| name.eq_ignore_ascii_case(pair[0].raw(text)))
-        });
         let (keyspace, table) = table_of(&words, text, &verb);
-        StatementWords { verb, effect, keyspace, table, is_random }
+        StatementWords { verb, effect, keyspace, table }
     }
 
     /// Returns the keyspace that `USE` selects.
@@ -145,13 +138,6 @@ mod tests {
             assert_eq!(got, (effect, keyspace, table), "{text}");
         }
     }
-
-    #[test]
-    fn statements_with_random_functions_are_found() {
-        assert!(StatementWords::of("INSERT INTO t (k) VALUES (NOW())").is_random);
-        assert!(!StatementWords::of("SELECT now FROM t WHERE a = 'now()'").is_random);
-    }
-
     #[test]
     fn use_names_a_keyspace() {
         assert_eq!(StatementWords::used_keyspace("USE Ks;").as_deref(), Some("ks"));

@@ -57,8 +57,8 @@ impl Context {
 
 /// Returns the version of a UUID; `None` if the bytes are none.
 fn version_of(uuid: &[u8]) -> Option<u8> {
-    let uuid = <&[u8; 16]>::try_from(uuid).ok()?;
-    (uuid[8] & 0xc0 == 0x80).then_some(uuid[6] >> 4)
+    let [_, _, _, _, _, _, version, _, variant, ..] = <[u8; 16]>::try_from(uuid).ok()?;
+    (variant & 0xc0 == 0x80).then_some(version >> 4)
 }
 
 /// Returns the time of a UUID of version 1, in microseconds since 1970.

@@ -129,7 +129,7 @@ pub fn compare(
 /// Returns an answer as text, cut if it is long.
 pub fn shown_answer(answer: &Answer) -> String {
     match answer {
-        Answer::Thrift(reply) => thrift::shown_reply(reply, None),
+        Answer::Thrift(reply) => thrift::shown_reply(reply),
         Answer::Native(reply) => native::shown_reply(reply),
     }
 }

@@ -50,22 +50,17 @@ fn contents(
             None
         }
         (Error { code, text, fields }, Error { code: other, text: other_text, fields: other_fields }) => {
-            if code == other && fields == other_fields {
-                if text == other_text {
-                    return None;
-                }
-                if without_java_objects(text) == without_java_objects(other_text) {
-                    rules.push(Rule::JavaObject);
-                    return None;
-                }
+            let is_same_text = || without_java_objects(text) == without_java_objects(other_text);
+            if code == other && fields == other_fields && is_same_text() {
+                rules.push(Rule::JavaObject);
+                return None;
             }
-            let kind = if code == other { DifferenceKind::Text } else { DifferenceKind::Exception };
             // The id of a statement that the server does not know is the server's own.
-            let is_unprepared = code == other && *code == UNPREPARED;
-            if is_unprepared {
+            if code == other && *code == UNPREPARED {
                 rules.push(Rule::Handle);
                 return None;
             }
+            let kind = if code == other { DifferenceKind::Text } else { DifferenceKind::Exception };
             Some(Found::whole(kind, shown_reply(recorded), shown_reply(candidate)))
         }
         (ReplyContent::Rows(left), ReplyContent::Rows(right)) => rows(left, right, context, rules),

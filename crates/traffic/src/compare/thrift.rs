@@ -53,26 +53,22 @@ pub fn difference(
                 return None;
             }
             let is_same_kind = name == other_name;
-            if is_same_kind && without_texts(fields) == without_texts(other_fields) {
-                let (left, right) = (without_java_objects(&text), without_java_objects(&other_text));
-                if left == right {
-                    rules.push(Rule::JavaObject);
-                    return None;
-                }
+            if is_same_kind
+                && without_texts(fields) == without_texts(other_fields)
+                && without_java_objects(&text) == without_java_objects(&other_text)
+            {
+                rules.push(Rule::JavaObject);
+                return None;
             }
             let kind = if is_same_kind { DifferenceKind::Text } else { DifferenceKind::Exception };
-            Some(Found::whole(kind, shown_reply(recorded, Some(call)), shown_reply(candidate, Some(call))))
+            Some(Found::whole(kind, shown_reply(recorded), shown_reply(candidate)))
         }
-        _ => Some(Found::whole(
-            DifferenceKind::Exception,
-            shown_reply(recorded, Some(call)),
-            shown_reply(candidate, Some(call)),
-        )),
+        _ => Some(Found::whole(DifferenceKind::Exception, shown_reply(recorded), shown_reply(candidate))),
     }
 }
 
 /// Returns a reply as text: an exception as `NAME: text`.
-pub fn shown_reply(reply: &ThriftMessage, _call: Option<&Call>) -> String {
+pub fn shown_reply(reply: &ThriftMessage) -> String {
     match content_of(reply) {
         Content::Result(None) => "nothing".to_owned(),
         Content::Result(Some(value)) => shown(value),
@@ -87,7 +83,6 @@ fn content_of(reply: &ThriftMessage) -> Content<'_> {
         text.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
     };
     if reply.kind == MessageKind::Exception {
-        let is_internal = reply.fields.get(&2).and_then(Value::as_int) == Some(INTERNAL_ERROR);
         let kind = reply.fields.get(&2).and_then(Value::as_int).unwrap_or_default();
         let name = match kind {
             1 => "UnknownMethod".to_owned(),
@@ -95,6 +90,7 @@ fn content_of(reply: &ThriftMessage) -> Content<'_> {
             7 => "ProtocolError".to_owned(),
             kind => format!("TApplicationException{kind}"),
         };
+        let is_internal = kind == INTERNAL_ERROR;
         return Content::Exception { name, text: text(&reply.fields), fields: &reply.fields, is_internal };
     }
     let declared = reply.fields.iter().find_map(|(id, value)| match value {

@@ -20,8 +20,11 @@ const SEARCH_BYTES: usize = 64 * 1024;
 pub enum Ending {
     /// The recorder closed the file.
     Complete,
-    /// The recorder was killed, still runs, or the disk was full. The last `torn_bytes` are a part of a block.
-    Open { torn_bytes: u64 },
+    /// The recorder was killed, still runs, or the disk was full.
+    Open {
+        /// The bytes of a block that was not written as a whole.
+        torn_bytes: u64,
+    },
 }
 
 /// The selection of the blocks that are read. A selected block may also have other events.
@@ -29,10 +32,13 @@ pub enum Ending {
 pub struct Selection {
     /// Microseconds since 1970; both ends are included.
     pub from_us: Option<i64>,
+    /// The end of the time, as `from_us`.
     pub until_us: Option<i64>,
     /// Empty: all.
     pub connections: Vec<u64>,
+    /// The methods. Empty: all.
     pub methods: Vec<Vec<u8>>,
+    /// The column families. Empty: all.
     pub families: Vec<Vec<u8>>,
 }
 
@@ -82,6 +88,11 @@ struct Payload {
 }
 
 impl Reader {
+    /// Opens a file and reads its head.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is not a recording.
     pub fn open(path: &Path) -> Result<Reader, TrafficError> {
         let file = File::open(path);
         let file = file.map_err(|why| TrafficError::Unreadable { file: path.to_owned(), why })?;
@@ -141,6 +152,7 @@ impl<R: Read + Seek> Reader<R> {
         Reader { selection, ..self }
     }
 
+    /// Returns the head of the file.
     pub fn header(&self) -> &Header {
         &self.header
     }

@@ -25,37 +25,39 @@ pub fn now_us() -> i64 {
 /// Bytes that passed a connection, or what happened to it.
 #[derive(Debug, Clone)]
 pub struct Chunk {
+    /// When it was noticed, in microseconds since 1970.
     pub at_us: i64,
+    /// The number of the connection.
     pub connection: u64,
+    /// The bytes, or the event.
     pub kind: ChunkKind,
 }
 
+/// The kinds of chunks.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the comments of the variants explain their fields")]
 pub enum ChunkKind {
+    /// A client has connected.
     Opened {
+        /// The address of the client.
         client: SocketAddr,
         /// The address of the server that answers.
         upstream: Arc<str>,
     },
     /// Bytes from a side, at a place in the buffer.
-    Bytes {
-        from: Side,
-        at: Range<usize>,
-    },
+    Bytes { from: Side, at: Range<usize> },
     /// So many bytes of a side are missing before the next ones.
-    Gap {
-        from: Side,
-        bytes: u64,
-    },
-    Closed {
-        by: Side,
-    },
+    Gap { from: Side, bytes: u64 },
+    /// The connection has ended.
+    Closed { by: Side },
 }
 
 /// The chunks that the connections have left for the recorder.
 #[derive(Debug, Default)]
 pub struct Pending {
+    /// The chunks, in their order.
     pub chunks: Vec<Chunk>,
+    /// The bytes of all chunks, one after the other.
     pub bytes: Vec<u8>,
     /// Whether no more will come.
     pub is_last: bool,

@@ -9,18 +9,14 @@ use super::hashes::Hashes;
 use super::statement;
 use super::thrift::is_no_data;
 use crate::call::{NativeReply, NativeRequest, ReplyContent, Rows, StatementText};
-use crate::native_message::{NativeMessage, place_of};
+use crate::native_message::{NativeMessage, TRACE_ID_BYTES, place_of};
 use base::model::BoundValue;
 use cql_syntax::{Dialect, Subject};
-use wire::native::ProtocolVersion;
+use wire::native::{ProtocolVersion, flag};
 
 /// The sizes of an error's code and of the length of its text.
 const CODE_BYTES: usize = 4;
 const LENGTH_BYTES: usize = 2;
-
-const WARNING: u8 = 0x08;
-const TRACING: u8 = 0x02;
-const TRACE_ID_BYTES: usize = 16;
 
 /// A redacted frame.
 pub struct RedactedRequest {
@@ -79,8 +75,8 @@ pub fn reply(frame: &Bytes, hashes: &Hashes) -> Option<Bytes> {
         _ => {}
     }
     if !reply.warnings.is_empty() {
-        let traced = if reply.frame.flags & TRACING != 0 { TRACE_ID_BYTES } else { 0 };
-        debug_assert!(reply.frame.flags & WARNING != 0);
+        let traced = if reply.frame.flags & flag::TRACING != 0 { TRACE_ID_BYTES } else { 0 };
+        debug_assert!(reply.frame.flags & flag::WARNING != 0);
         let mut at = reply.frame.version.header_bytes() + traced + LENGTH_BYTES;
         for warning in &reply.warnings {
             at += LENGTH_BYTES;

@@ -8,7 +8,6 @@ use super::hashes::Hashes;
 use super::{native, thrift};
 use crate::native_message::NativeMessage;
 use crate::{Event, EventKind, Header, Loss, LossReason, Protocol};
-use wire::thrift::frame::Transport;
 
 /// The most ids of prepared statements that are known to read the system's tables.
 const SYSTEM_IDS_MAX: usize = 10_000;
@@ -38,6 +37,7 @@ enum Open {
 }
 
 impl Redactor {
+    /// Creates a redactor that replaces data by these hashes.
     pub fn new(hashes: Hashes) -> Redactor {
         Redactor { hashes, connections: HashMap::new(), system_ids: HashSet::new() }
     }
@@ -57,6 +57,7 @@ impl Redactor {
         header.redaction_key = Some(self.hashes.key().fingerprint());
     }
 
+    /// Returns an event without the data of its roles. Events must be passed in their order.
     pub fn redact(&mut self, event: Event) -> Event {
         let Event { at_us, connection, kind } = event;
         let kind = match kind {
@@ -81,7 +82,7 @@ impl Redactor {
         let Some(state) = self.connections.get_mut(&connection) else { return lost(bytes) };
         let redacted = match state.protocol {
             Protocol::Thrift { is_framed } => {
-                thrift::redacted(&message, transport(is_framed), &mut self.hashes)
+                thrift::redacted(&message, Protocol::transport(is_framed), &mut self.hashes)
             }
             Protocol::Native => {
                 let ids = &self.system_ids;
@@ -116,16 +117,12 @@ impl Redactor {
                 Some(message)
             }
             (None, Protocol::Thrift { is_framed }) => {
-                thrift::redacted(&message, transport(is_framed), &mut self.hashes)
+                thrift::redacted(&message, Protocol::transport(is_framed), &mut self.hashes)
             }
             (None, Protocol::Native) => native::reply(&message, &self.hashes),
         };
         redacted.map_or_else(|| lost(bytes), |message| EventKind::Reply { call, message })
     }
-}
-
-fn transport(is_framed: bool) -> Transport {
-    if is_framed { Transport::Framed } else { Transport::Unframed }
 }
 
 fn lost(bytes: u64) -> EventKind {

@@ -17,6 +17,7 @@ use super::order::Order;
 use super::own_data::{OwnData, rows_of};
 use super::pending::{CandidateAnswer, Pending};
 use super::{Candidate, Progress, ReplayOptions, Speed, reason};
+use crate::event::host_of;
 use base::util::Clock;
 
 /// Calls that the replay makes itself have numbers from here on.
@@ -79,6 +80,7 @@ pub struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
+    /// Begins a replay whose comparisons go to the report.
     pub fn new(candidate: &'a Candidate, options: &'a ReplayOptions, report: &'a mut Report) -> Replay<'a> {
         for rule in Rule::ALL {
             report.explain_rule(rule.name(), rule.meaning());
@@ -412,9 +414,4 @@ impl<'a> Replay<'a> {
             has_server_timestamps: self.has_server_timestamps,
         }
     }
-}
-
-/// Returns the host of an address.
-fn host_of(address: &str) -> &str {
-    address.rsplit_once(':').map_or(address, |(host, _)| host)
 }

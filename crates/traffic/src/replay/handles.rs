@@ -43,26 +43,11 @@ impl Handles {
     pub fn learn(&mut self, connection: u64, call: &Call, recorded: &Answer, candidate: &Answer) {
         match (recorded, candidate) {
             (Answer::Native(recorded), Answer::Native(candidate)) => {
-                match (&recorded.content, &candidate.content) {
-                    (
-                        ReplyContent::Prepared { id, result_id, .. },
-                        ReplyContent::Prepared { id: other, result_id: other_result, .. },
-                    ) => {
-                        self.put(id, other);
-                        if let (Some(id), Some(other)) = (result_id, other_result) {
-                            self.put(id, other);
-                        }
+                let handles = native_handles(&recorded.content).into_iter();
+                for (handle, other) in handles.zip(native_handles(&candidate.content)) {
+                    if let (Some(handle), Some(other)) = (handle, other) {
+                        self.put(handle, other);
                     }
-                    (ReplyContent::Rows(rows), ReplyContent::Rows(other)) => {
-                        for (state, other) in
-                            [(&rows.paging_state, &other.paging_state), (&rows.result_id, &other.result_id)]
-                        {
-                            if let (Some(state), Some(other)) = (state, other) {
-                                self.put(state, other);
-                            }
-                        }
-                    }
-                    _ => {}
                 }
             }
             (Answer::Thrift(recorded), Answer::Thrift(candidate)) => {
@@ -136,6 +121,15 @@ impl Handles {
             return Translated::Ready(request.frame.write());
         }
         Translated::Ready(request.with_parts(&parts).write())
+    }
+}
+
+/// Returns the handles of an answer, those of each kind at their own places.
+fn native_handles(content: &ReplyContent) -> [Option<&Bytes>; 4] {
+    match content {
+        ReplyContent::Prepared { id, result_id, .. } => [Some(id), result_id.as_ref(), None, None],
+        ReplyContent::Rows(rows) => [None, None, rows.paging_state.as_ref(), rows.result_id.as_ref()],
+        _ => [None; 4],
     }
 }
 

@@ -9,7 +9,7 @@ use super::super::Protocol;
 use super::super::call::{Answer, Call, CallError, NativeReply};
 use super::super::compare::{Compare, Comparison, Rule};
 use super::super::message::ThriftMessage;
-use super::super::report::{Compared, Outcome};
+use super::super::report::Compared;
 
 /// A call between its request and its comparison.
 #[derive(Debug)]
@@ -54,21 +54,9 @@ impl Pending {
 
     /// Returns the call for the report, without its outcome.
     pub fn compared(&self, number: u64) -> Compared<'_> {
-        let recorded = self.recorded.as_ref();
-        Compared {
-            call: number,
-            at_us: self.at_us,
-            method: &self.call.method,
-            keyspace: self.call.keyspace.as_deref().unwrap_or_default(),
-            family: self.call.family.as_deref().unwrap_or_default(),
-            interface: self.call.interface,
-            client: &self.client,
-            is_write: self.call.is_write(),
-            recorded_us: recorded.map(|(_, at)| at.saturating_sub(self.at_us).max(0).unsigned_abs()),
-            candidate_us: None,
-            rules: &[],
-            outcome: Outcome::Equal,
-        }
+        let took = |at_us: i64| at_us.saturating_sub(self.at_us).max(0).unsigned_abs();
+        let recorded_us = self.recorded.as_ref().map(|(_, at_us)| took(*at_us));
+        Compared { recorded_us, ..self.call.compared(number, self.at_us, &self.client) }
     }
 }
 

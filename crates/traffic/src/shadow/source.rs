@@ -14,6 +14,7 @@ use super::super::report::{Compared, Outcome};
 use super::super::{Event, EventKind};
 use super::selection::Selection;
 use super::status::ShadowState;
+use crate::event::host_of;
 
 /// The interval at which the thread takes the bytes that have passed.
 const PERIOD: Duration = Duration::from_millis(5);
@@ -76,9 +77,8 @@ impl Source {
     fn is_sent(&mut self, event: &Event) -> bool {
         match &event.kind {
             EventKind::Opened { protocol, client, .. } => {
-                let host = client.rsplit_once(':').map_or(client.as_str(), |(host, _)| host);
-                let conversation = Conversation::new(*protocol);
-                let opened = Connection { conversation, client: host.to_owned(), open: HashMap::new() };
+                let (conversation, client) = (Conversation::new(*protocol), host_of(client).to_owned());
+                let opened = Connection { conversation, client, open: HashMap::new() };
                 self.connections.insert(event.connection, opened);
                 true
             }
@@ -128,20 +128,8 @@ impl Source {
     /// Counts a call that the candidate does not get.
     fn add_refused(&self, number: u64, open: &OpenCall, client: &str, recorded_us: Option<u64>) {
         let Some(reason) = open.refusal else { return };
-        let call = &open.call;
-        self.state.report.add(&Compared {
-            call: number,
-            at_us: open.at_us,
-            method: &call.method,
-            keyspace: call.keyspace.as_deref().unwrap_or_default(),
-            family: call.family.as_deref().unwrap_or_default(),
-            interface: call.interface,
-            client,
-            is_write: call.is_write(),
-            recorded_us,
-            candidate_us: None,
-            rules: &[],
-            outcome: Outcome::NotCompared(reason),
-        });
+        let outcome = Outcome::NotCompared(reason);
+        let call = open.call.compared(number, open.at_us, client);
+        self.state.report.add(&Compared { recorded_us, outcome, ..call });
     }
 }

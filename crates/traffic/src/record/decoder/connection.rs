@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::native::NativeStreams;
 use super::prepared_kinds::PreparedKinds;
+use super::secrets::{CallSecrets, Hidden};
 use super::thrift::ThriftStreams;
 use crate::{EventKind, Loss, LossReason, Protocol, Side};
 use wire::limits::MESSAGE_BYTES_MAX;
@@ -35,10 +36,6 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn request(&mut self, call: u64, message: Bytes) {
-        self.kinds.push(EventKind::Request { call, message });
-    }
-
     pub fn reply(&mut self, call: u64, message: Bytes) {
         self.kinds.push(EventKind::Reply { call, message });
     }
@@ -52,13 +49,7 @@ pub struct Losses {
 
 impl Losses {
     pub fn add(&mut self, why: LossReason, messages: u64, bytes: u64) {
-        match self.losses.iter_mut().find(|loss| loss.why == why) {
-            Some(loss) => {
-                loss.messages += messages;
-                loss.bytes += bytes;
-            }
-            None => self.losses.push(Loss { messages, bytes, why }),
-        }
+        Loss { messages, bytes, why }.add_to(&mut self.losses);
     }
 
     pub fn report(&mut self, found: &mut Found) {
@@ -71,6 +62,24 @@ pub struct Outputs<'a> {
     pub shared: &'a mut SharedCalls,
     pub losses: &'a mut Losses,
     pub found: &'a mut Found,
+}
+
+impl Outputs<'_> {
+    /// Adds a request without its secrets. Returns its call, or why it is not recorded, and the secrets that its reply may
+    /// have.
+    pub fn request(&mut self, message: Bytes, hidden: Hidden) -> (Result<u64, LossReason>, CallSecrets) {
+        let (shown, secrets) = match hidden {
+            Hidden::Nothing => (message, CallSecrets::default()),
+            Hidden::Replaced(shown, secrets) => (shown, secrets),
+            Hidden::Refused => {
+                self.losses.add(LossReason::Secret, 1, message.len() as u64);
+                return (Err(LossReason::Secret), CallSecrets::default());
+            }
+        };
+        let call = self.shared.next();
+        self.found.kinds.push(EventKind::Request { call, message: shown });
+        (Ok(call), secrets)
+    }
 }
 
 /// Why the rest of a connection cannot be decoded.

@@ -8,6 +8,8 @@
 //! like a message, which is soon: clients send a request at once, and wait for its reply. Calls from before the gap stay
 //! without a reply.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 mod connection;
 mod native;
 #[cfg(test)]

@@ -63,13 +63,16 @@ pub enum Hidden {
 }
 
 impl Hidden {
-    fn of(message: &Bytes, places: &[Range<usize>], kind: StatementKind) -> Hidden {
+    /// Hides the secrets of a message. `None`: it may have others.
+    fn of(message: &Bytes, found: Option<Found>) -> Hidden {
+        let Some(Found { places, kind }) = found else { return Hidden::Refused };
         if places.is_empty() && kind == StatementKind::default() {
             return Hidden::Nothing;
         }
         let long = places.iter().filter(|place| place.len() >= SECRET_BYTES_MIN);
-        let secrets = long.map(|place| Bytes::copy_from_slice(&message[place.clone()])).collect();
-        Hidden::Replaced(blank(message.clone(), places), CallSecrets { secrets, kind })
+        let secrets = long.filter_map(|place| message.get(place.clone())).map(Bytes::copy_from_slice);
+        let secrets = CallSecrets { secrets: secrets.collect(), kind };
+        Hidden::Replaced(blank(message.clone(), &places), secrets)
     }
 }
 
@@ -78,11 +81,18 @@ pub fn blank(message: Bytes, places: &[Range<usize>]) -> Bytes {
     if places.is_empty() {
         return message;
     }
-    let mut copy = BytesMut::from(&message[..]);
+    let mut copy = BytesMut::from(message);
     for place in places {
-        copy[place.clone()].fill(BLANK);
+        if let Some(secret) = copy.get_mut(place.clone()) {
+            secret.fill(BLANK);
+        }
     }
     copy.freeze()
+}
+
+/// Returns places in a part as places in the message, in which the part begins at `start`.
+pub fn shifted(places: Vec<Range<usize>>, start: usize) -> Vec<Range<usize>> {
+    places.into_iter().map(|place| start + place.start..start + place.end).collect()
 }
 
 /// The secrets in the statements of a request.
@@ -93,46 +103,37 @@ struct Found {
 }
 
 impl Found {
+    fn at(places: Vec<Range<usize>>) -> Found {
+        Found { places, kind: StatementKind::default() }
+    }
+
     /// Adds the secrets of a statement that begins at `start` of the message.
     fn add(&mut self, text: &[u8], start: usize, dialect: Dialect) {
         let text: Cow<'_, str> = readable(text);
         self.kind.reads_secrets |= StatementKind::reads_secrets(&text);
         if let Some(secrets) = StatementSecrets::of(&text, dialect) {
             self.kind.has_passwords |= secrets.are_in_values;
-            self.places
-                .extend(secrets.places.into_iter().map(|place| start + place.start..start + place.end));
+            self.places.extend(shifted(secrets.places, start));
         }
     }
 }
 
 /// Hides the passwords of a Thrift call.
 pub fn hide_in_thrift(method: &[u8], message: &Bytes, prepared: &PreparedKinds) -> Hidden {
+    // Servers cannot read a message that cannot be read here.
     let found = match method {
-        b"login" => passwords_of_login(message).map(|places| Found { places, ..Found::default() }),
+        b"login" => passwords_of_login(message).ok().map(Found::at),
         b"execute_cql_query" | b"execute_cql3_query" | b"prepare_cql_query" | b"prepare_cql3_query" => {
-            match passwords_of_query(message, dialect_of(&String::from_utf8_lossy(method))) {
-                Ok(None) => return Hidden::Refused,
-                found => found.map(Option::unwrap_or_default),
-            }
+            passwords_of_query(message, dialect_of(&String::from_utf8_lossy(method))).ok().flatten()
         }
         b"execute_prepared_cql_query" | b"execute_prepared_cql3_query" => {
-            match values_of_prepared(message, prepared) {
-                Ok(None) => return Hidden::Refused,
-                found => found.map(Option::unwrap_or_default),
-            }
+            values_of_prepared(message, prepared).ok().flatten()
         }
         _ if !replies::has_hash(message) => return Hidden::Nothing,
         // Clients can write to `system_auth` over Thrift.
-        _ => {
-            let Ok(call) = ThriftMessage::read(message) else { return Hidden::Refused };
-            Ok(Found { places: replies::hashes_in(message, &call), ..Found::default() })
-        }
+        _ => ThriftMessage::read(message).ok().map(|call| Found::at(replies::hashes_in(message, &call))),
     };
-    match found {
-        Ok(found) => Hidden::of(message, &found.places, found.kind),
-        // Servers cannot read it either.
-        Err(_) => Hidden::Refused,
-    }
+    Hidden::of(message, found)
 }
 
 /// Returns the places of all values of credentials but the user's name. Each struct of the arguments is an
@@ -186,7 +187,7 @@ fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<Found>
             _ => reader.skip(ttype)?,
         }
     }
-    let sent = &message[text.clone()];
+    let sent = message.get(text.clone()).unwrap_or_default();
     let mut found = Found::default();
     match query_text(sent, compression, STATEMENT_BYTES_MAX).ok().filter(|statement| statement != sent) {
         None => found.add(sent, text.start, dialect),
@@ -234,16 +235,10 @@ fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Optio
 /// Hides the passwords of a native frame.
 pub fn hide_in_native(frame: &Bytes, prepared: &PreparedKinds) -> Hidden {
     let Some(message) = NativeMessage::read(frame) else { return Hidden::Refused };
-    let end = frame.len();
-    match RequestCode::of_number(message.opcode) {
-        Some(RequestCode::Credentials) => match passwords_of_credentials(message.body) {
-            Some(places) => {
-                let start = message.body_at();
-                let places = places.into_iter().map(|place| start + place.start..start + place.end);
-                Hidden::of(frame, &places.collect::<Vec<_>>(), StatementKind::default())
-            }
-            None => Hidden::Refused,
-        },
+    let found = match RequestCode::of_number(message.opcode) {
+        Some(RequestCode::Credentials) => {
+            passwords_of_credentials(message.body).map(|places| Found::at(shifted(places, message.body_at())))
+        }
         Some(RequestCode::AuthResponse) => {
             // The length of the token, and the token. PLAIN is: zero, user, zero, password.
             let start = message.body_at() + 4;
@@ -251,14 +246,13 @@ pub fn hide_in_native(frame: &Bytes, prepared: &PreparedKinds) -> Hidden {
             let zeros = token.iter().enumerate().filter(|(_, byte)| **byte == 0).map(|(at, _)| at);
             let password =
                 zeros.clone().nth(1).filter(|_| zeros.clone().next() == Some(0)).map_or(0, |at| at + 1);
-            let place = start + password..end;
-            let places = if place.is_empty() { &[][..] } else { std::slice::from_ref(&place) };
-            Hidden::of(frame, places, StatementKind::default())
+            let place = Some(start + password..frame.len()).filter(|place| !place.is_empty());
+            Some(Found::at(place.into_iter().collect()))
         }
-        Some(_) => passwords_of_statements(frame, &message, prepared)
-            .map_or(Hidden::Refused, |found| Hidden::of(frame, &found.places, found.kind)),
-        None => Hidden::Nothing,
-    }
+        Some(_) => passwords_of_statements(frame, &message, prepared),
+        None => return Hidden::Nothing,
+    };
+    Hidden::of(frame, found)
 }
 
 /// Returns the passwords in the statements of a frame, and the values of such statements. `None` if the frame may have
@@ -300,18 +294,20 @@ fn passwords_of_credentials(body: &[u8]) -> Option<Vec<Range<usize>>> {
     let count = u16::from_be_bytes(*body.first_chunk()?);
     let (mut places, mut at) = (Vec::new(), 2);
     for _ in 0..count {
-        let mut text = || {
-            let length = u16::from_be_bytes(*body.get(at..)?.first_chunk()?);
-            let place = at + 2..at + 2 + usize::from(length);
-            at = place.end;
-            body.get(place.clone()).map(|_| place)
-        };
-        let (name, value) = (text()?, text()?);
-        if !body[name].eq_ignore_ascii_case(USER_NAME) {
+        let (name, value) = (text_at(body, &mut at)?, text_at(body, &mut at)?);
+        if !body.get(name)?.eq_ignore_ascii_case(USER_NAME) {
             places.push(value);
         }
     }
     Some(places)
+}
+
+/// Returns the place of a text whose length is at a place, and moves behind the text.
+fn text_at(body: &[u8], at: &mut usize) -> Option<Range<usize>> {
+    let length = u16::from_be_bytes(*body.get(*at..)?.first_chunk()?);
+    let place = *at + 2..*at + 2 + usize::from(length);
+    *at = place.end;
+    (place.end <= body.len()).then_some(place)
 }
 
 #[cfg(test)]
@@ -325,7 +321,7 @@ mod tests {
         let message = Bytes::copy_from_slice(statement.as_bytes());
         let mut found = Found::default();
         found.add(&message, 0, Dialect::Cql3);
-        match Hidden::of(&message, &found.places, found.kind) {
+        match Hidden::of(&message, Some(found)) {
             Hidden::Replaced(shown, _) => String::from_utf8(shown.to_vec()).unwrap(),
             Hidden::Nothing => statement.to_owned(),
             Hidden::Refused => unreachable!("a statement is understood"),

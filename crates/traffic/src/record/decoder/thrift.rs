@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use super::connection::{Outputs, Unreadable};
 use super::prepared_kinds::StatementKind;
 use super::replies;
-use super::secrets::{self, CallSecrets};
+use super::secrets::{CallSecrets, hide_in_thrift};
 use crate::file::thrift_id_of_reply;
 use crate::limits::{RECORDED_MESSAGE_BYTES_MAX, RECORDER_OPEN_CALLS_MAX};
 use crate::{LossReason, Side};
@@ -135,27 +135,14 @@ impl ThriftStreams {
     }
 
     fn request(&mut self, message: Bytes, outputs: &mut Outputs<'_>) {
-        let Outputs { shared, losses, found } = outputs;
-        let length = message.len() as u64;
         let Ok(header) = MessageHeader::read(&mut Reader::new(&message)) else {
             // Servers close such a connection.
-            return losses.add(LossReason::Unreadable, 1, length);
+            return outputs.losses.add(LossReason::Unreadable, 1, message.len() as u64);
         };
-        let is_oneway = header.kind == MessageKind::Oneway;
-        let hidden = secrets::hide_in_thrift(header.name, &message, &shared.prepared);
-        let (call, shown, secrets) = match hidden {
-            secrets::Hidden::Nothing => (Ok(shared.next()), Some(message.clone()), CallSecrets::default()),
-            secrets::Hidden::Replaced(shown, secrets) => (Ok(shared.next()), Some(shown), secrets),
-            secrets::Hidden::Refused => {
-                losses.add(LossReason::Secret, 1, length);
-                (Err(LossReason::Secret), None, CallSecrets::default())
-            }
-        };
-        if !is_oneway {
+        let hidden = hide_in_thrift(header.name, &message, &outputs.shared.prepared);
+        let (call, secrets) = outputs.request(message.clone(), hidden);
+        if header.kind != MessageKind::Oneway {
             self.add_open(call, &message, secrets);
-        }
-        if let (Ok(call), Some(shown)) = (call, shown) {
-            found.request(call, shown);
         }
     }
 

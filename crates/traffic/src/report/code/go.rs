@@ -96,10 +96,7 @@ fn type_name(declared: &Type) -> String {
 fn term(value: &Term) -> String {
     match value {
         Term::Bool(value) => value.to_string(),
-        Term::Byte(value) => value.to_string(),
-        Term::I16(value) => value.to_string(),
-        Term::I32(value) => value.to_string(),
-        Term::I64(value) => value.to_string(),
+        Term::Integer { value, .. } => value.to_string(),
         Term::Double(value) => format!("{value:?}"),
         Term::Text(text) => literal(text.as_bytes()),
         Term::Binary(bytes) => format!("[]byte({})", literal(bytes)),
@@ -130,13 +127,11 @@ fn term(value: &Term) -> String {
 /// Returns the value of a field. Optional fields of simple types are pointers.
 fn field_value(field: &Field, value: &Term) -> String {
     let text = term(value);
-    let is_simple = match value {
-        Term::Enum { .. } => true,
-        Term::Bool(_) | Term::Byte(_) | Term::I16(_) | Term::I32(_) | Term::I64(_) => true,
-        Term::Double(_) | Term::Text(_) => true,
-        Term::Binary(_) | Term::Struct { .. } | Term::List(..) | Term::Set(..) | Term::Map(..) => false,
-    };
-    if field.requirement == Requirement::Optional && is_simple {
+    let is_pointer = matches!(
+        value,
+        Term::Binary(_) | Term::Struct { .. } | Term::List(..) | Term::Set(..) | Term::Map(..)
+    );
+    if field.requirement == Requirement::Optional && !is_pointer {
         return format!("thrift.Pointer({}({text}))", type_name(&field.declared));
     }
     text

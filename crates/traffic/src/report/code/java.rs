@@ -71,10 +71,10 @@ fn absent(declared: &Type) -> &'static str {
 fn term(value: &Term) -> String {
     match value {
         Term::Bool(value) => value.to_string(),
-        Term::Byte(value) => format!("(byte) {value}"),
-        Term::I16(value) => format!("(short) {value}"),
-        Term::I32(value) => value.to_string(),
-        Term::I64(value) => format!("{value}L"),
+        Term::Integer { bits: 8, value } => format!("(byte) {value}"),
+        Term::Integer { bits: 16, value } => format!("(short) {value}"),
+        Term::Integer { bits: 64, value } => format!("{value}L"),
+        Term::Integer { value, .. } => value.to_string(),
         Term::Double(value) if value.is_finite() => format!("{value:?}"),
         Term::Double(value) => {
             format!("Double.parseDouble(\"{}\")", if value.is_nan() { "NaN" } else { sign(*value) })

@@ -18,8 +18,8 @@ use serde_json::json;
 pub use self::drivers::driver_snippets;
 use self::go::Go;
 use self::java::Java;
-pub use self::language::visible_json;
 use self::language::{Language, program};
+pub use self::language::{capital, visible_json};
 use self::node::Node;
 use self::python::Python;
 use self::term::TypedCall;
@@ -29,7 +29,9 @@ use crate::{ThriftMessage, fields_to_json};
 /// The calls of a reproduction as code of one language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Snippet {
+    /// The name of the language, and of its client.
     pub language: &'static str,
+    /// The program.
     pub text: String,
 }
 

@@ -50,11 +50,8 @@ impl Language for Node {
 fn term(value: &Term) -> String {
     match value {
         Term::Bool(value) => value.to_string(),
-        Term::Byte(value) => value.to_string(),
-        Term::I16(value) => value.to_string(),
-        Term::I32(value) => value.to_string(),
-        Term::I64(value) if value.unsigned_abs() <= EXACT_MAX => value.to_string(),
-        Term::I64(value) => format!("new Int64('{value:016x}')"),
+        Term::Integer { value, .. } if value.unsigned_abs() <= EXACT_MAX => value.to_string(),
+        Term::Integer { value, .. } => format!("new Int64('{value:016x}')"),
         Term::Double(value) if value.is_finite() => format!("{value:?}"),
         Term::Double(value) if value.is_nan() => "NaN".to_owned(),
         Term::Double(value) => if *value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),

@@ -43,10 +43,7 @@ impl Language for Python {
 fn term(value: &Term) -> String {
     match value {
         Term::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
-        Term::Byte(value) => value.to_string(),
-        Term::I16(value) => value.to_string(),
-        Term::I32(value) => value.to_string(),
-        Term::I64(value) => value.to_string(),
+        Term::Integer { value, .. } => value.to_string(),
         Term::Double(value) if value.is_finite() => format!("{value:?}"),
         Term::Double(value) => format!("float(\"{value}\")"),
         Term::Text(text) => literal(text.as_bytes(), ""),

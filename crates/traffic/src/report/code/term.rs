@@ -10,15 +10,22 @@ use wire::thrift::interface::{Field, Method, Type, declarations};
 #[derive(Debug)]
 pub enum Term {
     Bool(bool),
-    Byte(i8),
-    I16(i16),
-    I32(i32),
-    I64(i64),
+    /// An integer of 8, 16, 32 or 64 bits.
+    Integer {
+        bits: u8,
+        value: i64,
+    },
     Double(f64),
     Text(String),
     Binary(Bytes),
-    Enum { name: &'static str, member: &'static str },
-    Struct { name: &'static str, fields: Vec<(&'static Field, Term)> },
+    Enum {
+        name: &'static str,
+        member: &'static str,
+    },
+    Struct {
+        name: &'static str,
+        fields: Vec<(&'static Field, Term)>,
+    },
     List(&'static Type, Vec<Term>),
     Set(&'static Type, Vec<Term>),
     Map(&'static Type, &'static Type, Vec<(Term, Term)>),
@@ -62,10 +69,10 @@ fn term(declared: &'static Type, value: &Value) -> Option<Term> {
     };
     Some(match (declared, value) {
         (Type::Bool, Value::Bool(value)) => Term::Bool(*value),
-        (Type::Byte, Value::Byte(value)) => Term::Byte(*value),
-        (Type::I16, Value::I16(value)) => Term::I16(*value),
-        (Type::I32, Value::I32(value)) => Term::I32(*value),
-        (Type::I64, Value::I64(value)) => Term::I64(*value),
+        (Type::Byte, Value::Byte(value)) => Term::Integer { bits: 8, value: (*value).into() },
+        (Type::I16, Value::I16(value)) => Term::Integer { bits: 16, value: (*value).into() },
+        (Type::I32, Value::I32(value)) => Term::Integer { bits: 32, value: (*value).into() },
+        (Type::I64, Value::I64(value)) => Term::Integer { bits: 64, value: *value },
         (Type::Double, Value::Double(value)) => Term::Double(*value),
         (Type::Text, Value::Binary(bytes)) => match std::str::from_utf8(bytes) {
             Ok(text) => Term::Text(text.to_owned()),
@@ -76,7 +83,7 @@ fn term(declared: &'static Type, value: &Value) -> Option<Term> {
         (Type::Enum(of), Value::I32(number)) => match of.member(*number) {
             Some(member) => Term::Enum { name: of.name, member },
             // A number that the interface does not have.
-            None => Term::I32(*number),
+            None => Term::Integer { bits: 32, value: (*number).into() },
         },
         (Type::Struct(of), Value::Struct(fields)) => {
             let typed = fields.iter().map(|(id, value)| {

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::capitalized;
+use super::open_section;
+use crate::report::code::capital;
 use crate::report::summary::{CauseSummary, Count, ReproductionSummary, Summary, Verdict};
 use crate::report::visible::{Escaped, EscapedLines, Thousands};
 use base::marshal::timestamp_text;
@@ -11,8 +12,7 @@ use base::marshal::timestamp_text;
 const CALLS_LISTED_MAX: usize = 20;
 
 pub(super) fn section(out: &mut String, summary: &Summary) -> fmt::Result {
-    out.push_str("<section id=\"differences\" aria-labelledby=\"differences-title\">\n");
-    out.push_str("<h2 id=\"differences-title\">Differences</h2>\n");
+    open_section(out, "differences", "Differences")?;
     match summary.verdict {
         Verdict::Nothing => out.push_str("<p class=\"empty\">No answers were compared.</p>\n"),
         Verdict::Same => out.push_str("<p class=\"empty\">All compared answers are equal.</p>\n"),
@@ -93,7 +93,7 @@ fn write_cause(out: &mut String, cause: &CauseSummary, recorded: &str) -> fmt::R
         write!(
             out,
             "<figure class=\"{class}\"><figcaption><i class=\"key {class}\" aria-hidden=\"true\"></i>{}</figcaption>",
-            capitalized(side)
+            capital(side)
         )?;
         match answer {
             Some(answer) => {
