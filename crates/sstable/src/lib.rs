@@ -24,6 +24,7 @@
 
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
 
 mod ancestors;
 mod atom;

@@ -13,7 +13,9 @@ use super::{Event, TrafficError};
 /// After [`TrafficError::Damaged`] the iteration goes on behind the damage. Other errors end it.
 #[derive(Debug)]
 pub enum Recording {
+    /// The files of a recorder.
     File(Box<PartReader>),
+    /// Lines of JSON.
     Json(Box<JsonLines>),
 }
 

@@ -64,7 +64,9 @@ impl Names {
 pub struct BlockIndex {
     connections: BTreeSet<u64>,
     has_other_connections: bool,
+    /// The methods of its calls.
     pub methods: Names,
+    /// The column families of its calls.
     pub families: Names,
     /// Whether later blocks depend on the block.
     pub is_needed: bool,
@@ -77,6 +79,7 @@ const HAS_ALL_FAMILIES: u8 = 4;
 const IS_NEEDED: u8 = 8;
 
 impl BlockIndex {
+    /// Adds a connection.
     pub fn add_connection(&mut self, connection: u64) {
         if self.connections.len() < RECORDING_INDEX_CONNECTIONS_MAX {
             self.connections.insert(connection);
@@ -90,6 +93,7 @@ impl BlockIndex {
         self.has_other_connections || self.connections.contains(&connection)
     }
 
+    /// Returns the bytes of the index.
     pub fn encode(&self) -> Vec<u8> {
         let flags = [
             (HAS_ALL_CONNECTIONS, !self.has_other_connections),

@@ -39,6 +39,7 @@ const PREPARING_MAX: usize = 8;
 pub struct Upstreams {
     /// The server of all keyspaces that have none of their own.
     pub usual: Upstream,
+    /// The servers of keyspaces that have their own.
     pub by_keyspace: Arc<HashMap<String, Upstream>>,
 }
 

@@ -23,6 +23,7 @@ pub struct ProxyPort {
 }
 
 impl Proxy {
+    /// Creates the handlers of a recorder that reads this queue.
     pub fn new(queue: TapQueue) -> Proxy {
         Proxy { queue, last_connection: Arc::default() }
     }

@@ -22,13 +22,17 @@ const PERIOD: Duration = Duration::from_millis(10);
 /// The counts of a recorder so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecorderSummary {
+    /// Connections with a known protocol.
     pub connections: u64,
+    /// Recorded requests.
     pub calls: u64,
+    /// Recorded replies.
     pub replies: u64,
     /// Messages and bytes that could not be recorded.
     pub losses: BTreeMap<LossReason, Loss>,
     /// Bytes and number of files.
     pub bytes: u64,
+    /// Files so far.
     pub parts: u32,
     /// Why recording has stopped, if it has.
     pub stopped: Option<String>,
@@ -84,6 +88,7 @@ impl Recorder {
         Ok(Recorder { queue: queue.clone(), thread, summary })
     }
 
+    /// Returns the counts so far.
     pub fn summary(&self) -> RecorderSummary {
         self.summary.lock().clone()
     }

@@ -27,6 +27,7 @@ enum Names {
 }
 
 impl Hashes {
+    /// Creates hashes that replace data of these roles.
     pub fn new(key: RedactionKey, roles: Roles) -> Hashes {
         Hashes { key, roles, names: Names::AsValues }
     }
@@ -50,10 +51,12 @@ impl Hashes {
         Ok(Hashes { names, ..self })
     }
 
+    /// Returns the roles that are replaced.
     pub fn roles(&self) -> &Roles {
         &self.roles
     }
 
+    /// Returns the key of the hashes.
     pub fn key(&self) -> &RedactionKey {
         &self.key
     }

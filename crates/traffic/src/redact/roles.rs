@@ -42,10 +42,12 @@ impl FromStr for Role {
 pub struct Roles(Vec<Role>);
 
 impl Roles {
+    /// Creates a set of roles.
     pub fn new(roles: &[Role]) -> Roles {
         Roles(Role::ALL.into_iter().filter(|role| roles.contains(role)).collect())
     }
 
+    /// Returns whether the set has a role.
     pub fn has(&self, role: Role) -> bool {
         self.0.contains(&role)
     }

@@ -19,12 +19,15 @@ use crate::limits::{REPORT_NAME_CHARS_MAX, REPORT_TEXT_CHARS_MAX};
 /// The properties that the differences of a group have in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cause {
+    /// The kind of the differences.
     pub kind: DifferenceKind,
     /// The method, for data. Empty for exceptions and texts.
     pub method: String,
     /// The place, with `[*]` for all indexes.
     pub path: String,
+    /// The shape of the recorded answer.
     pub recorded: Shape,
+    /// The shape of the candidate's answer.
     pub candidate: Shape,
 }
 
@@ -40,6 +43,7 @@ pub enum Shape {
 }
 
 impl Cause {
+    /// Returns the cause of a difference in the answers to a method.
     pub fn of(method: &str, difference: &Difference<'_>) -> Cause {
         let shape = |text: Option<&str>| match text {
             None => Shape::Nothing,

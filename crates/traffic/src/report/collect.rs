@@ -23,6 +23,7 @@ use crate::limits::{
 /// The answers that a report compares.
 #[derive(Debug, Clone)]
 pub struct Subject {
+    /// How the calls were made.
     pub run: RunKind,
     /// The file of the recording, or the address of the primary.
     pub recorded: String,
@@ -138,6 +139,7 @@ pub struct Example {
 }
 
 impl Report {
+    /// Creates a report without calls.
     pub fn new(subject: Subject) -> Report {
         Report(Arc::new(Mutex::new(Collected::new(subject))))
     }

@@ -20,9 +20,11 @@ pub struct Compared<'a> {
     pub keyspace: &'a str,
     /// The column family. Empty if the call has none or several.
     pub family: &'a str,
+    /// The interface of the client.
     pub interface: Interface,
     /// The host of the client, without its port.
     pub client: &'a str,
+    /// Whether the call changes data.
     pub is_write: bool,
     /// From the request to the reply of the recorded server or the primary, in microseconds. `None` without a reply.
     pub recorded_us: Option<u64>,
@@ -30,12 +32,14 @@ pub struct Compared<'a> {
     pub candidate_us: Option<u64>,
     /// The rules by which unequal parts of the answers count as equal, each at most once.
     pub rules: &'a [&'a str],
+    /// The result of the comparison.
     pub outcome: Outcome<'a>,
 }
 
 /// The interface of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interface {
+    /// Thrift, with the methods of these releases.
     Thrift(ApiGeneration),
     /// The native protocol, in this version.
     Native(u8),
@@ -57,6 +61,7 @@ impl fmt::Display for Interface {
 pub enum Outcome<'a> {
     /// They are equal, by the rules of [`Compared::rules`] if there are any.
     Equal,
+    /// They differ; this is the first difference.
     Differs(Difference<'a>),
     /// They were not compared, for this reason.
     NotCompared(&'a str),
@@ -65,6 +70,7 @@ pub enum Outcome<'a> {
 /// A difference between the answers of one call.
 #[derive(Debug, Clone, Copy)]
 pub struct Difference<'a> {
+    /// How serious it is.
     pub kind: DifferenceKind,
     /// The place of the difference in the answer, such as `[3].column.value`. Empty for the answer as a whole.
     pub path: &'a str,

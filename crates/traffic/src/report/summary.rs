@@ -18,27 +18,39 @@ const OTHERS: &str = "(others)";
 /// A report as data.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
+    /// The version of the JSON.
     pub format: u32,
+    /// The program that has written the report, with its version.
     pub program: &'static str,
     /// `replay` or `shadow`.
     pub run: RunKind,
     /// The file of the recording, or the address of the primary.
     pub recorded: String,
+    /// The address of the candidate.
     pub candidate: String,
+    /// The result in one word.
     pub verdict: Verdict,
+    /// The counts of all calls.
     pub calls: CallTotals,
     /// When the first and the last call were sent, in microseconds since 1970.
     pub first_us: Option<i64>,
+    /// When the last call was sent.
     pub last_us: Option<i64>,
     /// Causes of differences: the most serious first, then those with the most calls.
     pub causes: Vec<CauseSummary>,
     /// Calls with differences of causes that are too many to list.
     pub unlisted_differences: u64,
+    /// The latencies of all calls.
     pub latency: SideLatencies,
+    /// The calls by method.
     pub methods: Vec<MethodSummary>,
+    /// The calls by interface.
     pub interfaces: Vec<Count>,
+    /// The calls by column family.
     pub families: Vec<NamedCalls>,
+    /// The calls by host of the client.
     pub clients: Vec<NamedCalls>,
+    /// The rules by which answers count as equal, and how often.
     pub rules: Vec<RuleSummary>,
     /// Calls that were not compared, by reason.
     pub not_compared: Vec<Count>,
@@ -50,6 +62,7 @@ pub struct Summary {
 pub enum Verdict {
     /// All compared answers are equal.
     Same,
+    /// Some compared answers differ.
     Differs,
     /// No answers were compared.
     Nothing,

@@ -12,7 +12,9 @@ use super::PairedCall;
 pub struct Filter {
     /// Microseconds since 1970; both ends are included.
     pub from_us: Option<i64>,
+    /// The end of the time, as `from_us`.
     pub until_us: Option<i64>,
+    /// Numbers of connections in the recording.
     pub connections: Vec<u64>,
     /// Thrift methods, or first words of CQL statements, in any case.
     pub methods: Vec<String>,
@@ -80,6 +82,7 @@ pub struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
+    /// Begins with the first event of a recording.
     pub fn new(filter: &'a Filter) -> Kept<'a> {
         Kept {
             filter,
