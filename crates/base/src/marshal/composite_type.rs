@@ -27,7 +27,7 @@ pub struct CompositeType {
 }
 
 /// One component of a name.
-pub(super) struct Component<'a> {
+pub(super) struct NameComponent<'a> {
     pub value: &'a [u8],
     pub end: u8,
 }
@@ -71,7 +71,7 @@ pub(super) enum ComponentError {
 }
 
 /// Takes the first component off; `None` when nothing is left.
-pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<Component<'a>, ComponentError>> {
+pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<NameComponent<'a>, ComponentError>> {
     if name.is_empty() {
         return None;
     }
@@ -83,7 +83,7 @@ pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<Component<'a>, Comp
     };
     let Some((end, rest)) = rest.split_first() else { return Some(Err(ComponentError::End)) };
     *name = rest;
-    Some(Ok(Component { value, end: *end }))
+    Some(Ok(NameComponent { value, end: *end }))
 }
 
 impl ComponentError {
@@ -100,7 +100,7 @@ impl ComponentError {
 }
 
 /// Takes the component at a position off a name that must have one there.
-pub(super) fn next_component<'a>(name: &mut &'a [u8], at: usize) -> Result<Component<'a>, MarshalError> {
+pub(super) fn next_component<'a>(name: &mut &'a [u8], at: usize) -> Result<NameComponent<'a>, MarshalError> {
     take(name).unwrap_or(Err(ComponentError::Length)).map_err(|cut| cut.text(at))
 }
 
@@ -372,14 +372,7 @@ impl AbstractType for CompositeType {
 
     fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
         let mut name = Vec::new();
-        if text.is_empty() {
-            return Ok(name);
-        }
-        let mut parts = split_components(text);
-        let is_after = parts.len() > 1 && parts.last().is_some_and(|last| last == "!");
-        if is_after {
-            parts.pop();
-        }
+        let (parts, is_after) = split_name(text);
         let last = parts.len();
         for (at, part) in parts.iter().enumerate() {
             let Some(inner) = self.components.get(at) else {
@@ -390,6 +383,19 @@ impl AbstractType for CompositeType {
         }
         Ok(name)
     }
+}
+
+/// Splits the text of a name into its components. Returns also whether the end-of-component byte of the last is positive.
+pub(super) fn split_name(text: &str) -> (Vec<String>, bool) {
+    if text.is_empty() {
+        return (Vec::new(), false);
+    }
+    let mut parts = split_components(text);
+    let is_after = parts.len() > 1 && parts.last().is_some_and(|last| last == "!");
+    if is_after {
+        parts.pop();
+    }
+    (parts, is_after)
 }
 
 /// Splits a text at colons that are not preceded by a backslash.

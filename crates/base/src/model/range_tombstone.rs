@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::range_tombstone_rule::{Bound, RangeTombstoneRule, ReadOf};
+use super::range_tombstone_rule::{RangeTombstoneRule, ReadOf, TombstoneBound};
 use super::range_tombstones::RangeTombstones;
 use super::{DeletionTime, Predicate, ReadCommand};
 use crate::marshal::AbstractType;
@@ -194,8 +194,8 @@ impl<'a> LevelRanges<'a> {
         };
         let touches = |range: &&RangeTombstone| {
             let bound = match bound {
-                Bound::Start => &range.start,
-                Bound::Finish => &range.finish,
+                TombstoneBound::Start => &range.start,
+                TombstoneBound::Finish => &range.finish,
             };
             !bound.is_empty() && self.comparator.compare(name, bound).is_eq()
         };

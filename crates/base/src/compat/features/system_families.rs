@@ -38,13 +38,13 @@ pub struct SystemFamily {
 }
 
 /// The order of a column family's names, and its comment.
-struct Description {
+struct FamilyDescription {
     comparator: &'static str,
     comment: &'static str,
 }
 
-const fn described(comparator: &'static str, comment: &'static str) -> Description {
-    Description { comparator, comment }
+const fn described(comparator: &'static str, comment: &'static str) -> FamilyDescription {
+    FamilyDescription { comparator, comment }
 }
 
 /// A Standard column family of bytes.
@@ -52,7 +52,7 @@ const fn family(
     name: &'static str,
     id: i32,
     releases: Span,
-    description: Description,
+    description: FamilyDescription,
     settings: &'static [&'static [SystemSetting]],
 ) -> SystemFamily {
     SystemFamily {
@@ -133,17 +133,17 @@ const HINTS_2_0: &[&[SystemSetting]] = &[
     &[("compaction_strategy_options", Map(&[("enabled", "false")]))],
 ];
 
-const STATUS: Description = described("BytesType", "persistent metadata for the local node");
-const HINTS: Description = described("BytesType", "hinted handoff data");
-const MIGRATIONS: Description = described("TimeUUIDType", "individual schema mutations");
-const SCHEMA: Description = described("UTF8Type", "current state of the schema");
-const INDEXES: Description = described("UTF8Type", "indexes that have been completed");
-const NODE_IDS: Description = described("TimeUUIDType", "nodeId and their metadata");
-const COUNTER_IDS: Description = described("TimeUUIDType", "counter node IDs");
-const VERSIONS: Description = described("UTF8Type", "server version information");
-const HINTS_TABLE: Description =
+const STATUS: FamilyDescription = described("BytesType", "persistent metadata for the local node");
+const HINTS: FamilyDescription = described("BytesType", "hinted handoff data");
+const MIGRATIONS: FamilyDescription = described("TimeUUIDType", "individual schema mutations");
+const SCHEMA: FamilyDescription = described("UTF8Type", "current state of the schema");
+const INDEXES: FamilyDescription = described("UTF8Type", "indexes that have been completed");
+const NODE_IDS: FamilyDescription = described("TimeUUIDType", "nodeId and their metadata");
+const COUNTER_IDS: FamilyDescription = described("TimeUUIDType", "counter node IDs");
+const VERSIONS: FamilyDescription = described("UTF8Type", "server version information");
+const HINTS_TABLE: FamilyDescription =
     described("CompositeType(TimeUUIDType,Int32Type)", "hints awaiting delivery");
-const SCHEMA_KEYSPACES: Description = described("UTF8Type", "keyspace definitions");
+const SCHEMA_KEYSPACES: FamilyDescription = described("UTF8Type", "keyspace definitions");
 
 const VERSION: &[(&str, &str)] = &[("version", "UTF8Type")];
 const KEYSPACE_1_1: &[(&str, &str)] = &[
