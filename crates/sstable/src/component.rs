@@ -132,19 +132,22 @@ impl Descriptor {
 
     /// Returns the path of a component, which need not exist.
     pub fn path(&self, component: Component) -> PathBuf {
-        self.directory.join(format!("{}{}", self.prefix, component.name()))
+        self.file(component.name())
+    }
+
+    fn file(&self, component: &str) -> PathBuf {
+        self.directory.join(format!("{}{component}", self.prefix))
     }
 
     /// Returns whether the list of components is there.
     pub fn has_list(&self) -> bool {
-        self.directory.join(format!("{}{CONTENTS}", self.prefix)).is_file()
+        self.file(CONTENTS).is_file()
     }
 
     /// Returns the names of the components that belong to the table and are missing, by its list of components.
     pub fn missing(&self) -> Vec<String> {
-        let path = |name: &str| self.directory.join(format!("{}{name}", self.prefix));
         let mut text = Vec::new();
-        let Ok(list) = File::open(path(CONTENTS)) else { return Vec::new() };
+        let Ok(list) = File::open(self.file(CONTENTS)) else { return Vec::new() };
         if list.take(CONTENTS_BYTES_MAX).read_to_end(&mut text).is_err() {
             return Vec::new();
         }
@@ -154,19 +157,18 @@ impl Descriptor {
             is_known && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
         };
         let listed = text.lines().map(str::trim).filter(is_name).filter(|name| !NOT_READ.contains(name));
-        listed.filter(|name| !path(name).is_file()).map(str::to_owned).collect()
+        listed.filter(|name| !self.file(name).is_file()).map(str::to_owned).collect()
     }
 
     /// Whether the server had put the content of the SSTable into another one, or truncated its column family. Up to 2.0 it
     /// marks the files, and deletes them later.
     pub fn is_compacted(&self) -> bool {
-        self.directory.join(format!("{}{COMPACTED}", self.prefix)).is_file()
+        self.file(COMPACTED).is_file()
     }
 
     /// Returns the path of the checksum of the whole Data file, if there is one.
     pub fn digest_path(&self) -> Option<PathBuf> {
-        let path = |name: &&str| self.directory.join(format!("{}{name}", self.prefix));
-        DIGESTS.iter().map(path).find(|path| path.is_file())
+        DIGESTS.iter().map(|name| self.file(name)).find(|path| path.is_file())
     }
 }
 
