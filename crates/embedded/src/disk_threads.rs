@@ -71,14 +71,14 @@ impl Queue {
 }
 
 #[derive(Default)]
-struct Shared {
+struct SharedJobs {
     queue: Mutex<Queue>,
     has_jobs: Condvar,
 }
 
 /// Threads that may wait for the disk.
 pub struct DiskThreads {
-    shared: Arc<Shared>,
+    shared: Arc<SharedJobs>,
     threads_max: usize,
 }
 
@@ -86,7 +86,7 @@ impl DiskThreads {
     pub fn new() -> DiskThreads {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads_max = (processors * FOR_EACH_PROCESSOR).clamp(*THREADS.start(), *THREADS.end());
-        let shared: Arc<Shared> = Arc::default();
+        let shared: Arc<SharedJobs> = Arc::default();
         shared.queue.lock().long_running_max = threads_max / 2;
         DiskThreads { shared, threads_max }
     }
@@ -143,7 +143,7 @@ impl Drop for DiskThreads {
 }
 
 /// A thread: runs jobs until the queue is closed and empty.
-fn serve(shared: &Shared) {
+fn serve(shared: &SharedJobs) {
     let may_wait = BlockingPermit::on_own_thread();
     let mut queue = shared.queue.lock();
     loop {

@@ -19,7 +19,7 @@ use bytes::Bytes;
 use super::deletion_queue::QUEUE_FAMILY;
 use super::families::Families;
 use super::log::Segment;
-use super::long_keys::{self, Place};
+use super::long_keys::{self, LongKeyPlace};
 use super::manifest::{LogSpan, Manifest, TreeRecord};
 use super::memtable::Rows;
 use super::packed::PackedValue;
@@ -104,7 +104,7 @@ impl Flush {
         // This must precede the tables: writes newer than `newest` do not read them.
         tables.raise_newest(newest.unwrap_or(i64::MIN));
         let tree = tables.main_or_create(&self.space)?;
-        let mut out = Output { writer: tree.write(&self.space)?, long: Vec::new(), last_pointer: None };
+        let mut out = FlushOutput { writer: tree.write(&self.space)?, long: Vec::new(), last_pointer: None };
         let mut whole = Vec::new();
         for (prefix, entries) in &rows {
             for (key, value) in entries.iter() {
@@ -146,14 +146,14 @@ fn known(newest: i64) -> Option<i64> {
 type LongEntry = (Vec<u8>, Option<Bytes>);
 
 /// A sorted run that is being written.
-struct Output<'a> {
+struct FlushOutput<'a> {
     writer: TableWriter<'a>,
     /// Entries for the tree of long keys.
     long: Vec<LongEntry>,
     last_pointer: Option<Vec<u8>>,
 }
 
-impl Output<'_> {
+impl FlushOutput<'_> {
     /// Adds an entry. Keys must come in ascending order. A long key is moved out of `whole`.
     fn put(&mut self, whole: &mut Vec<u8>, value: Option<PackedValue<'_>>) -> Result<(), StoreError> {
         if whole.len() < long_keys::CHUNK {
@@ -163,7 +163,7 @@ impl Output<'_> {
             };
         }
         // A pointer sorts like the keys that it replaces.
-        let Place { key, pointers, .. } = long_keys::place(std::mem::take(whole));
+        let LongKeyPlace { key, pointers, .. } = long_keys::place(std::mem::take(whole));
         debug_assert!(
             pointers.first().is_some_and(|(is_long, _)| !is_long),
             "no key would lead to the entry"

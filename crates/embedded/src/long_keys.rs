@@ -34,7 +34,7 @@ pub const CHUNK: usize = 60_000;
 const ADDRESS: usize = 16;
 
 /// Where the entry of a key is stored.
-pub struct Place {
+pub struct LongKeyPlace {
     /// The key in its tree: the tree of long keys if `pointers` is not empty, otherwise the ordinary one.
     pub key: Vec<u8>,
     /// The pointers that lead to it: whether each is in the tree of long keys, and its key.
@@ -42,9 +42,9 @@ pub struct Place {
 }
 
 /// Returns where the entry of a key is stored. Short keys are stored unchanged.
-pub fn place(key: Vec<u8>) -> Place {
+pub fn place(key: Vec<u8>) -> LongKeyPlace {
     if key.len() < CHUNK {
-        return Place { key, pointers: Vec::new() };
+        return LongKeyPlace { key, pointers: Vec::new() };
     }
     let mut pointers = Vec::new();
     let mut space: Vec<u8> = Vec::new();
@@ -56,7 +56,7 @@ pub fn place(key: Vec<u8>) -> Place {
         rest = behind;
     }
     debug_assert!(rest.len() < CHUNK, "the key would be too long for a table");
-    Place { key: [&space[..], rest].concat(), pointers }
+    LongKeyPlace { key: [&space[..], rest].concat(), pointers }
 }
 
 /// Returns the address of keys that continue after `chunk`. `space` is the address of the chunk itself.

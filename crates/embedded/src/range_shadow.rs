@@ -11,7 +11,7 @@
 //!
 //! In a row of super columns a range tombstone covers either super columns, or columns of one super column. So for each
 //! cell the name and the deletion of its super column must be known. The deletion is the entry before its cells, if
-//! there is one, and `Holders` remembers it while iterating:
+//! there is one, and `ShadowHolders` remembers it while iterating:
 //!
 //! ```text
 //!   row | 01 | esc(s1) | 00         deletion of s1        remembered
@@ -42,7 +42,7 @@ pub fn shadowed_by_ranges(
     most: usize,
 ) -> Result<Vec<Vec<u8>>, StoreError> {
     let names = newest_view(&cf.comparator);
-    let mut holders = Holders::default();
+    let mut holders = ShadowHolders::default();
     let mut shadowed = Vec::new();
     for entry in source.entries(COLUMNS_LEVEL, ROW_END, false) {
         let (key, value) = entry?;
@@ -80,13 +80,13 @@ fn newest_view(of: &TypeRef) -> &dyn AbstractType {
 
 /// Finds the super column of each entry of a row. Entries must be passed in their order.
 #[derive(Default)]
-struct Holders {
+struct ShadowHolders {
     /// The super column of the last deletion entry: its ordered name, its deletion, and the name that the entry stores
     /// if it cannot be restored from the key.
     last: Option<(Vec<u8>, DeletionTime, Option<Bytes>)>,
 }
 
-impl Holders {
+impl ShadowHolders {
     /// Returns the super column of a cell, its deletion, and the offset of the cell's name in the key. `None` for
     /// entries that are not cells.
     fn of_entry(

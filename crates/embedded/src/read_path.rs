@@ -12,7 +12,7 @@ use super::locks::{HeldRows, RowLocks};
 use super::memtable::{Memory, View};
 use super::row_cache::{CachedRow, RowCache, RowId};
 use super::row_source::RowSource;
-use super::scan::{ScanPiece, ScanPlace, StoredRows, scan};
+use super::scan::{ScanPiece, ScanPlace, ScannedRows, scan};
 use super::tables::{TableSpace, Tables};
 use base::model::{Predicate, RangeCommand, ReadCommand};
 use base::partitioner::PartitionerRef;
@@ -149,8 +149,8 @@ impl ReadPath {
         tables: &'a Tables,
         view: &'a View,
         may_wait: &'a BlockingPermit,
-    ) -> StoredRows<'a> {
-        StoredRows { tables, view, partitioner: &*self.partitioner, may_wait }
+    ) -> ScannedRows<'a> {
+        ScannedRows { tables, view, partitioner: &*self.partitioner, may_wait }
     }
 
     /// Returns all tokens that rows have, sorted.

@@ -74,7 +74,7 @@ pub fn verify(
     let pace = Pace::new(progress, "verified", whole).limited(bytes_per_s);
     let partitioner = partitioner::resolve(&contents.partitioner);
     let found = Verified::default();
-    let mut verification = Verification { disk, directory, partitioner, pace, found };
+    let mut verification = DirectoryVerification { disk, directory, partitioner, pace, found };
     verification.read_log(&contents);
     for (name, record) in trees {
         verification.read_tree(&name, record);
@@ -83,7 +83,7 @@ pub fn verify(
 }
 
 /// A verification that is running.
-struct Verification<'a> {
+struct DirectoryVerification<'a> {
     disk: &'a dyn Disk,
     directory: &'a Path,
     partitioner: Option<PartitionerRef>,
@@ -91,7 +91,7 @@ struct Verification<'a> {
     found: Verified,
 }
 
-impl Verification<'_> {
+impl DirectoryVerification<'_> {
     /// Reads the commit log: in a closed directory as a start does.
     fn read_log(&mut self, contents: &Contents) {
         let log = self.directory.join("log");

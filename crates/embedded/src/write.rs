@@ -102,7 +102,7 @@ fn is_newer(change: &CfMutation, newest: i64, behaviour: &Behaviour) -> bool {
 }
 
 /// Builds a batch. The caller holds the locks of all rows of the batch.
-pub struct Writer<'a, 'l> {
+pub struct RowWriter<'a, 'l> {
     pub path: &'a WritePath,
     pub behaviour: &'static Behaviour,
     pub rows: &'a HeldRows<'l>,
@@ -120,7 +120,7 @@ struct ExistingCell {
     cell: Cell,
 }
 
-impl Writer<'_, '_> {
+impl RowWriter<'_, '_> {
     /// Adds the changes of a mutation to one column family. A row of a column family must not be added twice.
     pub fn add(&mut self, key: &Bytes, change: CfMutation, found: RowLocation<'_>) -> Result<(), StoreError> {
         let cf = change.cf.clone();

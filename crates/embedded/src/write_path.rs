@@ -35,7 +35,7 @@ use super::deletion_queue::DeletionQueue;
 use super::disk_guard::DiskGuard;
 use super::locks::HeldRows;
 use super::read_path::ReadPath;
-use super::write::{Writer, look_up};
+use super::write::{RowWriter, look_up};
 use super::write_ahead::WriteAhead;
 use super::write_batch::{Cached, WriteBatch};
 use base::compat::Behaviour;
@@ -94,7 +94,7 @@ impl WritePath {
         );
         let mut found = look_up.found.into_iter();
         let (view, batch) = (look_up.view, WriteBatch::default());
-        let mut writer = Writer { path: self, behaviour, rows: &rows, may_wait, view, batch };
+        let mut writer = RowWriter { path: self, behaviour, rows: &rows, may_wait, view, batch };
         for mutation in mutations {
             for change in mutation.families {
                 if !change.changes.is_empty()

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::io_error;
-use super::source::Source;
+use super::source::BackupSource;
 use crate::disk::Disk;
 use crate::manifest::{Contents, TreeIdentity};
 use crate::pace::{Pace, Progress};
@@ -23,7 +23,7 @@ const PIECE_BYTES: usize = 1 << 20;
 /// The trees of a backup.
 pub struct TreeCopies<'a> {
     disk: &'a dyn Disk,
-    source: &'a Source,
+    source: &'a BackupSource,
     /// The backup's directory of tables.
     copy: PathBuf,
     /// The trees by the names of their directories.
@@ -53,7 +53,7 @@ pub struct TableCopy {
 
 impl<'a> TreeCopies<'a> {
     /// Returns copies without trees.
-    pub fn new(disk: &'a dyn Disk, source: &'a Source, copy: &Path) -> TreeCopies<'a> {
+    pub fn new(disk: &'a dyn Disk, source: &'a BackupSource, copy: &Path) -> TreeCopies<'a> {
         TreeCopies { disk, source, copy: copy.join("tables"), trees: BTreeMap::new() }
     }
 

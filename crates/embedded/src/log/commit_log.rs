@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::mark::{LogKey, MARK, Position};
+use super::mark::{LogKey, MARK, MarkPosition};
 use super::record::SealedRecord;
 use super::replay::{Replayed, segments_of};
 use super::segment::{Segment, open_cut, path_of};
@@ -31,9 +31,9 @@ struct Current {
     /// Earlier segments that are not synced yet.
     unsynced: Vec<Arc<dyn DiskFile>>,
     /// The end of the last record.
-    record_end: Position,
+    record_end: MarkPosition,
     /// The newest position that a mark covers. A sync that proves no more appends no mark.
-    marked: Position,
+    marked: MarkPosition,
 }
 
 impl CommitLog {
@@ -90,7 +90,7 @@ impl CommitLog {
             Ok(segment)
         };
         let segment = make().map_err(|error| io_error(directory, &error))?;
-        let begin = Position { segment: number, offset: segment.length };
+        let begin = MarkPosition { segment: number, offset: segment.length };
         let current = Current { segment, unsynced: Vec::new(), record_end: begin, marked: begin };
         Ok(CommitLog::with(disk, directory, current, begin.offset))
     }
@@ -111,7 +111,7 @@ impl CommitLog {
         let appended = current.segment.append(record);
         appended.map_err(|error| io_error(&path_of(&self.directory, current.segment.number), &error))?;
         let Segment { number, length, .. } = current.segment;
-        let end = Position { segment: number, offset: length };
+        let end = MarkPosition { segment: number, offset: length };
         debug_assert!(end > current.record_end, "a sync would not wait for this record");
         current.record_end = end;
         self.bytes.fetch_add(length - before, Ordering::Relaxed);

@@ -37,14 +37,14 @@ pub type KeyRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 pub type SortedEntries = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<InternalValue>> + Send>;
 
 /// A sorted run: tables that do not overlap, in the order of their keys.
-struct Run {
+struct TableRun {
     level: usize,
     tables: Vec<Table>,
 }
 
 /// The sorted runs of a tree. Runs with newer entries come first.
 #[derive(Default)]
-pub struct Runs(Vec<Run>);
+pub struct Runs(Vec<TableRun>);
 
 /// The runs of a tree at one time, and the first sequence number at which they are visible.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ pub struct RunHistory {
     retired: Mutex<Vec<Arc<Vec<Copy>>>>,
 }
 
-impl Run {
+impl TableRun {
     /// Returns whether its tables ascend without overlaps, for assertions.
     fn is_sorted(&self) -> bool {
         self.tables.is_sorted_by(|a, b| largest(a) <= smallest(b))
@@ -118,7 +118,7 @@ impl Runs {
         let version = tree.current_version();
         let levels = version.iter_levels().enumerate();
         let runs = levels.flat_map(|(level, runs)| runs.iter().map(move |run| (level, run)));
-        Runs(runs.map(|(level, run)| Run { level, tables: run.to_vec() }).collect())
+        Runs(runs.map(|(level, run)| TableRun { level, tables: run.to_vec() }).collect())
     }
 
     /// Returns the newest value of a key.
@@ -137,7 +137,7 @@ impl Runs {
     pub fn range(self: &Arc<Self>, range: &KeyRange) -> SortedEntries {
         let (from, to) = range;
         let bounds = (from.as_ref().map(UserKey::from), to.as_ref().map(UserKey::from));
-        let of_run = |(number, run): (usize, &Run)| -> Option<BoxedIterator<'static>> {
+        let of_run = |(number, run): (usize, &TableRun)| -> Option<BoxedIterator<'static>> {
             let (runs, bounds, tables) = (self.clone(), bounds.clone(), run.overlapping(from, to));
             if tables.is_empty() {
                 return None;
@@ -219,7 +219,7 @@ impl RunHistory {
             copies.last().is_none_or(|last| last.from <= from),
             "readers would find earlier runs of a tree before later ones"
         );
-        debug_assert!(runs.0.iter().all(Run::is_sorted), "a binary search of a run would miss tables");
+        debug_assert!(runs.0.iter().all(TableRun::is_sorted), "a binary search of a run would miss tables");
         copies.push(Copy { from, runs: Arc::new(runs) });
         retired.push(self.copies.swap(Arc::new(copies)));
         true

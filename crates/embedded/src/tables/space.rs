@@ -26,7 +26,7 @@ const FIRST_SEQUENCE: SeqNo = 1;
 const OPEN_FILES: std::ops::RangeInclusive<usize> = 64..=4096;
 
 /// The settings with which tables are opened.
-pub struct TableOptions {
+pub struct TableSpaceOptions {
     /// The parent directory of the trees' directories.
     pub directory: PathBuf,
     /// Size of the cache of data blocks, in bytes.
@@ -39,7 +39,7 @@ pub struct TableOptions {
 
 /// All trees of a store.
 pub struct TableSpace {
-    options: TableOptions,
+    options: TableSpaceOptions,
     cache: Arc<Cache>,
     files: Arc<DescriptorTable>,
     sequence: SequenceNumberCounter,
@@ -56,7 +56,7 @@ pub struct TableSpace {
 }
 
 impl TableSpace {
-    pub fn new(options: TableOptions) -> TableSpace {
+    pub fn new(options: TableSpaceOptions) -> TableSpace {
         let visible = SequenceNumberCounter::new(FIRST_SEQUENCE);
         TableSpace {
             cache: Arc::new(Cache::with_capacity_bytes(options.cache_bytes)),
