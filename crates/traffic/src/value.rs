@@ -118,7 +118,7 @@ impl Value {
     ///
     /// If the bytes are not of a value, or have more values or levels than the limits allow.
     pub fn read(reader: &mut Reader<'_>, ttype: TType) -> Result<Value, ValueError> {
-        Tree { left: TRAFFIC_VALUES_MAX }.value(reader, ttype, NESTING_MAX)
+        TreeReader { left: TRAFFIC_VALUES_MAX }.value(reader, ttype, NESTING_MAX)
     }
 
     /// Returns the value with sets and maps sorted, and without the element types of empty containers, so that values
@@ -283,7 +283,7 @@ pub fn write_fields(fields: &Fields, writer: &mut Writer<'_>) {
 ///
 /// As `Value::read`.
 pub fn read_fields(reader: &mut Reader<'_>) -> Result<Fields, ValueError> {
-    Tree { left: TRAFFIC_VALUES_MAX }.fields(reader, NESTING_MAX)
+    TreeReader { left: TRAFFIC_VALUES_MAX }.fields(reader, NESTING_MAX)
 }
 
 /// Returns fields as JSON, by id.
@@ -331,12 +331,12 @@ fn excerpt(json: &Json) -> String {
 }
 
 /// Reads a tree, and counts its values.
-struct Tree {
+struct TreeReader {
     /// Values that may still follow.
     left: usize,
 }
 
-impl Tree {
+impl TreeReader {
     fn value(&mut self, reader: &mut Reader<'_>, ttype: TType, levels: usize) -> Result<Value, ValueError> {
         self.left = self.left.checked_sub(1).ok_or(ValueError::TooMany)?;
         Ok(match ttype {

@@ -12,7 +12,7 @@ use super::{
     StatementText, StatementWords,
 };
 use crate::limits::TRAFFIC_PREPARED_OF_CONNECTION_MAX;
-use crate::report::Interface;
+use crate::report::CallInterface;
 use base::compat::features::ApiGeneration;
 use cql_syntax::limits::STATEMENT_BYTES_MAX;
 use wire::native::RequestCode;
@@ -108,7 +108,7 @@ impl Conversation {
         let effect = if method.starts_with("prepare_") { Some(Effect::Session) } else { effect };
         let (of_statement, table) = words.map(|words| (words.keyspace, words.table)).unwrap_or_default();
         Call {
-            interface: Interface::Thrift(generation.unwrap_or(ApiGeneration::AfterSetKeyspace)),
+            interface: CallInterface::Thrift(generation.unwrap_or(ApiGeneration::AfterSetKeyspace)),
             keyspace: place.keyspace.or(of_statement).or_else(|| self.keyspace.clone()),
             family: place.family.or(table),
             effect: found.map_or(Effect::Session, |_| effect_of(&method, effect)),
@@ -186,7 +186,7 @@ impl Conversation {
         };
         Call {
             method: verb.filter(|verb| !verb.is_empty()).unwrap_or_else(|| code.name().to_owned()),
-            interface: Interface::Native(request.frame.version.number()),
+            interface: CallInterface::Native(request.frame.version.number()),
             keyspace: is_same(|words| &words.keyspace).or_else(|| self.keyspace.clone()),
             family: is_same(|words| &words.table),
             effect,
@@ -227,7 +227,7 @@ mod tests {
         let parent = r#"{"s": {"3": {"t": "Posts"}}}"#;
         let insert = exchange("insert", &format!(r#"{{"1": {{"t": "k"}}, "2": {parent}}}"#), "{}");
         assert_eq!(place(&insert), (Some("Blog"), Some("Posts"), Effect::Write));
-        assert_eq!(insert.interface, Interface::Thrift(ApiGeneration::AfterSetKeyspace));
+        assert_eq!(insert.interface, CallInterface::Thrift(ApiGeneration::AfterSetKeyspace));
         let text = r#"{"1": {"t": "SELECT * FROM t WHERE k = ?"}, "2": {"i": 2}}"#;
         let prepare = exchange("prepare_cql3_query", text, r#"{"0": {"s": {"1": {"i": 9}}}}"#);
         assert_eq!(prepare.effect, Effect::Session);
@@ -243,11 +243,11 @@ mod tests {
         let fields = r#"{"1": {"t": "Blog"}, "2": {"t": "k"}, "3": {"s": {"3": {"t": "Posts"}}}}"#;
         let get = connection.request(&message("get", MessageKind::Call, fields), &prepared).unwrap();
         assert_eq!(place(&get), (Some("Blog"), Some("Posts"), Effect::Read));
-        assert_eq!(get.interface, Interface::Thrift(ApiGeneration::WithKeyspace));
+        assert_eq!(get.interface, CallInterface::Thrift(ApiGeneration::WithKeyspace));
         let fields = r#"{"1": {"t": "Table1"}, "2": {"t": "k"}, "3": {"t": "Standard1:a"}, "4": {"t": "v"}}"#;
         let insert = connection.request(&message("insert", MessageKind::Call, fields), &prepared).unwrap();
         assert_eq!(place(&insert), (Some("Table1"), Some("Standard1"), Effect::Write));
-        assert_eq!(insert.interface, Interface::Thrift(ApiGeneration::WithTextPaths));
+        assert_eq!(insert.interface, CallInterface::Thrift(ApiGeneration::WithTextPaths));
     }
 
     #[test]

@@ -16,14 +16,14 @@ use bytes::Bytes;
 
 pub use conversation::Conversation;
 pub use native_frame::NativeFrame;
-pub use native_reply::{Column, NativeReply, ReplyContent, Rows};
-pub use native_request::{NativeRequest, NativeStatement, Part, StatementText};
+pub use native_reply::{NativeReply, ReplyContent, ResultColumn, ResultRows};
+pub use native_request::{HandlePart, NativeRequest, NativeStatement, StatementText};
 pub use prepared_texts::PreparedTexts;
 pub use statement::StatementWords;
 pub use thrift_place::{method_of, result_of};
 
 use super::ThriftMessage;
-use super::report::{Compared, CqlValue, Interface, Outcome, ReproducedRequest};
+use super::report::{CallInterface, Compared, CqlValue, Outcome, ReproducedRequest};
 use super::value::ValueError;
 use base::model::BoundValue;
 use wire::native::{BodyError, RequestCode};
@@ -68,7 +68,7 @@ pub struct Call {
     /// The Thrift method; for the native protocol the first word of the statement, or the opcode.
     pub method: String,
     /// The interface of the client, as far as the call shows it.
-    pub interface: Interface,
+    pub interface: CallInterface,
     /// The keyspace that the call names, or else the one of its connection.
     pub keyspace: Option<String>,
     /// The column family; `None` if the call has none or several.

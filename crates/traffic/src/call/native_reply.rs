@@ -47,7 +47,7 @@ pub enum ReplyContent {
     /// The statement has no result.
     Void,
     /// The result of a query.
-    Rows(Rows),
+    Rows(ResultRows),
     /// The keyspace that USE has selected.
     Keyspace(String),
     /// A statement was prepared.
@@ -67,9 +67,9 @@ pub enum ReplyContent {
 
 /// The rows of a result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rows {
+pub struct ResultRows {
     /// Empty if the client knows the columns and wanted no metadata.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ResultColumn>,
     /// Where the next page begins.
     pub paging_state: Option<Bytes>,
     /// The new id of the columns, if they have changed (version 5).
@@ -80,7 +80,7 @@ pub struct Rows {
 
 /// A column of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub struct ResultColumn {
     /// The keyspace of the table.
     pub keyspace: String,
     /// The table.
@@ -144,7 +144,7 @@ fn result(frame: &NativeFrame, mut body: BodyReader) -> Result<ReplyContent, Cal
     })
 }
 
-fn rows(body: &mut BodyReader) -> Result<Rows, CallError> {
+fn rows(body: &mut BodyReader) -> Result<ResultRows, CallError> {
     let flags = body.u32()?;
     let width = count(body, 0)?;
     let paging_state = if flags & metadata_flag::MORE_PAGES != 0 { body.bytes()? } else { None };
@@ -158,7 +158,7 @@ fn rows(body: &mut BodyReader) -> Result<Rows, CallError> {
                 Some(global) => global.clone(),
                 None => (body.string()?, body.string()?),
             };
-            columns.push(Column { keyspace, table, name: body.string()?, cql_type: read_type(body)? });
+            columns.push(ResultColumn { keyspace, table, name: body.string()?, cql_type: read_type(body)? });
         }
     }
     // A value has at least its length, so the rest of the body limits the rows.
@@ -171,7 +171,7 @@ fn rows(body: &mut BodyReader) -> Result<Rows, CallError> {
         }
         rows.push(row);
     }
-    Ok(Rows { columns, paging_state, result_id, rows })
+    Ok(ResultRows { columns, paging_state, result_id, rows })
 }
 
 /// Reads a count of elements that have at least `each_min` bytes. 0: any length.

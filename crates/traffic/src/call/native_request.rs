@@ -32,9 +32,9 @@ pub struct NativeRequest {
     /// The statement of QUERY, PREPARE and EXECUTE; the statements of BATCH.
     pub statements: Vec<NativeStatement>,
     /// The id of the columns that the client knows (EXECUTE of version 5).
-    pub result_id: Option<Part>,
+    pub result_id: Option<HandlePart>,
     /// Where the page begins that is requested.
-    pub paging_state: Option<Part>,
+    pub paging_state: Option<HandlePart>,
 }
 
 /// A statement of a request, with its values.
@@ -52,12 +52,12 @@ pub enum StatementText {
     /// The text.
     Text(String),
     /// The id of a prepared statement.
-    Prepared(Part),
+    Prepared(HandlePart),
 }
 
 /// Bytes of a body that other servers have other ones for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct HandlePart {
     /// The bytes without their length.
     pub bytes: Bytes,
     /// The position in the body, with the length field before the bytes.
@@ -158,7 +158,7 @@ impl NativeRequest {
     }
 
     /// Returns the ids of the prepared statements that the request executes.
-    pub fn prepared_ids(&self) -> impl Iterator<Item = &Part> {
+    pub fn prepared_ids(&self) -> impl Iterator<Item = &HandlePart> {
         self.statements.iter().filter_map(|statement| match &statement.text {
             StatementText::Prepared(id) => Some(id),
             StatementText::Text(_) => None,
@@ -167,7 +167,7 @@ impl NativeRequest {
 
     /// Returns the frame with other bytes in place of some parts of this request. The header has the stream of the
     /// request.
-    pub fn with_parts(&self, parts: &[(&Part, Bytes)]) -> NativeFrame {
+    pub fn with_parts(&self, parts: &[(&HandlePart, Bytes)]) -> NativeFrame {
         let mut parts: Vec<_> = parts.iter().collect();
         parts.sort_by_key(|(part, _)| part.range.start);
         let mut body = BytesMut::new();
@@ -201,16 +201,16 @@ impl Body {
         self.length - self.reader.bytes_left()
     }
 
-    fn short_part(&mut self) -> Result<Part, CallError> {
+    fn short_part(&mut self) -> Result<HandlePart, CallError> {
         let start = self.position();
         let bytes = self.reader.short_bytes()?;
-        Ok(Part { bytes, range: start..self.position(), length_bytes: 2 })
+        Ok(HandlePart { bytes, range: start..self.position(), length_bytes: 2 })
     }
 
-    fn part(&mut self) -> Result<Option<Part>, CallError> {
+    fn part(&mut self) -> Result<Option<HandlePart>, CallError> {
         let start = self.position();
         let bytes = self.reader.bytes()?;
-        Ok(bytes.map(|bytes| Part { bytes, range: start..self.position(), length_bytes: 4 }))
+        Ok(bytes.map(|bytes| HandlePart { bytes, range: start..self.position(), length_bytes: 4 }))
     }
 
     fn values(&mut self, has_names: bool) -> Result<Vec<BoundValue>, CallError> {

@@ -20,7 +20,7 @@ mod texts;
 mod thrift;
 mod tree;
 
-pub use context::{Context, Span};
+pub use context::{Context, RunSpan};
 pub use rule::Rule;
 pub use shown::shown;
 
@@ -41,13 +41,13 @@ pub enum Compare {
     /// Equal, if there are rules by them.
     #[default]
     Equal,
-    Differs(Found),
+    Differs(FoundDifference),
     NotCompared(&'static str),
 }
 
 /// A difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundDifference {
     pub kind: DifferenceKind,
     /// The place in the reply; empty for the whole reply.
     pub path: String,
@@ -58,13 +58,13 @@ pub struct Found {
 /// Why a call is not compared.
 pub const NO_RECORDED_ANSWER: &str = "the recording has no answer";
 
-impl Found {
-    fn data(path: &str, recorded: Option<String>, candidate: Option<String>) -> Found {
-        Found { kind: DifferenceKind::Data, path: path.to_owned(), recorded, candidate }
+impl FoundDifference {
+    fn data(path: &str, recorded: Option<String>, candidate: Option<String>) -> FoundDifference {
+        FoundDifference { kind: DifferenceKind::Data, path: path.to_owned(), recorded, candidate }
     }
 
-    fn whole(kind: DifferenceKind, recorded: String, candidate: String) -> Found {
-        Found { kind, path: String::new(), recorded: Some(recorded), candidate: Some(candidate) }
+    fn whole(kind: DifferenceKind, recorded: String, candidate: String) -> FoundDifference {
+        FoundDifference { kind, path: String::new(), recorded: Some(recorded), candidate: Some(candidate) }
     }
 }
 
@@ -114,7 +114,7 @@ pub fn compare(
         (Some(Answer::Native(left)), Some(Answer::Native(right))) => {
             native::difference(call.keyspace.as_deref(), left, right, context, &mut rules)
         }
-        (Some(recorded), _) => Some(Found {
+        (Some(recorded), _) => Some(FoundDifference {
             kind: DifferenceKind::Exception,
             path: String::new(),
             recorded: Some(shown_answer(recorded)),

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::shown::shown;
 use super::texts::without_java_objects;
 use super::tree::TreeComparison;
-use super::{Found, Rule, definitions};
+use super::{FoundDifference, Rule, definitions};
 use crate::report::DifferenceKind;
 use base::schema::is_system_keyspace;
 use wire::thrift::MessageKind;
@@ -17,7 +17,7 @@ use wire::thrift::interface::exception_name;
 const INTERNAL_ERROR: i64 = 6;
 
 /// The content of a reply.
-enum Content<'a> {
+enum ThriftContent<'a> {
     /// The result; `None` if the method has none.
     Result(Option<&'a Value>),
     Exception {
@@ -36,18 +36,20 @@ pub fn difference(
     candidate: &ThriftMessage,
     context: &Context,
     rules: &mut Vec<Rule>,
-) -> Option<Found> {
+) -> Option<FoundDifference> {
     match (content_of(recorded), content_of(candidate)) {
-        (Content::Result(left), Content::Result(right)) => results(call, left, right, context, rules),
-        (Content::Exception { is_internal: true, .. }, Content::Exception { .. }) => {
+        (ThriftContent::Result(left), ThriftContent::Result(right)) => {
+            results(call, left, right, context, rules)
+        }
+        (ThriftContent::Exception { is_internal: true, .. }, ThriftContent::Exception { .. }) => {
             if recorded.fields != candidate.fields {
                 rules.push(Rule::InternalError);
             }
             None
         }
         (
-            Content::Exception { name, text, fields, .. },
-            Content::Exception { name: other_name, text: other_text, fields: other_fields, .. },
+            ThriftContent::Exception { name, text, fields, .. },
+            ThriftContent::Exception { name: other_name, text: other_text, fields: other_fields, .. },
         ) => {
             if fields == other_fields && name == other_name {
                 return None;
@@ -61,23 +63,27 @@ pub fn difference(
                 return None;
             }
             let kind = if is_same_kind { DifferenceKind::Text } else { DifferenceKind::Exception };
-            Some(Found::whole(kind, shown_reply(recorded), shown_reply(candidate)))
+            Some(FoundDifference::whole(kind, shown_reply(recorded), shown_reply(candidate)))
         }
-        _ => Some(Found::whole(DifferenceKind::Exception, shown_reply(recorded), shown_reply(candidate))),
+        _ => Some(FoundDifference::whole(
+            DifferenceKind::Exception,
+            shown_reply(recorded),
+            shown_reply(candidate),
+        )),
     }
 }
 
 /// Returns a reply as text: an exception as `NAME: text`.
 pub fn shown_reply(reply: &ThriftMessage) -> String {
     match content_of(reply) {
-        Content::Result(None) => "nothing".to_owned(),
-        Content::Result(Some(value)) => shown(value),
-        Content::Exception { name, text, .. } if text.is_empty() => name,
-        Content::Exception { name, text, .. } => format!("{name}: {text}"),
+        ThriftContent::Result(None) => "nothing".to_owned(),
+        ThriftContent::Result(Some(value)) => shown(value),
+        ThriftContent::Exception { name, text, .. } if text.is_empty() => name,
+        ThriftContent::Exception { name, text, .. } => format!("{name}: {text}"),
     }
 }
 
-fn content_of(reply: &ThriftMessage) -> Content<'_> {
+fn content_of(reply: &ThriftMessage) -> ThriftContent<'_> {
     let text = |fields: &Fields| {
         let text = fields.get(&1).and_then(Value::as_binary);
         text.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
@@ -91,20 +97,25 @@ fn content_of(reply: &ThriftMessage) -> Content<'_> {
             kind => format!("TApplicationException{kind}"),
         };
         let is_internal = kind == INTERNAL_ERROR;
-        return Content::Exception { name, text: text(&reply.fields), fields: &reply.fields, is_internal };
+        return ThriftContent::Exception {
+            name,
+            text: text(&reply.fields),
+            fields: &reply.fields,
+            is_internal,
+        };
     }
     let declared = reply.fields.iter().find_map(|(id, value)| match value {
         Value::Struct(fields) if *id != 0 => Some((*id, fields)),
         _ => None,
     });
     match declared {
-        Some((id, fields)) => Content::Exception {
+        Some((id, fields)) => ThriftContent::Exception {
             name: exception_name(&reply.name, id).unwrap_or_else(|| format!("Exception{id}")),
             text: text(fields),
             fields,
             is_internal: false,
         },
-        None => Content::Result(reply.fields.get(&0)),
+        None => ThriftContent::Result(reply.fields.get(&0)),
     }
 }
 
@@ -120,7 +131,7 @@ fn results(
     candidate: Option<&Value>,
     context: &Context,
     rules: &mut Vec<Rule>,
-) -> Option<Found> {
+) -> Option<FoundDifference> {
     if recorded == candidate {
         return None;
     }
@@ -130,7 +141,7 @@ fn results(
     }
     let (left, right) = match (recorded, candidate) {
         (Some(left), Some(right)) => (left, right),
-        (left, right) => return Some(Found::data("", left.map(shown), right.map(shown))),
+        (left, right) => return Some(FoundDifference::data("", left.map(shown), right.map(shown))),
     };
     let is_description = call.method.starts_with("describe_keyspace");
     let (left, right) = if is_description {

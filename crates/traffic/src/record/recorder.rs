@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::decoder::Decoder;
-use super::queue::{Pending, TapQueue, now_us};
+use super::queue::{PendingChunks, TapQueue, now_us};
 use crate::file::PartWriter;
 use crate::redact::Redactor;
 use crate::{Event, EventKind, Loss, LossReason, TrafficError};
@@ -76,7 +76,7 @@ impl Recorder {
     /// Starts a thread that writes the bytes that pass the taps of `queue`, redacted if there is a `redactor`.
     pub fn start(queue: &TapQueue, writer: PartWriter, redactor: Option<Redactor>) -> io::Result<Recorder> {
         let summary = Arc::<Mutex<RecorderSummary>>::default();
-        let work = Work {
+        let work = RecorderThread {
             queue: queue.clone(),
             writer: Some(writer),
             decoder: Decoder::default(),
@@ -106,7 +106,7 @@ impl Recorder {
 }
 
 /// The state of the thread.
-struct Work {
+struct RecorderThread {
     queue: TapQueue,
     /// `None` once writing has failed.
     writer: Option<PartWriter>,
@@ -117,9 +117,9 @@ struct Work {
     logged: (Instant, BTreeMap<LossReason, Loss>),
 }
 
-impl Work {
+impl RecorderThread {
     fn run(mut self) {
-        let mut pending = Pending::default();
+        let mut pending = PendingChunks::default();
         loop {
             pending.clear();
             self.queue.take(&mut pending, PERIOD);
@@ -136,7 +136,7 @@ impl Work {
         }
     }
 
-    fn record(&mut self, pending: &Pending) {
+    fn record(&mut self, pending: &PendingChunks) {
         let mut events = Vec::new();
         for chunk in &pending.chunks {
             self.decoder.decode(chunk, &pending.bytes, &mut events);

@@ -14,12 +14,12 @@ use super::structure::parts;
 pub struct Hashes {
     key: RedactionKey,
     roles: Roles,
-    names: Names,
+    names: NameHashing,
 }
 
 /// The ways to hash names.
 #[derive(Debug)]
-enum Names {
+enum NameHashing {
     AsValues,
     /// They are only collected.
     Collected(NameOrder),
@@ -29,13 +29,13 @@ enum Names {
 impl Hashes {
     /// Creates hashes that replace data of these roles.
     pub fn new(key: RedactionKey, roles: Roles) -> Hashes {
-        Hashes { key, roles, names: Names::AsValues }
+        Hashes { key, roles, names: NameHashing::AsValues }
     }
 
     /// Collects names, so that their order can be kept later.
     #[must_use]
     pub fn collecting(self) -> Hashes {
-        Hashes { names: Names::Collected(NameOrder::default()), ..self }
+        Hashes { names: NameHashing::Collected(NameOrder::default()), ..self }
     }
 
     /// Returns the hashes that keep the order of the names collected before.
@@ -45,7 +45,7 @@ impl Hashes {
     /// With a sentence if there were too many names.
     pub fn ordered(self) -> Result<Hashes, String> {
         let names = match self.names {
-            Names::Collected(order) => Names::Ordered(order.finish(&self.key)?),
+            NameHashing::Collected(order) => NameHashing::Ordered(order.finish(&self.key)?),
             names => names,
         };
         Ok(Hashes { names, ..self })
@@ -90,9 +90,9 @@ impl Hashes {
         for part in parts(bytes) {
             let (Some(from), Some(to)) = (bytes.get(part.clone()), out.get_mut(part)) else { continue };
             match &mut self.names {
-                Names::AsValues => to.copy_from_slice(&hash(from, &self.key)),
-                Names::Collected(names) => names.add(from),
-                Names::Ordered(names) => match names.get(from) {
+                NameHashing::AsValues => to.copy_from_slice(&hash(from, &self.key)),
+                NameHashing::Collected(names) => names.add(from),
+                NameHashing::Ordered(names) => match names.get(from) {
                     Some(ordered) => to.copy_from_slice(ordered),
                     None => to.copy_from_slice(&hash(from, &self.key)),
                 },

@@ -8,7 +8,7 @@ use super::error_text;
 use super::hashes::Hashes;
 use super::statement;
 use super::thrift::is_no_data;
-use crate::call::{NativeReply, NativeRequest, ReplyContent, Rows, StatementText};
+use crate::call::{NativeReply, NativeRequest, ReplyContent, ResultRows, StatementText};
 use crate::native_message::{NativeMessage, TRACE_ID_BYTES, place_of};
 use base::model::BoundValue;
 use cql_syntax::{Dialect, Subject};
@@ -87,7 +87,7 @@ pub fn reply(frame: &Bytes, hashes: &Hashes) -> Option<Bytes> {
     edits.apply(frame, reply.frame.version)
 }
 
-fn rows(frame: &Bytes, rows: &Rows, edits: &mut Edits, hashes: &Hashes) -> Option<()> {
+fn rows(frame: &Bytes, rows: &ResultRows, edits: &mut Edits, hashes: &Hashes) -> Option<()> {
     let is_data = |at: usize| {
         rows.columns.get(at).is_none_or(|column| column.cql_type != "counter" && !is_no_data(&column.name))
     };

@@ -16,20 +16,20 @@ const SYSTEM_IDS_MAX: usize = 10_000;
 #[derive(Debug)]
 pub struct Redactor {
     hashes: Hashes,
-    connections: HashMap<u64, Connection>,
+    connections: HashMap<u64, RedactedConnection>,
     /// Prepared statements of the system's tables.
     system_ids: HashSet<Bytes>,
 }
 
 #[derive(Debug)]
-struct Connection {
+struct RedactedConnection {
     protocol: Protocol,
     /// Calls whose replies need more than to be redacted.
-    open: HashMap<u64, Open>,
+    open: HashMap<u64, SpecialReply>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum SpecialReply {
     /// The reply stays as it is.
     OfSystem,
     /// The request was lost, and so is the reply.
@@ -62,7 +62,7 @@ impl Redactor {
         let Event { at_us, connection, kind } = event;
         let kind = match kind {
             EventKind::Opened { protocol, .. } => {
-                self.connections.insert(connection, Connection { protocol, open: HashMap::new() });
+                self.connections.insert(connection, RedactedConnection { protocol, open: HashMap::new() });
                 kind
             }
             EventKind::Request { call, message } => self.request(connection, call, message),
@@ -88,7 +88,7 @@ impl Redactor {
                 let ids = &self.system_ids;
                 native::request(&message, |id| ids.contains(id), &self.hashes).map(|request| {
                     if request.is_of_system {
-                        state.open.insert(call, Open::OfSystem);
+                        state.open.insert(call, SpecialReply::OfSystem);
                     }
                     request.frame
                 })
@@ -97,7 +97,7 @@ impl Redactor {
         match redacted {
             Some(message) => EventKind::Request { call, message },
             None => {
-                state.open.insert(call, Open::Lost);
+                state.open.insert(call, SpecialReply::Lost);
                 lost(bytes)
             }
         }
@@ -107,8 +107,8 @@ impl Redactor {
         let bytes = message.len() as u64;
         let Some(state) = self.connections.get_mut(&connection) else { return lost(bytes) };
         let redacted = match (state.open.remove(&call), state.protocol) {
-            (Some(Open::Lost), _) => None,
-            (Some(Open::OfSystem), _) => {
+            (Some(SpecialReply::Lost), _) => None,
+            (Some(SpecialReply::OfSystem), _) => {
                 if let Some(id) = NativeMessage::read(&message).and_then(|message| message.prepared_id())
                     && self.system_ids.len() < SYSTEM_IDS_MAX
                 {

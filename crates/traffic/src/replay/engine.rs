@@ -8,14 +8,14 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 
 use super::super::call::{Call, Conversation, PreparedTexts, Request};
-use super::super::compare::{Comparison, Context, Rule, Span, compare};
+use super::super::compare::{Comparison, Context, Rule, RunSpan, compare};
 use super::super::report::{Cause, CauseId, Compared, Outcome, Report, ReproducedCall, Reproduction};
 use super::super::{Event, EventKind, Protocol};
 use super::handles::Handles;
-use super::link::{Arrival, Link};
+use super::link::{Arrival, ReplayLink};
 use super::order::Order;
 use super::own_data::{OwnData, rows_of};
-use super::pending::{CandidateAnswer, Pending};
+use super::pending::{CandidateAnswer, PendingCall};
 use super::{Candidate, Progress, ReplayOptions, Speed, reason};
 use crate::event::host_of;
 use base::util::Clock;
@@ -24,10 +24,10 @@ use base::util::Clock;
 const OWN_CALLS: u64 = 1 << 63;
 
 /// A connection of the recording.
-pub(super) struct Connection {
+pub(super) struct ReplayedConnection {
     pub(super) conversation: Conversation,
     client: Arc<str>,
-    pub(super) link: Option<Link>,
+    pub(super) link: Option<ReplayLink>,
     /// The calls that a new connection to the candidate must repeat, by method: STARTUP, USE, `set_keyspace`.
     pub(super) session: BTreeMap<String, (u64, Call)>,
 }
@@ -55,12 +55,12 @@ pub struct Replay<'a> {
     options: &'a ReplayOptions,
     report: &'a mut Report,
     progress: Option<&'a mut Progress>,
-    pub(super) connections: HashMap<u64, Connection>,
+    pub(super) connections: HashMap<u64, ReplayedConnection>,
     pub(super) prepared: PreparedTexts,
     pub(super) handles: Handles,
     own: OwnData,
     pub(super) order: Order,
-    pub(super) pending: HashMap<u64, Pending>,
+    pub(super) pending: HashMap<u64, PendingCall>,
     pub(super) arrivals: (mpsc::UnboundedSender<Arrival>, mpsc::UnboundedReceiver<Arrival>),
     /// The connection of each link, by the link's number.
     pub(super) links: HashMap<u64, u64>,
@@ -72,7 +72,7 @@ pub struct Replay<'a> {
     started: Instant,
     started_us: i64,
     /// The times of the first and the latest event.
-    recorded: Option<Span>,
+    recorded: Option<RunSpan>,
     has_random_uuids: bool,
     has_server_timestamps: bool,
     summary: ReplaySummary,
@@ -127,13 +127,13 @@ impl<'a> Replay<'a> {
     /// Takes the next event of the recording. Returns when the event after it may be taken.
     pub async fn take(&mut self, event: Event) {
         let at_us = event.at_us;
-        let span = self.recorded.get_or_insert(Span { from_us: at_us, to_us: at_us });
+        let span = self.recorded.get_or_insert(RunSpan { from_us: at_us, to_us: at_us });
         span.to_us = span.to_us.max(at_us);
         let connection = event.connection;
         match event.kind {
             EventKind::Opened { protocol, client, .. } => {
                 // The parts of a rotated recording begin with the connections that are open.
-                self.connections.entry(connection).or_insert_with(|| Connection {
+                self.connections.entry(connection).or_insert_with(|| ReplayedConnection {
                     conversation: Conversation::new(protocol),
                     client: host_of(&client).into(),
                     link: None,
@@ -173,7 +173,7 @@ impl<'a> Replay<'a> {
 
     /// Ends a connection. Calls of it without a recorded answer are not compared.
     fn close(&mut self, connection: u64) {
-        let of_it = |(_, pending): &(&u64, &Pending)| pending.connection == connection;
+        let of_it = |(_, pending): &(&u64, &PendingCall)| pending.connection == connection;
         let calls: Vec<u64> = self.pending.iter().filter(of_it).map(|(call, _)| *call).collect();
         calls.into_iter().for_each(|call| self.complete(call));
         if let Some(link) = self.connections.remove(&connection).and_then(|connection| connection.link) {
@@ -197,7 +197,7 @@ impl<'a> Replay<'a> {
         self.wait_for_time(at_us).await;
         let is_own = !self.options.only_own_reads || self.own.has(&call);
         self.own.learn(&call);
-        let mut pending = Pending {
+        let mut pending = PendingCall {
             connection,
             at_us,
             rows: rows_of(&call),
@@ -221,7 +221,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Counts a call that is not sent.
-    pub(super) fn skip(&mut self, pending: &Pending, number: u64, why: &str) {
+    pub(super) fn skip(&mut self, pending: &PendingCall, number: u64, why: &str) {
         let compared = Compared { outcome: Outcome::NotCompared(why), ..pending.compared(number) };
         self.report.add(&compared);
         self.show_progress(false);
@@ -311,7 +311,7 @@ impl<'a> Replay<'a> {
                 if let Some(of) = self.connections.get_mut(&connection) {
                     of.link = None;
                 }
-                let is_lost = |(_, pending): &(&u64, &Pending)| {
+                let is_lost = |(_, pending): &(&u64, &PendingCall)| {
                     pending.connection == connection && pending.candidate.is_waiting()
                 };
                 let calls: Vec<u64> = self.pending.iter().filter(is_lost).map(|(call, _)| *call).collect();
@@ -373,7 +373,7 @@ impl<'a> Replay<'a> {
     fn note_difference(
         &mut self,
         number: u64,
-        pending: &Pending,
+        pending: &PendingCall,
         comparison: &Comparison,
         cause: Option<CauseId>,
     ) {
@@ -406,7 +406,7 @@ impl<'a> Replay<'a> {
     }
 
     fn context(&self) -> Context {
-        let candidate = Span { from_us: self.started_us, to_us: self.clock.next_micros() };
+        let candidate = RunSpan { from_us: self.started_us, to_us: self.clock.next_micros() };
         Context {
             recorded: self.recorded.unwrap_or(candidate),
             candidate,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use bytes::{Bytes, BytesMut};
 
 use super::super::call::{
-    Answer, Call, NativeFrame, NativeRequest, Part, PreparedTexts, ReplyContent, Request,
+    Answer, Call, HandlePart, NativeFrame, NativeRequest, PreparedTexts, ReplyContent, Request,
 };
 use super::super::value::Value;
 use crate::limits::TRAFFIC_HANDLES_MAX;
@@ -96,7 +96,7 @@ impl Handles {
         if request.code == RequestCode::Startup {
             return Translated::Ready(without_compression(request));
         }
-        let mut parts: Vec<(&Part, Bytes)> = Vec::new();
+        let mut parts: Vec<(&HandlePart, Bytes)> = Vec::new();
         for id in request.prepared_ids() {
             match (self.native.get(&id.bytes), prepared.get(&id.bytes)) {
                 (Some(other), _) => parts.push((id, other.clone())),

@@ -13,7 +13,7 @@ use super::super::report::Compared;
 
 /// A call between its request and its comparison.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingCall {
     pub connection: u64,
     /// The request's time in the recording.
     pub at_us: i64,
@@ -30,9 +30,9 @@ pub struct Pending {
     pub sent: Instant,
 }
 
-impl Pending {
+impl PendingCall {
     /// Notes whether this call and another one, which overlapped in the recording, race.
-    pub fn meet(&mut self, other: &mut Pending) {
+    pub fn meet(&mut self, other: &mut PendingCall) {
         if self.call.is_write() == other.call.is_write()
             || !self.rows.iter().any(|row| other.rows.contains(row))
         {
@@ -106,13 +106,13 @@ mod tests {
     use crate::value::fields_from_json;
     use wire::thrift::MessageKind;
 
-    fn pending(name: &'static str, key: &str) -> Pending {
+    fn pending(name: &'static str, key: &str) -> PendingCall {
         let fields = format!(r#"{{"1": {{"t": "{key}"}}, "2": {{"s": {{"3": {{"t": "Posts"}}}}}}}}"#);
         let fields = fields_from_json(&serde_json::from_str(&fields).unwrap()).unwrap();
         let message = ThriftMessage { name: name.into(), kind: MessageKind::Call, seqid: 1, fields }.write();
         let mut connection = Conversation::new(Protocol::Thrift { is_framed: true });
         let call = connection.request(&message, &PreparedTexts::default()).unwrap();
-        Pending {
+        PendingCall {
             connection: 1,
             at_us: 0,
             rows: rows_of(&call),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     fn differs() -> Comparison {
-        let found = crate::compare::Found {
+        let found = crate::compare::FoundDifference {
             kind: DifferenceKind::Data,
             path: String::new(),
             recorded: None,

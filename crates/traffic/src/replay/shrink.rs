@@ -42,7 +42,7 @@ pub struct Shrunk {
 }
 
 /// The events of a recording, and the call that differs.
-struct Search<'a, S> {
+struct CallSearch<'a, S> {
     events: &'a [Event],
     failing: u64,
     servers: &'a mut S,
@@ -66,7 +66,7 @@ pub async fn shrink<S: FreshServer + Send>(
 ) -> Result<Shrunk, String> {
     let options = ReplayOptions { speed: Speed::Max, ..ReplayOptions::default() };
     let deadline = Instant::now() + patience;
-    let mut search = Search { events, failing, servers, options, attempts: 0, deadline, cause: None };
+    let mut search = CallSearch { events, failing, servers, options, attempts: 0, deadline, cause: None };
     let mut calls: Vec<u64> = Vec::new();
     for event in events {
         match event.kind {
@@ -86,7 +86,7 @@ pub async fn shrink<S: FreshServer + Send>(
     Ok(Shrunk { calls, attempts: search.attempts, is_shortest })
 }
 
-impl<S: FreshServer + Send> Search<'_, S> {
+impl<S: FreshServer + Send> CallSearch<'_, S> {
     /// Removes calls that are not needed. Returns whether the rest is the shortest.
     async fn reduce(&mut self, calls: &mut Vec<u64>) -> Result<bool, String> {
         let mut parts = 2;

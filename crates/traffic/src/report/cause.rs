@@ -26,14 +26,14 @@ pub struct Cause {
     /// The place, with `[*]` for all indexes.
     pub path: String,
     /// The shape of the recorded answer.
-    pub recorded: Shape,
+    pub recorded: AnswerShape,
     /// The shape of the candidate's answer.
-    pub candidate: Shape,
+    pub candidate: AnswerShape,
 }
 
 /// The shape of an answer in all differences of a cause.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shape {
+pub enum AnswerShape {
     /// Nothing at this place, or no answer.
     Nothing,
     /// Any result, or any value at this place.
@@ -46,11 +46,11 @@ impl Cause {
     /// Returns the cause of a difference in the answers to a method.
     pub fn of(method: &str, difference: &Difference<'_>) -> Cause {
         let shape = |text: Option<&str>| match text {
-            None => Shape::Nothing,
+            None => AnswerShape::Nothing,
             Some(text) if difference.kind != DifferenceKind::Data && is_exception(text) => {
-                Shape::Exception(shape(&short(text, REPORT_TEXT_CHARS_MAX)))
+                AnswerShape::Exception(shape(&short(text, REPORT_TEXT_CHARS_MAX)))
             }
-            Some(_) => Shape::Value,
+            Some(_) => AnswerShape::Value,
         };
         let method = if difference.kind == DifferenceKind::Data { method } else { "" };
         Cause {
@@ -64,21 +64,23 @@ impl Cause {
 
     /// Returns whether the candidate has not answered.
     pub fn is_without_answer(&self) -> bool {
-        self.path.is_empty() && self.candidate == Shape::Nothing
+        self.path.is_empty() && self.candidate == AnswerShape::Nothing
     }
 
     /// Returns the cause as a title. `recorded` and `candidate` are the names of the sides.
     pub fn title(&self, recorded: &str, candidate: &str) -> String {
         let place = if self.path.is_empty() { String::new() } else { format!(" at {}", self.path) };
         match (&self.recorded, &self.candidate) {
-            (_, Shape::Nothing) if self.is_without_answer() => format!("no answer of the {candidate}"),
-            (Shape::Nothing, _) if self.path.is_empty() => format!("no answer of the {recorded}"),
-            (Shape::Exception(theirs), Shape::Exception(ours)) => format!("{ours} instead of {theirs}"),
-            (Shape::Exception(theirs), _) => format!("a result instead of {theirs}"),
-            (_, Shape::Exception(ours)) => format!("{ours} instead of a result"),
-            (Shape::Nothing, _) => format!("{}: only the {candidate} has a value{place}", self.method),
-            (_, Shape::Nothing) => format!("{}: only the {recorded} has a value{place}", self.method),
-            (Shape::Value, Shape::Value) => format!("{}: another value{place}", self.method),
+            (_, AnswerShape::Nothing) if self.is_without_answer() => format!("no answer of the {candidate}"),
+            (AnswerShape::Nothing, _) if self.path.is_empty() => format!("no answer of the {recorded}"),
+            (AnswerShape::Exception(theirs), AnswerShape::Exception(ours)) => {
+                format!("{ours} instead of {theirs}")
+            }
+            (AnswerShape::Exception(theirs), _) => format!("a result instead of {theirs}"),
+            (_, AnswerShape::Exception(ours)) => format!("{ours} instead of a result"),
+            (AnswerShape::Nothing, _) => format!("{}: only the {candidate} has a value{place}", self.method),
+            (_, AnswerShape::Nothing) => format!("{}: only the {recorded} has a value{place}", self.method),
+            (AnswerShape::Value, AnswerShape::Value) => format!("{}: another value{place}", self.method),
         }
     }
 }

@@ -77,7 +77,7 @@ pub(super) struct Collected {
     pub(super) recorded: Latencies,
     pub(super) candidate: Latencies,
     causes: BTreeMap<Cause, CauseId>,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<CauseGroup>,
     /// Calls with differences whose causes are not listed.
     pub(super) unlisted: u64,
 }
@@ -115,12 +115,12 @@ pub struct MethodCounts {
 
 /// The differences of one cause.
 #[derive(Debug)]
-pub struct Group {
+pub struct CauseGroup {
     pub cause: Cause,
     pub calls: u64,
     pub methods: NameTable<u64>,
     pub families: NameTable<u64>,
-    pub first: Example,
+    pub first: DifferenceExample,
     pub last_us: i64,
     pub reproduction: Option<Reproduction>,
     /// Calls of the reproduction that are too many to keep, before those that are kept.
@@ -129,7 +129,7 @@ pub struct Group {
 
 /// One difference of a group, its texts cut.
 #[derive(Debug, Clone)]
-pub struct Example {
+pub struct DifferenceExample {
     pub call: u64,
     pub at_us: i64,
     pub method: String,
@@ -291,7 +291,7 @@ impl Collected {
             }
             None => {
                 let id = CauseId(self.groups.len());
-                self.groups.push(Group::new(cause.clone(), Example::of(compared, difference)));
+                self.groups.push(CauseGroup::new(cause.clone(), DifferenceExample::of(compared, difference)));
                 self.causes.insert(cause, id);
                 id
             }
@@ -315,9 +315,9 @@ impl Collected {
     }
 }
 
-impl Group {
-    fn new(cause: Cause, first: Example) -> Group {
-        Group {
+impl CauseGroup {
+    fn new(cause: Cause, first: DifferenceExample) -> CauseGroup {
+        CauseGroup {
             cause,
             calls: 0,
             methods: NameTable::new(REPORT_NAMES_OF_CAUSE_MAX),
@@ -342,10 +342,10 @@ impl Group {
     }
 }
 
-impl Example {
-    fn of(compared: &Compared<'_>, difference: &Difference<'_>) -> Example {
+impl DifferenceExample {
+    fn of(compared: &Compared<'_>, difference: &Difference<'_>) -> DifferenceExample {
         let cut = |text: &str| short(text, REPORT_TEXT_CHARS_MAX).into_owned();
-        Example {
+        DifferenceExample {
             call: compared.call,
             at_us: compared.at_us,
             method: cut(compared.method),

@@ -21,7 +21,7 @@ pub struct Compared<'a> {
     /// The column family. Empty if the call has none or several.
     pub family: &'a str,
     /// The interface of the client.
-    pub interface: Interface,
+    pub interface: CallInterface,
     /// The host of the client, without its port.
     pub client: &'a str,
     /// Whether the call changes data.
@@ -38,20 +38,20 @@ pub struct Compared<'a> {
 
 /// The interface of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Interface {
+pub enum CallInterface {
     /// Thrift, with the methods of these releases.
     Thrift(ApiGeneration),
     /// The native protocol, in this version.
     Native(u8),
 }
 
-impl fmt::Display for Interface {
+impl fmt::Display for CallInterface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Interface::Thrift(ApiGeneration::WithTextPaths) => f.write_str("Thrift of 0.3"),
-            Interface::Thrift(ApiGeneration::WithKeyspace) => f.write_str("Thrift of 0.4 to 0.6"),
-            Interface::Thrift(ApiGeneration::AfterSetKeyspace) => f.write_str("Thrift of 0.7 and later"),
-            Interface::Native(version) => write!(f, "native protocol v{version}"),
+            CallInterface::Thrift(ApiGeneration::WithTextPaths) => f.write_str("Thrift of 0.3"),
+            CallInterface::Thrift(ApiGeneration::WithKeyspace) => f.write_str("Thrift of 0.4 to 0.6"),
+            CallInterface::Thrift(ApiGeneration::AfterSetKeyspace) => f.write_str("Thrift of 0.7 and later"),
+            CallInterface::Native(version) => write!(f, "native protocol v{version}"),
         }
     }
 }

@@ -21,7 +21,7 @@ mod visible;
 pub use cause::Cause;
 pub use code::{Snippet, driver_snippets, snippets, visible_json};
 pub use collect::{CauseId, Report, RunKind, Subject};
-pub use compared::{Compared, Difference, DifferenceKind, Interface, Outcome};
+pub use compared::{CallInterface, Compared, Difference, DifferenceKind, Outcome};
 pub use latency::{Latencies, LatencySummary};
 pub use names::{NameTable, short};
 pub use reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};

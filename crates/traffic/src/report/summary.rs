@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::code::{Snippet, snippets};
-use super::collect::{CallCounts, Collected, Group, RunKind};
+use super::collect::{CallCounts, CauseGroup, Collected, RunKind};
 use super::compared::DifferenceKind;
 use super::latency::LatencySummary;
 use super::names::NameTable;
@@ -210,7 +210,7 @@ impl Collected {
     }
 
     fn cause_summaries(&self) -> Vec<CauseSummary> {
-        let mut groups: Vec<&Group> = self.groups.iter().collect();
+        let mut groups: Vec<&CauseGroup> = self.groups.iter().collect();
         groups.sort_by_key(|group| {
             (std::cmp::Reverse(group.cause.kind), std::cmp::Reverse(group.calls), group.first.call)
         });
@@ -220,7 +220,7 @@ impl Collected {
     }
 
     /// Returns a cause with its code, if `room` has that many bytes left.
-    fn cause_summary(&self, id: String, group: &Group, room: &mut usize) -> CauseSummary {
+    fn cause_summary(&self, id: String, group: &CauseGroup, room: &mut usize) -> CauseSummary {
         let first = &group.first;
         let reproduction = group.reproduction.as_ref().map(|reproduction| {
             let mut code = snippets(reproduction);

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::collect::{Report, RunKind, Subject};
-use super::compared::{Compared, Difference, DifferenceKind, Interface, Outcome};
+use super::compared::{CallInterface, Compared, Difference, DifferenceKind, Outcome};
 use super::reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};
 use super::summary::Verdict;
 use crate::limits::{
@@ -26,7 +26,7 @@ fn call<'a>() -> Compared<'a> {
         method: "get_slice",
         keyspace: "shop",
         family: "carts",
-        interface: Interface::Thrift(ApiGeneration::AfterSetKeyspace),
+        interface: CallInterface::Thrift(ApiGeneration::AfterSetKeyspace),
         client: "10.0.0.5",
         is_write: false,
         recorded_us: Some(800),

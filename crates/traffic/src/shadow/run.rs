@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::super::record::TapQueue;
 use super::super::replay::{Candidate, Replay, ReplayOptions, Speed};
 use super::plan::ShadowPlan;
-use super::selection::Selection;
+use super::selection::CallSelection;
 use super::source;
 use super::status::ShadowState;
 
@@ -32,7 +32,7 @@ impl Shadow {
         state: Arc<ShadowState>,
     ) -> io::Result<Shadow> {
         let seed = u64::from_ne_bytes(uuid::Uuid::new_v4().as_bytes()[..8].try_into().unwrap_or_default());
-        let reading = source::start(queue.clone(), state.clone(), Selection::new(plan, seed))?;
+        let reading = source::start(queue.clone(), state.clone(), CallSelection::new(plan, seed))?;
         let options = ReplayOptions { speed: Speed::Max, only_own_reads: false, timeout: plan.timeout };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let comparing = std::thread::Builder::new()

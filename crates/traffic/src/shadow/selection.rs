@@ -12,16 +12,16 @@ const BEHIND: &str = "not sent to the candidate: it was too far behind";
 
 /// Selects calls.
 #[derive(Debug)]
-pub struct Selection {
+pub struct CallSelection {
     only: Option<Only>,
     share: f64,
     random: SplitMix64,
 }
 
-impl Selection {
+impl CallSelection {
     /// Creates the selection of a plan. The same seed selects the same reads.
-    pub fn new(plan: &ShadowPlan, seed: u64) -> Selection {
-        Selection { only: plan.only, share: plan.share, random: SplitMix64(seed) }
+    pub fn new(plan: &ShadowPlan, seed: u64) -> CallSelection {
+        CallSelection { only: plan.only, share: plan.share, random: SplitMix64(seed) }
     }
 
     /// Returns why a call is not sent; `None` if it is. Calls that only concern the connection, such as `set_keyspace`,
@@ -51,8 +51,8 @@ mod tests {
 
     use super::*;
 
-    fn selection(share: f64, only: Option<Only>) -> Selection {
-        Selection::new(&ShadowPlan { share, only, timeout: Duration::from_secs(1) }, 7)
+    fn selection(share: f64, only: Option<Only>) -> CallSelection {
+        CallSelection::new(&ShadowPlan { share, only, timeout: Duration::from_secs(1) }, 7)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::call::{Call, Conversation, Effect, PreparedTexts};
-use super::super::file::Selection;
+use super::super::file::BlockSelection;
 use super::super::{Event, EventKind};
 use super::PairedCall;
 
@@ -58,13 +58,13 @@ impl Filter {
     }
 
     /// Returns the blocks of a recording that may have wanted calls.
-    pub fn blocks(&self) -> Selection {
-        Selection {
+    pub fn blocks(&self) -> BlockSelection {
+        BlockSelection {
             from_us: self.from_us,
             // A reply may come later than its request.
             until_us: None,
             connections: self.connections.clone(),
-            ..Selection::default()
+            ..BlockSelection::default()
         }
     }
 }

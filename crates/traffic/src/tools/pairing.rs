@@ -42,7 +42,7 @@ impl PairedCall {
 /// Pairs requests with replies. Events must be passed in their order.
 #[derive(Debug, Default)]
 pub struct Pairing {
-    connections: HashMap<u64, Connection>,
+    connections: HashMap<u64, PairedConnection>,
     prepared: PreparedTexts,
     /// Calls without a reply so far.
     open: BTreeMap<u64, PairedCall>,
@@ -52,7 +52,7 @@ pub struct Pairing {
 }
 
 #[derive(Debug)]
-struct Connection {
+struct PairedConnection {
     conversation: Conversation,
     client: Arc<str>,
 }
@@ -64,7 +64,7 @@ impl Pairing {
         let Event { at_us, connection, kind } = event;
         match kind {
             EventKind::Opened { protocol, client, .. } => {
-                self.connections.entry(connection).or_insert_with(|| Connection {
+                self.connections.entry(connection).or_insert_with(|| PairedConnection {
                     conversation: Conversation::new(protocol),
                     client: client.into(),
                 });

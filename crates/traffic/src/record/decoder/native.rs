@@ -17,17 +17,17 @@ use wire::native::{BodyReader, Compression, RequestCode, ResponseCode, SegmentCo
 /// Both sides, and the calls without a reply.
 #[derive(Debug, Default)]
 pub struct NativeStreams {
-    client: Half,
-    server: Half,
+    client: NativeHalf,
+    server: NativeHalf,
     compression: Option<Compression>,
     /// Version 5: STARTUP was sent, and after its answer frames are in segments.
     segments_follow: bool,
     segments: Option<SegmentCodec>,
-    open: HashMap<i16, OpenCall>,
+    open: HashMap<i16, NativeOpenCall>,
 }
 
 #[derive(Debug)]
-struct OpenCall {
+struct NativeOpenCall {
     /// Why the request was not recorded: then the reply is not, either.
     call: Result<u64, LossReason>,
     secrets: CallSecrets,
@@ -35,7 +35,7 @@ struct OpenCall {
 
 /// The bytes of one side.
 #[derive(Debug, Default)]
-struct Half {
+struct NativeHalf {
     /// Bytes as they passed; with segments, the bytes of a segment that is not complete.
     input: BytesMut,
     /// With segments, the frames that were in them.
@@ -46,9 +46,9 @@ struct Half {
     is_lost: bool,
 }
 
-impl Half {
+impl NativeHalf {
     fn lose(&mut self) {
-        *self = Half { is_lost: true, ..Half::default() };
+        *self = NativeHalf { is_lost: true, ..NativeHalf::default() };
     }
 
     fn partial_bytes(&self) -> usize {
@@ -73,7 +73,7 @@ impl NativeStreams {
         self.client.partial_bytes() + self.server.partial_bytes()
     }
 
-    fn half(&mut self, side: Side) -> &mut Half {
+    fn half(&mut self, side: Side) -> &mut NativeHalf {
         if side == Side::Client { &mut self.client } else { &mut self.server }
     }
 
@@ -95,7 +95,7 @@ impl NativeStreams {
             let codec = self.segments;
             let half = self.half(from);
             if let Some(codec) = codec {
-                let Half { input, frames, .. } = half;
+                let NativeHalf { input, frames, .. } = half;
                 while codec.take(input, frames).map_err(|_| Unreadable(LossReason::Unreadable))? {}
             }
             let source = if codec.is_some() { &mut half.frames } else { &mut half.input };
@@ -137,7 +137,7 @@ impl NativeStreams {
     fn lose_frame(&mut self, from: Side, stream: i16, why: LossReason) {
         match from {
             Side::Client => {
-                self.open.insert(stream, OpenCall { call: Err(why), secrets: CallSecrets::default() });
+                self.open.insert(stream, NativeOpenCall { call: Err(why), secrets: CallSecrets::default() });
             }
             Side::Server => drop(self.open.remove(&stream)),
         }
@@ -180,7 +180,7 @@ impl NativeStreams {
         }
         let hidden = hide_in_native(&message, &outputs.shared.prepared);
         let (call, secrets) = outputs.request(message, hidden);
-        self.open.insert(head.stream, OpenCall { call, secrets });
+        self.open.insert(head.stream, NativeOpenCall { call, secrets });
     }
 
     /// Remembers the compression that a client selects.
@@ -204,13 +204,13 @@ impl NativeStreams {
             return;
         }
         match self.open.remove(&head.stream) {
-            Some(OpenCall { call: Ok(call), secrets }) => {
+            Some(NativeOpenCall { call: Ok(call), secrets }) => {
                 if let Some(id) = NativeMessage::read(&message).and_then(|message| message.prepared_id()) {
                     shared.prepared.add(id, secrets.kind);
                 }
                 found.reply(call, replies::hide_in_native(message, &secrets, head.version.header_bytes()));
             }
-            Some(OpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
+            Some(NativeOpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
             None => losses.add(LossReason::Behind, 1, message.len() as u64),
         }
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::secrets::{CallSecrets, blank, shifted};
-use crate::call::{NativeReply, ReplyContent, Rows};
+use crate::call::{NativeReply, ReplyContent, ResultRows};
 use crate::native_message::{NativeMessage, place_of};
 use crate::readable::readable;
 use crate::redact::parts;
@@ -42,7 +42,7 @@ pub fn hide_in_native(reply: Bytes, secrets: &CallSecrets, header: usize) -> Byt
     blank(reply, &places)
 }
 
-fn places_in_rows(reply: &Bytes, rows: &Rows, reads_secrets: bool) -> Vec<Range<usize>> {
+fn places_in_rows(reply: &Bytes, rows: &ResultRows, reads_secrets: bool) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     for row in &rows.rows {
         for (at, value) in row.iter().enumerate() {

@@ -13,7 +13,7 @@ use super::prepared_kinds::{PreparedKinds, StatementKind};
 use super::replies;
 use crate::ThriftMessage;
 use crate::call::NativeRequest;
-use crate::native_message::{NativeMessage, Statement, place_of};
+use crate::native_message::{FrameStatement, NativeMessage, place_of};
 use crate::readable::readable;
 use crate::redact::dialect_of;
 use base::model::BoundValue;
@@ -64,8 +64,8 @@ pub enum Hidden {
 
 impl Hidden {
     /// Hides the secrets of a message. `None`: it may have others.
-    fn of(message: &Bytes, found: Option<Found>) -> Hidden {
-        let Some(Found { places, kind }) = found else { return Hidden::Refused };
+    fn of(message: &Bytes, found: Option<FoundSecrets>) -> Hidden {
+        let Some(FoundSecrets { places, kind }) = found else { return Hidden::Refused };
         if places.is_empty() && kind == StatementKind::default() {
             return Hidden::Nothing;
         }
@@ -97,14 +97,14 @@ pub fn shifted(places: Vec<Range<usize>>, start: usize) -> Vec<Range<usize>> {
 
 /// The secrets in the statements of a request.
 #[derive(Debug, Default)]
-struct Found {
+struct FoundSecrets {
     places: Vec<Range<usize>>,
     kind: StatementKind,
 }
 
-impl Found {
-    fn at(places: Vec<Range<usize>>) -> Found {
-        Found { places, kind: StatementKind::default() }
+impl FoundSecrets {
+    fn at(places: Vec<Range<usize>>) -> FoundSecrets {
+        FoundSecrets { places, kind: StatementKind::default() }
     }
 
     /// Adds the secrets of a statement that begins at `start` of the message.
@@ -122,7 +122,7 @@ impl Found {
 pub fn hide_in_thrift(method: &[u8], message: &Bytes, prepared: &PreparedKinds) -> Hidden {
     // Servers cannot read a message that cannot be read here.
     let found = match method {
-        b"login" => passwords_of_login(message).ok().map(Found::at),
+        b"login" => passwords_of_login(message).ok().map(FoundSecrets::at),
         b"execute_cql_query" | b"execute_cql3_query" | b"prepare_cql_query" | b"prepare_cql3_query" => {
             passwords_of_query(message, dialect_of(&String::from_utf8_lossy(method))).ok().flatten()
         }
@@ -131,7 +131,9 @@ pub fn hide_in_thrift(method: &[u8], message: &Bytes, prepared: &PreparedKinds) 
         }
         _ if !replies::has_hash(message) => return Hidden::Nothing,
         // Clients can write to `system_auth` over Thrift.
-        _ => ThriftMessage::read(message).ok().map(|call| Found::at(replies::hashes_in(message, &call))),
+        _ => {
+            ThriftMessage::read(message).ok().map(|call| FoundSecrets::at(replies::hashes_in(message, &call)))
+        }
     };
     Hidden::of(message, found)
 }
@@ -173,7 +175,7 @@ fn passwords_of_login(message: &Bytes) -> Result<Vec<Range<usize>>, WireError> {
 
 /// Returns the passwords in the statement of a CQL call. `None` if the statement is compressed and has one: the compressed
 /// text cannot be changed.
-fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<Found>, WireError> {
+fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<FoundSecrets>, WireError> {
     let mut reader = Reader::new(message);
     MessageHeader::read(&mut reader)?;
     let (mut text, mut compression) = (0..0, 0);
@@ -188,7 +190,7 @@ fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<Found>
         }
     }
     let sent = message.get(text.clone()).unwrap_or_default();
-    let mut found = Found::default();
+    let mut found = FoundSecrets::default();
     match query_text(sent, compression, STATEMENT_BYTES_MAX).ok().filter(|statement| statement != sent) {
         None => found.add(sent, text.start, dialect),
         Some(statement) => {
@@ -202,10 +204,10 @@ fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<Found>
 }
 
 /// Returns the values of a prepared statement with a password. `None` if the statement is not known.
-fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Option<Found>, WireError> {
+fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Option<FoundSecrets>, WireError> {
     let mut reader = Reader::new(message);
     MessageHeader::read(&mut reader)?;
-    let (mut found, mut known) = (Found::default(), None);
+    let (mut found, mut known) = (FoundSecrets::default(), None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
             (1, TType::I32) => known = prepared.get(&reader.i32()?.to_be_bytes()),
@@ -236,9 +238,8 @@ fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Optio
 pub fn hide_in_native(frame: &Bytes, prepared: &PreparedKinds) -> Hidden {
     let Some(message) = NativeMessage::read(frame) else { return Hidden::Refused };
     let found = match RequestCode::of_number(message.opcode) {
-        Some(RequestCode::Credentials) => {
-            passwords_of_credentials(message.body).map(|places| Found::at(shifted(places, message.body_at())))
-        }
+        Some(RequestCode::Credentials) => passwords_of_credentials(message.body)
+            .map(|places| FoundSecrets::at(shifted(places, message.body_at()))),
         Some(RequestCode::AuthResponse) => {
             // The length of the token, and the token. PLAIN is: zero, user, zero, password.
             let start = message.body_at() + 4;
@@ -247,7 +248,7 @@ pub fn hide_in_native(frame: &Bytes, prepared: &PreparedKinds) -> Hidden {
             let password =
                 zeros.clone().nth(1).filter(|_| zeros.clone().next() == Some(0)).map_or(0, |at| at + 1);
             let place = Some(start + password..frame.len()).filter(|place| !place.is_empty());
-            Some(Found::at(place.into_iter().collect()))
+            Some(FoundSecrets::at(place.into_iter().collect()))
         }
         Some(_) => passwords_of_statements(frame, &message, prepared),
         None => return Hidden::Nothing,
@@ -261,11 +262,11 @@ fn passwords_of_statements(
     frame: &Bytes,
     message: &NativeMessage<'_>,
     prepared: &PreparedKinds,
-) -> Option<Found> {
-    let (mut found, mut is_known) = (Found::default(), true);
+) -> Option<FoundSecrets> {
+    let (mut found, mut is_known) = (FoundSecrets::default(), true);
     let is_read = message.each_statement(&mut |statement, end| match statement {
-        Statement::Text(text) => found.add(text, end - text.len(), Dialect::Cql3),
-        Statement::Prepared(id) => match prepared.get(id) {
+        FrameStatement::Text(text) => found.add(text, end - text.len(), Dialect::Cql3),
+        FrameStatement::Prepared(id) => match prepared.get(id) {
             Some(kind) => found.kind |= kind,
             None => is_known = false,
         },
@@ -319,7 +320,7 @@ mod tests {
 
     fn hidden(statement: &str) -> String {
         let message = Bytes::copy_from_slice(statement.as_bytes());
-        let mut found = Found::default();
+        let mut found = FoundSecrets::default();
         found.add(&message, 0, Dialect::Cql3);
         match Hidden::of(&message, Some(found)) {
             Hidden::Replaced(shown, _) => String::from_utf8(shown.to_vec()).unwrap(),

@@ -19,14 +19,14 @@ use wire::thrift::{MessageHeader, MessageKind, Reader, WireError};
 #[derive(Debug)]
 pub struct ThriftStreams {
     transport: Transport,
-    client: Half,
-    server: Half,
-    open: VecDeque<OpenCall>,
+    client: ThriftHalf,
+    server: ThriftHalf,
+    open: VecDeque<ThriftOpenCall>,
 }
 
 /// A call that waits for its reply. Replies come in the order of the calls.
 #[derive(Debug)]
-struct OpenCall {
+struct ThriftOpenCall {
     /// Why the request was not recorded: then the reply is not, either.
     call: Result<u64, LossReason>,
     name: Bytes,
@@ -36,29 +36,29 @@ struct OpenCall {
 
 /// The bytes of one side.
 #[derive(Debug)]
-struct Half {
+struct ThriftHalf {
     buffer: BytesMut,
     cutter: MessageCutter,
     /// Whether the start of the next message is unknown.
     is_lost: bool,
 }
 
-impl Half {
-    fn new(transport: Transport) -> Half {
+impl ThriftHalf {
+    fn new(transport: Transport) -> ThriftHalf {
         let mut cutter = MessageCutter::new(transport, MESSAGE_BYTES_MAX);
         cutter.refuse_above(RECORDED_MESSAGE_BYTES_MAX);
-        Half { buffer: BytesMut::new(), cutter, is_lost: false }
+        ThriftHalf { buffer: BytesMut::new(), cutter, is_lost: false }
     }
 
     /// Forgets what has arrived in part.
     fn lose(&mut self) {
-        *self = Half { is_lost: true, ..Half::new(self.cutter.transport()) };
+        *self = ThriftHalf { is_lost: true, ..ThriftHalf::new(self.cutter.transport()) };
     }
 }
 
 impl ThriftStreams {
     pub fn new(transport: Transport) -> ThriftStreams {
-        let (client, server) = (Half::new(transport), Half::new(transport));
+        let (client, server) = (ThriftHalf::new(transport), ThriftHalf::new(transport));
         ThriftStreams { transport, client, server, open: VecDeque::new() }
     }
 
@@ -156,13 +156,13 @@ impl ThriftStreams {
         // A copy, so that the message does not stay in memory.
         let name = Bytes::copy_from_slice(&name);
         let seqid = header.map_or(0, |header| header.seqid);
-        self.open.push_back(OpenCall { call, name, seqid, secrets });
+        self.open.push_back(ThriftOpenCall { call, name, seqid, secrets });
     }
 
     fn reply(&mut self, message: Bytes, outputs: &mut Outputs<'_>) {
         let Outputs { shared, losses, found } = outputs;
         match self.open.pop_front() {
-            Some(OpenCall { call: Ok(call), secrets, .. }) => {
+            Some(ThriftOpenCall { call: Ok(call), secrets, .. }) => {
                 let start = message.len().min(8);
                 if secrets.kind != StatementKind::default()
                     && let Some(id) = thrift_id_of_reply(&message)
@@ -171,7 +171,7 @@ impl ThriftStreams {
                 }
                 found.reply(call, replies::hide_in_thrift(message, &secrets, start));
             }
-            Some(OpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
+            Some(ThriftOpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
             None => losses.add(LossReason::Behind, 1, message.len() as u64),
         }
     }

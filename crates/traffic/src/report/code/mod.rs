@@ -18,9 +18,9 @@ use serde_json::json;
 pub use self::drivers::driver_snippets;
 use self::go::Go;
 use self::java::Java;
-use self::language::{Language, program};
+use self::language::{CodeLanguage, program};
 pub use self::language::{capital, visible_json};
-use self::node::Node;
+use self::node::NodeJs;
 use self::python::Python;
 use self::term::TypedCall;
 use super::reproduction::{ReproducedCall, ReproducedRequest, Reproduction};
@@ -47,7 +47,7 @@ pub fn snippets(reproduction: &Reproduction) -> Vec<Snippet> {
             .collect();
         // A call that no interface has is only printed as a line of a recording.
         if let Some(calls) = typed {
-            for language in [&Python as &dyn Language, &Java, &Node, &Go] {
+            for language in [&Python as &dyn CodeLanguage, &Java, &NodeJs, &Go] {
                 found.push(Snippet { language: language.name(), text: program(language, &calls) });
             }
         }
