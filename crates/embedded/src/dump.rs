@@ -3,13 +3,10 @@
 use bytes::Bytes;
 
 use super::key::{self, COLUMNS_LEVEL, RANGES_END, ROW_END, RowPrefix, SuperEntry};
-use super::row_reader::{decode_cell, name_of};
+use super::row_reader::{decode_cell, name_of, newest};
 use super::row_source::{RowKey, RowSource};
 use super::scan::ScannedRows;
 use super::value::{self, Value};
-use base::compat::features::releases::NEWEST;
-use base::marshal;
-use base::marshal::AbstractType;
 use base::model::{Change, DeletionTime, LevelRanges, RangeTombstone};
 use base::partitioner::Partitioner;
 use base::schema::CfDef;
@@ -75,12 +72,6 @@ struct RowDump<'a> {
     ranges: Vec<RangeTombstone>,
     holder: Option<DumpHolder>,
     changes: Vec<Change>,
-}
-
-/// Returns the comparator for the names of range tombstones. Only releases from 2.0 on create range tombstones, so
-/// names are compared as in the newest release.
-fn newest(of: &dyn AbstractType) -> &dyn AbstractType {
-    marshal::at(of, NEWEST)
 }
 
 impl<'a> RowDump<'a> {

@@ -354,13 +354,15 @@ impl Families {
     /// whole manifest.
     pub fn undefined(&self) -> Vec<String> {
         let (set, contents) = (self.set.load(), self.manifest.contents());
-        let holds_data = |name: &FamilyName, record: &FamilyRecord| {
+        let mut undefined = Vec::new();
+        for (name, record) in contents.families.iter().filter(|(_, record)| set.by_id(record.id).is_none()) {
             let number = number_of(record.id, record.generation);
             let folder = TableFolder::of_family(number, name);
-            contents.tables.contains_key(&folder.main) || self.memory.holds(number)
-        };
-        let others = contents.families.iter().filter(|(_, record)| set.by_id(record.id).is_none());
-        others.filter(|(name, record)| holds_data(name, record)).map(|(name, _)| name.to_string()).collect()
+            if contents.tables.contains_key(&folder.main) || self.memory.holds(number) {
+                undefined.push(name.to_string());
+            }
+        }
+        undefined
     }
 
     /// Returns the tables of a generation, for a flush. `None` if it is not the newest generation of its column family.

@@ -23,12 +23,10 @@
 use bytes::Bytes;
 
 use super::key::{self, COLUMNS_LEVEL, ROW_END, SuperEntry};
-use super::row_reader::decode_cell;
+use super::row_reader::{decode_cell, newest};
 use super::row_source::{RowKey, RowSource};
 use super::value::{self, Value};
-use base::compat::features::releases::NEWEST;
-use base::marshal;
-use base::marshal::{AbstractType, TypeRef};
+use base::marshal::AbstractType;
 use base::model::{DeletionTime, LevelRanges, RangeTombstone};
 use base::schema::CfDef;
 use store::StoreError;
@@ -41,7 +39,7 @@ pub fn shadowed_by_ranges(
     cf: &CfDef,
     most: usize,
 ) -> Result<Vec<Vec<u8>>, StoreError> {
-    let names = newest_view(&cf.comparator);
+    let names = newest(&*cf.comparator);
     let mut holders = ShadowHolders::default();
     let mut shadowed = Vec::new();
     for entry in source.entries(COLUMNS_LEVEL, ROW_END, false) {
@@ -58,7 +56,7 @@ pub fn shadowed_by_ranges(
                 let Some(cell) = decode_cell(key.tail(at), value, &**sub)? else { continue };
                 let over = LevelRanges::of_supers(ranges, names).over(&holder);
                 let whole = over.merged(deletion);
-                let inside = LevelRanges::of_super(ranges, &holder, whole, names, newest_view(sub));
+                let inside = LevelRanges::of_super(ranges, &holder, whole, names, newest(&**sub));
                 over.merged(inside.over(&cell.name)).shadows(cell.timestamp)
             }
         };
@@ -70,12 +68,6 @@ pub fn shadowed_by_ranges(
         }
     }
     Ok(shadowed)
-}
-
-/// Returns the comparator for the names of range tombstones. Only releases from 2.0 on create them, so names are
-/// compared as in the newest release.
-fn newest_view(of: &TypeRef) -> &dyn AbstractType {
-    marshal::at(&**of, NEWEST)
 }
 
 /// Finds the super column of each entry of a row. Entries must be passed in their order.

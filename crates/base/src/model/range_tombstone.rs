@@ -140,12 +140,9 @@ impl<'a> LevelRanges<'a> {
         else {
             return Vec::new();
         };
-        let begins_at = |range: &RangeTombstone, name: &Bytes| {
-            !range.start.is_empty() && self.comparator.compare(&range.start, name).is_eq()
-        };
         let is_begun_at = |name: &Bytes| {
-            let mut around = self.around(name).iter();
-            around.any(|range| self.is_of_level(range) && begins_at(range, name))
+            let mut around = self.around(name).iter().filter(|range| self.is_of_level(range));
+            around.any(|of| !of.start.is_empty() && self.comparator.compare(&of.start, name).is_eq())
         };
         if names.len() < 2 || !names.iter().any(is_begun_at) {
             return Vec::new();

@@ -85,12 +85,9 @@ pub trait DiskFile: Debug + Send + Sync {
 /// either.
 pub fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), ReplaceError> {
     let next = path.with_extension("new");
-    let write = || {
-        let file = disk.create(&next)?;
-        file.write_at(bytes, 0)?;
-        file.sync()
-    };
-    write().map_err(|error| ReplaceError::Unchanged(next.clone(), error))?;
+    disk.create(&next)
+        .and_then(|file| file.write_at(bytes, 0).and_then(|()| file.sync()))
+        .map_err(|error| ReplaceError::Unchanged(next.clone(), error))?;
     disk.rename(&next, path).map_err(|error| ReplaceError::Unknown(path.to_owned(), error))?;
     let directory = path.parent().unwrap_or(path);
     disk.sync_directory(directory).map_err(|error| ReplaceError::Unknown(directory.to_owned(), error))

@@ -79,17 +79,8 @@ impl CommitLog {
 
     /// Creates a log whose first segment is `number`.
     pub fn create(disk: Arc<dyn Disk>, directory: &Path, number: u64) -> Result<CommitLog, StoreError> {
-        let make = || {
-            disk.create_directory(directory)?;
-            if let Some(parent) = directory.parent() {
-                disk.sync_directory(parent)?;
-            }
-            let mut segment = Segment::create(&*disk, directory, number, LogKey::random())?;
-            segment.begin(0)?;
-            segment.file.sync()?;
-            Ok(segment)
-        };
-        let segment = make().map_err(|error| io_error(directory, &error))?;
+        let segment =
+            first_segment(&*disk, directory, number).map_err(|error| io_error(directory, &error))?;
         let begin = MarkPosition { segment: number, offset: segment.length };
         let current = Current { segment, unsynced: Vec::new(), record_end: begin, marked: begin };
         Ok(CommitLog::with(disk, directory, current, begin.offset))
@@ -197,6 +188,18 @@ impl CommitLog {
     pub fn number(&self) -> u64 {
         self.current.lock().segment.number
     }
+}
+
+/// Creates the first segment of a log, and its directory.
+fn first_segment(disk: &dyn Disk, directory: &Path, number: u64) -> io::Result<Segment> {
+    disk.create_directory(directory)?;
+    if let Some(parent) = directory.parent() {
+        disk.sync_directory(parent)?;
+    }
+    let mut segment = Segment::create(disk, directory, number, LogKey::random())?;
+    segment.begin(0)?;
+    segment.file.sync()?;
+    Ok(segment)
 }
 
 /// Makes a full disk a `ReadOnly` error, since it may have space again later. Every other error is a failure.

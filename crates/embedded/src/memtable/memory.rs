@@ -168,12 +168,11 @@ impl Memory {
 /// Returns groups of adjacent memtables to merge. None of them is shared, and each is at most twice as large as all
 /// newer ones of its group together.
 fn groups_to_merge(layers: &[Arc<Memtable>]) -> Vec<Range<usize>> {
-    let is_shared = |layer: &Arc<Memtable>| Arc::strong_count(layer) > 1;
     let mut groups = Vec::new();
     let mut start = 0;
     while start < layers.len() {
         let (mut end, mut bytes) = (start, usize::MAX / 2);
-        while let Some(layer) = layers.get(end).filter(|layer| !is_shared(layer))
+        while let Some(layer) = layers.get(end).filter(|layer| Arc::strong_count(layer) == 1)
             && layer.bytes() <= 2 * bytes
         {
             bytes = if end == start { layer.bytes() } else { bytes + layer.bytes() };

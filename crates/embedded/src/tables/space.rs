@@ -151,12 +151,11 @@ impl TableSpace {
         gc_grace_s: &Arc<AtomicI32>,
     ) -> Result<Arc<Tree>, StoreError> {
         let name = self.name_of(folder, owner);
-        let prepare = || {
-            self.options.disk.remove_directory(&name.directory)?;
-            self.options.disk.create_directory(&name.directory)?;
-            self.options.disk.sync_directory(&self.options.directory)
-        };
-        prepare().map_err(|error| name.error(&error.into()))?;
+        let disk = &self.options.disk;
+        disk.remove_directory(&name.directory)
+            .and_then(|()| disk.create_directory(&name.directory))
+            .and_then(|()| disk.sync_directory(&self.options.directory))
+            .map_err(|error| name.error(&error.into()))?;
         self.open_or_create(name, gc_grace_s, None)
     }
 
