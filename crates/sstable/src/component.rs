@@ -175,22 +175,16 @@ impl Descriptor {
 /// Takes the mark of an unfinished SSTable out of the parts of its name: it is in front of the version, or from 2.2 on the
 /// first part. `of_directory` is the column family of the directory, which can have the name of the mark itself.
 fn without_mark<'n>(mut parts: Vec<&'n str>, of_directory: Option<&str>) -> (Vec<&'n str>, bool) {
-    let is_mark = |at: usize| parts.get(at).is_some_and(|part| MARKS.contains(part));
-    let is_own_name = || parts.get(1).is_some_and(|part| Some(*part) == of_directory);
     let place = match parts[..] {
-        [_, _, _, "big"] => Some(0),
-        [_, _, last] if last != "big" => Some(1),
-        [_, _, _, _] if !is_own_name() => Some(1),
-        [_, _, _, _, _] => Some(2),
+        [mark, _, _, "big"] => Some((0, mark)),
+        [_, mark, last] if last != "big" => Some((1, mark)),
+        [_, mark, _, _] if Some(mark) != of_directory => Some((1, mark)),
+        [_, _, mark, _, _] => Some((2, mark)),
         _ => None,
     };
-    match place.filter(|place| is_mark(*place)) {
-        Some(place) => {
-            parts.remove(place);
-            (parts, true)
-        }
-        None => (parts, false),
-    }
+    let Some((at, _)) = place.filter(|(_, mark)| MARKS.contains(mark)) else { return (parts, false) };
+    parts.remove(at);
+    (parts, true)
 }
 
 /// Returns the directory without `snapshots/<name>` or `backups` at its end.

@@ -121,8 +121,7 @@ fn is_system(keyspace: &Value) -> bool {
 /// Returns the number of a replication option.
 fn option(fields: &Fields, wanted: &[u8]) -> Option<i64> {
     let Some(Value::Map(_, _, options)) = fields.get(&OPTIONS) else { return None };
-    let is_wanted = |name: &Value| name.as_binary().is_some_and(|name| name == wanted);
-    let (_, number) = options.iter().find(|(name, _)| is_wanted(name))?;
+    let (_, number) = options.iter().find(|(name, _)| name.as_binary().is_some_and(|name| name == wanted))?;
     std::str::from_utf8(number.as_binary()?).ok()?.parse().ok()
 }
 

@@ -121,8 +121,9 @@ fn content_of(reply: &ThriftMessage) -> ThriftContent<'_> {
 
 /// Returns the fields of an exception without its texts.
 fn without_texts(fields: &Fields) -> Fields {
-    let is_text = |value: &Value| matches!(value, Value::Binary(_));
-    fields.iter().filter(|(_, value)| !is_text(value)).map(|(id, value)| (*id, value.clone())).collect()
+    let mut fields = fields.clone();
+    fields.retain(|_, value| !matches!(value, Value::Binary(_)));
+    fields
 }
 
 fn results(
@@ -194,13 +195,11 @@ fn of_bytes(left: &[u8], right: &[u8], context: &Context) -> Option<Rule> {
 
 /// Returns the rule by which any two results of a method count as equal.
 fn rule_of_method(call: &Call) -> Option<Rule> {
-    let property = || match &call.request {
-        Request::Thrift { message, .. } => {
-            message.fields.values().next().and_then(Value::as_binary).map(|bytes| bytes.to_vec())
-        }
+    let property = match &call.request {
+        Request::Thrift { message, .. } => message.fields.values().next().and_then(Value::as_binary),
         Request::Native(_) => None,
     };
-    let is_system = || call.keyspace.as_deref().is_some_and(is_system_keyspace);
+    let is_system = call.keyspace.as_deref().is_some_and(is_system_keyspace);
     Some(match &call.method[..] {
         "describe_schema_versions" => Rule::SchemaId,
         method if method.starts_with("system_") => Rule::SchemaId,
@@ -210,14 +209,14 @@ fn rule_of_method(call: &Call) -> Option<Rule> {
         | "describe_splits"
         | "describe_splits_ex" => Rule::Ring,
         "describe_cluster_name" | "describe_version" | "describe_snitch" => Rule::Identity,
-        "get_string_property" | "getStringProperty" => match property().as_deref() {
+        "get_string_property" | "getStringProperty" => match property.map(|name| &name[..]) {
             Some(b"token map") => Rule::Ring,
             Some(b"version" | b"cluster name" | b"config file") => Rule::Identity,
             _ => return None,
         },
         "trace_next_query" => Rule::TraceId,
         "prepare_cql_query" | "prepare_cql3_query" => Rule::Handle,
-        method if method.starts_with("execute_") && is_system() => Rule::SystemTables,
+        method if method.starts_with("execute_") && is_system => Rule::SystemTables,
         _ => return None,
     })
 }

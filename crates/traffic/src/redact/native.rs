@@ -88,14 +88,11 @@ pub fn reply(frame: &Bytes, hashes: &Hashes) -> Option<Bytes> {
 }
 
 fn rows(frame: &Bytes, rows: &ResultRows, edits: &mut Edits, hashes: &Hashes) -> Option<()> {
-    let is_data = |at: usize| {
-        rows.columns.get(at).is_none_or(|column| column.cql_type != "counter" && !is_no_data(&column.name))
-    };
     for row in &rows.rows {
         for (at, value) in row.iter().enumerate() {
-            if let Some(value) = value
-                && is_data(at)
-            {
+            let Some(value) = value else { continue };
+            let column = rows.columns.get(at);
+            if column.is_none_or(|column| column.cql_type != "counter" && !is_no_data(&column.name)) {
                 edits.replace(place_of(frame, value)?, hashes.data(value));
             }
         }

@@ -52,6 +52,13 @@ pub struct LatencyColumn {
     pub calls: u64,
 }
 
+impl LatencySummary {
+    /// Returns the share of the calls that a column has.
+    pub(super) fn share(&self, column: &LatencyColumn) -> f64 {
+        column.calls as f64 / self.calls.max(1) as f64
+    }
+}
+
 impl Default for Latencies {
     fn default() -> Latencies {
         let histogram = Histogram::new_with_bounds(1, LONGEST_US, DIGITS);

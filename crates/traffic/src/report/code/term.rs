@@ -43,12 +43,11 @@ pub struct TypedCall {
 impl TypedCall {
     /// Returns a call with the types of the newest interface that has a method with these arguments; `None` if none has.
     pub fn new(connection: u64, name: &[u8], arguments: &Fields) -> Option<TypedCall> {
-        let has = |method: &Method, id: i16, value: &Value| {
-            method.argument(id).is_some_and(|argument| argument.declared.ttype() == value.ttype())
-        };
-        let method = declarations(name)
-            .iter()
-            .rfind(|method| arguments.iter().all(|(id, value)| has(method, *id, value)))?;
+        let method = declarations(name).iter().rfind(|method| {
+            arguments.iter().all(|(id, value)| {
+                method.argument(*id).is_some_and(|argument| argument.declared.ttype() == value.ttype())
+            })
+        })?;
         let typed = method.arguments.iter().map(|field| match arguments.get(&field.id) {
             None => Some((field, None)),
             Some(value) => Some((field, Some(term(&field.declared, value)?))),

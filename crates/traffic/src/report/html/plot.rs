@@ -64,11 +64,12 @@ pub(super) fn section(out: &mut String, summary: &Summary) -> fmt::Result {
 
 /// Writes the distributions of both sides as areas over one axis.
 fn distribution(out: &mut String, sides: &SideLatencies, axis: Axis, recorded: &str) -> fmt::Result {
-    let share = |side: &LatencySummary, calls: u64| calls as f64 / side.calls.max(1) as f64;
-    let highest = [&sides.recorded, &sides.candidate]
-        .into_iter()
-        .flat_map(|side| side.distribution.iter().map(move |column| share(side, column.calls)))
-        .fold(0.0, f64::max);
+    let mut highest = 0.0;
+    for side in [&sides.recorded, &sides.candidate] {
+        for column in &side.distribution {
+            highest = f64::max(highest, side.share(column));
+        }
+    }
     writeln!(
         out,
         "<figure class=\"plot\">\n<figcaption>Share of the calls by latency, logarithmic axis. Lines: median (solid), \
@@ -131,9 +132,8 @@ fn outline(side: &LatencySummary, axis: Axis, highest: f64) -> String {
     let mut end = f64::NAN;
     for column in &side.distribution {
         let (from, to) = (axis.at(column.from_us) * WIDTH, axis.at(column.to_us) * WIDTH);
-        let share = column.calls as f64 / side.calls.max(1) as f64;
         // A column that has calls is never invisible.
-        let height = (share / highest * (HEIGHT - 4.0)).max(0.6);
+        let height = (side.share(column) / highest * (HEIGHT - 4.0)).max(0.6);
         if (from - end).abs() < 0.1 {
             let _ = write!(path, "V{:.2}H{to:.1}", HEIGHT - height);
         } else {
