@@ -58,8 +58,7 @@ impl<'a> BackupTarget<'a> {
     /// Writes a file of the backup.
     pub fn write(&self, disk: &dyn Disk, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.unfinished.join(name);
-        let written = disk.create(&path).and_then(|file| file.write_at(bytes, 0));
-        written.map_err(|error| io_error(&path, &error))
+        disk.write(&path, bytes).map_err(|error| io_error(&path, &error))
     }
 
     /// Syncs the backup and renames it to its final path.

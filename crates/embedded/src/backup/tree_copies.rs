@@ -176,8 +176,7 @@ impl TreeCopy {
         self.version = Some(version.number);
         for (name, bytes) in [(&list[..], &version.list), ("current", &version.current)] {
             let path = copy.join(name);
-            let written = disk.create(&path).and_then(|file| file.write_at(bytes, 0));
-            written.map_err(|error| io_error(&path, &error))?;
+            disk.write(&path, bytes).map_err(|error| io_error(&path, &error))?;
         }
         Ok(())
     }

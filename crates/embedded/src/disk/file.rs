@@ -28,6 +28,11 @@ pub trait Disk: Debug + Send + Sync {
     /// Reads a whole file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
+    /// Creates a file as [`Disk::create`], with these contents. They are not synced.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.create(path)?.write_at(bytes, 0)
+    }
+
     /// Renames a file, and replaces an existing file of that name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 

@@ -176,12 +176,16 @@ mod tests {
         #[test]
         fn rows_round_trip(
             rows in prop::collection::vec(
-                (any::<u64>(), bytes(9), prop::collection::vec((bytes(9), prop::option::of(bytes(9))), 0..4)),
+                (any::<u64>(), bytes(9), prop::collection::btree_map(bytes(9), prop::option::of(bytes(9)), 0..4)),
                 0..4,
             ),
             segment in any::<u64>(),
             offset in any::<u64>(),
         ) {
+            let rows: Vec<_> = rows
+                .into_iter()
+                .map(|(family, prefix, changes)| (family, prefix, Vec::from_iter(changes)))
+                .collect();
             let mut builder = RecordBuilder::default();
             for (family, prefix, changes) in &rows {
                 let mut list = ChangeList::default();
