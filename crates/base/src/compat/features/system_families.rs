@@ -84,6 +84,14 @@ const fn with_gc_grace(gc_grace_s: i32, family: SystemFamily) -> SystemFamily {
     SystemFamily { gc_grace_s, ..family }
 }
 
+/// A part of the schema of 1.1, whose rows are keyspaces.
+const fn of_keyspaces_1_1(
+    columns: &'static [(&'static str, &'static str)],
+    family: SystemFamily,
+) -> SystemFamily {
+    keyed("keyspace", "AsciiType", columns, with_gc_grace(10_368_000, family))
+}
+
 const fn of_supers(family: SystemFamily) -> SystemFamily {
     SystemFamily { subcomparator: Some("BytesType"), ..family }
 }
@@ -144,6 +152,11 @@ const VERSIONS: FamilyDescription = described("UTF8Type", "server version inform
 const HINTS_TABLE: FamilyDescription =
     described("CompositeType(TimeUUIDType,Int32Type)", "hints awaiting delivery");
 const SCHEMA_KEYSPACES: FamilyDescription = described("UTF8Type", "keyspace definitions");
+const KEYSPACES_1_1: FamilyDescription = described("AsciiType", "Keyspace definitions");
+const FAMILIES_1_1: FamilyDescription =
+    described("CompositeType(AsciiType,AsciiType)", "ColumnFamily definitions");
+const COLUMNS_1_1: FamilyDescription =
+    described("CompositeType(AsciiType,AsciiType,AsciiType)", "ColumnFamily column attributes");
 
 const VERSION: &[(&str, &str)] = &[("version", "UTF8Type")];
 const KEYSPACE_1_1: &[(&str, &str)] = &[
@@ -179,15 +192,7 @@ pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
     keyed("key", "UTF8Type", &[], family("NodeIdInfo", 6, only(V2_0), COUNTER_IDS, TABLE_2_0)),
     keyed("component", "UTF8Type", VERSION, family("Versions", 7, only(V1_0), VERSIONS, OLD)),
     keyed("component", "UTF8Type", VERSION, family("Versions", 7, only(V1_1), VERSIONS, PLAIN)),
-    keyed(
-        "keyspace",
-        "AsciiType",
-        KEYSPACE_1_1,
-        with_gc_grace(
-            10_368_000,
-            family("schema_keyspaces", 8, only(V1_1), described("AsciiType", "Keyspace definitions"), PLAIN),
-        ),
-    ),
+    of_keyspaces_1_1(KEYSPACE_1_1, family("schema_keyspaces", 8, only(V1_1), KEYSPACES_1_1, PLAIN)),
     keyed(
         "keyspace_name",
         "UTF8Type",
@@ -200,36 +205,8 @@ pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
         KEYSPACE,
         with_gc_grace(604_800, family("schema_keyspaces", 8, since(V2_0), SCHEMA_KEYSPACES, TABLE_2_0)),
     ),
-    keyed(
-        "keyspace",
-        "AsciiType",
-        &[],
-        with_gc_grace(
-            10_368_000,
-            family(
-                "schema_columnfamilies",
-                9,
-                only(V1_1),
-                described("CompositeType(AsciiType,AsciiType)", "ColumnFamily definitions"),
-                PLAIN,
-            ),
-        ),
-    ),
-    keyed(
-        "keyspace",
-        "AsciiType",
-        &[],
-        with_gc_grace(
-            10_368_000,
-            family(
-                "schema_columns",
-                10,
-                only(V1_1),
-                described("CompositeType(AsciiType,AsciiType,AsciiType)", "ColumnFamily column attributes"),
-                PLAIN,
-            ),
-        ),
-    ),
+    of_keyspaces_1_1(&[], family("schema_columnfamilies", 9, only(V1_1), FAMILIES_1_1, PLAIN)),
+    of_keyspaces_1_1(&[], family("schema_columns", 10, only(V1_1), COLUMNS_1_1, PLAIN)),
     keyed("target_id", "UUIDType", &[], family("hints", 0, only(V1_2), HINTS_TABLE, HINTS_1_2)),
     keyed("target_id", "UUIDType", &[], family("hints", 0, since(V2_0), HINTS_TABLE, HINTS_2_0)),
 ];
