@@ -23,7 +23,7 @@ pub use statement::StatementWords;
 pub use thrift_place::{method_of, result_of};
 
 use super::ThriftMessage;
-use super::report::{CallInterface, Compared, CqlValue, Outcome, ReproducedRequest};
+use super::report::{CallInterface, CallOutcome, ComparedCall, CqlValue, ReproducedRequest};
 use super::value::ValueError;
 use base::model::BoundValue;
 use wire::native::{BodyError, RequestCode};
@@ -53,7 +53,7 @@ impl From<BodyError> for CallError {
 
 /// The effect of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum CallEffect {
     /// Changes nothing.
     Read,
     /// Changes data, the schema, users or rights.
@@ -74,7 +74,7 @@ pub struct Call {
     /// The column family; `None` if the call has none or several.
     pub family: Option<String>,
     /// The effect of the call on the data of the server.
-    pub effect: Effect,
+    pub effect: CallEffect,
     /// The CQL statement, if the call has exactly one whose text is known.
     pub statement: Option<String>,
     /// The message.
@@ -120,7 +120,7 @@ impl Answer {
 impl Call {
     /// Returns whether the call changes data, the schema, users or rights.
     pub fn is_write(&self) -> bool {
-        self.effect == Effect::Write
+        self.effect == CallEffect::Write
     }
 
     /// Returns whether the server does not answer the call.
@@ -130,8 +130,8 @@ impl Call {
     }
 
     /// Returns the call for a report, without its answers.
-    pub fn compared<'a>(&'a self, number: u64, at_us: i64, client: &'a str) -> Compared<'a> {
-        Compared {
+    pub fn compared<'a>(&'a self, number: u64, at_us: i64, client: &'a str) -> ComparedCall<'a> {
+        ComparedCall {
             call: number,
             at_us,
             method: &self.method,
@@ -143,7 +143,7 @@ impl Call {
             recorded_us: None,
             candidate_us: None,
             rules: &[],
-            outcome: Outcome::Equal,
+            outcome: CallOutcome::Equal,
         }
     }
 

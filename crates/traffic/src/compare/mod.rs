@@ -25,7 +25,7 @@ pub use rule::Rule;
 pub use shown::shown;
 
 use super::call::{Answer, Call};
-use super::report::{Difference, DifferenceKind, Outcome};
+use super::report::{CallDifference, CallOutcome, DifferenceKind};
 
 /// The result of comparing two replies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -81,11 +81,11 @@ impl Comparison {
 
 impl Compare {
     /// Returns the outcome as reports have it.
-    pub fn outcome(&self) -> Outcome<'_> {
+    pub fn outcome(&self) -> CallOutcome<'_> {
         match self {
-            Compare::Equal => Outcome::Equal,
-            Compare::NotCompared(reason) => Outcome::NotCompared(reason),
-            Compare::Differs(found) => Outcome::Differs(Difference {
+            Compare::Equal => CallOutcome::Equal,
+            Compare::NotCompared(reason) => CallOutcome::NotCompared(reason),
+            Compare::Differs(found) => CallOutcome::Differs(CallDifference {
                 kind: found.kind,
                 path: &found.path,
                 recorded: found.recorded.as_deref(),

@@ -6,14 +6,14 @@ use bytes::Bytes;
 use super::hash::{hash, hash_of_text, opaque};
 use super::key::RedactionKey;
 use super::order::{NameOrder, OrderedNames};
-use super::roles::{Role, Roles};
+use super::roles::{DataRole, DataRoles};
 use super::structure::parts;
 
 /// The hashes that replace data, and the choice of data to redact.
 #[derive(Debug)]
 pub struct Hashes {
     key: RedactionKey,
-    roles: Roles,
+    roles: DataRoles,
     names: NameHashing,
 }
 
@@ -28,7 +28,7 @@ enum NameHashing {
 
 impl Hashes {
     /// Creates hashes that replace data of these roles.
-    pub fn new(key: RedactionKey, roles: Roles) -> Hashes {
+    pub fn new(key: RedactionKey, roles: DataRoles) -> Hashes {
         Hashes { key, roles, names: NameHashing::AsValues }
     }
 
@@ -52,7 +52,7 @@ impl Hashes {
     }
 
     /// Returns the roles that are replaced.
-    pub fn roles(&self) -> &Roles {
+    pub fn roles(&self) -> &DataRoles {
         &self.roles
     }
 
@@ -62,11 +62,11 @@ impl Hashes {
     }
 
     /// Replaces bytes of a role, if it is redacted.
-    pub fn replace(&mut self, role: Role, bytes: &mut Bytes) {
+    pub fn replace(&mut self, role: DataRole, bytes: &mut Bytes) {
         if !self.roles.has(role) || bytes.is_empty() {
             return;
         }
-        *bytes = if role == Role::Name { self.name(bytes) } else { self.data(bytes).into() };
+        *bytes = if role == DataRole::Name { self.name(bytes) } else { self.data(bytes).into() };
     }
 
     /// Returns the hash of bytes whose role is not known, as in CQL.

@@ -9,14 +9,14 @@ use tokio::sync::mpsc;
 
 use super::super::call::{Call, Conversation, PreparedTexts, Request};
 use super::super::compare::{Comparison, Context, Rule, RunSpan, compare};
-use super::super::report::{Cause, CauseId, Compared, Outcome, Report, ReproducedCall, Reproduction};
+use super::super::report::{CallOutcome, Cause, CauseId, ComparedCall, Report, ReproducedCall, Reproduction};
 use super::super::{Event, EventKind, Protocol};
 use super::handles::Handles;
 use super::link::{Arrival, ReplayLink};
 use super::order::Order;
 use super::own_data::{OwnData, rows_of};
 use super::pending::{CandidateAnswer, PendingCall};
-use super::{Candidate, Progress, ReplayOptions, Speed, reason};
+use super::{CandidateServer, Progress, ReplayOptions, Speed, reason};
 use crate::event::host_of;
 use base::util::Clock;
 
@@ -51,7 +51,7 @@ pub struct ReplaySummary {
 
 /// A running replay.
 pub struct Replay<'a> {
-    pub(super) candidate: &'a Candidate,
+    pub(super) candidate: &'a CandidateServer,
     options: &'a ReplayOptions,
     report: &'a mut Report,
     progress: Option<&'a mut Progress>,
@@ -81,7 +81,11 @@ pub struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// Begins a replay whose comparisons go to the report.
-    pub fn new(candidate: &'a Candidate, options: &'a ReplayOptions, report: &'a mut Report) -> Replay<'a> {
+    pub fn new(
+        candidate: &'a CandidateServer,
+        options: &'a ReplayOptions,
+        report: &'a mut Report,
+    ) -> Replay<'a> {
         for rule in Rule::ALL {
             report.explain_rule(rule.name(), rule.meaning());
         }
@@ -222,7 +226,7 @@ impl<'a> Replay<'a> {
 
     /// Counts a call that is not sent.
     pub(super) fn skip(&mut self, pending: &PendingCall, number: u64, why: &str) {
-        let compared = Compared { outcome: Outcome::NotCompared(why), ..pending.compared(number) };
+        let compared = ComparedCall { outcome: CallOutcome::NotCompared(why), ..pending.compared(number) };
         self.report.add(&compared);
         self.show_progress(false);
     }
@@ -359,7 +363,7 @@ impl<'a> Replay<'a> {
             &self.context(),
         ));
         let rules = comparison.rule_names();
-        let compared = Compared {
+        let compared = ComparedCall {
             candidate_us: candidate.map(|(_, took)| took),
             rules: &rules,
             outcome: comparison.outcome.outcome(),
@@ -380,7 +384,7 @@ impl<'a> Replay<'a> {
         if !comparison.differs() {
             return;
         }
-        if let (true, Outcome::Differs(difference)) =
+        if let (true, CallOutcome::Differs(difference)) =
             (self.watched == Some(number), comparison.outcome.outcome())
         {
             self.summary.watched = Some(Cause::of(&pending.call.method, &difference));

@@ -24,7 +24,7 @@ pub use shrink::{FreshServer, Shrunk, reproduction, selected, shrink};
 
 /// The server that calls are sent to.
 #[derive(Debug, Clone)]
-pub struct Candidate {
+pub struct CandidateServer {
     /// `HOST:PORT` of Thrift.
     pub thrift: String,
     /// `HOST:PORT` of the native protocol; `None` if it has none. Its calls are not compared then.

@@ -9,7 +9,7 @@ use super::super::Protocol;
 use super::super::call::{Answer, Call, CallError, NativeReply};
 use super::super::compare::{Compare, Comparison, Rule};
 use super::super::message::ThriftMessage;
-use super::super::report::Compared;
+use super::super::report::ComparedCall;
 
 /// A call between its request and its comparison.
 #[derive(Debug)]
@@ -53,10 +53,10 @@ impl PendingCall {
     }
 
     /// Returns the call for the report, without its outcome.
-    pub fn compared(&self, number: u64) -> Compared<'_> {
+    pub fn compared(&self, number: u64) -> ComparedCall<'_> {
         let took = |at_us: i64| at_us.saturating_sub(self.at_us).max(0).unsigned_abs();
         let recorded_us = self.recorded.as_ref().map(|(_, at_us)| took(*at_us));
-        Compared { recorded_us, ..self.call.compared(number, self.at_us, &self.client) }
+        ComparedCall { recorded_us, ..self.call.compared(number, self.at_us, &self.client) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use super::super::Protocol;
-use super::super::call::{Call, Effect, NativeFrame, NativeReply, ReplyContent, Request};
+use super::super::call::{Call, CallEffect, NativeFrame, NativeReply, ReplyContent, Request};
 use super::engine::Replay;
 use super::handles::{Translated, UNKNOWN_STATEMENT};
 use super::link::ReplayLink;
@@ -142,7 +142,7 @@ fn is_of_session(call: &Call) -> bool {
         }
         Request::Native(request) => {
             matches!(request.code, RequestCode::Startup)
-                || call.effect == Effect::Session && call.method == "USE"
+                || call.effect == CallEffect::Session && call.method == "USE"
         }
     }
 }

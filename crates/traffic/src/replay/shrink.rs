@@ -16,9 +16,9 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use super::super::call::{Call, Conversation, PreparedTexts};
-use super::super::report::{Cause, Report, ReproducedCall, Reproduction, RunKind, Subject};
+use super::super::report::{Cause, Report, ReportSubject, ReproducedCall, Reproduction, RunKind};
 use super::super::{Event, EventKind};
-use super::{Candidate, Replay, ReplayOptions, Speed};
+use super::{CandidateServer, Replay, ReplayOptions, Speed};
 
 /// Provides servers without data.
 pub trait FreshServer {
@@ -27,7 +27,7 @@ pub trait FreshServer {
     /// # Errors
     ///
     /// That there is none; shrinking ends.
-    fn fresh(&mut self) -> impl Future<Output = Result<Candidate, String>> + Send;
+    fn fresh(&mut self) -> impl Future<Output = Result<CandidateServer, String>> + Send;
 }
 
 /// The shortest calls that were found.
@@ -121,8 +121,11 @@ impl<S: FreshServer + Send> CallSearch<'_, S> {
         self.attempts += 1;
         let candidate = self.servers.fresh().await?;
         let wanted: BTreeSet<u64> = calls.iter().copied().chain([self.failing]).collect();
-        let subject =
-            Subject { run: RunKind::Replay, recorded: String::new(), candidate: candidate.thrift.clone() };
+        let subject = ReportSubject {
+            run: RunKind::Replay,
+            recorded: String::new(),
+            candidate: candidate.thrift.clone(),
+        };
         let mut report = Report::new(subject);
         let mut replay = Replay::new(&candidate, &self.options, &mut report);
         replay.watch(self.failing);

@@ -12,7 +12,7 @@
 //!
 //! For data, the values say nothing about the cause, but the method does. For exceptions it is the other way round.
 
-use super::compared::{Difference, DifferenceKind};
+use super::compared::{CallDifference, DifferenceKind};
 use super::names::short;
 use crate::limits::{REPORT_NAME_CHARS_MAX, REPORT_TEXT_CHARS_MAX};
 
@@ -44,7 +44,7 @@ pub enum AnswerShape {
 
 impl Cause {
     /// Returns the cause of a difference in the answers to a method.
-    pub fn of(method: &str, difference: &Difference<'_>) -> Cause {
+    pub fn of(method: &str, difference: &CallDifference<'_>) -> Cause {
         let shape = |text: Option<&str>| match text {
             None => AnswerShape::Nothing,
             Some(text) if difference.kind != DifferenceKind::Data && is_exception(text) => {
@@ -174,35 +174,37 @@ mod tests {
 
     #[test]
     fn a_cause_of_data_has_a_method_and_one_of_exceptions_has_texts() {
-        let data = Difference {
+        let data = CallDifference {
             kind: DifferenceKind::Data,
             path: "[1].column.value",
             recorded: Some("0x61"),
             candidate: Some("0x62"),
         };
-        let elsewhere = Difference { path: "[2].column.value", recorded: Some("Error: x"), ..data };
+        let elsewhere = CallDifference { path: "[2].column.value", recorded: Some("Error: x"), ..data };
         assert_eq!(Cause::of("get_slice", &data), Cause::of("get_slice", &elsewhere));
         assert_ne!(Cause::of("get_slice", &data), Cause::of("get", &data));
-        let missing = Difference { candidate: None, ..data };
+        let missing = CallDifference { candidate: None, ..data };
         assert_eq!(
             Cause::of("get_slice", &missing).title("recording", "candidate"),
             "get_slice: only the recording has a value at [*].column.value"
         );
 
-        let exception = Difference {
+        let exception = CallDifference {
             kind: DifferenceKind::Exception,
             path: "",
             recorded: Some("[]"),
             candidate: Some("InvalidRequestException: unknown keyspace \"A\""),
         };
-        let other =
-            Difference { candidate: Some("InvalidRequestException: unknown keyspace \"B\""), ..exception };
+        let other = CallDifference {
+            candidate: Some("InvalidRequestException: unknown keyspace \"B\""),
+            ..exception
+        };
         assert_eq!(Cause::of("insert", &exception), Cause::of("remove", &other));
         assert_eq!(
             Cause::of("insert", &exception).title("recording", "candidate"),
             "InvalidRequestException: unknown keyspace … instead of a result"
         );
-        let silent = Difference { candidate: None, ..exception };
+        let silent = CallDifference { candidate: None, ..exception };
         assert_eq!(Cause::of("get", &silent).title("recording", "candidate"), "no answer of the candidate");
     }
 }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::cause::Cause;
-use super::compared::{Compared, Difference, DifferenceKind, Outcome};
+use super::compared::{CallDifference, CallOutcome, ComparedCall, DifferenceKind};
 use super::latency::Latencies;
 use super::names::{NameTable, short};
 use super::reproduction::Reproduction;
@@ -22,7 +22,7 @@ use crate::limits::{
 
 /// The answers that a report compares.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct ReportSubject {
     /// How the calls were made.
     pub run: RunKind,
     /// The file of the recording, or the address of the primary.
@@ -62,7 +62,7 @@ pub struct Report(Arc<Mutex<Collected>>);
 /// The counts and differences that a report has collected.
 #[derive(Debug)]
 pub(super) struct Collected {
-    pub(super) subject: Subject,
+    pub(super) subject: ReportSubject,
     pub(super) totals: Totals,
     pub(super) interfaces: BTreeMap<String, u64>,
     pub(super) methods: NameTable<MethodCounts>,
@@ -140,12 +140,12 @@ pub struct DifferenceExample {
 
 impl Report {
     /// Creates a report without calls.
-    pub fn new(subject: Subject) -> Report {
+    pub fn new(subject: ReportSubject) -> Report {
         Report(Arc::new(Mutex::new(Collected::new(subject))))
     }
 
     /// Adds a call. Returns the cause of its difference, if it has one and the report has no reproduction of it yet.
-    pub fn add(&self, compared: &Compared<'_>) -> Option<CauseId> {
+    pub fn add(&self, compared: &ComparedCall<'_>) -> Option<CauseId> {
         self.0.lock().add(compared)
     }
 
@@ -204,7 +204,7 @@ impl Report {
 }
 
 impl Collected {
-    fn new(subject: Subject) -> Collected {
+    fn new(subject: ReportSubject) -> Collected {
         Collected {
             subject,
             totals: Totals::default(),
@@ -223,8 +223,8 @@ impl Collected {
         }
     }
 
-    fn add(&mut self, compared: &Compared<'_>) -> Option<CauseId> {
-        let differs = matches!(compared.outcome, Outcome::Differs(_));
+    fn add(&mut self, compared: &ComparedCall<'_>) -> Option<CauseId> {
+        let differs = matches!(compared.outcome, CallOutcome::Differs(_));
         let count = |counts: &mut CallCounts| {
             counts.calls += 1;
             counts.writes += u64::from(compared.is_write);
@@ -257,15 +257,15 @@ impl Collected {
         self.count_outcome(compared)
     }
 
-    fn count_outcome(&mut self, compared: &Compared<'_>) -> Option<CauseId> {
+    fn count_outcome(&mut self, compared: &ComparedCall<'_>) -> Option<CauseId> {
         match compared.outcome {
-            Outcome::Equal if compared.rules.is_empty() => self.totals.equal += 1,
-            Outcome::Equal => self.totals.equal_by_rules += 1,
-            Outcome::NotCompared(reason) => {
+            CallOutcome::Equal if compared.rules.is_empty() => self.totals.equal += 1,
+            CallOutcome::Equal => self.totals.equal_by_rules += 1,
+            CallOutcome::NotCompared(reason) => {
                 self.totals.not_compared += 1;
                 *self.not_compared.of(reason) += 1;
             }
-            Outcome::Differs(difference) => {
+            CallOutcome::Differs(difference) => {
                 match difference.kind {
                     DifferenceKind::Text => self.totals.text += 1,
                     DifferenceKind::Exception => self.totals.exception += 1,
@@ -278,7 +278,7 @@ impl Collected {
     }
 
     /// Adds a difference to the group of its cause.
-    fn group(&mut self, compared: &Compared<'_>, difference: &Difference<'_>) -> Option<CauseId> {
+    fn group(&mut self, compared: &ComparedCall<'_>, difference: &CallDifference<'_>) -> Option<CauseId> {
         let cause = Cause::of(compared.method, difference);
         if cause.is_without_answer() {
             self.totals.without_answer += 1;
@@ -343,7 +343,7 @@ impl CauseGroup {
 }
 
 impl DifferenceExample {
-    fn of(compared: &Compared<'_>, difference: &Difference<'_>) -> DifferenceExample {
+    fn of(compared: &ComparedCall<'_>, difference: &CallDifference<'_>) -> DifferenceExample {
         let cut = |text: &str| short(text, REPORT_TEXT_CHARS_MAX).into_owned();
         DifferenceExample {
             call: compared.call,
@@ -357,7 +357,7 @@ impl DifferenceExample {
 }
 
 /// Returns the name of a call's column family in tables of names.
-fn family_name(compared: &Compared<'_>) -> String {
+fn family_name(compared: &ComparedCall<'_>) -> String {
     match (compared.keyspace, compared.family) {
         (keyspace, "") => keyspace.to_owned(),
         ("", family) => family.to_owned(),

@@ -9,7 +9,7 @@ use base::compat::features::ApiGeneration;
 
 /// One call, and how the answers of both sides compare.
 #[derive(Debug, Clone, Copy)]
-pub struct Compared<'a> {
+pub struct ComparedCall<'a> {
     /// The number of the call in the recording, or in the run of the shadow.
     pub call: u64,
     /// When the client sent the call, in microseconds since 1970.
@@ -33,7 +33,7 @@ pub struct Compared<'a> {
     /// The rules by which unequal parts of the answers count as equal, each at most once.
     pub rules: &'a [&'a str],
     /// The result of the comparison.
-    pub outcome: Outcome<'a>,
+    pub outcome: CallOutcome<'a>,
 }
 
 /// The interface of a call.
@@ -58,18 +58,18 @@ impl fmt::Display for CallInterface {
 
 /// The result of comparing the answers of one call.
 #[derive(Debug, Clone, Copy)]
-pub enum Outcome<'a> {
-    /// They are equal, by the rules of [`Compared::rules`] if there are any.
+pub enum CallOutcome<'a> {
+    /// They are equal, by the rules of [`ComparedCall::rules`] if there are any.
     Equal,
     /// They differ; this is the first difference.
-    Differs(Difference<'a>),
+    Differs(CallDifference<'a>),
     /// They were not compared, for this reason.
     NotCompared(&'a str),
 }
 
 /// A difference between the answers of one call.
 #[derive(Debug, Clone, Copy)]
-pub struct Difference<'a> {
+pub struct CallDifference<'a> {
     /// How serious it is.
     pub kind: DifferenceKind,
     /// The place of the difference in the answer, such as `[3].column.value`. Empty for the answer as a whole.

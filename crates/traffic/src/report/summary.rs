@@ -45,7 +45,7 @@ pub struct Summary {
     /// The calls by method.
     pub methods: Vec<MethodSummary>,
     /// The calls by interface.
-    pub interfaces: Vec<Count>,
+    pub interfaces: Vec<CountedName>,
     /// The calls by column family.
     pub families: Vec<NamedCalls>,
     /// The calls by host of the client.
@@ -53,7 +53,7 @@ pub struct Summary {
     /// The rules by which answers count as equal, and how often.
     pub rules: Vec<RuleSummary>,
     /// Calls that were not compared, by reason.
-    pub not_compared: Vec<Count>,
+    pub not_compared: Vec<CountedName>,
 }
 
 /// The result in one word.
@@ -96,8 +96,8 @@ pub struct CauseSummary {
     pub calls: u64,
     pub first_us: i64,
     pub last_us: i64,
-    pub methods: Vec<Count>,
-    pub families: Vec<Count>,
+    pub methods: Vec<CountedName>,
+    pub families: Vec<CountedName>,
     pub example: ExampleSummary,
     pub reproduction: Option<ReproductionSummary>,
 }
@@ -147,7 +147,7 @@ pub struct NamedCalls {
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Count {
+pub struct CountedName {
     pub name: String,
     pub calls: u64,
 }
@@ -272,7 +272,7 @@ impl Collected {
     }
 
     fn rule_summaries(&self) -> Vec<RuleSummary> {
-        let rules = counts(&self.rules).into_iter().map(|Count { name, calls }| RuleSummary {
+        let rules = counts(&self.rules).into_iter().map(|CountedName { name, calls }| RuleSummary {
             meaning: self.meanings.get(&name).cloned(),
             name,
             calls,
@@ -317,15 +317,15 @@ impl Verdict {
     }
 }
 
-fn count(name: Option<&str>, calls: u64) -> Count {
-    Count { name: name.unwrap_or(OTHERS).to_owned(), calls }
+fn count(name: Option<&str>, calls: u64) -> CountedName {
+    CountedName { name: name.unwrap_or(OTHERS).to_owned(), calls }
 }
 
-fn counts(table: &NameTable<u64>) -> Vec<Count> {
+fn counts(table: &NameTable<u64>) -> Vec<CountedName> {
     by_calls(table.iter().map(|(name, calls)| count(name, *calls)))
 }
 
-fn by_calls(counts: impl Iterator<Item = Count>) -> Vec<Count> {
+fn by_calls(counts: impl Iterator<Item = CountedName>) -> Vec<CountedName> {
     let mut counts: Vec<_> = counts.collect();
     counts.sort_by_key(|count| std::cmp::Reverse(count.calls));
     counts

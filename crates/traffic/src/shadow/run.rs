@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::super::record::TapQueue;
-use super::super::replay::{Candidate, Replay, ReplayOptions, Speed};
+use super::super::replay::{CandidateServer, Replay, ReplayOptions, Speed};
 use super::plan::ShadowPlan;
 use super::selection::CallSelection;
 use super::source;
@@ -27,7 +27,7 @@ impl Shadow {
     /// If no thread can be started.
     pub fn start(
         queue: TapQueue,
-        candidate: Candidate,
+        candidate: CandidateServer,
         plan: &ShadowPlan,
         state: Arc<ShadowState>,
     ) -> io::Result<Shadow> {
@@ -55,7 +55,7 @@ impl Shadow {
     }
 }
 
-async fn replay(candidate: &Candidate, options: &ReplayOptions, state: &ShadowState) {
+async fn replay(candidate: &CandidateServer, options: &ReplayOptions, state: &ShadowState) {
     let mut report = state.report.clone();
     let mut replay = Replay::new(candidate, options, &mut report);
     while let Some(event) = state.backlog.next().await {

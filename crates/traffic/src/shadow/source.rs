@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use super::super::call::{Call, Conversation, PreparedTexts};
 use super::super::record::{Decoder, PendingChunks, TapQueue};
-use super::super::report::{Compared, Outcome};
+use super::super::report::{CallOutcome, ComparedCall};
 use super::super::{Event, EventKind};
 use super::selection::CallSelection;
 use super::status::ShadowState;
@@ -132,8 +132,8 @@ impl CallSource {
     /// Counts a call that the candidate does not get.
     fn add_refused(&self, number: u64, open: &UnansweredCall, client: &str, recorded_us: Option<u64>) {
         let Some(reason) = open.refusal else { return };
-        let outcome = Outcome::NotCompared(reason);
+        let outcome = CallOutcome::NotCompared(reason);
         let call = open.call.compared(number, open.at_us, client);
-        self.state.report.add(&Compared { recorded_us, outcome, ..call });
+        self.state.report.add(&ComparedCall { recorded_us, outcome, ..call });
     }
 }

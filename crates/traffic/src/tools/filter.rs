@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::call::{Call, Conversation, Effect, PreparedTexts};
+use super::super::call::{Call, CallEffect, Conversation, PreparedTexts};
 use super::super::file::BlockSelection;
 use super::super::{Event, EventKind};
 use super::PairedCall;
@@ -116,7 +116,7 @@ impl<'a> Kept<'a> {
                 let Ok(decoded) = conversation.request(message, &self.prepared) else { return false };
                 let is_wanted =
                     self.filter.has(event.at_us, event.connection, client) && self.filter.has_call(&decoded);
-                let keeps = decoded.effect == Effect::Session || is_wanted;
+                let keeps = decoded.effect == CallEffect::Session || is_wanted;
                 if keeps {
                     self.open.insert(*call);
                     self.calls += 1;

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::open_section;
 use crate::report::code::capital;
-use crate::report::summary::{CauseSummary, Count, ReproductionSummary, Summary, Verdict};
+use crate::report::summary::{CauseSummary, CountedName, ReproductionSummary, Summary, Verdict};
 use crate::report::visible::{Escaped, EscapedLines, Thousands};
 use base::marshal::timestamp_text;
 
@@ -154,8 +154,8 @@ fn write_reproduction(out: &mut String, cause: &str, reproduction: &Reproduction
 }
 
 /// Returns names with the number of calls of each.
-fn names(counts: &[Count]) -> String {
-    let name = |count: &Count| {
+fn names(counts: &[CountedName]) -> String {
+    let name = |count: &CountedName| {
         let number = if counts.len() > 1 {
             format!(" <small>{}</small>", Thousands(count.calls))
         } else {

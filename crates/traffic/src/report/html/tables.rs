@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::open_section;
-use crate::report::summary::{Count, NamedCalls, Summary};
+use crate::report::summary::{CountedName, NamedCalls, Summary};
 use crate::report::visible::{Escaped, Percent, Thousands};
 
 pub(super) fn sections(out: &mut String, summary: &Summary) -> fmt::Result {
@@ -61,7 +61,7 @@ fn bar(part: u64, most: u64) -> String {
     format!("<i class=\"share\" aria-hidden=\"true\" style=\"width:{width:.2}%\"></i>")
 }
 
-fn counts(out: &mut String, title: &str, head: &str, rows: &[Count], whole: u64) -> fmt::Result {
+fn counts(out: &mut String, title: &str, head: &str, rows: &[CountedName], whole: u64) -> fmt::Result {
     if rows.is_empty() {
         return Ok(());
     }
