@@ -16,7 +16,7 @@ use bytes::Bytes;
 use super::blocking::BlockingPermit;
 use super::key::RowPrefix;
 use super::log::ChangeList;
-use super::memtable::View;
+use super::memtable::MemoryView;
 use super::row_source::RowSource;
 use super::tables::{TableFolder, Tables};
 use super::write_batch::WriteBatch;
@@ -55,7 +55,11 @@ impl DeletionQueue {
     }
 
     /// Opens the queue from its entries in memtables and tables.
-    pub fn open(tables: Tables, view: &View, may_wait: &BlockingPermit) -> Result<DeletionQueue, StoreError> {
+    pub fn open(
+        tables: Tables,
+        view: &MemoryView,
+        may_wait: &BlockingPermit,
+    ) -> Result<DeletionQueue, StoreError> {
         let queue = DeletionQueue { tables: Arc::new(tables), next_number: AtomicU64::new(0) };
         let mut largest = 0;
         // Numbers only distinguish deletions that are due in the same second.
@@ -89,7 +93,7 @@ impl DeletionQueue {
     /// Returns the deletions that are due, at most `most`.
     pub fn due(
         &self,
-        view: &View,
+        view: &MemoryView,
         may_wait: &BlockingPermit,
         now_s: i64,
         most: usize,
@@ -109,7 +113,7 @@ impl DeletionQueue {
     /// Calls `each` for the entries before `high`, in order, until it returns `false`.
     fn walk(
         &self,
-        view: &View,
+        view: &MemoryView,
         may_wait: &BlockingPermit,
         high: &[u8],
         mut each: impl FnMut(Bytes, Bytes) -> Result<bool, StoreError>,

@@ -93,7 +93,7 @@ impl WholeKey {
 }
 
 /// An iterator over the entries of a range of whole keys, in either direction.
-pub struct Entries<'a> {
+pub struct StoredEntries<'a> {
     tables: &'a Tables,
     snapshot: &'a Snapshot,
     reversed: bool,
@@ -114,7 +114,7 @@ struct Space {
     entries: TreeEntries,
 }
 
-impl<'a> Entries<'a> {
+impl<'a> StoredEntries<'a> {
     /// Returns the entries from `low`, inclusive, to `high`, exclusive or unbounded.
     pub fn new(
         tables: &'a Tables,
@@ -122,8 +122,8 @@ impl<'a> Entries<'a> {
         low: Vec<u8>,
         high: Option<Vec<u8>>,
         reversed: bool,
-    ) -> Entries<'a> {
-        let mut entries = Entries { tables, snapshot, reversed, spaces: Vec::with_capacity(1) };
+    ) -> StoredEntries<'a> {
+        let mut entries = StoredEntries { tables, snapshot, reversed, spaces: Vec::with_capacity(1) };
         entries.enter(Vec::new(), &[], Some(low), high);
         entries
     }
@@ -178,7 +178,7 @@ fn is_empty_range(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
     }
 }
 
-impl Iterator for Entries<'_> {
+impl Iterator for StoredEntries<'_> {
     type Item = Result<(WholeKey, Bytes), StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {

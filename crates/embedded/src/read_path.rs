@@ -9,7 +9,7 @@ use super::dump::dump;
 use super::families::Families;
 use super::key::{ROW_END, RowPrefix};
 use super::locks::{HeldRows, RowLocks};
-use super::memtable::{Memory, View};
+use super::memtable::{Memory, MemoryView};
 use super::row_cache::{CachedRow, RowCache, RowId};
 use super::row_source::RowSource;
 use super::scan::{ScanPiece, ScanPlace, ScannedRows, scan};
@@ -34,7 +34,7 @@ pub struct ReadPath {
 
 impl ReadPath {
     /// Returns a consistent view of memtables and tables.
-    pub fn view(&self) -> View {
+    pub fn view(&self) -> MemoryView {
         self.memory.view(|| self.space.as_ref().map(|space| space.snapshot()))
     }
 
@@ -147,7 +147,7 @@ impl ReadPath {
     fn stored_rows<'a>(
         &'a self,
         tables: &'a Tables,
-        view: &'a View,
+        view: &'a MemoryView,
         may_wait: &'a BlockingPermit,
     ) -> ScannedRows<'a> {
         ScannedRows { tables, view, partitioner: &*self.partitioner, may_wait }
@@ -176,7 +176,7 @@ impl ReadPath {
 /// The order matters: the view is taken before `tables` is checked. An entry that the view does not have in a memtable
 /// was flushed before, so `tables` is then not empty.
 fn source_in<'a>(
-    view: &'a View,
+    view: &'a MemoryView,
     tables: &'a Tables,
     row: &'a RowPrefix,
     may_wait: Option<&BlockingPermit>,

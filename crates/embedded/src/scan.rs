@@ -2,8 +2,8 @@
 
 use super::blocking::BlockingPermit;
 use super::key::{self, ROW_END, RowPrefix};
-use super::long_keys::Entries;
-use super::memtable::View;
+use super::long_keys::StoredEntries;
+use super::memtable::MemoryView;
 use super::row_source::RowSource;
 use super::tables::Tables;
 use crate::limits::{SCAN_PIECE_BYTES, SCAN_PIECE_ROWS};
@@ -35,7 +35,7 @@ pub struct ScanPiece {
 #[derive(Clone, Copy)]
 pub struct ScannedRows<'a> {
     pub tables: &'a Tables,
-    pub view: &'a View,
+    pub view: &'a MemoryView,
     pub partitioner: &'a dyn Partitioner,
     pub may_wait: &'a BlockingPermit,
 }
@@ -160,7 +160,7 @@ impl RowPrefixes<'_> {
         }
         let ScannedRows { tables, view, partitioner, .. } = self.stored;
         let Some(snapshot) = view.snapshot.as_deref() else { return Ok(None) };
-        let mut entries = Entries::new(tables, snapshot, self.low.clone(), self.high.clone(), false);
+        let mut entries = StoredEntries::new(tables, snapshot, self.low.clone(), self.high.clone(), false);
         let found = match entries.next().transpose()? {
             None => None,
             Some((entry, _)) => Some(

@@ -20,7 +20,7 @@ use super::format;
 use super::key::RowPrefix;
 use super::log::{path_of, segments_of};
 use super::manifest::{Contents, LogSpan, Manifest, TreeRecord};
-use super::pace::{Pace, Progress, megabytes};
+use super::pace::{PacedProgress, Progress, megabytes};
 use super::recovery::replay_newest;
 use super::table_folders::table_folders;
 use super::tables::{ListedTable, TreeName, TreeVersion, check_table, key_range_of};
@@ -71,7 +71,7 @@ pub fn verify(
     let trees = table_folders(&contents, directory).filter(|(name, _)| name.given_up().is_none());
     let trees: Vec<_> = trees.collect();
     let whole = trees.iter().map(|(name, _)| name.bytes_of_tables()).sum();
-    let pace = Pace::new(progress, "verified", whole).limited(bytes_per_s);
+    let pace = PacedProgress::new(progress, "verified", whole).limited(bytes_per_s);
     let partitioner = partitioner::resolve(&contents.partitioner);
     let found = Verified::default();
     let mut verification = DirectoryVerification { disk, directory, partitioner, pace, found };
@@ -87,7 +87,7 @@ struct DirectoryVerification<'a> {
     disk: &'a dyn Disk,
     directory: &'a Path,
     partitioner: Option<PartitionerRef>,
-    pace: Pace<'a>,
+    pace: PacedProgress<'a>,
     found: Verified,
 }
 

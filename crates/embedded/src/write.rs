@@ -10,11 +10,11 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::blocking::BlockingPermit;
-use super::families::{Family, FamilySet};
+use super::families::{FamilySet, OpenFamily};
 use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, RowPrefix, SuperPrefix};
 use super::locks::HeldRows;
 use super::log::ChangeList;
-use super::memtable::View;
+use super::memtable::MemoryView;
 use super::read_path::ReadPath;
 use super::row_cache::{CachedRow, RowId};
 use super::row_reader::{Names, decode_cell};
@@ -38,7 +38,7 @@ const FIRST_SWEEP_S: i64 = 600;
 
 /// Where a write finds the existing cells of its row.
 pub struct RowLocation<'a> {
-    family: &'a Arc<Family>,
+    family: &'a Arc<OpenFamily>,
     tables: Guard<Arc<Tables>>,
     id: RowId,
     /// The row in the cache, if it is there.
@@ -54,7 +54,7 @@ pub struct RowLookup<'a> {
     pub found: SmallVec<[RowLocation<'a>; 1]>,
     /// Memtables and tables, seen before `Tables::newest` was read: an entry that is not in these memtables is in
     /// tables that `newest` includes. `None` if all rows are cached.
-    pub view: Option<View>,
+    pub view: Option<MemoryView>,
 }
 
 /// Looks up the rows of some mutations. The rows are locked.
@@ -109,7 +109,7 @@ pub struct RowWriter<'a, 'l> {
     /// Required to add a row whose `must_wait` is set.
     pub may_wait: Option<&'a BlockingPermit>,
     /// Memtables and tables. `Some` if a row is not in the cache.
-    pub view: Option<View>,
+    pub view: Option<MemoryView>,
     pub batch: WriteBatch,
 }
 
@@ -191,7 +191,7 @@ struct RowChanges<'a> {
     behaviour: &'static Behaviour,
     now_s: i32,
     cf: &'a CfDef,
-    family: &'a Family,
+    family: &'a OpenFamily,
     row: &'a RowPrefix,
     /// The existing entries of the row.
     source: &'a RowSource<'a>,

@@ -31,7 +31,7 @@ pub struct Memory {
 
 /// A view of memtables and tables. Later writes to a row may be visible, but each of them completely or not at all, and
 /// the memtables are never older than the tables.
-pub struct View {
+pub struct MemoryView {
     active: Arc<Memtable>,
     frozen: Frozen,
     /// `None` in a store in memory.
@@ -43,10 +43,10 @@ impl Memory {
     ///
     /// `tables` is called under the lock: a memtable that is frozen later cannot be flushed before, so the snapshot of
     /// the tables has no entries that are newer than these memtables.
-    pub fn view(&self, tables: impl FnOnce() -> Option<Arc<Snapshot>>) -> View {
+    pub fn view(&self, tables: impl FnOnce() -> Option<Arc<Snapshot>>) -> MemoryView {
         let frozen = self.frozen.read();
         let snapshot = tables();
-        View { active: self.active.load_full(), frozen: frozen.clone(), snapshot }
+        MemoryView { active: self.active.load_full(), frozen: frozen.clone(), snapshot }
     }
 
     /// Applies changes to the active memtable. The caller holds the locks of the rows, and prevents a freeze.
@@ -186,7 +186,7 @@ fn groups_to_merge(layers: &[Arc<Memtable>]) -> Vec<Range<usize>> {
     groups
 }
 
-impl View {
+impl MemoryView {
     /// Returns the entries of a row in each memtable, newest first.
     pub fn row(&self, family: u64, prefix: &[u8]) -> Vec<EntryMap> {
         // Collecting nothing does not allocate, so rows that are in no memtable are cheap.
@@ -248,7 +248,7 @@ mod tests {
     }
 
     /// Returns all values as a read finds them.
-    fn entries(view: &View) -> BTreeMap<Place, u8> {
+    fn entries(view: &MemoryView) -> BTreeMap<Place, u8> {
         let mut found = BTreeMap::new();
         for (family, row) in (0..FAMILIES).flat_map(|family| (0..ROWS).map(move |row| (family, row))) {
             let layers = view.row(family, &[row]);
@@ -290,7 +290,7 @@ mod tests {
                 prop_assert_eq!(&entries(&memory.view(|| None)), &expected);
             }
             for (frozen, expected) in &snapshots {
-                let view = View { active: Arc::default(), frozen: frozen.clone(), snapshot: None };
+                let view = MemoryView { active: Arc::default(), frozen: frozen.clone(), snapshot: None };
                 prop_assert_eq!(&entries(&view), expected);
             }
             // Without snapshots few layers are left, and the counted size is exact.
